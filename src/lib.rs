@@ -1,0 +1,5 @@
+//! The library behind the `minrepro` command: see `README.md` for its use and each module for its part.
+
+pub mod engine;
+pub mod oracle;
+pub mod runner;

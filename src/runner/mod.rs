@@ -1,0 +1,78 @@
+//! Runs programs and says what they did: the only room that starts processes.
+//!
+//! A run is never an error of ours, whatever it does; failing to start one is. Called by the oracle and the commands.
+
+mod outcome;
+
+use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
+
+pub use outcome::{Captured, End, Exception, Frame, Outcome, Resource};
+
+/// What stays the same for every run of one session.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// What is started.
+    pub command: Command,
+    /// The user's script: names the candidate in the scratch folder, and its folder holds the siblings.
+    pub script: PathBuf,
+    /// Variables set for every run (`--env`), on top of the scrubbed environment.
+    pub env: Vec<(String, String)>,
+    /// Limits other than time.
+    pub limits: Limits,
+    /// How many runs at a time.
+    pub jobs: usize,
+    /// Whether writes outside the scratch folder are blocked.
+    pub sandbox: Sandbox,
+    /// The minrepro executable, which serves as supervisor of each run.
+    pub supervisor: PathBuf,
+}
+
+/// What is started for a candidate.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// The script, by an interpreter.
+    Python {
+        /// The interpreter, as an absolute path.
+        python: PathBuf,
+        /// The script's own arguments.
+        args: Vec<OsString>,
+    },
+    /// An interestingness test: these words, then the candidate's path.
+    Test(Vec<String>),
+}
+
+/// Limits on what one run may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Resident memory of the process tree, in bytes.
+    pub memory: u64,
+    /// Processes in the tree.
+    pub processes: u32,
+    /// Size of any file written, in bytes.
+    pub file_size: u64,
+    /// Size of the scratch folder, in bytes.
+    pub scratch: u64,
+    /// How much of each output stream is kept at its head and again at its tail, in bytes.
+    pub output: usize,
+}
+
+/// How hard runs are confined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sandbox {
+    /// Confined where the kernel can.
+    #[default]
+    Auto,
+    /// Confined, or not run at all.
+    Require,
+    /// Not confined.
+    Off,
+}
+
+/// One run: these bytes as the script, under this time limit.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The script's bytes, in its own encoding.
+    pub source: Arc<[u8]>,
+    /// Wall-time limit.
+    pub timeout: Duration,
+}

@@ -1,0 +1,1 @@
+//! Whole-program tests; one module per area.
