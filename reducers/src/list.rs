@@ -1,0 +1,360 @@
+//! Rows of things that can go one by one: the statements of a suite, the arguments of a call, the elements of a
+//! display, the names of an import. Owns how the text looks once some of a row are gone, so that any subset can go
+//! and the rest still parses. Called by `edit`; proposes nothing.
+
+use rustpython_ast::token::TokenKind;
+
+use crate::{
+    edit::Edit,
+    syntax::{AnyNodeRef, Program, Ranged, TextRange, TextSize, ast},
+};
+
+/// A row of things of which any may go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct List {
+    /// What stands in the row.
+    pub kind: ListKind,
+    /// How many statements enclose the row.
+    pub depth: u16,
+    /// The range of the things, brackets and outer layout not included.
+    pub inner: TextRange,
+    /// The range of each thing, with parentheses round it, without the separator.
+    pub items: Vec<TextRange>,
+}
+
+/// What stands in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ListKind {
+    /// The top-level statements.
+    Module,
+    /// The statements of a block.
+    Suite,
+    /// Decorators of a function or class.
+    Decorators,
+    /// Arguments of a call, bases and keywords of a class.
+    Arguments,
+    /// Elements of a list display.
+    Elements,
+    /// Elements of a set display.
+    SetElements,
+    /// Elements of a tuple; unparenthesized ones included.
+    TupleElements {
+        /// Whether it has its own parentheses.
+        parenthesized: bool,
+    },
+    /// Entries of a dict display.
+    Entries,
+    /// Names of an import statement.
+    ImportNames,
+}
+
+impl ListKind {
+    /// Whether the row holds statements.
+    pub fn is_suite(self) -> bool {
+        matches!(self, Self::Module | Self::Suite)
+    }
+
+    /// What stands for a row of which nothing is left; `None` if something must be left.
+    fn filler(self) -> Option<&'static str> {
+        match self {
+            Self::Suite => Some("pass"),
+            Self::Module | Self::Decorators | Self::Arguments | Self::Elements | Self::Entries => Some(""),
+            Self::TupleElements { parenthesized } => Some(if parenthesized { "" } else { "()" }),
+            Self::SetElements | Self::ImportNames => None,
+        }
+    }
+}
+
+/// All rows of a program, in source order of their owners.
+pub(crate) fn collect(program: &Program) -> Vec<List> {
+    let tree = program.tree();
+    let mut lists = Vec::new();
+    let mut push = |kind: ListKind, depth: u16, inner: TextRange, items: Vec<TextRange>| {
+        if !items.is_empty() {
+            let items = if kind.is_suite() || kind == ListKind::Decorators {
+                items
+            } else {
+                with_parentheses(program, inner, items)
+            };
+            lists.push(List { kind, depth, inner, items });
+        }
+    };
+    let ranges = |body: &[ast::Stmt]| body.iter().map(Ranged::range).collect::<Vec<_>>();
+    let span = |items: &[TextRange]| {
+        items.first().zip(items.last()).map_or_else(TextRange::default, |(a, b)| a.cover(*b))
+    };
+    let module = ranges(program.body());
+    push(ListKind::Module, 0, span(&module), module);
+
+    let mut depths = vec![0u16; tree.nodes.len()];
+    for (index, node) in tree.nodes.iter().enumerate() {
+        let above = node.parent.map_or(0, |parent| depths[parent as usize]);
+        let depth = above + u16::from(node.node.is_statement());
+        depths[index] = depth;
+        let mut suite = |body: &[ast::Stmt]| {
+            let items = ranges(body);
+            push(ListKind::Suite, depth, span(&items), items);
+        };
+        match node.node {
+            AnyNodeRef::StmtFunctionDef(def) => {
+                suite(&def.body);
+                let decorators: Vec<_> = def.decorator_list.iter().map(Ranged::range).collect();
+                push(ListKind::Decorators, depth, span(&decorators), decorators);
+            }
+            AnyNodeRef::StmtClassDef(def) => {
+                suite(&def.body);
+                let decorators: Vec<_> = def.decorator_list.iter().map(Ranged::range).collect();
+                push(ListKind::Decorators, depth, span(&decorators), decorators);
+            }
+            AnyNodeRef::StmtFor(stmt) => {
+                suite(&stmt.body);
+                suite(&stmt.orelse);
+            }
+            AnyNodeRef::StmtWhile(stmt) => {
+                suite(&stmt.body);
+                suite(&stmt.orelse);
+            }
+            AnyNodeRef::StmtIf(stmt) => suite(&stmt.body),
+            AnyNodeRef::ElifElseClause(clause) => suite(&clause.body),
+            AnyNodeRef::StmtWith(stmt) => suite(&stmt.body),
+            AnyNodeRef::StmtTry(stmt) => {
+                suite(&stmt.body);
+                suite(&stmt.orelse);
+                suite(&stmt.finalbody);
+            }
+            AnyNodeRef::ExceptHandlerExceptHandler(handler) => suite(&handler.body),
+            AnyNodeRef::MatchCase(case) => suite(&case.body),
+            AnyNodeRef::Arguments(arguments) => push(
+                ListKind::Arguments,
+                depth,
+                within_brackets(arguments.range),
+                arguments.arguments_source_order().map(|argument| argument.range()).collect(),
+            ),
+            AnyNodeRef::ExprList(list) => push(
+                ListKind::Elements,
+                depth,
+                within_brackets(list.range),
+                list.elts.iter().map(Ranged::range).collect(),
+            ),
+            AnyNodeRef::ExprSet(set) => push(
+                ListKind::SetElements,
+                depth,
+                within_brackets(set.range),
+                set.elts.iter().map(Ranged::range).collect(),
+            ),
+            AnyNodeRef::ExprTuple(tuple) => push(
+                ListKind::TupleElements { parenthesized: tuple.parenthesized },
+                depth,
+                if tuple.parenthesized { within_brackets(tuple.range) } else { tuple.range },
+                tuple.elts.iter().map(Ranged::range).collect(),
+            ),
+            AnyNodeRef::ExprDict(dict) => push(
+                ListKind::Entries,
+                depth,
+                within_brackets(dict.range),
+                dict.items.iter().map(|item| entry_range(program, item)).collect(),
+            ),
+            AnyNodeRef::StmtImport(import) => {
+                let names: Vec<_> = import.names.iter().map(Ranged::range).collect();
+                push(ListKind::ImportNames, depth, span(&names), names);
+            }
+            AnyNodeRef::StmtImportFrom(import) => {
+                let names: Vec<_> = import.names.iter().map(Ranged::range).collect();
+                push(ListKind::ImportNames, depth, span(&names), names);
+            }
+            _ => {}
+        }
+    }
+    lists
+}
+
+fn within_brackets(range: TextRange) -> TextRange {
+    TextRange::new(range.start() + TextSize::new(1), range.end() - TextSize::new(1))
+}
+
+/// `**rest` has no key; its stars come before the value.
+fn entry_range(program: &Program, item: &ast::DictItem) -> TextRange {
+    if let Some(key) = &item.key {
+        return key.range().cover(item.value.range());
+    }
+    let mut start = item.value.start();
+    while let Some(token) = program.previous_token(start) {
+        start = token.start();
+        if token.kind() == TokenKind::DoubleStar {
+            break;
+        }
+    }
+    TextRange::new(start, item.value.end())
+}
+
+/// Widens each item to the parentheses round it: everything between the separators.
+fn with_parentheses(program: &Program, inner: TextRange, items: Vec<TextRange>) -> Vec<TextRange> {
+    let tokens = program.tokens();
+    let mut from = inner.start();
+    items
+        .into_iter()
+        .map(|item| {
+            let start = program.next_token(from).map_or(item.start(), |token| token.start().min(item.start()));
+            let mut end = item.end();
+            for token in &tokens[program.token_from(item.end())..] {
+                if token.start() >= inner.end() || token.kind() == TokenKind::Comma {
+                    from = token.end();
+                    break;
+                }
+                if token.kind() == TokenKind::Rpar {
+                    end = token.end();
+                }
+            }
+            TextRange::new(start, end)
+        })
+        .collect()
+}
+
+/// The edits that take `gone` (ascending, without repeats) out of a row; `None` if the row can not do without them.
+pub(crate) fn removal(program: &Program, list: &List, gone: &[u32]) -> Option<Vec<Edit>> {
+    let all = gone.len() == list.items.len();
+    match list.kind {
+        ListKind::Suite if all => {
+            Some(vec![Edit::replace(list.inner, list.kind.filler().unwrap_or_default())])
+        }
+        ListKind::Module | ListKind::Suite => Some(statements(program, list, gone)),
+        ListKind::Decorators => {
+            Some(gone.iter().map(|&at| Edit::delete(own_lines(program, list.items[at as usize]))).collect())
+        }
+        _ if all => {
+            let filler = list.kind.filler()?;
+            Some(vec![Edit::replace(with_trailing_comma(program, list), filler)])
+        }
+        _ => Some(separated(program, list, gone)),
+    }
+}
+
+/// A decorator with its whole line, or up to what follows on the same line.
+fn own_lines(program: &Program, range: TextRange) -> TextRange {
+    let end = program.tokens()[program.token_from(range.end())..]
+        .iter()
+        .find(|token| token.kind() == TokenKind::Newline)
+        .map_or(range.end(), |newline| newline.end());
+    TextRange::new(logical_start(program, range.start()).unwrap_or(range.start()), end)
+}
+
+fn with_trailing_comma(program: &Program, list: &List) -> TextRange {
+    let range = list.items[0].cover(list.items[list.items.len() - 1]);
+    match program.next_token(range.end()) {
+        Some(token) if token.kind() == TokenKind::Comma && token.end() <= list.inner.end() => {
+            TextRange::new(range.start(), token.end())
+        }
+        _ => range,
+    }
+}
+
+/// Things between commas. A run in the middle goes up to what follows it; a run at the end goes from what precedes it,
+/// so that a trailing comma stays as it was. A tuple of one keeps its comma.
+fn separated(program: &Program, list: &List, gone: &[u32]) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let survivors = list.items.len() - gone.len();
+    let last = list.items.len() - 1;
+    for (from, to) in runs(gone) {
+        if to < last {
+            edits.push(Edit::delete(TextRange::new(list.items[from].start(), list.items[to + 1].start())));
+        } else {
+            edits.push(Edit::delete(TextRange::new(list.items[from - 1].end(), list.items[to].end())));
+        }
+    }
+    if matches!(list.kind, ListKind::TupleElements { .. })
+        && survivors == 1
+        && with_trailing_comma(program, list).end() == list.items[last].end()
+    {
+        // No comma of the original is left behind the last survivor.
+        if gone.last() == Some(&(last as u32)) {
+            if let Some(edit) = edits.last_mut() {
+                ",".clone_into(&mut edit.text);
+            }
+        } else {
+            edits.push(Edit::replace(TextRange::empty(list.items[last].end()), ","));
+        }
+    }
+    edits
+}
+
+/// Statements go with their lines; those that share a line with others go up to the next, or from the one before.
+fn statements(program: &Program, list: &List, gone: &[u32]) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for (first, last) in lines_of(program, &list.items) {
+        let here: Vec<u32> =
+            gone.iter().copied().filter(|&at| (first..=last).contains(&(at as usize))).collect();
+        if here.is_empty() {
+            continue;
+        }
+        let line = TextRange::new(list.items[first].start(), list.items[last].end());
+        if here.len() == last - first + 1
+            && let Some(start) = logical_start(program, line.start())
+        {
+            edits.push(Edit::delete(TextRange::new(start, logical_end(program, line.end()))));
+            continue;
+        }
+        for (from, to) in runs(&here) {
+            edits.push(Edit::delete(if to < last {
+                TextRange::new(list.items[from].start(), list.items[to + 1].start())
+            } else if from > first {
+                TextRange::new(list.items[from - 1].end(), list.items[to].end())
+            } else {
+                line
+            }));
+        }
+    }
+    edits
+}
+
+/// Runs of neighbours among ascending indices, as first and last.
+fn runs(indices: &[u32]) -> Vec<(usize, usize)> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for &index in indices {
+        match runs.last_mut() {
+            Some((_, to)) if *to + 1 == index as usize => *to += 1,
+            _ => runs.push((index as usize, index as usize)),
+        }
+    }
+    runs
+}
+
+/// The statements of a suite by the logical line they stand on, as first and last index.
+fn lines_of(program: &Program, items: &[TextRange]) -> Vec<(usize, usize)> {
+    let mut lines: Vec<(usize, usize)> = Vec::new();
+    for index in 0..items.len() {
+        let joined = index > 0
+            && program
+                .previous_token(items[index].start())
+                .is_some_and(|token| token.kind() == TokenKind::Semi && token.start() >= items[index - 1].end());
+        match lines.last_mut() {
+            Some((_, last)) if joined => *last = index,
+            _ => lines.push((index, index)),
+        }
+    }
+    lines
+}
+
+/// Where the logical line starts whose first token stands at `at`; `None` if other tokens of the line come before it.
+pub(crate) fn logical_start(program: &Program, at: TextSize) -> Option<TextSize> {
+    let before = &program.tokens()[..program.token_from(at)];
+    for token in before.iter().rev() {
+        match token.kind() {
+            TokenKind::Indent | TokenKind::Dedent | TokenKind::Comment => {}
+            TokenKind::Newline | TokenKind::NonLogicalNewline => return Some(token.end()),
+            _ => return None,
+        }
+    }
+    Some(TextSize::new(0))
+}
+
+/// Where the logical line ends, its line break included, whose last statement ends at `at`.
+pub(crate) fn logical_end(program: &Program, at: TextSize) -> TextSize {
+    for token in &program.tokens()[program.token_from(at)..] {
+        match token.kind() {
+            TokenKind::Semi | TokenKind::Comment => {}
+            TokenKind::Newline => return token.end(),
+            _ => return at,
+        }
+    }
+    TextSize::of(program.text())
+}
