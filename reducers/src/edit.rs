@@ -36,9 +36,8 @@ impl Edit {
 impl Ord for Edit {
     /// By start; of two that start together the longer first, insertions before all.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let key = |edit: &Self| {
-            (edit.range.start(), !edit.range.is_empty(), std::cmp::Reverse(edit.range.end()))
-        };
+        let key =
+            |edit: &Self| (edit.range.start(), !edit.range.is_empty(), std::cmp::Reverse(edit.range.end()));
         key(self).cmp(&key(other)).then_with(|| self.text.cmp(&other.text))
     }
 }
@@ -241,7 +240,8 @@ impl<'a> Rebase<'a> {
             if it.start() > range.end() {
                 break;
             }
-            if it.is_empty() && !range.is_empty() || !it.is_empty() && range.contains_range(it) && it != range {
+            if it.is_empty() && !range.is_empty() || !it.is_empty() && range.contains_range(it) && it != range
+            {
                 // Inside: the thing is still there, smaller. An insertion at its edge leaves it as it was.
                 if it.start() == range.start() && it.is_empty() {
                     start = resized(start, edit);

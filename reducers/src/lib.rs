@@ -1,9 +1,16 @@
 //! The reduction passes of minrepro: pure functions from a Python program to edits that would make it smaller. No
 //! files, no processes, no clock. The engine of the `minrepro` crate applies, runs and judges what is proposed here.
 
+pub mod closure;
+pub mod cost;
 pub mod edit;
 pub mod list;
+pub mod pass;
+mod passes;
+pub mod registry;
+pub mod scope;
 pub mod source;
 pub mod syntax;
 
-pub mod scope;
+#[cfg(test)]
+mod testing;

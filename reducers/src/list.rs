@@ -194,7 +194,8 @@ fn with_parentheses(program: &Program, inner: TextRange, items: Vec<TextRange>) 
     items
         .into_iter()
         .map(|item| {
-            let start = program.next_token(from).map_or(item.start(), |token| token.start().min(item.start()));
+            let start =
+                program.next_token(from).map_or(item.start(), |token| token.start().min(item.start()));
             let mut end = item.end();
             for token in &tokens[program.token_from(item.end())..] {
                 if token.start() >= inner.end() || token.kind() == TokenKind::Comma {
@@ -234,7 +235,7 @@ fn own_lines(program: &Program, range: TextRange) -> TextRange {
     let end = program.tokens()[program.token_from(range.end())..]
         .iter()
         .find(|token| token.kind() == TokenKind::Newline)
-        .map_or(range.end(), |newline| newline.end());
+        .map_or(range.end(), Ranged::end);
     TextRange::new(logical_start(program, range.start()).unwrap_or(range.start()), end)
 }
 
@@ -323,9 +324,9 @@ fn lines_of(program: &Program, items: &[TextRange]) -> Vec<(usize, usize)> {
     let mut lines: Vec<(usize, usize)> = Vec::new();
     for index in 0..items.len() {
         let joined = index > 0
-            && program
-                .previous_token(items[index].start())
-                .is_some_and(|token| token.kind() == TokenKind::Semi && token.start() >= items[index - 1].end());
+            && program.previous_token(items[index].start()).is_some_and(|token| {
+                token.kind() == TokenKind::Semi && token.start() >= items[index - 1].end()
+            });
         match lines.last_mut() {
             Some((_, last)) if joined => *last = index,
             _ => lines.push((index, index)),

@@ -32,7 +32,7 @@ pub fn decode(bytes: &[u8]) -> Result<(String, bool), DecodeError> {
     let label = cookie(&String::from_utf8_lossy(&body[..first_two_lines(body)]));
     let malformed = |at: usize| DecodeError::Malformed {
         encoding: label.clone().unwrap_or_else(|| "UTF-8".to_owned()),
-        line: 1 + body[..at].iter().filter(|&&byte| byte == b'\n').count() as u32,
+        line: body[..at].split(|&byte| byte == b'\n').count() as u32,
     };
     let text = match Charset::of(label.as_deref())? {
         Charset::Utf8 => {
@@ -168,9 +168,6 @@ mod tests {
             decode(b"x = 1\ny = '\xff'\n"),
             Err(DecodeError::Malformed { encoding: "UTF-8".to_owned(), line: 2 })
         );
-        assert_eq!(
-            decode(b"# coding: klingon\n"),
-            Err(DecodeError::UnknownEncoding("klingon".to_owned()))
-        );
+        assert_eq!(decode(b"# coding: klingon\n"), Err(DecodeError::UnknownEncoding("klingon".to_owned())));
     }
 }

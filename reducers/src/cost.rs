@@ -1,0 +1,121 @@
+//! What "simpler" means: a total order on programs. Every commit must lower it, which proves that reduction ends.
+//! Called by the engine.
+
+use rustpython_ast::token::TokenKind;
+use serde::{Deserialize, Serialize};
+
+use crate::syntax::{
+    AnyNodeRef, Program, Ranged, TextSize,
+    ast::{Expr, Stmt},
+};
+
+/// The cost of a program; the smaller of two is the simpler.
+///
+/// Compared field by field: weight first, and of two programs that weigh the same the one of fewer bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Cost {
+    /// Tokens, and the size of literals, in sixteenths of a token: a string adds one for each byte, a number one for
+    /// each bit of its magnitude. Comments, docstrings and layout weigh nothing.
+    pub weight: u64,
+    /// Bytes of the text.
+    pub bytes: u64,
+}
+
+const TOKEN: u64 = 16;
+
+impl Cost {
+    /// The cost of a program.
+    pub fn of(program: &Program) -> Self {
+        let docstrings = docstrings(program);
+        let weight = program
+            .tokens()
+            .iter()
+            .map(|token| match token.kind() {
+                TokenKind::String if docstrings.binary_search(&token.start()).is_ok() => 0,
+                TokenKind::String | TokenKind::FStringMiddle | TokenKind::TStringMiddle => {
+                    TOKEN * u64::from(program.weight_in_tokens(*token))
+                        + u64::from(u32::from(token.range().len()))
+                }
+                TokenKind::Int | TokenKind::Float | TokenKind::Complex => {
+                    TOKEN + bits(program.slice(token.range()))
+                }
+                _ => TOKEN * u64::from(program.weight_in_tokens(*token)),
+            })
+            .sum();
+        Self { weight, bytes: program.text().len() as u64 }
+    }
+}
+
+/// Where the docstrings start that could go without anything in their place, ascending.
+fn docstrings(program: &Program) -> Vec<TextSize> {
+    let mut starts = Vec::new();
+    let mut visit = |body: &[Stmt], may_be_empty: bool| {
+        if let Some(Stmt::Expr(stmt)) = body.first()
+            && let Expr::StringLiteral(text) = &*stmt.value
+            && (may_be_empty || body.len() > 1)
+        {
+            starts.extend(text.value.iter().map(Ranged::start));
+        }
+    };
+    visit(program.body(), true);
+    for node in program.tree().nodes {
+        match node.node {
+            AnyNodeRef::StmtFunctionDef(def) => visit(&def.body, false),
+            AnyNodeRef::StmtClassDef(def) => visit(&def.body, false),
+            _ => {}
+        }
+    }
+    starts.sort_unstable();
+    starts
+}
+
+/// About how many bits a number's digits need: exact for small integers, the length in bits for others.
+fn bits(number: &str) -> u64 {
+    let digits = number.replace('_', "");
+    if let Ok(value) = digits.parse::<u64>() {
+        return u64::from(u64::BITS - value.leading_zeros());
+    }
+    if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        return 4 * hex.len() as u64;
+    }
+    match digits.parse::<f64>() {
+        // One more than an integer of that magnitude, so that 1.0 is simpler as 1; every further digit counts.
+        Ok(value) if value.is_finite() => {
+            (value.abs() + 1.0).log2().ceil() as u64 + 3 * digits.len().saturating_sub(2) as u64 + 1
+        }
+        _ => 4 * digits.len() as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(text: &str) -> Cost {
+        Cost::of(&Program::parse(text).unwrap())
+    }
+
+    #[track_caller]
+    fn check_simpler(simpler: &str, than: &str) {
+        assert!(cost(simpler) < cost(than), "{:?} {:?}", cost(simpler), cost(than));
+    }
+
+    #[test]
+    fn fewer_tokens_and_smaller_literals_are_simpler() {
+        check_simpler("f(a)\n", "f(a, b)\n");
+        check_simpler("f(4)\n", "f(768)\n");
+        check_simpler("f(0)\n", "f(1)\n");
+        check_simpler("f(1)\n", "f(1.0)\n");
+        check_simpler("f('a')\n", "f('ab')\n");
+        check_simpler("f('')\n", "f(f'{x}')\n");
+    }
+
+    #[test]
+    fn comments_and_docstrings_weigh_only_their_bytes() {
+        let plain = cost("def f():\n    return 1\n");
+        let noisy = cost("'module'\ndef f():\n    'doc'\n    # why\n    return 1\n");
+        assert_eq!(plain.weight, noisy.weight);
+        assert!(plain < noisy);
+        check_simpler("def f(): pass\n", "def f():\n    'doc'\n");
+    }
+}

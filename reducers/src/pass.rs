@@ -1,0 +1,175 @@
+//! A pass: a pure function from a program to proposals. Owns the shapes that passes and engine share, and the macro
+//! that turns a pass's doc comment into its help, its row in the table of passes and an executed test.
+
+use crate::{edit::EditSet, syntax::Program};
+
+/// One pass over a program.
+#[derive(Debug)]
+pub struct Pass {
+    /// Its name for ever: verb-object, in lower case with hyphens.
+    pub id: &'static str,
+    /// Its documentation in Markdown: a first line that says it all, and an example in two blocks fenced
+    /// `python before` and `python after`.
+    pub doc: &'static str,
+    /// When it comes to its turn.
+    pub stage: Stage,
+    /// What it would change.
+    pub propose: fn(&Cx<'_>, &mut Proposals),
+}
+
+/// The order of work: what takes away most comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// What the program does not need to run: comments, unused imports.
+    Clutter,
+    /// Definitions, statements and blocks.
+    Structure,
+    /// Parts of statements.
+    Detail,
+    /// Layout.
+    Tidy,
+}
+
+impl Stage {
+    /// All stages, in order.
+    pub const ALL: [Self; 4] = [Self::Clutter, Self::Structure, Self::Detail, Self::Tidy];
+
+    /// The stage's name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clutter => "clutter",
+            Self::Structure => "structure",
+            Self::Detail => "detail",
+            Self::Tidy => "tidy",
+        }
+    }
+}
+
+impl Pass {
+    /// The first line of the documentation.
+    pub fn summary(&self) -> &'static str {
+        self.doc.trim_start().lines().next().unwrap_or_default()
+    }
+
+    /// The proposals for a program, in the pass's order.
+    pub fn proposals(&self, program: &Program) -> Vec<Proposal> {
+        let mut proposals = Proposals { pass: self.id, group: 0, list: Vec::new() };
+        (self.propose)(&Cx { program }, &mut proposals);
+        proposals.list
+    }
+
+    /// The code of the documentation's block whose fence says `python KIND`.
+    pub fn example(&self, kind: &str) -> Option<String> {
+        let fence = format!("```python {kind}");
+        let mut lines = self.doc.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
+        lines.find(|line| line.trim_end() == fence)?;
+        Some(lines.take_while(|line| line.trim_end() != "```").flat_map(|line| [line, "\n"]).collect())
+    }
+}
+
+/// What a pass works on.
+pub struct Cx<'a> {
+    /// The program.
+    pub program: &'a Program,
+}
+
+/// A change that a pass proposes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// The pass.
+    pub pass: &'static str,
+    /// The change.
+    pub edits: EditSet,
+    /// The pass's guess that it will be accepted.
+    pub prior: Prior,
+    /// The change in words, for people.
+    pub note: String,
+    /// Proposals of one group may be tried together, in their order.
+    pub group: u32,
+}
+
+/// How likely it is that one proposal is accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Prior {
+    /// Nothing can depend on it: about 0.98.
+    Certain,
+    /// Most such things are noise: about 0.75.
+    Likely,
+    /// As likely as not.
+    Even,
+    /// Now and then: about 0.2.
+    Unlikely,
+}
+
+impl Prior {
+    /// The probability.
+    pub fn probability(self) -> f64 {
+        match self {
+            Self::Certain => 0.98,
+            Self::Likely => 0.75,
+            Self::Even => 0.5,
+            Self::Unlikely => 0.2,
+        }
+    }
+}
+
+/// Where a pass puts its proposals.
+pub struct Proposals {
+    pass: &'static str,
+    group: u32,
+    list: Vec<Proposal>,
+}
+
+impl Proposals {
+    /// Proposes a change.
+    pub fn propose(&mut self, edits: EditSet, prior: Prior, note: impl Into<String>) {
+        let proposal = Proposal { pass: self.pass, edits, prior, note: note.into(), group: self.group };
+        self.list.push(proposal);
+    }
+
+    /// What follows is not to be tried together with what came before.
+    pub fn next_group(&mut self) {
+        self.group += 1;
+    }
+}
+
+/// Declares a pass: its doc comment becomes [`Pass::doc`], its name in lower case with hyphens [`Pass::id`], and the
+/// example in the doc comment a test.
+macro_rules! pass {
+    ($(#[doc = $doc:literal])+ pub(crate) static $name:ident = Pass { stage: $stage:expr, propose };) => {
+        $(#[doc = $doc])+
+        pub(crate) static $name: $crate::pass::Pass = $crate::pass::Pass {
+            id: {
+                const ID: [u8; stringify!($name).len()] = $crate::pass::kebab(stringify!($name));
+                match std::str::from_utf8(&ID) {
+                    Ok(id) => id,
+                    Err(_) => panic!("the name of a pass is ASCII"),
+                }
+            },
+            doc: concat!($($doc, "\n"),+),
+            stage: $stage,
+            propose,
+        };
+
+        #[cfg(test)]
+        mod documented {
+            #[test]
+            fn the_example_holds() {
+                $crate::testing::check_example(&super::$name);
+            }
+        }
+    };
+}
+pub(crate) use pass;
+
+/// `DROP_THIS` as `drop-this`.
+pub(crate) const fn kebab<const N: usize>(name: &str) -> [u8; N] {
+    let mut result = [0; N];
+    let mut at = 0;
+    while at < N {
+        let byte = name.as_bytes()[at];
+        result[at] = if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
+        at += 1;
+    }
+    result
+}

@@ -1,0 +1,90 @@
+use rustpython_ast::token::TokenKind;
+
+use crate::{
+    edit::{Edit, EditSet},
+    pass::{Cx, Prior, Proposals, Stage, pass},
+    syntax::{AnyNodeRef, Program, Ranged, TextRange, TextSize},
+};
+
+pass! {
+    /// Removes annotations of parameters, return values and assigned variables.
+    ///
+    /// ```python before
+    /// def f(x: int) -> str:
+    ///     y: list[int] = []
+    /// ```
+    /// ```python after
+    /// def f(x):
+    ///     y = []
+    /// ```
+    pub(crate) static DROP_ANNOTATIONS = Pass { stage: Stage::Clutter, propose };
+}
+
+fn propose(cx: &Cx<'_>, out: &mut Proposals) {
+    let mut drop = |from: TextSize, annotation: TextRange| {
+        let range = TextRange::new(from, closing(cx.program, from, annotation));
+        let short: String = cx.program.slice(annotation).chars().take(40).collect();
+        out.propose(EditSet::one(Edit::delete(range)), Prior::Likely, format!("annotation `{short}`"));
+    };
+    for node in cx.program.tree().nodes.iter().rev() {
+        match node.node {
+            AnyNodeRef::StmtFunctionDef(def) => {
+                if let Some(returns) = &def.returns {
+                    drop(def.parameters.range.end(), returns.range());
+                }
+            }
+            AnyNodeRef::Parameter(parameter) => {
+                if let Some(annotation) = &parameter.annotation {
+                    drop(parameter.name.range.end(), annotation.range());
+                }
+            }
+            AnyNodeRef::StmtAnnAssign(stmt) if stmt.value.is_some() => {
+                let from = closing_of_target(cx.program, stmt.target.end(), stmt.annotation.start());
+                drop(from, stmt.annotation.range());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Where an annotation ends, with the parentheses that open between `from` and the annotation.
+fn closing(program: &Program, from: TextSize, annotation: TextRange) -> TextSize {
+    let opened = program.tokens()[program.token_from(from)..program.token_from(annotation.start())]
+        .iter()
+        .filter(|token| token.kind() == TokenKind::Lpar)
+        .count();
+    program.tokens()[program.token_from(annotation.end())..]
+        .iter()
+        .filter(|token| token.kind() == TokenKind::Rpar)
+        .take(opened)
+        .last()
+        .map_or(annotation.end(), Ranged::end)
+}
+
+/// Where a target ends: `(x): int` has a parenthesis before the colon.
+fn closing_of_target(program: &Program, target: TextSize, annotation: TextSize) -> TextSize {
+    program.tokens()[program.token_from(target)..program.token_from(annotation)]
+        .iter()
+        .find(|token| token.kind() == TokenKind::Colon)
+        .map_or(target, Ranged::start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DROP_ANNOTATIONS;
+    use crate::testing::{check_all, check_none};
+
+    #[test]
+    fn every_annotation_with_a_value_behind_it_goes() {
+        check_all(
+            &DROP_ANNOTATIONS,
+            "class A:\n    x: int = 1\n    async def f(self, a: 'A' = 1, *b: (int), c: int, **d: str) -> (int):\n        pass\n(y): int = 2\n",
+            "class A:\n    x = 1\n    async def f(self, a = 1, *b, c, **d):\n        pass\n(y) = 2\n",
+        );
+    }
+
+    #[test]
+    fn a_bare_annotation_is_a_statement_of_its_own() {
+        check_none(&DROP_ANNOTATIONS, "class A:\n    x: int\nlambda x: x\n{1: 2}\n");
+    }
+}

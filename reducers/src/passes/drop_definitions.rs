@@ -1,0 +1,91 @@
+use std::collections::BTreeSet;
+
+use crate::{
+    closure::Statements,
+    edit::{EditSet, Removal},
+    pass::{Cx, Prior, Proposals, Stage, pass},
+    scope::{BindingKind, ScopeKind, Variable},
+};
+
+pass! {
+    /// Removes functions, classes, imports and variables together with every statement that uses them.
+    ///
+    /// ```python before
+    /// def log(text):
+    ///     print(text)
+    /// x = 1
+    /// log(x)
+    /// f(x)
+    /// ```
+    /// ```python after
+    /// x = 1
+    /// f(x)
+    /// ```
+    pub(crate) static DROP_DEFINITIONS = Pass { stage: Stage::Structure, propose };
+}
+
+fn propose(cx: &Cx<'_>, out: &mut Proposals) {
+    let statements = Statements::of(cx.program);
+    let whole: u32 = statements.extent(&module_statements(cx));
+    let mut seen = BTreeSet::new();
+    for variable in cx.program.scopes().variables.iter().rev() {
+        let Some(seeds) = definitions(variable, &statements) else { continue };
+        let removed = statements.removing(seeds, &[]);
+        // What drags nearly everything along says nothing that removing the rest would not.
+        if statements.extent(&removed) >= whole || !seen.insert(removed.clone()) {
+            continue;
+        }
+        let prior = if variable.uses.is_empty() { Prior::Likely } else { Prior::Even };
+        let mut edits = EditSet::default();
+        for place in &removed {
+            edits.remove(place.list, place.item);
+        }
+        let uses = removed.len() - 1;
+        let note = match uses {
+            0 => format!("`{}`", variable.name),
+            _ => format!("`{}` and {uses} statements that hang on it", variable.name),
+        };
+        out.propose(edits, prior, note);
+    }
+}
+
+fn module_statements(cx: &Cx<'_>) -> BTreeSet<Removal> {
+    let count = cx.program.lists().first().map_or(0, |row| row.items.len());
+    (0..count as u32).map(|item| Removal { list: 0, item }).collect()
+}
+
+/// The statements that bind a variable, if each is there for that.
+fn definitions(variable: &Variable, statements: &Statements<'_>) -> Option<Vec<Removal>> {
+    if variable.scope == ScopeKind::Comprehension {
+        return None;
+    }
+    let removable = variable.bindings.iter().all(|binding| binding.kind != BindingKind::Parameter);
+    removable
+        .then(|| variable.bindings.iter().filter_map(|binding| statements.place(binding.statement)).collect())
+        .filter(|seeds: &Vec<_>| !seeds.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DROP_DEFINITIONS;
+    use crate::testing::{check_edits, check_none};
+
+    #[test]
+    fn a_definition_takes_its_uses_along() {
+        check_edits(
+            &DROP_DEFINITIONS,
+            "import a\ndef f():\n    a.b()\n    return 1\nx = f()\ny = 2\n",
+            &[
+                "import a\ndef f():\n    a.b()\n    return 1\nx = f()\n",
+                "import a\ndef f():\n    a.b()\n    return 1\ny = 2\n",
+                "import a\ny = 2\n",
+                "def f():\n    return 1\nx = f()\ny = 2\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn parameters_are_not_definitions() {
+        check_none(&DROP_DEFINITIONS, "print(lambda x: x)\n");
+    }
+}

@@ -1,0 +1,103 @@
+use crate::{
+    edit::EditSet,
+    pass::{Cx, Prior, Proposals, Stage, pass},
+    syntax::Program,
+};
+
+pass! {
+    /// Removes statements, at every depth, the latest first, so that uses go before definitions.
+    ///
+    /// ```python before
+    /// def f(x):
+    ///     print(x)
+    ///     return x + 1
+    /// ```
+    /// ```python after
+    /// def f(x):
+    ///     return x + 1
+    /// ```
+    pub(crate) static DROP_STATEMENTS = Pass { stage: Stage::Structure, propose };
+}
+
+fn propose(cx: &Cx<'_>, out: &mut Proposals) {
+    let mut rows: Vec<(usize, u16)> = cx
+        .program
+        .lists()
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.kind.is_suite())
+        .map(|(index, row)| (index, row.depth))
+        .collect();
+    // Outer statements first; of one depth the latest first.
+    rows.sort_by_key(|&(index, depth)| (depth, std::cmp::Reverse(cx.program.lists()[index].inner.start())));
+    let mut depth = 0;
+    for (index, at) in rows {
+        if at != depth {
+            depth = at;
+            out.next_group();
+        }
+        for item in (0..cx.program.lists()[index].items.len()).rev() {
+            let (list, item) = (index as u32, item as u32);
+            if is_alone_and_bare(cx.program, list) {
+                continue;
+            }
+            out.propose(EditSet::removal(list, item), Prior::Likely, describe(cx.program, list, item));
+        }
+    }
+}
+
+/// A block that is down to `pass`, or to something as short, can not be emptied further.
+fn is_alone_and_bare(program: &Program, list: u32) -> bool {
+    let row = &program.lists()[list as usize];
+    row.items.len() == 1
+        && row.kind != crate::list::ListKind::Module
+        && matches!(program.slice(row.items[0]), "pass" | "..." | "return" | "break" | "continue")
+}
+
+/// A statement by its first line.
+fn describe(program: &Program, list: u32, item: u32) -> String {
+    let text = program.slice(program.lists()[list as usize].items[item as usize]);
+    let line = text.lines().next().unwrap_or_default();
+    let short: String = line.chars().take(60).collect();
+    if short.len() < text.len() { format!("`{short} …`") } else { format!("`{short}`") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DROP_STATEMENTS;
+    use crate::testing::{check_edits, check_none};
+
+    #[test]
+    fn outer_statements_come_first_and_later_ones_before_earlier() {
+        check_edits(
+            &DROP_STATEMENTS,
+            "a\nif b:\n    c\n    d\n",
+            &["a\n", "if b:\n    c\n    d\n", "a\nif b:\n    c\n", "a\nif b:\n    d\n"],
+        );
+    }
+
+    #[test]
+    fn every_kind_of_suite_is_reached() {
+        let program = crate::syntax::Program::parse(
+            "for a in b:\n    f(1)\nelse:\n    f(2)\nwhile a:\n    f(3)\nelse:\n    f(4)\n\
+             if a:\n    f(5)\nelif b:\n    f(6)\nelse:\n    f(7)\nwith a:\n    f(8)\n\
+             try:\n    f(9)\nexcept A:\n    f(10)\nelse:\n    f(11)\nfinally:\n    f(12)\n\
+             match a:\n    case b:\n        f(13)\nclass A:\n    f(14)\nasync def g():\n    f(15)\n",
+        )
+        .unwrap();
+        let texts: Vec<_> = crate::testing::proposals(&DROP_STATEMENTS, &program)
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
+        for number in 1..=15 {
+            let call = format!("f({number})");
+            assert!(texts.contains(&program.text().replace(&call, "pass")), "{call}");
+        }
+    }
+
+    #[test]
+    fn an_empty_block_stays() {
+        check_none(&DROP_STATEMENTS, "");
+        check_edits(&DROP_STATEMENTS, "class A:\n    pass\n", &[""]);
+    }
+}

@@ -1,0 +1,14 @@
+//! One file per pass; [`crate::registry`] puts them in order.
+
+pub(crate) mod drop_annotations;
+pub(crate) mod drop_arguments;
+pub(crate) mod drop_blank_lines;
+pub(crate) mod drop_clauses;
+pub(crate) mod drop_comments;
+pub(crate) mod drop_decorators;
+pub(crate) mod drop_definitions;
+pub(crate) mod drop_docstrings;
+pub(crate) mod drop_elements;
+pub(crate) mod drop_statements;
+pub(crate) mod drop_unused_imports;
+pub(crate) mod unwrap_blocks;

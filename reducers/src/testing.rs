@@ -1,0 +1,66 @@
+//! Short checks for the tests of passes.
+
+use crate::{
+    cost::Cost,
+    edit::EditSet,
+    pass::{Pass, Proposal},
+    syntax::Program,
+};
+
+/// Proposals of a pass, each held to what every proposal must be: it applies, parses, lowers the cost, and comes out
+/// the same twice.
+#[track_caller]
+pub(crate) fn proposals(pass: &Pass, program: &Program) -> Vec<Proposal> {
+    let proposals = pass.proposals(program);
+    assert_eq!(proposals, pass.proposals(program), "{} proposes differently the second time", pass.id);
+    for proposal in &proposals {
+        let text = proposal.edits.apply(program).unwrap();
+        let after = Program::parse(text.as_str())
+            .unwrap_or_else(|error| panic!("{} on\n{}makes\n{text}{error}", pass.id, program.text()));
+        assert!(
+            Cost::of(&after) < Cost::of(program),
+            "{} on\n{}does not lower the cost of\n{text}",
+            pass.id,
+            program.text()
+        );
+    }
+    proposals
+}
+
+/// The texts that single proposals make, in order.
+#[track_caller]
+pub(crate) fn check_edits(pass: &Pass, before: &str, expected: &[&str]) {
+    let program = Program::parse(before).unwrap();
+    let texts: Vec<String> =
+        proposals(pass, &program).iter().map(|proposal| proposal.edits.apply(&program).unwrap()).collect();
+    assert_eq!(texts, expected);
+}
+
+/// The text that all proposals together make.
+#[track_caller]
+pub(crate) fn check_all(pass: &Pass, before: &str, expected: &str) {
+    let program = Program::parse(before).unwrap();
+    let all = proposals(pass, &program).iter().fold(EditSet::default(), |all, it| all.union(&it.edits));
+    assert_eq!(all.apply(&program).unwrap(), expected);
+}
+
+/// Nothing is proposed.
+#[track_caller]
+pub(crate) fn check_none(pass: &Pass, text: &str) {
+    let program = Program::parse(text).unwrap();
+    let proposals = proposals(pass, &program);
+    assert!(proposals.is_empty(), "{proposals:?}");
+}
+
+/// One of the proposals, or all of them together, turns the example of a pass's documentation from before to after.
+#[track_caller]
+pub(crate) fn check_example(pass: &Pass) {
+    let before = pass.example("before").expect("the doc comment has a block fenced `python before`");
+    let after = pass.example("after").expect("the doc comment has a block fenced `python after`");
+    let program = Program::parse(before.as_str()).unwrap();
+    let proposals = proposals(pass, &program);
+    let all = proposals.iter().fold(EditSet::default(), |all, it| all.union(&it.edits));
+    let mut texts: Vec<_> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+    texts.extend(all.apply(&program).ok());
+    assert!(texts.contains(&after), "no proposal makes\n{after}but\n{}", texts.join("or\n"));
+}
