@@ -1,5 +1,6 @@
 //! The library behind the `minrepro` command: see `README.md` for its use and each module for its part.
 
 pub mod engine;
+pub mod journal;
 pub mod oracle;
 pub mod runner;

@@ -1,1 +1,3 @@
 //! Whole-program tests; one module per area.
+
+mod engine;

@@ -4,6 +4,7 @@
 pub mod closure;
 pub mod cost;
 pub mod edit;
+pub mod hints;
 pub mod list;
 pub mod pass;
 mod passes;

@@ -53,7 +53,7 @@ impl Pass {
 
     /// The proposals for a program, in the pass's order.
     pub fn proposals(&self, program: &Program) -> Vec<Proposal> {
-        let mut proposals = Proposals { pass: self.id, group: 0, list: Vec::new() };
+        let mut proposals = Proposals { pass: self.id, phase: 0, group: 0, list: Vec::new() };
         (self.propose)(&Cx { program }, &mut proposals);
         proposals.list
     }
@@ -84,6 +84,8 @@ pub struct Proposal {
     pub prior: Prior,
     /// The change in words, for people.
     pub note: String,
+    /// Proposals of a later phase wait until those of the earlier ones are through.
+    pub phase: u32,
     /// Proposals of one group may be tried together, in their order.
     pub group: u32,
 }
@@ -116,6 +118,7 @@ impl Prior {
 /// Where a pass puts its proposals.
 pub struct Proposals {
     pass: &'static str,
+    phase: u32,
     group: u32,
     list: Vec<Proposal>,
 }
@@ -123,13 +126,19 @@ pub struct Proposals {
 impl Proposals {
     /// Proposes a change.
     pub fn propose(&mut self, edits: EditSet, prior: Prior, note: impl Into<String>) {
-        let proposal = Proposal { pass: self.pass, edits, prior, note: note.into(), group: self.group };
-        self.list.push(proposal);
+        let (phase, group) = (self.phase, self.group);
+        self.list.push(Proposal { pass: self.pass, edits, prior, note: note.into(), phase, group });
     }
 
     /// What follows is not to be tried together with what came before.
     pub fn next_group(&mut self) {
         self.group += 1;
+    }
+
+    /// What follows is not to be tried before what came before is through.
+    pub fn next_phase(&mut self) {
+        self.next_group();
+        self.phase += 1;
     }
 }
 

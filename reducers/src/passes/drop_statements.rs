@@ -34,7 +34,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     for (index, at) in rows {
         if at != depth {
             depth = at;
-            out.next_group();
+            out.next_phase();
         }
         for item in (0..cx.program.lists()[index].items.len()).rev() {
             let (list, item) = (index as u32, item as u32);

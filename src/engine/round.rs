@@ -1,0 +1,192 @@
+//! The order in which the proposals of one round are tried: all at once, then in chunks that shrink, then one by one.
+//! Pure bookkeeping; judges nothing.
+
+use std::collections::VecDeque;
+
+use minrepro_reducers::{
+    edit::{EditSet, Rebase},
+    pass::{Prior, Proposal},
+};
+
+/// How many candidates a batch has at most. Fixed, so that results do not depend on the number of workers.
+pub(super) const BATCH: usize = 32;
+
+/// At least so many chunks a group is cut into once it was not accepted whole.
+const CHUNKS: usize = 8;
+
+/// What a round tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Thoroughness {
+    /// What was not tried one by one before, in chunks.
+    New,
+    /// Everything, one by one.
+    Everything,
+}
+
+/// Proposals that are tried together: indices into the round.
+#[derive(Clone, Debug)]
+pub(super) struct Chunk {
+    pub(super) units: Vec<usize>,
+    /// Set for a chunk that was widened by what its failure named.
+    pub(super) widened: Option<EditSet>,
+}
+
+/// The proposals of one round and what is still to be tried of them.
+pub(super) struct Round {
+    units: Vec<Option<Proposal>>,
+    groups: Vec<Group>,
+    queue: VecDeque<Chunk>,
+}
+
+struct Group {
+    units: Vec<usize>,
+    /// Chunk sizes still to come, the next one last.
+    sizes: Vec<usize>,
+}
+
+impl Round {
+    pub(super) fn new(proposals: Vec<Proposal>, how: Thoroughness) -> Self {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut previous = None;
+        for (index, proposal) in proposals.iter().enumerate() {
+            let place = (proposal.pass, proposal.group);
+            match groups.last_mut() {
+                Some(group) if previous == Some(place) => group.units.push(index),
+                _ => groups.push(Group { units: vec![index], sizes: Vec::new() }),
+            }
+            previous = Some(place);
+        }
+        let mut queue = VecDeque::new();
+        for group in &mut groups {
+            let prior = group.units.iter().map(|&unit| proposals[unit].prior).max().unwrap_or(Prior::Even);
+            group.sizes = match how {
+                Thoroughness::New => sizes(group.units.len(), prior),
+                Thoroughness::Everything => vec![1],
+            };
+        }
+        let certain: Vec<usize> =
+            (0..proposals.len()).filter(|&unit| proposals[unit].prior == Prior::Certain).collect();
+        if how == Thoroughness::New && certain.len() > 1 {
+            queue.push_back(Chunk { units: certain, widened: None });
+        }
+        Self { units: proposals.into_iter().map(Some).collect(), groups, queue }
+    }
+
+    /// The next chunks to try, none once the round is through.
+    pub(super) fn next_batch(&mut self) -> Vec<Chunk> {
+        loop {
+            while self.queue.is_empty() {
+                if self.groups.is_empty() {
+                    return Vec::new();
+                }
+                self.next_level();
+            }
+            let mut batch = Vec::new();
+            while batch.len() < BATCH
+                && let Some(mut chunk) = self.queue.pop_front()
+            {
+                chunk.units.retain(|&unit| self.units[unit].is_some());
+                if !chunk.units.is_empty() {
+                    batch.push(chunk);
+                }
+            }
+            if !batch.is_empty() {
+                return batch;
+            }
+        }
+    }
+
+    fn next_level(&mut self) {
+        for group in &mut self.groups {
+            group.units.retain(|&unit| self.units[unit].is_some());
+            if let Some(size) = group.sizes.pop() {
+                let chunks = group.units.chunks(size);
+                self.queue.extend(chunks.map(|units| Chunk { units: units.to_vec(), widened: None }));
+            }
+        }
+        self.groups.retain(|group| !group.sizes.is_empty() && !group.units.is_empty());
+    }
+
+    /// The edits of a chunk.
+    pub(super) fn edits(&self, chunk: &Chunk) -> EditSet {
+        chunk.widened.clone().unwrap_or_else(|| {
+            chunk.units.iter().filter_map(|&unit| self.units[unit].as_ref()).fold(
+                EditSet::default(),
+                |mut all, proposal| {
+                    all.extend(&proposal.edits);
+                    all
+                },
+            )
+        })
+    }
+
+    pub(super) fn proposal(&self, unit: usize) -> Option<&Proposal> {
+        self.units[unit].as_ref()
+    }
+
+    /// A chunk is to be tried next in a wider form.
+    pub(super) fn widen(&mut self, chunk: &Chunk, edits: EditSet) {
+        self.queue.push_front(Chunk { units: chunk.units.clone(), widened: Some(edits) });
+    }
+
+    /// These chunks were accepted; the rest now stands against another program.
+    pub(super) fn accept(&mut self, chunks: &[&Chunk], rebase: &Rebase<'_>) {
+        for unit in chunks.iter().flat_map(|chunk| &chunk.units) {
+            self.units[*unit] = None;
+        }
+        for unit in &mut self.units {
+            if let Some(proposal) = unit {
+                match proposal.edits.rebase(rebase) {
+                    Some(edits) => proposal.edits = edits,
+                    None => *unit = None,
+                }
+            }
+        }
+        // A widened chunk's edits stand against the program that failed: its units are tried again in time.
+        self.queue.retain(|chunk| chunk.widened.is_none());
+    }
+}
+
+/// Chunk sizes for `n` proposals, the first one last: all at once, then what counter-based delta debugging says for the
+/// prior but no less than an eighth of all, then halves down to one.
+fn sizes(n: usize, prior: Prior) -> Vec<usize> {
+    let keeps = 1.0 - prior.probability();
+    // argmax over k of k (1 - p)^k
+    let ideal = (-1.0 / (1.0 - keeps).ln()).round() as usize;
+    let mut sizes = Vec::new();
+    if prior != Prior::Unlikely {
+        sizes.push(n);
+    }
+    let mut size = ideal.max(n.div_ceil(CHUNKS)).clamp(1, n);
+    loop {
+        if sizes.last() != Some(&size) {
+            sizes.push(size);
+        }
+        if size == 1 {
+            break;
+        }
+        size = size.div_ceil(2);
+    }
+    sizes.reverse();
+    sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunk_sizes_follow_the_prior_and_the_number() {
+        let falling = |n, prior| {
+            let mut sizes = sizes(n, prior);
+            sizes.reverse();
+            sizes
+        };
+        assert_eq!(falling(1, Prior::Certain), [1]);
+        assert_eq!(falling(40, Prior::Likely), [40, 5, 3, 2, 1]);
+        assert_eq!(falling(4, Prior::Even), [4, 1]);
+        assert_eq!(falling(6, Prior::Unlikely), [1]);
+        assert_eq!(falling(2000, Prior::Likely)[..4], [2000, 250, 125, 63]);
+        assert_eq!(falling(100, Prior::Certain), [100, 49, 25, 13, 7, 4, 2, 1]);
+    }
+}

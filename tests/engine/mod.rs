@@ -1,0 +1,217 @@
+//! The search itself, on in-memory oracles: what it reaches and how many runs it asks for. No Python runs here.
+
+use std::collections::HashMap;
+
+use minrepro::{
+    engine::{Candidate, Event, Halt, Judge, Judged, Options, Reduction, Stop, Tally, reduce},
+    journal::{Journal, Key, Record},
+    oracle::Verdict,
+};
+use minrepro_reducers::{registry::PASSES, syntax::Program};
+
+/// Judges by a closure over the text and counts.
+struct Closure<F> {
+    interesting: F,
+    /// Delivers verdicts in reverse, as many workers might.
+    reversed: bool,
+    asked: HashMap<Key, u32>,
+}
+
+impl<F: FnMut(&str) -> bool> Judge for Closure<F> {
+    fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+        let mut order: Vec<usize> = (0..batch.len()).collect();
+        if self.reversed {
+            order.reverse();
+        }
+        for index in order {
+            *self.asked.entry(batch[index].key).or_default() += 1;
+            let same = (self.interesting)(batch[index].program.text());
+            let verdict = if same { Verdict::Same } else { Verdict::Passed };
+            deliver(index, Judged { verdict, seconds: 0.0 });
+        }
+        Ok(())
+    }
+}
+
+fn run(text: &str, interesting: impl FnMut(&str) -> bool) -> Reduction {
+    run_with(text, &Options { unbound_names: true, ..Options::default() }, interesting)
+}
+
+fn run_with(text: &str, options: &Options, interesting: impl FnMut(&str) -> bool) -> Reduction {
+    let mut judge = Closure { interesting, reversed: false, asked: HashMap::new() };
+    let program = Program::parse(text).unwrap();
+    let reduction = reduce(program, PASSES, &mut judge, &mut Journal::in_memory(), options, &mut |_, _| {});
+    assert!(judge.asked.values().all(|&times| times == 1), "a candidate was run twice");
+    assert_eq!(reduction.tally.breaches, 0, "a pass proposed what does not parse or gains nothing");
+    reduction
+}
+
+#[track_caller]
+fn check_needle(text: &str, needles: &[&str], expected: &str, ceiling: u64) {
+    let reduction = run(text, |text| needles.iter().all(|needle| text.contains(needle)));
+    assert_eq!(reduction.program.text(), expected);
+    assert!(reduction.tally.runs <= ceiling, "{} runs", reduction.tally.runs);
+    assert!(matches!(reduction.stop, Stop::Done));
+}
+
+fn functions(count: usize) -> String {
+    (0..count).map(|n| format!("def f{n}(x):\n    y = x + {n}\n    return y\n\n\n")).collect()
+}
+
+#[test]
+fn one_needle_among_many_statements() {
+    check_needle(&functions(60), &["def f37(x)"], "def f37(x):\n    pass\n", 50);
+}
+
+#[test]
+fn three_of_two_thousand_functions() {
+    let reduction = run(&functions(2000), |text| {
+        ["def f17(x)", "def f900(x)", "def f1999(x)"].iter().all(|needle| text.contains(needle))
+    });
+    assert_eq!(reduction.program.text().matches("def").count(), 3);
+    assert!(reduction.tally.runs <= 150, "{} runs", reduction.tally.runs);
+}
+
+#[test]
+fn nested_needles() {
+    check_needle(
+        "import os\n\ndef a():\n    with b as c:\n        for d in e:\n            if f:\n                g(1, needle, h=2)\n            i()\n\na()\n",
+        &["needle"],
+        "def a():\n    g(needle)\n",
+        60,
+    );
+}
+
+#[test]
+fn what_is_minimal_costs_little() {
+    let reduction = run("x = A + B\n", |text| text == "x = A + B\n");
+    assert_eq!(reduction.program.text(), "x = A + B\n");
+    assert!(reduction.tally.runs <= 15);
+}
+
+#[test]
+fn a_result_is_a_fixed_point_with_a_reason_for_each_part() {
+    let interesting = |text: &str| text.contains("f(a)") && text.contains("import a");
+    let first = run("import a\nimport b\nx = [1, 2]\nf(a)\nprint(x)\n", interesting);
+    assert_eq!(first.program.text(), "import a\nf(a)\n");
+    let second = run(first.program.text(), interesting);
+    assert_eq!(second.program.text(), first.program.text());
+    assert!(second.commits.is_empty());
+    let lines: Vec<u32> = first.kept.iter().map(|kept| kept.line).collect();
+    assert!(lines.contains(&1) && lines.contains(&2), "{lines:?}");
+}
+
+#[test]
+fn names_are_never_left_unbound() {
+    let text = "def log(text):\n    print(text)\nx = 1\nlog(x)\ny = 2\nlog(y)\nf = open\nf(y)\n";
+    let reduction = run_with(text, &Options::default(), |text| {
+        let unbound = Program::parse(text).unwrap().scopes().unbound_names().len();
+        assert_eq!(unbound, 0, "{text}");
+        text.contains("f(y)")
+    });
+    assert_eq!(reduction.program.text(), "y = 2\nf = open\nf(y)\n");
+}
+
+#[test]
+fn the_order_in_which_verdicts_come_changes_nothing() {
+    let text = functions(40);
+    let interesting = |text: &str| text.contains("y = x + 7") && text.contains("def f30");
+    let outcome = |reversed| {
+        let mut judge = Closure { interesting, reversed, asked: HashMap::new() };
+        let options = Options { unbound_names: true, ..Options::default() };
+        let program = Program::parse(text.as_str()).unwrap();
+        let mut events = Vec::new();
+        let reduction =
+            reduce(program, PASSES, &mut judge, &mut Journal::in_memory(), &options, &mut |event, _| {
+                if let Event::Commit { commit, .. } = event {
+                    events.push((commit.pass.clone(), commit.note.clone(), commit.tokens, commit.run));
+                }
+            });
+        (reduction.program.text().to_owned(), events)
+    };
+    assert_eq!(outcome(false), outcome(true));
+}
+
+#[test]
+fn successes_that_exclude_each_other_are_folded_as_far_as_they_go() {
+    // Any one of the calls may go, but three must stay.
+    let calls: String = (0..10).map(|n| format!("call({n})\n")).collect();
+    let reduction = run(&calls, |text| text.matches("call(").count() >= 3);
+    assert_eq!(reduction.program.text().matches("call(").count(), 3);
+}
+
+#[test]
+fn a_journal_makes_the_second_run_free() {
+    let text = functions(30);
+    let interesting = |text: &str| text.contains("y = x + 7");
+    let mut journal = Journal::in_memory();
+    let options = Options { unbound_names: true, ..Options::default() };
+    let once = |journal: &mut Journal| {
+        let mut judge = Closure { interesting, reversed: false, asked: HashMap::new() };
+        reduce(Program::parse(text.as_str()).unwrap(), PASSES, &mut judge, journal, &options, &mut |_, _| {})
+    };
+    let first = once(&mut journal);
+    let second = once(&mut journal);
+    assert_eq!(second.tally.runs, 0);
+    assert_eq!(second.tally.journal_hits, first.tally.runs);
+    assert_eq!(second.program.text(), first.program.text());
+    let runs = |reduction: &Reduction| reduction.commits.iter().map(|it| it.run).collect::<Vec<_>>();
+    assert_eq!(runs(&first), runs(&second));
+}
+
+#[test]
+fn a_budget_of_runs_is_kept_and_the_best_so_far_returned() {
+    let text = functions(30);
+    let options = Options { unbound_names: true, max_runs: Some(6) };
+    let reduction = run_with(&text, &options, |text| text.contains("y = x + 7"));
+    assert!(matches!(reduction.stop, Stop::MaxRuns));
+    assert_eq!(reduction.tally.runs, 6);
+    assert!(reduction.program.text().contains("y = x + 7"));
+    assert!(reduction.tally.tokens_now < reduction.tally.tokens_before);
+}
+
+#[test]
+fn a_halt_keeps_what_was_found_and_judged() {
+    struct Halting(u32);
+    impl Judge for Halting {
+        fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+            for (index, candidate) in batch.iter().enumerate() {
+                if self.0 == 0 {
+                    return Err(Halt::Interrupted(2));
+                }
+                self.0 -= 1;
+                let same = candidate.program.text().contains("y = x + 7");
+                let verdict = if same { Verdict::Same } else { Verdict::Passed };
+                deliver(index, Judged { verdict, seconds: 0.5 });
+            }
+            Ok(())
+        }
+    }
+    let text = functions(30);
+    let mut journal = Journal::in_memory();
+    let options = Options { unbound_names: true, ..Options::default() };
+    let mut tally = Tally::default();
+    let reduction = reduce(
+        Program::parse(text.as_str()).unwrap(),
+        PASSES,
+        &mut Halting(5),
+        &mut journal,
+        &options,
+        &mut |_, now| tally = *now,
+    );
+    assert!(matches!(reduction.stop, Stop::Halted(Halt::Interrupted(2))));
+    assert_eq!((reduction.tally.runs, reduction.tally.seconds_in_candidates), (5, 2.5));
+    assert_eq!(tally.runs, 5);
+    assert!(reduction.program.text().contains("y = x + 7"));
+}
+
+#[test]
+fn records_of_another_session_are_believed() {
+    let mut journal = Journal::in_memory();
+    let program = Program::parse("x = 1\ny = 2\n").unwrap();
+    let key = Key::of(b"x = 1\n");
+    journal.put(key, Record { verdict: Verdict::Same, seconds: 1.0 }).unwrap();
+    let mut judge = Closure { interesting: |_: &str| false, reversed: false, asked: HashMap::new() };
+    let reduction = reduce(program, PASSES, &mut judge, &mut journal, &Options::default(), &mut |_, _| {});
+    assert_eq!(reduction.program.text(), "x = 1\n");
+}
