@@ -1,3 +1,6 @@
 //! Whole-program tests; one module per area.
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod engine;
+mod properties;
+mod support;

@@ -1,6 +1,8 @@
 //! What "simpler" means: a total order on programs. Every commit must lower it, which proves that reduction ends.
 //! Called by the engine.
 
+use std::collections::HashSet;
+
 use rustpython_ast::token::TokenKind;
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +33,8 @@ impl Cost {
             .tokens()
             .iter()
             .map(|token| match token.kind() {
-                TokenKind::String if docstrings.binary_search(&token.start()).is_ok() => 0,
+                TokenKind::String if docstrings.alone.contains(&token.start()) => TOKEN,
+                TokenKind::String if docstrings.spare.contains(&token.start()) => 0,
                 TokenKind::String | TokenKind::FStringMiddle | TokenKind::TStringMiddle => {
                     TOKEN * u64::from(program.weight_in_tokens(*token))
                         + u64::from(u32::from(token.range().len()))
@@ -46,14 +49,23 @@ impl Cost {
     }
 }
 
-/// Where the docstrings start that could go without anything in their place, ascending.
-fn docstrings(program: &Program) -> Vec<TextSize> {
-    let mut starts = Vec::new();
+/// Where docstrings start.
+#[derive(Default)]
+struct Docstrings {
+    /// Those that could go without anything in their place.
+    spare: HashSet<TextSize>,
+    /// Those that are all of a body: `pass` would have to stand there, so they weigh as much.
+    alone: HashSet<TextSize>,
+}
+
+fn docstrings(program: &Program) -> Docstrings {
+    let mut found = Docstrings::default();
     let mut visit = |body: &[Stmt], may_be_empty: bool| {
         if let Some(Stmt::Expr(stmt)) = body.first()
             && let Expr::StringLiteral(text) = &*stmt.value
-            && (may_be_empty || body.len() > 1)
         {
+            let spare = may_be_empty || body.len() > 1;
+            let starts = if spare { &mut found.spare } else { &mut found.alone };
             starts.extend(text.value.iter().map(Ranged::start));
         }
     };
@@ -65,8 +77,7 @@ fn docstrings(program: &Program) -> Vec<TextSize> {
             _ => {}
         }
     }
-    starts.sort_unstable();
-    starts
+    found
 }
 
 /// About how many bits a number's digits need: exact for small integers, the length in bits for others.

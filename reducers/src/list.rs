@@ -215,9 +215,7 @@ fn with_parentheses(program: &Program, inner: TextRange, items: Vec<TextRange>) 
 pub(crate) fn removal(program: &Program, list: &List, gone: &[u32]) -> Option<Vec<Edit>> {
     let all = gone.len() == list.items.len();
     match list.kind {
-        ListKind::Suite if all => {
-            Some(vec![Edit::replace(list.inner, list.kind.filler().unwrap_or_default())])
-        }
+        ListKind::Suite if all => Some(vec![emptied(program, list)]),
         ListKind::Module | ListKind::Suite => Some(statements(program, list, gone)),
         ListKind::Decorators => {
             Some(gone.iter().map(|&at| Edit::delete(own_lines(program, list.items[at as usize]))).collect())
@@ -228,6 +226,15 @@ pub(crate) fn removal(program: &Program, list: &List, gone: &[u32]) -> Option<Ve
         }
         _ => Some(separated(program, list, gone)),
     }
+}
+
+/// A block of which nothing is left, up to the end of its last line, so that the edit holds all edits within the block.
+fn emptied(program: &Program, list: &List) -> Edit {
+    let end = logical_end(program, list.inner.end());
+    let rest = program.slice(TextRange::new(list.inner.end(), end));
+    let line_break = &rest[rest.trim_end_matches(['\r', '\n']).len()..];
+    let filler = list.kind.filler().unwrap_or_default();
+    Edit::replace(TextRange::new(list.inner.start(), end), format!("{filler}{line_break}"))
 }
 
 /// A decorator with its whole line, or up to what follows on the same line.

@@ -142,11 +142,26 @@ impl Program {
 
     /// How large the program is.
     pub fn size(&self) -> Size {
+        let tokens: u32 = self.tokens().iter().map(|token| self.weight_in_tokens(*token)).sum();
         Size {
-            tokens: self.tokens().iter().map(|token| self.weight_in_tokens(*token)).sum(),
+            tokens: tokens + self.empty_spec_ends(),
             lines: self.text.lines().filter(|line| !line.trim().is_empty()).count() as u32,
             bytes: self.text.len() as u32,
         }
+    }
+
+    /// `tokenize` sees an empty literal part where a format specification is empty or ends in a replacement field.
+    fn empty_spec_ends(&self) -> u32 {
+        if !self.tokens().iter().any(|token| token.kind() == TokenKind::FStringStart) {
+            return 0;
+        }
+        let is_empty_end = |node: &&Node<'_>| match node.node {
+            AnyNodeRef::InterpolatedElement(element) => element.format_spec.as_ref().is_some_and(|spec| {
+                !spec.elements.last().is_some_and(ast::InterpolatedStringElement::is_literal)
+            }),
+            _ => false,
+        };
+        self.tree().nodes.iter().filter(is_empty_end).count() as u32
     }
 
     /// How many tokens of Python 3.13's `tokenize` a token of the parser is: none for layout, and one more for each
@@ -190,19 +205,20 @@ impl std::fmt::Debug for Program {
     }
 }
 
-/// `tokenize` ends a literal part after the first brace of each doubled one; a part that would be empty is left out.
+/// `tokenize` ends a literal part after the first brace of each doubled one and after each `\N{NAME}`; a part that would
+/// be empty is left out.
 fn split_at_braces(middle: &str) -> u32 {
     let bytes = middle.as_bytes();
     let (mut parts, mut at, mut open) = (0, 0, false);
     while at < bytes.len() {
-        if matches!(bytes[at], b'{' | b'}') && bytes.get(at + 1) == Some(&bytes[at]) {
-            parts += 1;
-            open = false;
-            at += 2;
-        } else {
-            open = true;
-            at += 1;
-        }
+        let ends_part = match &bytes[at..] {
+            [b'{', b'{', ..] | [b'}', b'}', ..] => Some(2),
+            [b'\\', b'N', b'{', next, ..] if *next != b'{' => middle[at..].find('}').map(|length| length + 1),
+            _ => None,
+        };
+        open = ends_part.is_none();
+        parts += u32::from(!open);
+        at += ends_part.unwrap_or(1);
     }
     parts + u32::from(open)
 }

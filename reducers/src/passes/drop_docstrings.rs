@@ -35,6 +35,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         if let Some(Stmt::Expr(stmt)) = body.first()
             && let Expr::StringLiteral(_) = &*stmt.value
             && let Some(place) = statements.place(stmt.range)
+            && (body.len() > 1 || cx.program.slice(stmt.range).len() > "pass".len())
         {
             let edits = EditSet::removal(place.list, place.item);
             out.propose(edits, Prior::Certain, format!("docstring of {owner}"));

@@ -1,7 +1,8 @@
 use crate::{
     edit::EditSet,
+    list::ListKind,
     pass::{Cx, Prior, Proposals, Stage, pass},
-    syntax::Program,
+    syntax::{Program, Ranged},
 };
 
 pass! {
@@ -49,9 +50,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 /// A block that is down to `pass`, or to something as short, can not be emptied further.
 fn is_alone_and_bare(program: &Program, list: u32) -> bool {
     let row = &program.lists()[list as usize];
+    let text = program.slice(row.items[0]);
     row.items.len() == 1
-        && row.kind != crate::list::ListKind::Module
-        && matches!(program.slice(row.items[0]), "pass" | "..." | "return" | "break" | "continue")
+        && row.kind != ListKind::Module
+        && text.len() <= "pass".len()
+        && program.next_token(row.inner.start()).is_some_and(|token| token.end() == row.inner.end())
 }
 
 /// A statement by its first line.

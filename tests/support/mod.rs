@@ -1,0 +1,51 @@
+//! What several areas need: interpreters, and a loud way to say that a test can not run here.
+
+use std::{collections::BTreeMap, io::Write, path::PathBuf, process::Command, sync::LazyLock};
+
+/// Says on stderr, past the test harness, that a test did not run and why.
+pub(crate) fn skip(test: &str, why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
+}
+
+/// A command for a test; the only place in the tests that names the constructor.
+#[expect(clippy::disallowed_methods, reason = "tests stand outside the runner")]
+pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    Command::new(program)
+}
+
+/// The CPythons of this machine by minor version: `python3.N` on the search path, then those of pyenv.
+pub(crate) fn interpreters() -> &'static BTreeMap<u8, PathBuf> {
+    static FOUND: LazyLock<BTreeMap<u8, PathBuf>> = LazyLock::new(|| {
+        let mut names: Vec<PathBuf> = (8..=14).map(|minor| format!("python3.{minor}").into()).collect();
+        names.push("python3".into());
+        let root = command("pyenv").arg("root").output();
+        if let Ok(root) = root
+            && let Ok(versions) =
+                PathBuf::from(String::from_utf8_lossy(&root.stdout).trim()).join("versions").read_dir()
+        {
+            let mut found: Vec<PathBuf> = versions.flatten().map(|it| it.path().join("bin/python")).collect();
+            found.sort();
+            names.extend(found);
+        }
+        let mut found = BTreeMap::new();
+        for name in names {
+            let script =
+                "import sys; print(sys.version_info[1], sys.executable) if sys.version_info[0] == 3 else 0";
+            let Ok(output) = command(&name).args(["-c", script]).output() else { continue };
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            if let Some((minor, path)) = text.trim().split_once(' ')
+                && let Ok(minor) = minor.parse()
+                && minor >= 8
+            {
+                found.entry(minor).or_insert_with(|| path.into());
+            }
+        }
+        found
+    });
+    &FOUND
+}
+
+/// The newest CPython of this machine.
+pub(crate) fn newest() -> Option<&'static PathBuf> {
+    interpreters().last_key_value().map(|(_, path)| path)
+}
