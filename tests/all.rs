@@ -3,4 +3,5 @@
 
 mod engine;
 mod properties;
+mod runner;
 mod support;

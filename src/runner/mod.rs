@@ -2,11 +2,26 @@
 //!
 //! A run is never an error of ours, whatever it does; failing to start one is. Called by the oracle and the commands.
 
+mod capture;
+mod cold;
+mod environment;
+mod error;
+mod interpreter;
 mod outcome;
+mod sandbox;
+mod scratch;
+mod supervise;
+pub mod traceback;
+mod tree;
 
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
+pub use cold::Runner;
+pub use error::RunError;
+pub use interpreter::Interpreter;
 pub use outcome::{Captured, End, Exception, Frame, Outcome, Resource};
+pub use sandbox::Confinement;
+pub use supervise::supervise;
 
 /// What stays the same for every run of one session.
 #[derive(Clone, Debug)]

@@ -1,0 +1,385 @@
+//! The cold runner: a fresh process for every run, each under a supervisor of its own, and a guard over the session.
+//! Owns the session's scratch root and the handling of signals. Called by the oracle's judge and the commands.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    os::{fd::OwnedFd, unix::net::UnixStream},
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    runtime::Runtime,
+    signal::unix::{Signal, SignalKind, signal},
+    sync::watch,
+    task::JoinSet,
+};
+
+use super::{
+    Command, Job, Sandbox, Setup,
+    capture::Capture,
+    environment::environment,
+    error::RunError,
+    outcome::{End, Outcome},
+    sandbox::{self, Confinement},
+    scratch::{Scratch, Siblings},
+    supervise::{Answer, Order, RunOrder, remove, send},
+    traceback, tree,
+};
+
+/// How long output may stay open after its run has ended.
+const LEAK: Duration = Duration::from_secs(1);
+
+/// Runs programs, each in a fresh process. Dropping it removes all that is left of the session.
+pub struct Runner {
+    shared: Arc<Shared>,
+    runtime: Runtime,
+    signals: Mutex<Vec<(i32, Signal)>>,
+    interrupted: Mutex<Option<i32>>,
+    deadline: Mutex<Option<Instant>>,
+    stop: watch::Sender<bool>,
+    guard: UnixStream,
+}
+
+/// Process ids of all supervisors and guards of this process, which is one reaper for all its runners.
+static HELPERS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+struct Shared {
+    setup: Setup,
+    root: PathBuf,
+    siblings: Siblings,
+    confinement: Confinement,
+    runs: AtomicU64,
+    user_environment: Vec<(String, String)>,
+}
+
+impl Runner {
+    /// Makes the session's scratch root, starts its guard and begins to listen to signals.
+    pub fn start(setup: Setup) -> Result<Self, RunError> {
+        let temporary = std::env::temp_dir();
+        let unprepared = |source| RunError::Scratch { folder: temporary.clone(), source };
+        let confinement = match (setup.sandbox, sandbox::is_available()) {
+            (Sandbox::Off, _) => Confinement::Off,
+            (_, true) => Confinement::Landlock,
+            (Sandbox::Auto, false) => Confinement::Unavailable,
+            (Sandbox::Require, false) => return Err(RunError::NoSandbox("this kernel has no Landlock")),
+        };
+        let siblings = Siblings::of(&setup.script).map_err(unprepared)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(RunError::Supervisor)?;
+        let prefix = format!("minrepro-{}-", std::process::id());
+        // The guard removes the root, not this handle, so that it goes even after a kill -9.
+        let root =
+            tempfile::Builder::new().prefix(&prefix).tempdir_in(&temporary).map_err(unprepared)?.keep();
+        let root = root.canonicalize().map_err(unprepared)?;
+        std::fs::create_dir(root.join("cache")).map_err(unprepared)?;
+        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+        let shared = Shared {
+            setup,
+            root,
+            siblings,
+            confinement,
+            runs: AtomicU64::new(0),
+            user_environment: std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .collect(),
+        };
+        let (guard, signals) = runtime
+            .block_on(async {
+                let mut signals = Vec::new();
+                for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
+                    signals.push((kind.as_raw_value(), signal(kind)?));
+                }
+                Ok((shared.start_guard()?, signals))
+            })
+            .map_err(RunError::Supervisor)?;
+        Ok(Self {
+            shared: Arc::new(shared),
+            runtime,
+            signals: Mutex::new(signals),
+            interrupted: Mutex::new(None),
+            deadline: Mutex::new(None),
+            stop: watch::Sender::new(false),
+            guard,
+        })
+    }
+
+    /// What keeps runs from writing elsewhere.
+    pub fn confinement(&self) -> Confinement {
+        self.shared.confinement
+    }
+
+    /// The command of a run of the file `candidate`, and the folder it is run in.
+    pub fn command_line(&self, candidate: &Path) -> Vec<String> {
+        self.shared.argv(candidate)
+    }
+
+    /// From then on runs end with [`RunError::Deadline`].
+    pub fn set_deadline(&self, deadline: Option<Instant>) {
+        *lock(&self.deadline) = deadline;
+    }
+
+    /// A file that is to be removed if minrepro is killed.
+    pub fn guard_file(&self, path: &Path) {
+        // Without its guard a session goes on; only a kill -9 would leave that file.
+        let _ = send(&self.guard, &Order::Also(path.to_owned()));
+    }
+
+    /// Runs all jobs, as many at a time as the setup says; `done` sees each outcome, under its job's index, as soon as it
+    /// is there. Outcomes come back in the order of the jobs.
+    ///
+    /// # Errors
+    ///
+    /// A run could not be started, a signal came, or the deadline passed. What runs then is ended first.
+    pub fn run_all(
+        &self,
+        jobs: &[Job],
+        done: &mut dyn FnMut(usize, &Outcome),
+    ) -> Result<Vec<Outcome>, RunError> {
+        if let Some(signal) = *lock(&self.interrupted) {
+            return Err(RunError::Interrupted(signal));
+        }
+        let deadline = *lock(&self.deadline);
+        let mut signals = lock(&self.signals);
+        let result = self.runtime.block_on(async {
+            let mut outcomes: Vec<Option<Outcome>> = vec![None; jobs.len()];
+            let mut running = JoinSet::new();
+            let mut waiting = jobs.iter().enumerate();
+            let mut failure: Option<RunError> = None;
+            loop {
+                while failure.is_none()
+                    && running.len() < self.shared.setup.jobs.max(1)
+                    && let Some((index, job)) = waiting.next()
+                {
+                    let (shared, job, stop) = (Arc::clone(&self.shared), job.clone(), self.stop.subscribe());
+                    running.spawn(async move { (index, shared.run(job, stop).await) });
+                }
+                if running.is_empty() {
+                    break;
+                }
+                let stopped = tokio::select! {
+                    biased;
+                    signal = next_signal(&mut signals) => Some(RunError::Interrupted(signal)),
+                    () = until(deadline), if failure.is_none() => Some(RunError::Deadline),
+                    ended = running.join_next() => {
+                        match ended {
+                            Some(Ok((index, Ok(outcome)))) => {
+                                done(index, &outcome);
+                                outcomes[index] = Some(outcome);
+                                None
+                            }
+                            Some(Ok((_, Err(error)))) => Some(error),
+                            Some(Err(error)) => Some(RunError::Supervisor(std::io::Error::other(error))),
+                            None => None,
+                        }
+                    }
+                };
+                let Some(error) = stopped else { continue };
+                if let (RunError::Interrupted(signal), Some(RunError::Interrupted(_))) = (&error, &failure) {
+                    // The second signal: now. The guard and the supervisors see the sockets close and clean up.
+                    quit(*signal);
+                }
+                self.stop.send_replace(true);
+                failure.get_or_insert(error);
+            }
+            match failure {
+                Some(error) => Err(error),
+                None => Ok(outcomes.into_iter().flatten().collect()),
+            }
+        });
+        self.stop.send_replace(false);
+        if let Err(RunError::Interrupted(signal)) = &result {
+            *lock(&self.interrupted) = Some(*signal);
+        }
+        result
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        remove(&self.shared.root);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[expect(clippy::exit, reason = "a second signal means at once")]
+fn quit(signal: i32) -> ! {
+    std::process::exit(128 + signal)
+}
+
+async fn next_signal(signals: &mut [(i32, Signal)]) -> i32 {
+    std::future::poll_fn(|context| {
+        for (number, signal) in signals.iter_mut() {
+            if signal.poll_recv(context).is_ready() {
+                return std::task::Poll::Ready(*number);
+            }
+        }
+        std::task::Poll::Pending
+    })
+    .await
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Shared {
+    #[expect(clippy::disallowed_methods, reason = "the runner starts processes")]
+    fn spawn_helper(
+        &self,
+        output: impl Fn() -> Stdio,
+    ) -> std::io::Result<(tokio::process::Child, UnixStream)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let child = tokio::process::Command::new(&self.setup.supervisor)
+            .arg("supervise")
+            .env_clear()
+            .stdin(OwnedFd::from(theirs))
+            .stdout(output())
+            .stderr(output())
+            // Its own group: a Ctrl-C at the terminal is for minrepro alone.
+            .process_group(0)
+            .spawn()?;
+        lock(&HELPERS).extend(child.id());
+        Ok((child, ours))
+    }
+
+    fn start_guard(&self) -> std::io::Result<UnixStream> {
+        let (guard, socket) = self.spawn_helper(Stdio::null)?;
+        send(&socket, &Order::Guard(self.root.clone()))?;
+        // The guard outlives its handle on purpose.
+        drop(guard);
+        Ok(socket)
+    }
+
+    fn argv(&self, candidate: &Path) -> Vec<String> {
+        let candidate = candidate.to_string_lossy().into_owned();
+        match &self.setup.command {
+            Command::Python { python, args } => {
+                let args = args.iter().map(|arg| arg.to_string_lossy().into_owned());
+                [python.to_string_lossy().into_owned(), candidate].into_iter().chain(args).collect()
+            }
+            Command::Test(words) => words.iter().cloned().chain([candidate]).collect(),
+        }
+    }
+
+    async fn run(&self, job: Job, mut stop: watch::Receiver<bool>) -> Result<Outcome, RunError> {
+        let number = self.runs.fetch_add(1, Ordering::Relaxed);
+        let scratch = Scratch::make(&self.root, number, &self.setup.script, &job.source, &self.siblings)
+            .map_err(|source| RunError::Scratch { folder: self.root.clone(), source })?;
+        let order = self.order(&scratch, job.timeout);
+        let command = order.argv.join(" ");
+        let (mut supervisor, socket) = self.spawn_helper(Stdio::piped).map_err(RunError::Supervisor)?;
+        let helper = supervisor.id();
+        send(&socket, &Order::Run(Box::new(order))).map_err(RunError::Supervisor)?;
+        socket.set_nonblocking(true).map_err(RunError::Supervisor)?;
+        let mut socket =
+            BufReader::new(tokio::net::UnixStream::from_std(socket).map_err(RunError::Supervisor)?);
+
+        let limit = self.setup.limits.output;
+        let (mut stdout, mut stderr) = (Capture::new(limit), Capture::new(limit));
+        let streams = (supervisor.stdout.take(), supervisor.stderr.take());
+        let mut answer = String::new();
+        let stopped = {
+            let drain = async {
+                tokio::join!(
+                    async {
+                        if let Some(stream) = streams.0 {
+                            stdout.drain(stream).await
+                        }
+                    },
+                    async {
+                        if let Some(stream) = streams.1 {
+                            stderr.drain(stream).await
+                        }
+                    },
+                )
+            };
+            tokio::pin!(drain);
+            let mut drained = false;
+            let report = async {
+                tokio::select! {
+                    _ = socket.read_line(&mut answer) => false,
+                    _ = stop.wait_for(|stop| *stop) => true,
+                }
+            };
+            tokio::pin!(report);
+            let stopped = loop {
+                tokio::select! {
+                    stopped = &mut report => break stopped,
+                    _ = &mut drain, if !drained => drained = true,
+                }
+            };
+            if !drained && !stopped {
+                // What holds the output open now has outlived its supervisor.
+                let _ = tokio::time::timeout(LEAK, drain).await;
+            }
+            stopped
+        };
+        drop(socket);
+        let _ = supervisor.wait().await;
+        {
+            let mut helpers = lock(&HELPERS);
+            if answer.is_empty() && !stopped {
+                tree::end_strays(|pid| helpers.contains(&pid));
+            }
+            helper.map(|helper| helpers.remove(&helper));
+        }
+        if stopped {
+            return Err(RunError::Interrupted(0));
+        }
+        let (end, wall, cpu) = match serde_json::from_str(&answer) {
+            Ok(Answer::Ended { end, wall, cpu }) => (end, wall, cpu),
+            Ok(Answer::NotStarted(reason)) => return Err(RunError::NotStarted { command, reason }),
+            // The program killed its supervisor, which nothing but a KILL does.
+            Err(_) => (End::Signal(9), Duration::ZERO, Duration::ZERO),
+        };
+        let (stdout, stderr) = (stdout.finish(), stderr.finish());
+        let exception = traceback::parse(&stderr.text());
+        Ok(Outcome { end, wall, cpu, stdout, stderr, exception })
+    }
+
+    fn order(&self, scratch: &Scratch, timeout: Duration) -> RunOrder {
+        let cache = self.root.join("cache");
+        let limits = &self.setup.limits;
+        let env: BTreeMap<String, String> = environment(
+            self.user_environment.iter().cloned(),
+            &self.setup.env,
+            &scratch.work,
+            &scratch.temporary,
+            &cache,
+        );
+        RunOrder {
+            argv: self.argv(&scratch.candidate),
+            env,
+            work: scratch.work.clone(),
+            writable: (self.confinement == Confinement::Landlock).then(|| vec![scratch.root.clone(), cache]),
+            scratch: scratch.root.clone(),
+            timeout: timeout * oversubscription(self.setup.jobs),
+            memory: limits.memory,
+            processes: limits.processes,
+            file_size: limits.file_size,
+            scratch_size: limits.scratch,
+        }
+    }
+}
+
+/// How many runs share a core: time limits are meant for a run that has a core to itself, so that a verdict does not
+/// depend on how many run at once.
+fn oversubscription(jobs: usize) -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    jobs.div_ceil(cores).max(1) as u32
+}

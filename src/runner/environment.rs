@@ -1,0 +1,133 @@
+//! The environment of a run: the user's, without what would change messages or verdicts, with what makes runs repeat.
+//! A pure function. The variables and their reasons are PyTorch's and CPython's documented ones.
+
+use std::{collections::BTreeMap, path::Path};
+
+/// Removed by name.
+const REMOVED: &[&str] = &[
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONSTARTUP",
+    "PYTHONINSPECT",
+    "PYTHONVERBOSE",
+    "PYTHONWARNINGS",
+    "PYTHONOPTIMIZE",
+    "PYTHONDEBUG",
+    "PYTHONDEVMODE",
+    "PYTHONTRACEMALLOC",
+    "PYTHONPROFILEIMPORTTIME",
+    "PYTHONBREAKPOINT",
+    "PYTHONSAFEPATH",
+    "PYTHONFAULTHANDLER",
+    "PYTHONASYNCIODEBUG",
+    "PYTHONMALLOC",
+    "PYTHONPYCACHEPREFIX",
+    "FORCE_COLOR",
+    "TORCH_LOGS",
+    "TORCH_LOGS_OUT",
+    "TORCH_TRACE",
+    "TORCH_COMPILE_DEBUG",
+    "TORCH_COMPILE_DEBUG_DIR",
+    "TORCH_COMPILE_DISABLE",
+    "TORCH_SHOW_CPP_STACKTRACES",
+    "OLDPWD",
+];
+
+/// Removed by prefix.
+const REMOVED_PREFIXES: &[&str] =
+    &["TORCHDYNAMO_", "TORCH_BISECT_", "TORCHINDUCTOR_", "SLURM_", "TORCHELASTIC_", "MINREPRO_"];
+
+/// Set for every run.
+const SET: &[(&str, &str)] = &[
+    ("PYTHONHASHSEED", "0"),
+    ("PYTHONDONTWRITEBYTECODE", "1"),
+    ("PYTHONNOUSERSITE", "1"),
+    // Tracebacks without colour, and without lines broken at the width of a terminal.
+    ("NO_COLOR", "1"),
+    ("PYTHON_COLORS", "0"),
+    ("TERM", "dumb"),
+    ("COLUMNS", "120"),
+    ("LINES", "40"),
+    // One worker each: many runs share the machine.
+    ("TORCHINDUCTOR_COMPILE_THREADS", "1"),
+    ("OMP_NUM_THREADS", "1"),
+    ("MKL_NUM_THREADS", "1"),
+];
+
+/// The environment of a run: `user` scrubbed, folders for temporary files and caches, then `own` on top.
+pub(super) fn environment(
+    user: impl IntoIterator<Item = (String, String)>,
+    own: &[(String, String)],
+    work: &Path,
+    temporary: &Path,
+    cache: &Path,
+) -> BTreeMap<String, String> {
+    let kept = |name: &str| {
+        !REMOVED.contains(&name) && !REMOVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
+    let mut environment: BTreeMap<String, String> = user.into_iter().filter(|(name, _)| kept(name)).collect();
+    let mut set = |name: &str, value: &str| environment.insert(name.to_owned(), value.to_owned());
+    for (name, value) in SET {
+        set(name, value);
+    }
+    let temporary = temporary.to_string_lossy();
+    for name in ["TMPDIR", "TEMP", "TMP"] {
+        set(name, &temporary);
+    }
+    set("PWD", &work.to_string_lossy());
+    set("TORCHINDUCTOR_CACHE_DIR", &cache.join("inductor").to_string_lossy());
+    set("TRITON_CACHE_DIR", &cache.join("triton").to_string_lossy());
+    for (name, value) in own {
+        set(name, value);
+    }
+    environment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(user: &[(&str, &str)], own: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let owned = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        environment(owned(user), &owned(own), Path::new("/w"), Path::new("/t"), Path::new("/c"))
+    }
+
+    #[test]
+    fn what_changes_messages_or_verdicts_is_gone() {
+        let result = of(
+            &[
+                ("PATH", "/bin"),
+                ("HOME", "/home/x"),
+                ("PYTHONPATH", "/lib"),
+                ("TORCH_LOGS", "+dynamo"),
+                ("TORCHDYNAMO_DISABLE", "1"),
+                ("TORCHINDUCTOR_FX_GRAPH_CACHE", "0"),
+                ("PYTHONHASHSEED", "7"),
+                ("CUDA_VISIBLE_DEVICES", "1"),
+            ],
+            &[],
+        );
+        for gone in ["PYTHONPATH", "TORCH_LOGS", "TORCHDYNAMO_DISABLE", "TORCHINDUCTOR_FX_GRAPH_CACHE"] {
+            assert!(!result.contains_key(gone), "{gone}");
+        }
+        for (name, value) in [
+            ("PATH", "/bin"),
+            ("HOME", "/home/x"),
+            ("CUDA_VISIBLE_DEVICES", "1"),
+            ("PYTHONHASHSEED", "0"),
+            ("TMPDIR", "/t"),
+            ("PWD", "/w"),
+            ("TORCHINDUCTOR_CACHE_DIR", "/c/inductor"),
+        ] {
+            assert_eq!(result[name], value, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_users_word_comes_last() {
+        let result = of(&[], &[("PYTHONHASHSEED", "42"), ("TORCHDYNAMO_VERBOSE", "1")]);
+        assert_eq!((result["PYTHONHASHSEED"].as_str(), result["TORCHDYNAMO_VERBOSE"].as_str()), ("42", "1"));
+    }
+}

@@ -1,0 +1,160 @@
+//! Scratch folders: one for each run, holding the candidate under the script's own name and the script's siblings as
+//! the user sees them. Nothing of the user's is ever written: what is small is copied, the rest is linked, and links lead
+//! where a confined run can not write. Called by `cold`.
+
+use std::{
+    fs, io,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::supervise::remove;
+
+/// At most so many bytes and entries are copied for each run.
+const COPIED_BYTES: u64 = 2 << 20;
+const COPIED_ENTRIES: usize = 200;
+/// Beyond so many entries of the script's folder the rest is not shown.
+const SHOWN: usize = 10_000;
+
+/// What stands beside the script, as each run is to see it.
+#[derive(Clone, Debug)]
+pub(super) struct Siblings {
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug)]
+enum Entry {
+    File { path: PathBuf, bytes: Arc<[u8]>, mode: u32 },
+    Folder { path: PathBuf },
+    Link { path: PathBuf, target: PathBuf },
+}
+
+impl Siblings {
+    /// Looks at the script's folder once.
+    pub(super) fn of(script: &Path) -> io::Result<Self> {
+        let folder = script.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = folder.canonicalize()?;
+        let mut siblings = Self { entries: Vec::new() };
+        let mut left = (COPIED_BYTES, COPIED_ENTRIES);
+        for entry in sorted(&folder)?.into_iter().take(SHOWN) {
+            let name = PathBuf::from(entry.file_name().unwrap_or_default());
+            let hidden_caches = name.as_os_str() == "__pycache__";
+            if Some(name.as_os_str()) == script.file_name() || hidden_caches {
+                continue;
+            }
+            let mut copied = Vec::new();
+            let mut budget = left;
+            if !is_of_a_tool(&name) && copy(&entry, &name, &mut copied, &mut budget) {
+                left = budget;
+                siblings.entries.append(&mut copied);
+            } else {
+                siblings.entries.push(Entry::Link { path: name, target: entry });
+            }
+        }
+        Ok(siblings)
+    }
+
+    fn place(&self, folder: &Path) -> io::Result<()> {
+        for entry in &self.entries {
+            match entry {
+                Entry::File { path, bytes, mode } => {
+                    use std::{io::Write, os::unix::fs::OpenOptionsExt};
+                    fs::OpenOptions::new()
+                        .write(true)
+                        .create_new(true)
+                        .mode(*mode)
+                        .open(folder.join(path))?
+                        .write_all(bytes)?;
+                }
+                Entry::Folder { path } => fs::create_dir(folder.join(path))?,
+                Entry::Link { path, target } => symlink(target, folder.join(path))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(folder)?.take(SHOWN).flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    Ok(entries)
+}
+
+/// Version control and environments are never part of what a script reads.
+fn is_of_a_tool(name: &Path) -> bool {
+    [".git", ".hg", ".svn", ".venv", "venv", "node_modules", ".tox"].iter().any(|it| name.as_os_str() == *it)
+}
+
+/// Takes a file or a folder into `entries` if the budget of bytes and entries allows it.
+fn copy(from: &Path, to: &Path, entries: &mut Vec<Entry>, budget: &mut (u64, usize)) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let Ok(metadata) = fs::metadata(from) else { return false };
+    if budget.1 == 0 {
+        return false;
+    }
+    budget.1 -= 1;
+    if metadata.is_dir() {
+        if from.symlink_metadata().is_ok_and(|it| it.is_symlink()) {
+            return false;
+        }
+        entries.push(Entry::Folder { path: to.to_owned() });
+        let Ok(inside) = sorted(from) else { return false };
+        return inside
+            .iter()
+            .filter(|entry| entry.file_name().is_some_and(|name| name != "__pycache__"))
+            .all(|entry| copy(entry, &to.join(entry.file_name().unwrap_or_default()), entries, budget));
+    }
+    if !metadata.is_file() || metadata.len() > budget.0 {
+        return false;
+    }
+    let Ok(bytes) = fs::read(from) else { return false };
+    budget.0 = budget.0.saturating_sub(bytes.len() as u64);
+    // The owner may write the copy whatever the original says; what else it may stays.
+    let mode = metadata.permissions().mode() & 0o777 | 0o600;
+    entries.push(Entry::File { path: to.to_owned(), bytes: bytes.into(), mode });
+    true
+}
+
+/// The folders of one run; removed when dropped.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    pub(super) root: PathBuf,
+    /// Holds the candidate: the run's working folder.
+    pub(super) work: PathBuf,
+    pub(super) temporary: PathBuf,
+    pub(super) candidate: PathBuf,
+}
+
+impl Scratch {
+    /// Makes the folders of a run below a session's root and puts the candidate and its siblings there.
+    pub(super) fn make(
+        session: &Path,
+        number: u64,
+        script: &Path,
+        source: &[u8],
+        siblings: &Siblings,
+    ) -> io::Result<Self> {
+        let root = session.join(format!("run-{number}"));
+        let scratch = Self {
+            work: root.join("work"),
+            temporary: root.join("tmp"),
+            candidate: root.join("work").join(script.file_name().unwrap_or_default()),
+            root,
+        };
+        for folder in [&scratch.root, &scratch.work, &scratch.temporary] {
+            fs::create_dir(folder)?;
+        }
+        siblings.place(&scratch.work)?;
+        let mut file = fs::File::create_new(&scratch.candidate)?;
+        io::Write::write_all(&mut file, source)?;
+        Ok(scratch)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        remove(&self.root);
+    }
+}

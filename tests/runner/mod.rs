@@ -1,0 +1,332 @@
+//! The cold runner on real children: what they do is reported, what they leave is gone, what they may not is stopped.
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use minrepro::runner::{
+    Command, End, Interpreter, Job, Limits, Outcome, Resource, RunError, Runner, Sandbox, Setup,
+};
+
+use crate::support::skip;
+
+struct Bench {
+    folder: tempfile::TempDir,
+    runner: Runner,
+}
+
+const LIMITS: Limits =
+    Limits { memory: 600 << 20, processes: 60, file_size: 64 << 20, scratch: 96 << 20, output: 4096 };
+
+fn setup(folder: &Path, jobs: usize) -> Setup {
+    let python = Interpreter::find(None).unwrap().path;
+    Setup {
+        command: Command::Python { python, args: vec!["one".into(), "two words".into()] },
+        script: folder.join("script.py"),
+        env: vec![("GIVEN".to_owned(), "yes".to_owned())],
+        limits: LIMITS,
+        jobs,
+        sandbox: Sandbox::Auto,
+        supervisor: env!("CARGO_BIN_EXE_minrepro").into(),
+    }
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self::with_siblings(&[])
+    }
+
+    fn with_siblings(siblings: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in siblings {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
+        }
+        let runner = Runner::start(setup(folder.path(), 4)).unwrap();
+        Self { folder, runner }
+    }
+
+    fn run(&self, source: &str) -> Outcome {
+        self.run_for(source, Duration::from_secs(20))
+    }
+
+    fn run_for(&self, source: &str, timeout: Duration) -> Outcome {
+        let job = Job { source: source.as_bytes().into(), timeout };
+        let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).unwrap();
+        outcomes.into_iter().next().unwrap()
+    }
+}
+
+/// Processes whose command line holds a text.
+fn processes_with(marker: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(line) = fs::read(entry.path().join("cmdline")) else { continue };
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        if line.contains(marker) {
+            found.push(format!("{} {line}", entry.file_name().display()));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_run_is_reported_as_it_was() {
+    let bench = Bench::new();
+    let outcome = bench.run(
+        "import sys, os\nprint(sys.argv[1:], os.environ['GIVEN'], __name__, os.path.basename(__file__))\n\
+         print('x' * 3, file=sys.stderr)\nassert sys.stdin.read() == ''\nsys.exit(7)\n",
+    );
+    assert_eq!(outcome.end, End::Exit(7));
+    assert_eq!(outcome.stdout.head, "['one', 'two words'] yes __main__ script.py\n");
+    assert_eq!(outcome.stderr.head, "xxx\n");
+    assert!(outcome.wall > Duration::ZERO && outcome.cpu > Duration::ZERO);
+}
+
+#[test]
+fn signals_are_reported() {
+    let outcome = Bench::new().run("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n");
+    assert_eq!(outcome.end, End::Signal(11));
+    assert_eq!(outcome.end.shell_status(), Some(139));
+}
+
+#[test]
+fn a_time_limit_ends_what_ignores_term() {
+    let bench = Bench::new();
+    let outcome = bench.run_for(
+        "import signal, time, os\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nif os.fork() == 0: pass\n\
+         print('ready', flush=True)\nwhile True: time.sleep(60)\n",
+        Duration::from_millis(700),
+    );
+    assert_eq!(outcome.end, End::Timeout);
+    assert_eq!(outcome.stdout.head, "ready\nready\n");
+}
+
+#[test]
+fn what_leaves_its_session_or_becomes_a_daemon_is_ended() {
+    let bench = Bench::new();
+    let marker = format!("minrepro-stray-{}", std::process::id());
+    let outcome = bench.run(&format!(
+        "import os, subprocess, sys, time\n\
+         stay = [sys.executable, '-c', 'import time; time.sleep(600)', '{marker}']\n\
+         subprocess.Popen(stay, start_new_session=True)\n\
+         if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.execv(stay[0], stay)\n    os._exit(0)\n\
+         os.wait()\nprint('done')\n",
+    ));
+    assert_eq!((outcome.end, outcome.stdout.head.as_str()), (End::Exit(0), "done\n"));
+    assert_eq!(processes_with(&marker), Vec::<String>::new());
+}
+
+#[test]
+fn a_flood_of_output_is_drained_and_cut() {
+    let bench = Bench::new();
+    let outcome = bench.run(
+        "import os\nblock = b'x' * (1 << 20)\nfor _ in range(10 << 10): os.write(1, block)\nos.write(1, b'end')\n",
+    );
+    assert_eq!(outcome.end, End::Exit(0));
+    assert_eq!(outcome.stdout.total, (10 << 30) + 3);
+    assert_eq!(outcome.stdout.head.len(), LIMITS.output);
+    assert!(outcome.stdout.tail.ends_with("xend"));
+}
+
+#[test]
+fn memory_without_end_is_ended() {
+    let outcome = Bench::new().run("x = []\nwhile True: x.append(bytearray(b'x' * (8 << 20)))\n");
+    assert_eq!(outcome.end, End::Limit(Resource::Memory));
+}
+
+#[test]
+fn processes_without_end_are_ended() {
+    let outcome = Bench::new().run(
+        "import os, time\nfor _ in range(400):\n    if os.fork() == 0: time.sleep(600)\ntime.sleep(600)\n",
+    );
+    assert_eq!(outcome.end, End::Limit(Resource::Processes));
+}
+
+#[test]
+fn a_fork_bomb_is_ended() {
+    let marker = format!("bomb-{}", std::process::id());
+    let bench = Bench::new();
+    // Each child forks on and its parent goes away; the count in a file bounds it should the runner fail.
+    let outcome = bench.run(&format!(
+        "import os\n'{marker}'\nfor _ in range(2000):\n    pid = os.fork()\n    if pid == 0: continue\n    if _ % 3: os._exit(0)\nimport time; time.sleep(600)\n"
+    ));
+    assert!(matches!(outcome.end, End::Exit(0) | End::Limit(Resource::Processes)), "{:?}", outcome.end);
+    assert_eq!(bench.run("print(1)").stdout.head, "1\n");
+}
+
+#[test]
+fn a_full_scratch_folder_ends_the_run() {
+    let bench = Bench::new();
+    let outcome = bench.run(
+        "import time\nfor n in range(100):\n    with open(f'f{n}', 'wb') as f: f.write(b'x' * (16 << 20))\ntime.sleep(600)\n",
+    );
+    assert_eq!(outcome.end, End::Limit(Resource::Scratch));
+}
+
+#[test]
+fn a_file_beyond_its_limit_fails_in_the_program() {
+    let outcome = Bench::new().run("f = open('f', 'wb')\nfor _ in range(100): f.write(b'x' * (1 << 20))\n");
+    assert_eq!(outcome.end, End::Exit(1));
+    assert!(outcome.stderr.head.contains("OSError: [Errno 27] File too large"), "{}", outcome.stderr.head);
+}
+
+#[test]
+fn output_that_stays_open_does_not_hold_the_run() {
+    let started = Instant::now();
+    let outcome =
+        Bench::new().run("import os, time\nprint('out', flush=True)\nif os.fork() == 0: time.sleep(600)\n");
+    assert_eq!((outcome.end, outcome.stdout.head.as_str()), (End::Exit(0), "out\n"));
+    assert!(started.elapsed() < Duration::from_secs(60));
+}
+
+#[test]
+fn siblings_are_there_and_the_users_folder_stays_as_it_is() {
+    let large = "x".repeat(3 << 20);
+    let bench = Bench::with_siblings(&[
+        ("helper.py", "value = 42\n"),
+        ("package/__init__.py", "from .inner import name\n"),
+        ("package/inner.py", "name = 'inner'\n"),
+        ("data.json", "{\"k\": 1}\n"),
+        ("large.bin", &large),
+    ]);
+    let before = snapshot(bench.folder.path());
+    let outcome = bench.run(
+        "import helper, package, json, os\nprint(helper.value, package.name, json.load(open('data.json')), os.path.getsize('large.bin'))\n\
+         print(sorted(os.listdir(os.path.dirname(os.path.abspath(__file__)))))\n\
+         open('data.json', 'w').write('changed')\nos.remove('helper.py')\nopen('new', 'w').write('new')\n\
+         try:\n    open('large.bin', 'a').write('changed')\n    print('written')\nexcept OSError: print('refused')\n",
+    );
+    assert_eq!(
+        outcome.stdout.head,
+        format!(
+            "42 inner {{'k': 1}} {}\n['data.json', 'helper.py', 'large.bin', 'package', 'script.py']\nrefused\n",
+            3 << 20
+        ),
+        "{}",
+        outcome.stderr.head
+    );
+    assert_eq!(snapshot(bench.folder.path()), before);
+    // The next run sees everything as it was.
+    assert_eq!(bench.run("print(open('data.json').read())").stdout.head, "{\"k\": 1}\n\n");
+}
+
+fn snapshot(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        if entry.path().is_dir() {
+            found.extend(snapshot(&entry.path()));
+        } else {
+            found.push((entry.path(), fs::read(entry.path()).unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn nothing_outside_the_scratch_folder_can_be_written() {
+    let bench = Bench::new();
+    if bench.runner.confinement() != minrepro::runner::Confinement::Landlock {
+        return skip("nothing_outside_the_scratch_folder_can_be_written", "no Landlock here");
+    }
+    let target = tempfile::tempdir().unwrap();
+    let existing = target.path().join("existing");
+    fs::File::create(&existing).unwrap().write_all(b"mine").unwrap();
+    let outcome = bench.run(&format!(
+        "import os, shutil\nroot = {:?}\ndef attempt(f, *a):\n    try: f(*a); print('done', f)\n    except OSError as e: pass\n\
+         attempt(open, root + '/new', 'w')\nattempt(open, root + '/existing', 'a')\nattempt(os.truncate, root + '/existing', 0)\n\
+         attempt(os.remove, root + '/existing')\nattempt(os.mkdir, root + '/folder')\nattempt(os.rename, root + '/existing', root + '/moved')\n\
+         os.symlink(root + '/existing', 'link')\nattempt(open, 'link', 'w')\nattempt(shutil.rmtree, root)\n\
+         attempt(os.link, root + '/existing', 'hard')\n\
+         open('own', 'w').write('x')\nimport tempfile\ntempfile.TemporaryFile().write(b'x')\nopen(os.devnull, 'w').write('x')\nprint('end')\n",
+        target.path()
+    ));
+    assert_eq!(outcome.stdout.head, "end\n", "{}", outcome.stderr.head);
+    assert_eq!(fs::read(&existing).unwrap(), b"mine");
+}
+
+#[test]
+fn scratch_folders_go_with_the_run_and_the_session() {
+    let bench = Bench::new();
+    let outcome = bench.run(
+        "import os, tempfile\nos.makedirs('a/b')\nopen('a/b/c', 'w').close()\nos.chmod('a/b', 0o500)\nos.chmod('a', 0)\n\
+         print(os.getcwd())\n",
+    );
+    let work = PathBuf::from(outcome.stdout.head.trim());
+    assert!(!work.exists());
+    let session = work.parent().unwrap().parent().unwrap().to_owned();
+    assert!(session.exists());
+    drop(bench);
+    assert!(!session.exists());
+}
+
+#[test]
+fn many_runs_at_once_come_back_in_order() {
+    let bench = Bench::new();
+    let jobs: Vec<Job> = (0..12)
+        .map(|n| Job {
+            source: format!("import time\ntime.sleep(0.0{})\nprint({n})\n", 9 - n % 9).into_bytes().into(),
+            timeout: Duration::from_secs(20),
+        })
+        .collect();
+    let mut seen = Vec::new();
+    let outcomes = bench.runner.run_all(&jobs, &mut |index, _| seen.push(index)).unwrap();
+    for (n, outcome) in outcomes.iter().enumerate() {
+        assert_eq!(outcome.stdout.head, format!("{n}\n"));
+    }
+    seen.sort_unstable();
+    assert_eq!(seen, (0..12).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_deadline_ends_all_runs() {
+    let bench = Bench::new();
+    let marker = format!("minrepro-late-{}", std::process::id());
+    bench.runner.set_deadline(Some(Instant::now() + Duration::from_millis(500)));
+    let source = format!("import time\n'{marker}'\ntime.sleep(600)\n");
+    let job = Job { source: source.into_bytes().into(), timeout: Duration::from_secs(600) };
+    let result = bench.runner.run_all(&[job.clone(), job], &mut |_, _| {});
+    assert!(matches!(result, Err(RunError::Deadline)));
+    assert!(fs::read_dir(bench.folder.path()).unwrap().next().is_none());
+}
+
+#[test]
+fn a_command_that_can_not_start_is_an_error_of_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut setup = setup(folder.path(), 1);
+    setup.command = Command::Test(vec!["/nonexistent/test".to_owned()]);
+    let runner = Runner::start(setup).unwrap();
+    let job = Job { source: b"".as_slice().into(), timeout: Duration::from_secs(5) };
+    let error = runner.run_all(&[job], &mut |_, _| {}).unwrap_err();
+    assert!(error.to_string().contains("/nonexistent/test"), "{error}");
+}
+
+#[test]
+fn a_test_command_runs_beside_the_candidate_with_its_path_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut setup = setup(folder.path(), 1);
+    setup.command = Command::Test(
+        ["sh", "-c", "grep -q needle script.py && test -f \"$1\"", "sh"].map(str::to_owned).into(),
+    );
+    let runner = Runner::start(setup).unwrap();
+    let job = |source: &str| Job { source: source.as_bytes().into(), timeout: Duration::from_secs(5) };
+    let outcomes = runner.run_all(&[job("needle"), job("hay")], &mut |_, _| {}).unwrap();
+    assert_eq!([outcomes[0].end, outcomes[1].end], [End::Exit(0), End::Exit(1)]);
+}
+
+#[test]
+fn interpreters_that_are_none_are_told_apart() {
+    let find = |path: &Path| Interpreter::find(Some(path));
+    assert!(matches!(find(Path::new("/nonexistent/python")), Err(RunError::PythonNotFound(_))));
+    assert!(matches!(find(Path::new("no-such-python-anywhere")), Err(RunError::PythonNotFound(_))));
+    assert!(matches!(find(Path::new("/bin/false")), Err(RunError::PythonBroken { .. })));
+    assert!(matches!(find(Path::new("/etc/passwd")), Err(RunError::PythonBroken { .. })));
+    let found = Interpreter::find(None).unwrap();
+    assert!(found.version >= (3, 8) && found.path.is_absolute() && found.description.contains("Python"));
+    assert_eq!(found.identity, Interpreter::find(None).unwrap().identity);
+}
