@@ -1,6 +1,403 @@
-//! Reads exceptions off the text of a traceback.
-use super::outcome::Exception;
-/// The exception that a text shows last.
-pub fn parse(_: &str) -> Option<Exception> {
-    None
+//! Reads exceptions off the text of tracebacks, as CPython 3.8 to 3.14 print them. Pure; called by `cold` for standard
+//! error and by the oracle for texts that a program prints itself.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::outcome::{Exception, Frame};
+
+/// The exception that a text shows last: the one that ended the program, if one did. Exceptions of other threads count
+/// only where there is no other; those that the interpreter ignored never do.
+pub fn parse(text: &str) -> Option<Exception> {
+    let all = parse_blocks(text);
+    let last = |thread| all.iter().rev().find(|block| block.in_thread == thread);
+    last(false).or_else(|| last(true)).map(|block| block.exception.clone())
+}
+
+/// All exceptions that a text shows, in order, each with those it was raised from in its chain.
+pub fn parse_all(text: &str) -> Vec<Exception> {
+    parse_blocks(text).into_iter().map(|block| block.exception).collect()
+}
+
+/// A text without the frames and source lines of its tracebacks: what was said, not where.
+pub fn without_frames(text: &str) -> String {
+    let mut kept = String::new();
+    let mut in_frames = false;
+    for line in clean(text) {
+        if is_header(&line) || FRAME.is_match(&line) {
+            in_frames = true;
+            continue;
+        }
+        in_frames &= line.starts_with(' ');
+        if !in_frames {
+            kept.push_str(&line);
+            kept.push('\n');
+        }
+    }
+    kept
+}
+
+struct Block {
+    exception: Exception,
+    in_thread: bool,
+}
+
+macro_rules! pattern {
+    ($name:ident, $regex:literal) => {
+        static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new($regex).expect("the pattern is well-formed"));
+    };
+}
+
+pattern!(ANSI, r"\x1b\[[0-9;?]*[ -/]*[@-~]");
+pattern!(RANK, r"^\[rank\d+\]:? ?");
+// Log lines of PyTorch, new style and old: a traceback inside them is a report, not the failure.
+pattern!(LOG, r"^(?:[VIWEF]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ |\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+\] )");
+pattern!(FRAME, r#"^\s+File "(.+)", line (\d+)(?:, in (.+))?$"#);
+pattern!(HEADLINE, r"^([A-Za-z_\u{80}-\u{10FFFF}][\w.<>]*)(?:: ?(.*))?$");
+pattern!(MARKERS, r"^\s*[\^~]+[\^~\s]*$");
+pattern!(CUT, r"^\[\.\.\. \d+ bytes cut \.\.\.\]$");
+pattern!(
+    OTHER,
+    r"^(?:Exception ignored |Exception in thread |Fatal Python error: |Current thread 0x|.+:\d+: \w*Warning: )"
+);
+pattern!(GROUP, r"^(\s*)\+ Exception Group Traceback \(most recent call last\):$");
+pattern!(MEMBER, r"^\s*\+(?:-\+)?-+ (?:\d+|\.\.\.) -+$");
+
+const HEADER: &str = "Traceback (most recent call last):";
+const CAUSE: &str = "The above exception was the direct cause of the following exception:";
+const CONTEXT: &str = "During handling of the above exception, another exception occurred:";
+
+fn is_header(line: &str) -> bool {
+    line == HEADER
+}
+
+/// The lines without colours, ranks and log lines.
+fn clean(text: &str) -> Vec<String> {
+    text.lines()
+        .map(|line| ANSI.replace_all(line, ""))
+        .map(|line| RANK.replace(line.trim_end_matches('\r'), "").into_owned())
+        .filter(|line| !LOG.is_match(line))
+        .collect()
+}
+
+fn parse_blocks(text: &str) -> Vec<Block> {
+    let lines = clean(text);
+    let mut reader = Reader { lines: &lines, at: 0 };
+    let mut blocks: Vec<Block> = Vec::new();
+    let (mut ignored, mut in_thread, mut chained) = (false, false, false);
+    while let Some(line) = reader.peek() {
+        if line.starts_with("Exception ignored ") {
+            ignored = true;
+        } else if line.starts_with("Exception in thread ") {
+            in_thread = true;
+        } else if line == CAUSE || line == CONTEXT {
+            chained = true;
+        } else if let Some(mut exception) = reader.exception() {
+            if chained && let Some(before) = blocks.pop() {
+                let mut cause = before.exception;
+                exception.chain = std::mem::take(&mut cause.chain);
+                exception.chain.push(cause);
+                in_thread |= before.in_thread;
+            }
+            if !ignored {
+                blocks.push(Block { exception, in_thread });
+            }
+            (ignored, in_thread, chained) = (false, false, false);
+            continue;
+        } else if !line.trim().is_empty() {
+            chained = false;
+        }
+        reader.at += 1;
+    }
+    blocks
+}
+
+struct Reader<'a> {
+    lines: &'a [String],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn peek(&self) -> Option<&'a str> {
+        self.lines.get(self.at).map(String::as_str)
+    }
+
+    /// The exception that begins at this line, if one does; moves behind it.
+    fn exception(&mut self) -> Option<Exception> {
+        let line = self.peek()?;
+        if let Some(group) = GROUP.captures(line) {
+            return self.group(group[1].len());
+        }
+        if is_header(line) {
+            let from = self.at;
+            self.at += 1;
+            let found = self.block();
+            if found.is_none() {
+                self.at = from;
+            }
+            return found;
+        }
+        // A script that does not parse is shown by its place alone.
+        let place =
+            FRAME.captures(line).filter(|found| line.starts_with("  File") && found.get(3).is_none())?;
+        drop(place);
+        let from = self.at;
+        let found = self
+            .block()
+            .filter(|it| matches!(it.short_class(), "SyntaxError" | "IndentationError" | "TabError"));
+        if found.is_none() {
+            self.at = from;
+        }
+        found
+    }
+
+    /// Frames, then the headline, then the rest of the message.
+    fn block(&mut self) -> Option<Exception> {
+        let frames = self.frames();
+        let headline = self.peek()?;
+        let found = HEADLINE.captures(headline)?;
+        self.at += 1;
+        let mut message = found.get(2).map_or("", |it| it.as_str()).to_owned();
+        self.message(&mut message);
+        Some(Exception { class: found[1].to_owned(), message, frames, ..Exception::default() })
+    }
+
+    fn frames(&mut self) -> Vec<Frame> {
+        let mut frames: Vec<Frame> = Vec::new();
+        let mut cut = false;
+        while let Some(line) = self.peek() {
+            if let Some(found) = FRAME.captures(line) {
+                frames.push(Frame {
+                    file: found[1].to_owned(),
+                    line: found[2].parse().unwrap_or(0),
+                    function: found.get(3).map_or_else(String::new, |it| it.as_str().to_owned()),
+                    code: String::new(),
+                });
+            } else if line.starts_with(' ') {
+                if let Some(frame) = frames.last_mut()
+                    && frame.code.is_empty()
+                    && !MARKERS.is_match(line)
+                    && !line.trim_start().starts_with("[Previous line repeated")
+                {
+                    line.trim().clone_into(&mut frame.code);
+                }
+            } else if CUT.is_match(line) {
+                cut = true;
+            } else if !(cut && !HEADLINE.is_match(line)) {
+                break;
+            }
+            self.at += 1;
+        }
+        frames
+    }
+
+    fn message(&mut self, message: &mut String) {
+        while let Some(line) = self.peek() {
+            let next = self.lines[self.at..].iter().find(|line| !line.trim().is_empty());
+            let over = |line: &str| {
+                is_header(line)
+                    || line == CAUSE
+                    || line == CONTEXT
+                    || GROUP.is_match(line)
+                    || OTHER.is_match(line)
+            };
+            if over(line) || (line.trim().is_empty() && next.is_none_or(|next| over(next))) {
+                break;
+            }
+            message.push('\n');
+            message.push_str(line);
+            self.at += 1;
+        }
+        let length = message.trim_end().len();
+        message.truncate(length);
+    }
+
+    /// An exception group, whose lines carry a margin: `  | ` before its own, deeper ones before its members'.
+    fn group(&mut self, margin: usize) -> Option<Exception> {
+        let from = self.at;
+        self.at += 1;
+        let is_inside = |line: &str| {
+            let rest = line.trim_start_matches(' ');
+            line.len() - rest.len() >= margin && (rest.starts_with('|') || rest.starts_with('+'))
+        };
+        let length = self.lines[self.at..].iter().take_while(|line| is_inside(line)).count();
+        let inside = &self.lines[self.at..self.at + length];
+        let found = group_of(inside, margin);
+        self.at = if found.is_some() { self.at + length } else { from };
+        found
+    }
+}
+
+/// A group from the lines below its header, `margin` spaces before the bar.
+fn group_of(lines: &[String], margin: usize) -> Option<Exception> {
+    let is_own =
+        |line: &&String| line.as_bytes().get(margin) == Some(&b'|') && line[..margin].trim().is_empty();
+    let own: Vec<String> = lines.iter().take_while(is_own).map(|line| without_margin(line, margin)).collect();
+    let mut reader = Reader { lines: &own, at: 0 };
+    if reader.peek().is_some_and(is_header) {
+        reader.at += 1;
+    }
+    let mut exception = reader.block()?;
+    let mut members: Vec<Vec<String>> = Vec::new();
+    for line in &lines[own.len()..] {
+        let rest = line.trim_start();
+        // The first member's rule begins at the group's margin, the others' at their own.
+        let is_ours = match line.len() - rest.len() {
+            depth if depth == margin => rest.starts_with("+-+-"),
+            depth => depth == margin + 2 && rest.starts_with("+--"),
+        };
+        if is_ours && MEMBER.is_match(line) {
+            members.push(Vec::new());
+        } else if is_ours {
+            break;
+        } else if let Some(member) = members.last_mut() {
+            member.push(line.clone());
+        }
+    }
+    exception.members = members.iter().filter_map(|member| member_of(member, margin + 2)).collect();
+    Some(exception)
+}
+
+fn member_of(lines: &[String], margin: usize) -> Option<Exception> {
+    if let Some(found) = group_of(lines, margin).filter(|it| !it.members.is_empty()) {
+        return Some(found);
+    }
+    let plain: Vec<String> = lines.iter().map(|line| without_margin(line, margin)).collect();
+    parse(&plain.join("\n")).or_else(|| Reader { lines: &plain, at: 0 }.block())
+}
+
+fn without_margin(line: &str, margin: usize) -> String {
+    line.get(margin..)
+        .and_then(|rest| rest.strip_prefix('|'))
+        .map_or("", |rest| rest.strip_prefix(' ').unwrap_or(rest))
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str) -> (String, String) {
+        let found = parse(text).unwrap();
+        (found.class, found.message)
+    }
+
+    #[track_caller]
+    fn check(text: &str, class: &str, message: &str) {
+        assert_eq!(one(text), (class.to_owned(), message.to_owned()));
+    }
+
+    #[test]
+    fn plain() {
+        let text = "warm-up\nTraceback (most recent call last):\n  File \"/s/x.py\", line 3, in <module>\n    f(\n    ~^\n        1)\n  File \"/s/x.py\", line 1, in f\n    def f(x): return 1 / 0\n                     ~~^~~\nZeroDivisionError: division by zero\n";
+        let found = parse(text).unwrap();
+        assert_eq!((found.class.as_str(), found.message.as_str()), ("ZeroDivisionError", "division by zero"));
+        assert_eq!(found.frames.len(), 2);
+        assert_eq!(
+            found.frames[1],
+            Frame {
+                file: "/s/x.py".into(),
+                line: 1,
+                function: "f".into(),
+                code: "def f(x): return 1 / 0".into()
+            }
+        );
+    }
+
+    #[test]
+    fn messages_of_many_lines_or_none() {
+        let head = "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\n";
+        check(&format!("{head}AssertionError\n"), "AssertionError", "");
+        check(
+            &format!("{head}a.b.C.<locals>.E: one\n\n  two\nthree\n\n"),
+            "a.b.C.<locals>.E",
+            "one\n\n  two\nthree",
+        );
+        check(
+            &format!("{head}ValueError: x\nException ignored in: <f>\n{head}KeyError: 'y'\n"),
+            "ValueError",
+            "x",
+        );
+        check(&format!("{head}ValueError: x\nsys:1: ResourceWarning: unclosed\n"), "ValueError", "x");
+        check(
+            &format!("{head}t.BackendCompilerFailed: backend='inductor' raised:\nRuntimeError: msg\n"),
+            "t.BackendCompilerFailed",
+            "backend='inductor' raised:\nRuntimeError: msg",
+        );
+    }
+
+    #[test]
+    fn chains() {
+        let block = |class: &str| {
+            format!(
+                "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\n    x\n{class}: m\n"
+            )
+        };
+        let text = format!("{}\n{CONTEXT}\n\n{}\n{CAUSE}\n\n{}", block("A"), block("B"), block("C"));
+        let found = parse(&text).unwrap();
+        assert_eq!(found.class, "C");
+        let chain: Vec<&str> = found.chain.iter().map(|it| it.class.as_str()).collect();
+        assert_eq!(chain, ["A", "B"]);
+    }
+
+    #[test]
+    fn threads_count_only_alone() {
+        let thread = "Exception in thread Thread-1 (f):\nTraceback (most recent call last):\n  File \"x.py\", line 1, in f\n    x\nKeyError: 1\n";
+        let main = "Traceback (most recent call last):\n  File \"x.py\", line 9, in <module>\n    x\nValueError: 2\n";
+        check(thread, "KeyError", "1");
+        check(&format!("{main}{thread}"), "ValueError", "2");
+    }
+
+    #[test]
+    fn ranks_colours_and_logs() {
+        check(
+            "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"x.py\", line 1, in <module>\n[rank0]:     x\n[rank0]: RuntimeError: a\n[rank0]: b\n",
+            "RuntimeError",
+            "a\nb",
+        );
+        check(
+            "Traceback (most recent call last):\n  File \x1b[35m\"x.py\"\x1b[0m, line \x1b[35m1\x1b[0m, in \x1b[35m<module>\x1b[0m\n    x\n\x1b[1;35mNameError\x1b[0m: \x1b[35mname 'x'\x1b[0m\n",
+            "NameError",
+            "name 'x'",
+        );
+        let log = "W0925 06:14:03.574000 1502963 torch/_x.py:1798] [0/0] ";
+        let logged =
+            format!("{log}Traceback (most recent call last):\n{log}  File \"x\", line 1, in f\n{log}E: no\n");
+        assert_eq!(parse(&logged), None);
+    }
+
+    #[test]
+    fn a_script_that_does_not_parse() {
+        let text = "  File \"/s/x.py\", line 2\n    def f(\n         ^\nSyntaxError: '(' was never closed\n";
+        let found = parse(text).unwrap();
+        assert_eq!((found.class.as_str(), found.message.as_str()), ("SyntaxError", "'(' was never closed"));
+        assert_eq!((found.frames[0].line, found.frames[0].function.as_str()), (2, ""));
+    }
+
+    #[test]
+    fn groups() {
+        let text = "  + Exception Group Traceback (most recent call last):\n  |   File \"x.py\", line 1, in <module>\n  |     raise e\n  | ExceptionGroup: outer (2 sub-exceptions)\n  | note\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"x.py\", line 2, in f\n    |     g()\n    | ValueError: one\n    | more\n    +---------------- 2 ----------------\n    | ExceptionGroup: inner (1 sub-exception)\n    +-+---------------- 1 ----------------\n      | TypeError: two\n      +------------------------------------\n";
+        let found = parse(text).unwrap();
+        assert_eq!(found.message, "outer (2 sub-exceptions)\nnote");
+        assert_eq!(found.members.len(), 2, "{found:?}");
+        assert_eq!(
+            (found.members[0].class.as_str(), found.members[0].message.as_str()),
+            ("ValueError", "one\nmore")
+        );
+        assert_eq!(found.members[1].members[0].class, "TypeError");
+    }
+
+    #[test]
+    fn a_cut_in_the_middle_does_no_harm() {
+        let text = "Traceback (most recent call last):\n  File \"x.py\", line 1, in f\n    f()\n  Fi\n[... 9000 bytes cut ...]\nle x = y()\n  File \"x.py\", line 1, in f\n    f()\nRecursionError: too deep\n";
+        check(text, "RecursionError", "too deep");
+    }
+
+    #[test]
+    fn what_was_said_without_where() {
+        let text = "before\nTraceback (most recent call last):\n  File \"x.py\", line 1, in f\n    raise E('secret')\nE: said\n  more\n";
+        assert_eq!(without_frames(text), "before\nE: said\n  more\n");
+    }
 }

@@ -99,7 +99,7 @@ fn a_time_limit_ends_what_ignores_term() {
     let bench = Bench::new();
     let outcome = bench.run_for(
         "import signal, time, os\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nif os.fork() == 0: pass\n\
-         print('ready', flush=True)\nwhile True: time.sleep(60)\n",
+         os.write(1, b'ready\\n')\nwhile True: time.sleep(60)\n",
         Duration::from_millis(700),
     );
     assert_eq!(outcome.end, End::Timeout);

@@ -1,0 +1,139 @@
+//! Several runs of the script as it was given: whether they show the bug, how steadily, and by what sign. Pure.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{
+    derive::{NotDerivable, derive},
+    signature::{Signature, headline},
+    spec::Spec,
+};
+use crate::runner::{End, Outcome, Resource};
+
+/// What the runs of the script as given showed.
+#[derive(Clone, Debug)]
+pub struct Baseline {
+    /// The sign of the bug.
+    pub signature: Signature,
+    /// How many runs showed it.
+    pub same: usize,
+    /// The slowest run.
+    pub wall: Duration,
+    /// All runs.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// Why the runs are no base for a reduction.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum BaselineError {
+    /// No run shows the bug.
+    #[error("the script does not show the bug")]
+    NotReproduced {
+        /// What was looked for.
+        expected: String,
+        /// What was seen, each with how many runs showed it.
+        seen: Vec<(String, usize)>,
+    },
+    /// Some runs show the bug.
+    #[error("the bug shows in {same} of {of} runs")]
+    Unstable {
+        /// The sign of the bug.
+        expected: String,
+        /// How many runs showed it.
+        same: usize,
+        /// How many runs there were.
+        of: usize,
+        /// What was seen, each with how many runs showed it.
+        seen: Vec<(String, usize)>,
+    },
+    /// No signature was given and none can be derived.
+    #[error("no signature was given, and none can be derived: {reason}")]
+    NotDerivable {
+        /// Why.
+        reason: NotDerivable,
+        /// What was seen, each with how many runs showed it.
+        seen: Vec<(String, usize)>,
+    },
+}
+
+impl Baseline {
+    /// Judges runs of the script by the user's signature, or by one derived from them.
+    pub fn new(specs: &[Spec], outcomes: Vec<Outcome>) -> Result<Self, BaselineError> {
+        let of = outcomes.len();
+        let signature = if specs.is_empty() {
+            match derive(&outcomes) {
+                Ok(signature) => signature,
+                Err(NotDerivable::Varies) => return Err(unsteady(&outcomes)),
+                Err(reason) => return Err(BaselineError::NotDerivable { reason, seen: seen(&outcomes) }),
+            }
+        } else {
+            let parts = specs.iter().flat_map(|spec| spec.resolve(&outcomes).0).collect();
+            Signature::seen_in(parts, &outcomes)
+        };
+        let same = outcomes.iter().filter(|outcome| signature.matches(outcome)).count();
+        let typed = || specs.iter().map(|spec| spec.text.as_str()).collect::<Vec<_>>().join(" and ");
+        if same == 0 {
+            return Err(BaselineError::NotReproduced { expected: typed(), seen: seen(&outcomes) });
+        }
+        if same < of {
+            return Err(BaselineError::Unstable { expected: typed(), same, of, seen: seen(&outcomes) });
+        }
+        let wall = outcomes.iter().map(|outcome| outcome.wall).max().unwrap_or_default();
+        Ok(Self { signature, same, wall, outcomes })
+    }
+}
+
+/// Runs that differ, by the kind that most of them show.
+fn unsteady(outcomes: &[Outcome]) -> BaselineError {
+    let seen = seen(outcomes);
+    let (expected, same) = seen.first().cloned().unwrap_or_default();
+    BaselineError::Unstable { expected, same, of: outcomes.len(), seen }
+}
+
+/// The different ends, most frequent first.
+fn seen(outcomes: &[Outcome]) -> Vec<(String, usize)> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for outcome in outcomes {
+        *counts.entry(summary(outcome)).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
+}
+
+/// An outcome in one line for people.
+pub fn summary(outcome: &Outcome) -> String {
+    let end = match outcome.end {
+        End::Exit(status) => format!("exit {status}"),
+        End::Signal(signal) => format!("killed by {}", signal_name(signal)),
+        End::Timeout => format!("timed out after {:.1} s", outcome.wall.as_secs_f64()),
+        End::Limit(Resource::Memory) => "stopped: too much memory".to_owned(),
+        End::Limit(Resource::Processes) => "stopped: too many processes".to_owned(),
+        End::Limit(Resource::Scratch) => "stopped: too much data written".to_owned(),
+    };
+    let Some(exception) = &outcome.exception else { return end };
+    let line: String = headline(exception).lines().next().unwrap_or_default().chars().take(160).collect();
+    format!("{end}, {line}")
+}
+
+/// The name of a signal on Linux, or its number.
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        25 => "SIGXFSZ",
+        31 => "SIGSYS",
+        other => return format!("signal {other}"),
+    };
+    name.to_owned()
+}

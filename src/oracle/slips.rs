@@ -1,0 +1,51 @@
+//! The ledger of slips: failures other than the bug that candidates showed, grouped. What was seen on the way may be
+//! another bug. Pure.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::verdict::Difference;
+use crate::runner::End;
+
+/// Failures of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slip {
+    /// The exception's class, or how the run ended.
+    pub class: String,
+    /// The first line of the message of the example.
+    pub message: String,
+    /// How many candidates showed it.
+    pub count: u64,
+    /// The content hash of the first candidate that did.
+    pub example: String,
+}
+
+/// Groups differences, each with the key of its candidate in the order of the reduction: most frequent first, those
+/// that come of missing names and syntax left out, since every reduction meets them.
+pub fn ledger<'a>(differences: impl IntoIterator<Item = (String, &'a Difference)>) -> Vec<Slip> {
+    let mut groups: BTreeMap<(String, String), Slip> = BTreeMap::new();
+    for (example, difference) in differences {
+        if super::signature::is_accident(&difference.class) {
+            continue;
+        }
+        let class =
+            if difference.class.is_empty() { end_name(difference.end) } else { difference.class.clone() };
+        let message: String = difference.message.lines().next().unwrap_or_default().to_owned();
+        let kind: String = message.chars().filter(|char| !char.is_ascii_digit()).collect();
+        groups
+            .entry((class.clone(), kind))
+            .or_insert_with(|| Slip { class, message, count: 0, example })
+            .count += 1;
+    }
+    let mut slips: Vec<Slip> = groups.into_values().collect();
+    slips.sort_by_key(|slip| std::cmp::Reverse(slip.count));
+    slips
+}
+
+fn end_name(end: End) -> String {
+    match end.shell_status() {
+        Some(status) => format!("exit {status}"),
+        None => "stopped by a limit".to_owned(),
+    }
+}
