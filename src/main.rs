@@ -2,9 +2,24 @@
 
 use std::process::ExitCode;
 
+use clap::Parser;
+use minrepro::{
+    cli::{Cli, Printer},
+    commands, crash, runner,
+};
+
 fn main() -> ExitCode {
+    // The runner starts this program once more as the supervisor of a run.
     if std::env::args_os().nth(1).is_some_and(|verb| verb == "supervise") {
-        return minrepro::runner::supervise();
+        return runner::supervise();
     }
-    ExitCode::SUCCESS
+    let cli = Cli::parse();
+    let printer = Printer::new(cli.globals);
+    match crash::caught(|| commands::run(cli, printer)) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            printer.failure(&failure);
+            failure.exit.into()
+        }
+    }
 }

@@ -1,11 +1,19 @@
-//! What was tried and what came of it.
+//! The append-only record of a reduction: what was tried and what came of it. It makes a rerun of the same command free
+//! up to where the last one ended, even if that one was killed. Called by the engine and the commands.
 
-use std::{collections::HashMap, io};
+mod file;
 
-use crate::oracle::Verdict;
+use std::{collections::HashMap, fmt, io, path::Path, str::FromStr, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use crate::oracle::{Signature, Verdict};
+use file::File;
+pub use file::JournalError;
 
 /// The content of a candidate: BLAKE3 of its bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Key([u8; 32]);
 
 impl Key {
@@ -15,8 +23,36 @@ impl Key {
     }
 }
 
+impl fmt::Display for Key {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(blake3::Hash::from_bytes(self.0).to_hex().as_str())
+    }
+}
+
+impl FromStr for Key {
+    type Err = blake3::HexError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        blake3::Hash::from_hex(text).map(|hash| Self(hash.into()))
+    }
+}
+
+impl From<Key> for String {
+    fn from(key: Key) -> Self {
+        key.to_string()
+    }
+}
+
+impl TryFrom<String> for Key {
+    type Error = blake3::HexError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
 /// What came of a candidate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The verdict.
     pub verdict: Verdict,
@@ -24,10 +60,31 @@ pub struct Record {
     pub seconds: f64,
 }
 
+/// What the baseline runs settled: kept, so that a rerun is judged by the same measure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settled {
+    /// The sign of the bug; `None` where the user's own test judges.
+    pub signature: Option<Signature>,
+    /// The slowest baseline run.
+    pub wall: Duration,
+    /// How many runs showed the bug.
+    pub runs: usize,
+}
+
+/// One line of the file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    Settled(Settled),
+    Tried(Key, Record),
+}
+
 /// All records of one reduction.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Journal {
+    settled: Option<Settled>,
     records: HashMap<Key, Record>,
+    file: Option<File>,
 }
 
 impl Journal {
@@ -36,14 +93,136 @@ impl Journal {
         Self::default()
     }
 
+    /// The journal of this identity in a folder, with all that was recorded in it; locked against other processes.
+    ///
+    /// A last line that was torn when its writer was killed is dropped, and so is everything behind a damaged line.
+    pub fn open(folder: &Path, identity: &str) -> Result<Self, JournalError> {
+        let (file, text) = File::open(folder, identity)?;
+        let mut journal = Self::default();
+        let mut trusted = 0;
+        for line in text.split_inclusive('\n') {
+            match serde_json::from_str(line).ok().filter(|_| line.ends_with('\n')) {
+                Some(Line::Settled(settled)) => journal.settled = Some(settled),
+                Some(Line::Tried(key, record)) => {
+                    journal.records.insert(key, record);
+                }
+                None => break,
+            }
+            trusted += line.len();
+        }
+        file.keep(trusted as u64)?;
+        journal.file = Some(file);
+        Ok(journal)
+    }
+
+    /// What the baseline settled.
+    pub fn settled(&self) -> Option<&Settled> {
+        self.settled.as_ref()
+    }
+
+    /// Records what the baseline settled.
+    pub fn settle(&mut self, settled: Settled) -> io::Result<()> {
+        let line = Line::Settled(settled.clone());
+        self.settled = Some(settled);
+        self.append(&line)
+    }
+
+    /// Forgets timeouts under a shorter limit than this one: with more time they may end otherwise.
+    pub fn forget_timeouts_below(&mut self, limit_ms: u64) {
+        self.records
+            .retain(|_, record| !matches!(record.verdict, Verdict::TimedOut(limit) if limit < limit_ms));
+    }
+
     /// What came of a candidate.
     pub fn get(&self, key: &Key) -> Option<&Record> {
         self.records.get(key)
     }
 
-    /// Records what came of a candidate.
+    /// Records what came of a candidate, at once.
+    ///
+    /// # Errors
+    ///
+    /// The file could not be written; the record is known all the same until the end of this process.
     pub fn put(&mut self, key: Key, record: Record) -> io::Result<()> {
+        let line = Line::Tried(key, record.clone());
         self.records.insert(key, record);
-        Ok(())
+        self.append(&line)
+    }
+
+    fn append(&mut self, line: &Line) -> io::Result<()> {
+        match &mut self.file {
+            Some(file) => file.append(&serde_json::to_string(line).map_err(io::Error::other)?),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn record(verdict: Verdict) -> Record {
+        Record { verdict, seconds: 0.5 }
+    }
+
+    fn path(folder: &Path) -> std::path::PathBuf {
+        let mut files = folder.read_dir().unwrap();
+        files.next().unwrap().unwrap().path()
+    }
+
+    #[test]
+    fn what_was_put_is_there_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (Key::of(b"one"), Key::of(b"two"));
+        let mut journal = Journal::open(folder.path(), "id").unwrap();
+        journal.settle(Settled { signature: None, wall: Duration::from_millis(7), runs: 3 }).unwrap();
+        journal.put(one, record(Verdict::Same)).unwrap();
+        journal.put(two, record(Verdict::TimedOut(10_000))).unwrap();
+        drop(journal);
+        let mut journal = Journal::open(folder.path(), "id").unwrap();
+        assert_eq!(journal.settled().unwrap().wall, Duration::from_millis(7));
+        assert_eq!(journal.get(&one), Some(&record(Verdict::Same)));
+        journal.forget_timeouts_below(10_000);
+        assert!(journal.get(&two).is_some());
+        journal.forget_timeouts_below(10_001);
+        assert!(journal.get(&two).is_none());
+        assert!(Journal::open(folder.path(), "other").unwrap().get(&one).is_none());
+    }
+
+    #[test]
+    fn a_torn_line_is_dropped_wherever_it_was_torn() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys: Vec<Key> = (0..3u8).map(|n| Key::of(&[n])).collect();
+        let mut journal = Journal::open(folder.path(), "id").unwrap();
+        for key in &keys {
+            journal.put(*key, record(Verdict::Passed)).unwrap();
+        }
+        drop(journal);
+        let whole = std::fs::read(path(folder.path())).unwrap();
+        let ends: Vec<usize> = (0..whole.len()).filter(|&at| whole[at] == b'\n').collect();
+        for length in 0..whole.len() {
+            let file = std::fs::File::create(path(folder.path())).unwrap();
+            (&file).write_all(&whole[..length]).unwrap();
+            let complete = ends.iter().filter(|&&end| end < length).count();
+            let mut journal = Journal::open(folder.path(), "id").unwrap();
+            for (number, key) in keys.iter().enumerate() {
+                assert_eq!(journal.get(key).is_some(), number < complete, "cut at {length}");
+            }
+            journal.put(Key::of(b"new"), record(Verdict::Same)).unwrap();
+            drop(journal);
+            let journal = Journal::open(folder.path(), "id").unwrap();
+            assert!(journal.get(&Key::of(b"new")).is_some(), "cut at {length}");
+        }
+    }
+
+    #[test]
+    fn a_journal_in_use_is_locked() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Journal::open(folder.path(), "id").unwrap();
+        assert!(matches!(Journal::open(folder.path(), "id"), Err(JournalError::InUse { .. })));
+        drop(first);
+        assert!(Journal::open(folder.path(), "id").is_ok());
     }
 }

@@ -25,6 +25,7 @@ pub struct Interpreter {
 const QUESTION: &str = "import sys, platform, sysconfig
 print('minrepro', sys.version_info[0], sys.version_info[1])
 print(platform.python_implementation(), platform.python_version())
+print(sys.executable)
 print(sys.prefix)
 print(sysconfig.get_paths()['purelib'])
 ";
@@ -60,6 +61,9 @@ impl Interpreter {
             return Err(RunError::PythonTooOld { python: path, version: format!("{major}.{minor}") });
         }
         let description = lines.get(1).copied().unwrap_or_default().to_owned();
+        // What a shim or a link leads to: starting it anew each time costs more than Python itself.
+        let real = lines.get(2).map(PathBuf::from).filter(|it| it.is_absolute() && it.exists());
+        let path = real.unwrap_or_else(|| path.clone());
         let identity = identity(&path, &lines[1..]);
         Ok(Self { path, version: (major, minor), description, identity })
     }

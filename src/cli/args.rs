@@ -1,0 +1,300 @@
+//! Arguments as typed. The doc comments are the help.
+
+use std::{ffi::OsString, path::PathBuf, time::Duration};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+const EXAMPLES: &str = "\
+Examples:
+  minrepro script.py --signature \"RuntimeError: expected scalar\"
+  minrepro script.py                                  derives the signature from the script's own failure
+  minrepro script.py --python ~/venvs/torch29/bin/python -o small.py
+  minrepro script.py --test ./still-broken.sh         exit status 0 means: still interesting
+  minrepro script.py --signature RuntimeError -- --epochs 1
+  minrepro check script.py                            shows the signature and how steady it is
+
+Signatures:
+  Class: text     the exception's class (its last dotted part, or more) and a part of its message
+  Class           the class alone
+  text            in the exception's class and message, else on stderr, else on stdout
+  /regex/         the same by a regular expression; /regex/i ignores case
+  exit:N          the exit status; 128 and the signal's number for a death by a signal: exit:139 is SIGSEGV
+  stdout:TEXT     on standard output
+  stderr:TEXT     on standard error
+  Several --signature must all hold.
+
+Exit status:
+  0    reduced and confirmed, also when nothing could go
+  1    the script does not show the bug
+  2    wrong flags or files
+  3    stopped by --max-runs or --max-time; the best so far was written
+  4    the bug shows too rarely
+  5    Python or another tool is missing or broken, or the disk is full
+  70   a bug in minrepro
+  130  interrupted (143: terminated); the best so far was written";
+
+/// Minimizes a Python script that shows a bug.
+///
+/// Gives back the smallest script that still shows the same bug. The script itself is never changed, and nothing in its
+/// folder is written but the result.
+#[derive(Debug, Parser)]
+#[command(
+    name = "minrepro",
+    version,
+    after_long_help = EXAMPLES,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true
+)]
+pub struct Cli {
+    /// What to do; without a verb, the script is minimized.
+    #[command(subcommand)]
+    pub verb: Option<Verb>,
+    /// The default verb.
+    #[command(flatten)]
+    pub reduce: ReduceArgs,
+    /// How to speak.
+    #[command(flatten)]
+    pub globals: Globals,
+}
+
+/// The verbs besides the default.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Runs a script several times and shows the signature that would be used and how steady it is.
+    Check(CheckArgs),
+    /// Lists the reduction passes, or explains one.
+    Passes(PassesArgs),
+    /// Prints a completion script for a shell.
+    Completions(CompletionsArgs),
+    /// Minimizes every case of a corpus and prints a table.
+    Bench(BenchArgs),
+}
+
+/// How to speak.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Globals {
+    /// Says nothing but errors.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Says more: every accepted change.
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// When to use colour.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: ColorWhen,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What a run needs.
+#[derive(Clone, Debug, Args)]
+pub struct RunArgs {
+    /// The sign of the bug; see below. Without it and --test it is derived from the script's own failure.
+    #[arg(short, long, value_name = "SIG", conflicts_with = "test")]
+    pub signature: Vec<String>,
+    /// A test that exits with 0 while the candidate is still interesting.
+    ///
+    /// Runs in the scratch folder that holds the candidate under the script's own name; the candidate's path is its last
+    /// argument.
+    #[arg(long, value_name = "CMD")]
+    pub test: Option<String>,
+    /// The interpreter [default: that of the active virtual or conda environment, else python3].
+    #[arg(short, long, value_name = "PYTHON")]
+    pub python: Option<PathBuf>,
+    /// Seconds for each run [default: four times the slowest run of the script itself, 10 at least, 60 at most].
+    #[arg(short, long, value_name = "TIME", value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// Memory for each run and all its processes, 4G say [default: 16G, or three quarters of what the machine has].
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
+    /// Sets a variable for each run.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    pub env: Vec<(String, String)>,
+    /// Whether runs are kept from writing outside their scratch folders.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub sandbox: SandboxWhen,
+    /// Runs at a time [default: the number of cores]. The result does not depend on it.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// The script's own arguments.
+    #[arg(last = true, value_name = "ARGS")]
+    pub args: Vec<OsString>,
+}
+
+/// Whether runs are confined.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum SandboxWhen {
+    /// Where the kernel can.
+    #[default]
+    Auto,
+    /// Or nothing is run.
+    Require,
+    /// Not at all.
+    Off,
+}
+
+/// Minimizes a script.
+#[derive(Clone, Debug, Args)]
+pub struct ReduceArgs {
+    /// The script that shows the bug.
+    #[arg(required = true, value_name = "SCRIPT")]
+    pub script: Option<PathBuf>,
+    /// What a run needs.
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Where the result goes; `-` is standard output [default: NAME.min.py beside the script].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Stops after so long: 90, 10m, 1h30m.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub max_time: Option<Duration>,
+    /// Stops after so many candidate runs.
+    #[arg(long, value_name = "N")]
+    pub max_runs: Option<u64>,
+    /// The passes to use, or, as `no-NAME`, not to use.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub passes: Vec<String>,
+    /// Writes a report in JSON.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// How progress is told: for people, or one JSON value a line on standard output.
+    #[arg(long, value_enum, default_value_t, value_name = "FORM")]
+    pub format: Format,
+    /// Neither uses nor keeps a record of candidates tried; a rerun starts anew.
+    #[arg(long)]
+    pub no_journal: bool,
+}
+
+/// How progress is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Human,
+    /// JSON, a line an event.
+    Jsonl,
+}
+
+/// Checks a script.
+#[derive(Clone, Debug, Args)]
+pub struct CheckArgs {
+    /// The script that shows the bug.
+    #[arg(value_name = "SCRIPT")]
+    pub script: PathBuf,
+    /// How often it is run.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub runs: u16,
+    /// What a run needs.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// Lists passes.
+#[derive(Clone, Debug, Args)]
+pub struct PassesArgs {
+    /// What of them.
+    #[command(subcommand)]
+    pub verb: Option<PassesVerb>,
+}
+
+/// What to say of passes.
+#[derive(Clone, Debug, Subcommand)]
+pub enum PassesVerb {
+    /// Explains one pass, with an example.
+    Explain {
+        /// The pass.
+        name: String,
+    },
+}
+
+/// Prints completions.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// Runs a corpus.
+#[derive(Clone, Debug, Args)]
+pub struct BenchArgs {
+    /// The corpus: a folder of cases, or one case.
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+    /// The interpreter, for all cases that it fits [default: for each case the newest that fits].
+    #[arg(short, long, value_name = "PYTHON")]
+    pub python: Option<PathBuf>,
+    /// Runs at a time [default: the number of cores].
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Writes all figures as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Keeps the results: a file for each case.
+    #[arg(long, value_name = "FOLDER")]
+    pub keep: Option<PathBuf>,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let parsed = match text.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
+        Err(_) => humantime::parse_duration(text).map_err(|error| error.to_string()),
+    };
+    parsed.and_then(|it| if it.is_zero() { Err("it must be more than nothing".to_owned()) } else { Ok(it) })
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    let size = text.parse::<bytesize::ByteSize>()?.as_u64();
+    if size < 1 << 20 { Err("less than 1M is too little for any interpreter".to_owned()) } else { Ok(size) }
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("it has the form NAME=VALUE".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_table_of_arguments_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_and_sizes_are_read_as_people_write_them() {
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("0.5"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("1h30m"), Ok(Duration::from_secs(5400)));
+        assert!(duration("0").is_err() && duration("-1").is_err() && duration("soon").is_err());
+        assert_eq!(size("4G"), Ok(4_000_000_000));
+        assert_eq!(size("512MiB"), Ok(512 << 20));
+        assert!(size("12").is_err() && size("much").is_err());
+    }
+
+    #[test]
+    fn a_script_may_be_named_like_a_verb_if_its_path_says_so() {
+        let cli = Cli::try_parse_from(["minrepro", "./check", "--signature", "E", "--", "-q"]).unwrap();
+        assert!(cli.verb.is_none());
+        assert_eq!(cli.reduce.script, Some("./check".into()));
+        assert_eq!(cli.reduce.run.args, ["-q"]);
+        assert!(!cli.globals.quiet);
+    }
+}

@@ -1,0 +1,12 @@
+//! The command line: arguments as typed, what they mean, how the program speaks and how it ends. Runs nothing.
+
+mod args;
+mod exit;
+mod printer;
+
+pub use args::{
+    BenchArgs, CheckArgs, Cli, ColorWhen, CompletionsArgs, Format, Globals, PassesArgs, PassesVerb,
+    ReduceArgs, RunArgs, SandboxWhen, Verb,
+};
+pub use exit::{Exit, Failure};
+pub use printer::Printer;

@@ -1,0 +1,93 @@
+//! The one voice of the program: knows quiet, verbose and colour. Data goes to standard output, all else to standard
+//! error.
+
+use std::io::Write;
+
+use anstyle::{AnsiColor, Style};
+
+use super::{
+    args::{ColorWhen, Globals},
+    exit::Failure,
+};
+
+/// Speaks to the user.
+#[derive(Clone, Copy, Debug)]
+pub struct Printer {
+    quiet: bool,
+    verbose: bool,
+}
+
+/// Bold red, as compilers say it.
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const HINT: Style = AnsiColor::Cyan.on_default().bold();
+
+impl Printer {
+    /// A voice as the user wants it.
+    pub fn new(globals: Globals) -> Self {
+        let choice = match globals.color {
+            ColorWhen::Auto => anstream::ColorChoice::Auto,
+            ColorWhen::Always => anstream::ColorChoice::AlwaysAnsi,
+            ColorWhen::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+        Self { quiet: globals.quiet, verbose: globals.verbose }
+    }
+
+    /// Whether only errors are wanted.
+    pub fn is_quiet(self) -> bool {
+        self.quiet
+    }
+
+    /// Whether more is wanted.
+    pub fn is_verbose(self) -> bool {
+        self.verbose
+    }
+
+    /// Data, on standard output. A reader that has gone is no error.
+    pub fn data(self, text: &str) {
+        let _ = anstream::stdout().write_all(text.as_bytes());
+    }
+
+    /// A line of information.
+    pub fn note(self, line: &str) {
+        if !self.quiet {
+            Self::line(line);
+        }
+    }
+
+    /// A line for those who want more.
+    pub fn detail(self, line: &str) {
+        if self.verbose {
+            Self::line(line);
+        }
+    }
+
+    /// A warning.
+    pub fn warning(self, line: &str) {
+        if !self.quiet {
+            Self::line(&format!("{WARNING}warning:{WARNING:#} {line}"));
+        }
+    }
+
+    /// A failure: what, why link by link, what was seen, what to do.
+    pub fn failure(self, failure: &Failure) {
+        Self::line(&format!("{ERROR}error:{ERROR:#} {}", failure.error));
+        for cause in failure.error.chain().skip(1) {
+            Self::line(&format!("  cause: {cause}"));
+        }
+        if !failure.details.is_empty() {
+            Self::line("");
+            for line in &failure.details {
+                Self::line(line);
+            }
+        }
+        if let Some(hint) = &failure.hint {
+            Self::line(&format!("\n{HINT}hint:{HINT:#} {hint}"));
+        }
+    }
+
+    fn line(line: &str) {
+        let _ = writeln!(anstream::stderr(), "{line}");
+    }
+}

@@ -1,0 +1,52 @@
+//! `minrepro check SCRIPT`: how steadily a script shows its bug, and by what sign.
+
+use super::session::Session;
+use crate::{
+    cli::{CheckArgs, Exit, Failure, Printer},
+    oracle::{Baseline, Part, summary},
+    runner::End,
+};
+
+pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure> {
+    let (session, _) = Session::start(&args.script, &args.run)?;
+    let outcomes = session.baseline_runs(args.runs.into())?;
+    for (number, outcome) in outcomes.iter().enumerate() {
+        let seconds = outcome.wall.as_secs_f64();
+        printer.note(&format!("run {:>2}: {seconds:6.2} s  {}", number + 1, summary(outcome)));
+    }
+    let of = outcomes.len();
+    if let Some(test) = &args.run.test {
+        let same = outcomes.iter().filter(|outcome| outcome.end == End::Exit(0)).count();
+        printer.data(&format!("test:      {test}\nshown by:  {same} of {of} runs\n"));
+        return Ok(exit(same, of));
+    }
+    match Baseline::new(&session.specs, outcomes) {
+        Ok(baseline) => {
+            let timeout = session.timeout(baseline.wall).as_secs_f64();
+            printer.data(&format!(
+                "signature: {}\nshown by:  {} of {of} runs\ntimeout:   {timeout:.0} s for each candidate\n",
+                baseline.signature, baseline.same
+            ));
+            if baseline.signature.parts.iter().any(|part| matches!(part, Part::RaisedAt(_))) {
+                printer.note("the message says nothing, so the place counts, too");
+            }
+            Ok(Exit::Reduced)
+        }
+        Err(error) => {
+            let shown = error.to_string();
+            let failure = session.not_reproduced(error, None);
+            if failure.exit == Exit::Unstable {
+                printer.data(&format!("shown by:  {}\n", shown.trim_start_matches("the bug shows in ")));
+            }
+            Err(failure)
+        }
+    }
+}
+
+fn exit(same: usize, of: usize) -> Exit {
+    match same {
+        0 => Exit::NotReproduced,
+        same if same < of => Exit::Unstable,
+        _ => Exit::Reduced,
+    }
+}

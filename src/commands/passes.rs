@@ -1,0 +1,68 @@
+//! `minrepro passes` and `minrepro passes explain NAME`; also reads `--passes`.
+
+use anstyle::Style;
+use minrepro_reducers::{
+    pass::Pass,
+    registry::{self, PASSES},
+};
+
+use crate::cli::{Exit, Failure, PassesArgs, PassesVerb, Printer};
+
+const NAME: Style = Style::new().bold();
+
+pub(super) fn passes(args: &PassesArgs, printer: Printer) -> Result<Exit, Failure> {
+    match &args.verb {
+        None => {
+            let width = PASSES.iter().map(|pass| pass.id.len()).max().unwrap_or(0);
+            for pass in PASSES {
+                let stage = pass.stage.name();
+                printer.data(&format!(
+                    "{NAME}{:width$}{NAME:#}  {stage:9}  {}\n",
+                    pass.id,
+                    pass.summary().trim()
+                ));
+            }
+        }
+        Some(PassesVerb::Explain { name }) => {
+            let pass = find(name)?;
+            printer.data(&format!("{NAME}{}{NAME:#} ({} stage)\n\n", pass.id, pass.stage.name()));
+            for line in pass.doc.lines() {
+                let line = line.strip_prefix(' ').unwrap_or(line);
+                let line = match line.trim_end() {
+                    "```python before" => "Before:",
+                    "```python after" => "\nAfter:",
+                    "```" => "",
+                    line => line,
+                };
+                printer.data(&format!("{line}\n"));
+            }
+        }
+    }
+    Ok(Exit::Reduced)
+}
+
+/// The passes that `--passes` names: those given, or all but those given as `no-NAME`.
+pub(super) fn select(names: &[String]) -> Result<Vec<&'static Pass>, Failure> {
+    let mut wanted = Vec::new();
+    let mut unwanted = Vec::new();
+    for name in names {
+        match name.strip_prefix("no-") {
+            Some(name) => unwanted.push(find(name)?.id),
+            None => wanted.push(find(name)?.id),
+        }
+    }
+    let chosen = |pass: &&&'static Pass| {
+        (wanted.is_empty() || wanted.contains(&pass.id)) && !unwanted.contains(&pass.id)
+    };
+    Ok(PASSES.iter().filter(chosen).copied().collect())
+}
+
+fn find(name: &str) -> Result<&'static Pass, Failure> {
+    registry::find(name).ok_or_else(|| {
+        let similarity =
+            |pass: &&&Pass| (1000.0 * similar::TextDiff::from_chars(pass.id, name).ratio()) as u32;
+        let nearest = PASSES.iter().max_by_key(similarity).map_or("", |pass| pass.id);
+        Failure::usage(format!("there is no pass `{name}`"))
+            .hint(format!("did you mean `{nearest}`? `minrepro passes` lists them all"))
+    })
+}

@@ -1,0 +1,309 @@
+//! The default verb: minimizes a script.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use anyhow::Context;
+use minrepro_reducers::{pass::Pass, syntax::Program};
+
+use super::{
+    passes,
+    session::{Live, Measure, RUNS, Session},
+};
+use crate::{
+    cli::{Exit, Failure, Format, Printer, ReduceArgs},
+    engine::{self, Event, Halt, Options, Reduction, Stop},
+    journal::{Journal, JournalError},
+    oracle,
+    report::{self, Confirmed, InterpreterReport, Progress, Report, temporary, write_atomically},
+};
+
+pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failure> {
+    let Some(script) = &args.script else { return Err(Failure::usage("no script was named")) };
+    let passes = passes::select(&args.passes)?;
+    let output = Output::new(args.output.as_deref(), script)?;
+    if let Some(report) = &args.report {
+        check_writable(report)?;
+    }
+    let (session, program) = Session::start(script, &args.run)?;
+    output.check()?;
+    if let Output::File(path) = &output {
+        session.runner.guard_file(&temporary(path));
+    }
+    let progress = Progress::new(printer, args.format);
+    let mut journal = open_journal(args, &session, printer);
+    if let Some(time) = args.max_time {
+        session.runner.set_deadline(Some(Instant::now() + time));
+    }
+    let minimized = minimize(&session, program, &passes, &mut journal, args.max_runs, &output, &progress);
+    progress.finish();
+    let minimized = minimized?;
+    let report = minimized.report(&session, &output);
+    finish(args, &session, &output, &minimized, &report, printer)
+}
+
+/// A reduction with all that its report needs.
+pub(super) struct Minimized {
+    pub(super) before: Program,
+    pub(super) reduction: Reduction,
+    pub(super) confirmed: Confirmed,
+    pub(super) measure: Measure,
+    pub(super) seconds: f64,
+    timeout: f64,
+}
+
+/// Settles what the bug looks like, reduces, and runs the result anew.
+pub(super) fn minimize(
+    session: &Session,
+    program: Program,
+    passes: &[&'static Pass],
+    journal: &mut Journal,
+    max_runs: Option<u64>,
+    output: &Output,
+    progress: &Progress,
+) -> Result<Minimized, Failure> {
+    let started = Instant::now();
+    progress.phase("running the script as it is");
+    let (measure, timeout) = session.settle(journal)?;
+    progress.phase(&format!("signature: {}", measure.describe()));
+    journal.forget_timeouts_below(timeout.as_millis() as u64);
+    let before = program.sibling(program.shared_text()).unwrap_or(program);
+    let copy = before.sibling(before.shared_text()).map_err(|error| Failure::new(Exit::Bug, error))?;
+    let options = Options { max_runs, unbound_names: measure.allows_unbound_names() };
+    let mut judge = Live { runner: &session.runner, measure: &measure, timeout };
+    let reduction = engine::reduce(copy, passes, &mut judge, journal, &options, &mut |event, tally| {
+        if let Event::Commit { program, .. } = event {
+            // A result that can not be written now is written, or mourned, at the end.
+            let _ = output.write(program);
+        }
+        progress.event(event, tally);
+    });
+    let confirmed = match &reduction.stop {
+        Stop::Halted(Halt::Interrupted(_)) => Confirmed::default(),
+        // Nothing went: the baseline runs are the confirmation.
+        _ if reduction.commits.is_empty() => Confirmed { same: RUNS, of: RUNS },
+        _ => {
+            session.runner.set_deadline(None);
+            progress.phase("running the result anew");
+            session.confirm(&reduction.program, &measure, timeout)?
+        }
+    };
+    let seconds = started.elapsed().as_secs_f64();
+    Ok(Minimized { before, reduction, confirmed, measure, seconds, timeout: timeout.as_secs_f64() })
+}
+
+impl Minimized {
+    /// The report.
+    pub(super) fn report(&self, session: &Session, output: &Output) -> Report {
+        let Reduction { program, commits, tally, differences, kept, stop } = &self.reduction;
+        let slips = oracle::ledger(differences.iter().map(|(key, difference)| (key.to_string(), difference)));
+        Report {
+            version: report::VERSION,
+            script: session.script.display().to_string(),
+            output: output.name(),
+            signature: self.measure.describe(),
+            interpreter: InterpreterReport {
+                path: session
+                    .interpreter
+                    .as_ref()
+                    .map_or_else(String::new, |it| it.path.display().to_string()),
+                version: session.interpreter.as_ref().map_or_else(String::new, |it| it.description.clone()),
+            },
+            confinement: session.runner.confinement().describe().to_owned(),
+            before: self.before.size(),
+            after: program.size(),
+            runs: tally.runs,
+            journal_hits: tally.journal_hits,
+            pruned: tally.pruned,
+            seconds: self.seconds,
+            seconds_in_candidates: tally.seconds_in_candidates,
+            timeout: self.timeout,
+            commits: commits.clone(),
+            slips,
+            kept: kept.clone(),
+            confirmed: self.confirmed,
+            stop: match stop {
+                Stop::Done => "done",
+                Stop::MaxRuns => "max-runs",
+                Stop::Halted(Halt::MaxTime) => "max-time",
+                Stop::Halted(Halt::Interrupted(_)) => "interrupted",
+                Stop::Halted(Halt::Failed(_)) => "failed",
+            }
+            .to_owned(),
+        }
+    }
+}
+
+/// Writes what is to be written, says how it ended, and chooses the exit status.
+fn finish(
+    args: &ReduceArgs,
+    session: &Session,
+    output: &Output,
+    minimized: &Minimized,
+    report: &Report,
+    printer: Printer,
+) -> Result<Exit, Failure> {
+    let program = &minimized.reduction.program;
+    let unwritten = output.write(program).err();
+    if unwritten.is_some() || matches!(output, Output::Stdout) {
+        // Nothing found is to be lost: what can not be written where it belongs is printed.
+        printer.data(program.text());
+    }
+    if let Some(path) = &args.report {
+        let text = serde_json::to_vec_pretty(report).unwrap_or_default();
+        write_atomically(path, &text)
+            .with_context(|| format!("could not write the report `{}`", path.display()))
+            .map_err(|error| Failure::new(Exit::Environment, error).hint("the result itself is safe"))?;
+    }
+    if let Some(error) = unwritten {
+        let error = anyhow::Error::new(error)
+            .context(format!("could not write `{}`; the result was printed instead", output.name()));
+        return Err(
+            Failure::new(Exit::Environment, error).hint("make room, or name another file by `-o FILE`")
+        );
+    }
+    let verify = match output {
+        Output::File(path) => session.by_hand(path),
+        Output::Stdout => session.by_hand(Path::new("RESULT.py")),
+    };
+    match args.format {
+        Format::Jsonl => {
+            let mut value = serde_json::to_value(report).unwrap_or_default();
+            value["event"] = "report".into();
+            printer.data(&format!("{value}\n"));
+        }
+        Format::Human => {
+            let names = (session.script.display().to_string(), output.name());
+            let diff = report::unified((&names.0, minimized.before.text()), (&names.1, program.text()));
+            printer.note(&format!("{diff}\n{}", report::summary(report, &verify)));
+        }
+    }
+    match &minimized.reduction.stop {
+        Stop::Halted(Halt::Failed(error)) => Err(failed(error)),
+        Stop::Halted(Halt::Interrupted(signal)) => Ok(Exit::Interrupted(*signal)),
+        _ if !minimized.confirmed.is_certain() => {
+            let Confirmed { same, of } = minimized.confirmed;
+            Err(Failure::new(
+                Exit::Unstable,
+                anyhow::anyhow!("the result shows the bug in only {same} of {of} fresh runs"),
+            )
+            .hint(
+                "the bug is not steady: seed what is random, or give a looser signature or more `--timeout`",
+            ))
+        }
+        Stop::MaxRuns | Stop::Halted(Halt::MaxTime) => Ok(Exit::Stopped),
+        Stop::Done => Ok(Exit::Reduced),
+    }
+}
+
+/// A reduction that could not go on: the error of the runner decides the exit status.
+fn failed(error: &anyhow::Error) -> Failure {
+    let disk_full =
+        error.downcast_ref::<crate::runner::RunError>().is_some_and(crate::runner::RunError::is_disk_full);
+    let failure = Failure::new(Exit::Environment, anyhow::anyhow!("{error:#}; the best so far was written"));
+    if disk_full {
+        failure.hint("the disk is full: make room and run the same command again, it goes on from here")
+    } else {
+        failure.hint("run the same command again, it goes on from here")
+    }
+}
+
+/// The journal of this reduction; without one, with a warning, if it is in use or can not be opened.
+fn open_journal(args: &ReduceArgs, session: &Session, printer: Printer) -> Journal {
+    if args.no_journal {
+        return Journal::in_memory();
+    }
+    match folder().map(|folder| Journal::open(&folder, &session.identity())) {
+        Some(Ok(journal)) => journal,
+        Some(Err(error)) => {
+            let cause = match &error {
+                JournalError::Io { source, .. } => format!(": {source}"),
+                JournalError::InUse { .. } => String::new(),
+            };
+            printer
+                .warning(&format!("going on without a journal, so a rerun will start anew: {error}{cause}"));
+            Journal::in_memory()
+        }
+        None => Journal::in_memory(),
+    }
+}
+
+/// Where journals are kept: the user's cache folder.
+fn folder() -> Option<PathBuf> {
+    let of = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+    let cache =
+        of("XDG_CACHE_HOME").filter(|it| it.is_absolute()).or_else(|| Some(of("HOME")?.join(".cache")))?;
+    Some(cache.join("minrepro").join("journals"))
+}
+
+/// Where the result goes.
+#[derive(Clone, Debug)]
+pub(super) enum Output {
+    Stdout,
+    File(PathBuf),
+}
+
+impl Output {
+    fn new(output: Option<&Path>, script: &Path) -> Result<Self, Failure> {
+        let path = match output {
+            Some(path) if path.as_os_str() == "-" => return Ok(Self::Stdout),
+            Some(path) => path.to_owned(),
+            None => {
+                let stem = script.file_stem().unwrap_or_default().to_string_lossy();
+                script.with_file_name(format!("{stem}.min.py"))
+            }
+        };
+        let same = |a: &Path, b: &Path| {
+            use std::os::unix::fs::MetadataExt;
+            std::fs::metadata(a)
+                .ok()
+                .zip(std::fs::metadata(b).ok())
+                .is_some_and(|(a, b)| (a.dev(), a.ino()) == (b.dev(), b.ino()))
+        };
+        if same(&path, script) {
+            return Err(Failure::usage(format!(
+                "`{}` is the script itself, which is never changed",
+                path.display()
+            ))
+            .hint("name another file by `-o FILE`"));
+        }
+        if path.is_dir() {
+            return Err(Failure::usage(format!("`{}` is a folder", path.display())).hint("name a file in it"));
+        }
+        Ok(Self::File(std::path::absolute(&path).unwrap_or(path)))
+    }
+
+    /// Whether it can be written, before anything is run.
+    fn check(&self) -> Result<(), Failure> {
+        match self {
+            Self::Stdout => Ok(()),
+            Self::File(path) => check_writable(path),
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Stdout => "-".to_owned(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+
+    fn write(&self, program: &Program) -> std::io::Result<()> {
+        match self {
+            Self::Stdout => Ok(()),
+            Self::File(path) => write_atomically(path, &program.encode().unwrap_or_default()),
+        }
+    }
+}
+
+/// Whether a file can be written where it is to be: tried, and undone.
+fn check_writable(path: &Path) -> Result<(), Failure> {
+    let probe = temporary(path);
+    let tried = std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe));
+    tried.with_context(|| format!("could not write `{}`", path.display())).map_err(|error| {
+        Failure::new(Exit::Usage, error)
+            .hint("name a place that can be written by `-o FILE`, or `-o -` for standard output")
+    })
+}

@@ -1,0 +1,432 @@
+//! What the verbs that run a script share: its file, its interpreter, its runner, its baseline, and the judge that
+//! stands between engine and runner.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::Context;
+use minrepro_reducers::syntax::{Program, ReadError};
+
+use crate::{
+    cli::{Exit, Failure, RunArgs, SandboxWhen},
+    engine::{Candidate, Halt, Judge, Judged},
+    journal::{Journal, Settled},
+    oracle::{Baseline, BaselineError, Difference, Signature, Spec, Verdict, summary},
+    report::Confirmed,
+    runner::{Command, End, Interpreter, Job, Limits, Outcome, RunError, Runner, Sandbox, Setup},
+};
+
+/// How often the script is run before, and the result after, the reduction.
+pub(super) const RUNS: usize = 3;
+/// What the first run of all is given.
+const FIRST_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// A script, and all that it takes to run it.
+pub(super) struct Session {
+    pub(super) script: PathBuf,
+    pub(super) bytes: Vec<u8>,
+    pub(super) interpreter: Option<Interpreter>,
+    pub(super) runner: Runner,
+    pub(super) specs: Vec<Spec>,
+    args: RunArgs,
+    memory: u64,
+}
+
+/// How outcomes are judged: by the sign of the bug, or by the exit status of the user's test.
+#[derive(Clone, Debug)]
+pub(super) enum Measure {
+    Signature(Signature),
+    Test(String),
+}
+
+impl Session {
+    /// Reads the script, finds the interpreter, starts the runner; nothing is run yet but the interpreter itself.
+    pub(super) fn start(script: &Path, args: &RunArgs) -> Result<(Self, Program), Failure> {
+        let (bytes, program) = read(script)?;
+        let specs =
+            args.signature.iter().map(|text| Spec::parse(text)).collect::<Result<Vec<_>, _>>().map_err(
+                |error| {
+                    let hint = error.hint;
+                    Failure::new(Exit::Usage, error).hint(hint)
+                },
+            )?;
+        let (command, interpreter) = match &args.test {
+            Some(test) => (Command::Test(words(test)?), None),
+            None => {
+                let interpreter = Interpreter::find(args.python.as_deref())?;
+                let command = Command::Python { python: interpreter.path.clone(), args: args.args.clone() };
+                (command, Some(interpreter))
+            }
+        };
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let jobs = args.jobs.map_or(cores, usize::from);
+        let memory = args.memory.unwrap_or_else(default_memory);
+        let script = std::path::absolute(script).unwrap_or_else(|_| script.to_owned());
+        let runner = Runner::start(Setup {
+            command,
+            script: script.clone(),
+            env: args.env.clone(),
+            limits: Limits {
+                memory,
+                processes: 512,
+                file_size: 8 << 30,
+                scratch: 10 << 30,
+                output: 256 << 10,
+            },
+            jobs,
+            sandbox: match args.sandbox {
+                SandboxWhen::Auto => Sandbox::Auto,
+                SandboxWhen::Require => Sandbox::Require,
+                SandboxWhen::Off => Sandbox::Off,
+            },
+            supervisor: supervisor()?,
+        })?;
+        let session = Self { script, bytes, interpreter, runner, specs, args: args.clone(), memory };
+        Ok((session, program))
+    }
+
+    /// All that verdicts depend on, as one text: the name of the journal.
+    pub(super) fn identity(&self) -> String {
+        let interpreter = self.interpreter.as_ref().map(|it| it.identity.as_str());
+        let specs: Vec<&str> = self.specs.iter().map(|spec| spec.text.as_str()).collect();
+        let args = &self.args;
+        format!(
+            "{} {:?} {} {interpreter:?} {specs:?} {:?} {:?} {:?} {} {:?}",
+            env!("CARGO_PKG_VERSION"),
+            self.script,
+            blake3::hash(&self.bytes),
+            args.test,
+            args.env,
+            args.args,
+            self.memory,
+            self.runner.confinement(),
+        )
+    }
+
+    /// What a run of a program is given: what the user says, else four times the slowest baseline run within bounds.
+    pub(super) fn timeout(&self, wall: Duration) -> Duration {
+        self.args
+            .timeout
+            .unwrap_or_else(|| (wall * 4).clamp(Duration::from_secs(10), Duration::from_secs(60)))
+    }
+
+    /// Runs these bytes several times.
+    pub(super) fn run_times(
+        &self,
+        bytes: &[u8],
+        times: usize,
+        timeout: Duration,
+    ) -> Result<Vec<Outcome>, RunError> {
+        let jobs = vec![Job { source: bytes.into(), timeout }; times];
+        self.runner.run_all(&jobs, &mut |_, _| {})
+    }
+
+    /// Runs the script as it is: once alone, then the other times at once.
+    pub(super) fn baseline_runs(&self, times: usize) -> Result<Vec<Outcome>, RunError> {
+        let first_timeout = self.args.timeout.unwrap_or(FIRST_TIMEOUT);
+        let mut outcomes = self.run_times(&self.bytes, 1, first_timeout)?;
+        if times > 1 && outcomes.first().is_some_and(|it| it.end != End::Timeout) {
+            outcomes.extend(self.run_times(&self.bytes, times - 1, first_timeout)?);
+        }
+        Ok(outcomes)
+    }
+
+    /// Settles what the bug looks like and how long it takes: from the journal, or by running the script.
+    pub(super) fn settle(&self, journal: &mut Journal) -> Result<(Measure, Duration), Failure> {
+        if let Some(settled) = journal.settled().cloned() {
+            let timeout = self.timeout(settled.wall);
+            match (settled.signature, &self.args.test) {
+                (Some(signature), None) => return Ok((Measure::Signature(signature), timeout)),
+                (None, Some(test)) => return Ok((Measure::Test(test.clone()), timeout)),
+                _ => {}
+            }
+        }
+        let outcomes = self.baseline_runs(RUNS)?;
+        let (measure, wall) = match &self.args.test {
+            Some(test) => (Measure::Test(test.clone()), self.interesting(test, &outcomes)?),
+            None => {
+                let shown = outcomes.first().cloned();
+                let baseline = Baseline::new(&self.specs, outcomes)
+                    .map_err(|error| self.not_reproduced(error, shown.as_ref()))?;
+                (Measure::Signature(baseline.signature), baseline.wall)
+            }
+        };
+        let signature = match &measure {
+            Measure::Signature(signature) => Some(signature.clone()),
+            Measure::Test(_) => None,
+        };
+        // Where the journal can not be written, the engine will say so.
+        let _ = journal.settle(Settled { signature, wall, runs: RUNS });
+        Ok((measure, self.timeout(wall)))
+    }
+
+    /// The slowest run of the user's test, if all runs found the script interesting.
+    fn interesting(&self, test: &str, outcomes: &[Outcome]) -> Result<Duration, Failure> {
+        let same = outcomes.iter().filter(|outcome| outcome.end == End::Exit(0)).count();
+        if same == outcomes.len() {
+            return Ok(outcomes.iter().map(|outcome| outcome.wall).max().unwrap_or_default());
+        }
+        let exit = if same == 0 { Exit::NotReproduced } else { Exit::Unstable };
+        let mut failure = Failure::new(
+            exit,
+            anyhow::anyhow!(
+                "the test `{test}` finds the script interesting in {same} of {} runs",
+                outcomes.len()
+            ),
+        )
+        .hint("a test exits with 0 while the file that is its last argument is interesting");
+        if let Some(outcome) = outcomes.iter().find(|outcome| outcome.end != End::Exit(0)) {
+            failure.details = self.shown(outcome);
+        }
+        Err(failure)
+    }
+
+    /// Expected and seen side by side, then all of one run.
+    pub(super) fn not_reproduced(&self, error: BaselineError, shown: Option<&Outcome>) -> Failure {
+        let (exit, expected, seen, hint) = match &error {
+            BaselineError::NotReproduced { expected, seen } => (
+                Exit::NotReproduced,
+                Some(expected),
+                seen,
+                "give a signature that fits what was seen, or the interpreter that shows the bug: `--python PATH`",
+            ),
+            BaselineError::Unstable { expected, seen, .. } => (
+                Exit::Unstable,
+                Some(expected),
+                seen,
+                "seed what is random in the script, or give `--env`, `--timeout` or a looser signature; `minrepro check` shows how steady it is",
+            ),
+            BaselineError::NotDerivable { seen, .. } => (
+                Exit::NotReproduced,
+                None,
+                seen,
+                "say what the bug looks like: `--signature \"stdout:TEXT\"`, or by a test: `--test CMD`",
+            ),
+        };
+        let mut details = Vec::new();
+        if let Some(expected) = expected.filter(|it| !it.is_empty()) {
+            details.push(format!("expected: {expected}"));
+        }
+        let runs: usize = seen.iter().map(|(_, count)| count).sum();
+        for (number, (line, count)) in seen.iter().enumerate() {
+            let lead = if number == 0 { "seen:    " } else { "         " };
+            details.push(format!("{lead} {line} ({count} of {runs} runs)"));
+        }
+        details.extend(shown.map(|outcome| self.shown(outcome)).unwrap_or_default());
+        let mut failure = Failure::new(exit, error).hint(hint);
+        failure.details = details;
+        failure
+    }
+
+    /// A run in full: the command, its folder, its end, both outputs, and how to run it by hand.
+    fn shown(&self, outcome: &Outcome) -> Vec<String> {
+        let mut lines = vec![
+            String::new(),
+            format!("command: {}", self.command_line(&self.script)),
+            "folder:  a scratch copy of the script's folder".to_owned(),
+            format!("end:     {}", summary(outcome)),
+        ];
+        for (name, stream) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
+            if stream.is_empty() {
+                lines.push(format!("{name}:  (empty)"));
+                continue;
+            }
+            lines.push(format!("{name}:"));
+            let text = stream.text();
+            let all: Vec<&str> = text.lines().collect();
+            let from = all.len().saturating_sub(15);
+            if from > 0 {
+                lines.push(format!("  [... {from} lines ...]"));
+            }
+            lines.extend(all[from..].iter().map(|line| format!("  {line}")));
+        }
+        lines.push(format!("by hand: {}", self.by_hand(&self.script)));
+        lines
+    }
+
+    fn command_line(&self, file: &Path) -> String {
+        let words = self.runner.command_line(file);
+        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What a user types to run a file as minrepro does.
+    pub(super) fn by_hand(&self, file: &Path) -> String {
+        let folder = self.script.parent().unwrap_or(Path::new("/"));
+        let env: String =
+            self.args.env.iter().map(|(name, value)| format!("{name}={} ", quoted(value))).collect();
+        format!("cd {} && {env}{}", quoted(&folder.to_string_lossy()), self.command_line(file))
+    }
+
+    /// Runs a program anew, several times.
+    pub(super) fn confirm(
+        &self,
+        program: &Program,
+        measure: &Measure,
+        timeout: Duration,
+    ) -> Result<Confirmed, RunError> {
+        let bytes = program.encode().unwrap_or_default();
+        let outcomes = self.run_times(&bytes, RUNS, timeout)?;
+        let same = outcomes.iter().filter(|outcome| measure.judge(outcome, timeout).is_same()).count();
+        Ok(Confirmed { same, of: outcomes.len() })
+    }
+}
+
+impl Measure {
+    /// Judges an outcome.
+    pub(super) fn judge(&self, outcome: &Outcome, timeout: Duration) -> Verdict {
+        let timeout = timeout.as_millis() as u64;
+        match (self, outcome.end) {
+            (Self::Signature(signature), _) => signature.judge(outcome, timeout),
+            (Self::Test(_), End::Exit(0)) => Verdict::Same,
+            (Self::Test(_), End::Exit(1)) => Verdict::Passed,
+            (Self::Test(_), End::Timeout) => Verdict::TimedOut(timeout),
+            (Self::Test(_), end) => Verdict::Different(Difference {
+                end,
+                class: String::new(),
+                message: String::new(),
+                line: None,
+            }),
+        }
+    }
+
+    /// In words.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::Signature(signature) => signature.to_string(),
+            Self::Test(test) => format!("test `{test}`"),
+        }
+    }
+
+    /// Whether candidates that leave names unbound may be interesting all the same.
+    pub(super) fn allows_unbound_names(&self) -> bool {
+        match self {
+            Self::Signature(signature) => signature.is_name_error(),
+            Self::Test(_) => true,
+        }
+    }
+}
+
+/// Judges candidates by running them.
+pub(super) struct Live<'a> {
+    pub(super) runner: &'a Runner,
+    pub(super) measure: &'a Measure,
+    pub(super) timeout: Duration,
+}
+
+impl Judge for Live<'_> {
+    fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+        let jobs: Vec<Job> = batch
+            .iter()
+            .map(|candidate| Job { source: candidate.bytes.clone(), timeout: self.timeout })
+            .collect();
+        let result = self.runner.run_all(&jobs, &mut |index, outcome| {
+            let verdict = self.measure.judge(outcome, self.timeout);
+            deliver(index, Judged { verdict, seconds: outcome.wall.as_secs_f64() });
+        });
+        match result {
+            Ok(_) => Ok(()),
+            Err(RunError::Interrupted(signal)) => Err(Halt::Interrupted(signal)),
+            Err(RunError::Deadline) => Err(Halt::MaxTime),
+            Err(error) => Err(Halt::Failed(error.into())),
+        }
+    }
+}
+
+/// The script's bytes and what they parse as.
+fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
+    let shown = script.display();
+    if script.is_dir() {
+        return Err(Failure::usage(format!("`{shown}` is a folder")).hint("name the script in it"));
+    }
+    let bytes = std::fs::read(script)
+        .with_context(|| format!("could not read `{shown}`"))
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let program = Program::read(&bytes).map_err(|error| not_python(script, &bytes, error))?;
+    if program.body().is_empty() {
+        return Err(Failure::usage(format!("`{shown}` is empty: there is nothing to run"))
+            .hint("name the script that shows the bug"));
+    }
+    Ok((bytes, program))
+}
+
+fn not_python(script: &Path, bytes: &[u8], error: ReadError) -> Failure {
+    let shown = script.display();
+    match error {
+        ReadError::Decode(error) => Failure::new(
+            Exit::Usage,
+            anyhow::Error::new(error).context(format!("`{shown}` is not Python source")),
+        )
+        .hint("save it as UTF-8, or name its encoding on the first line: `# -*- coding: latin-1 -*-`"),
+        ReadError::Syntax(error) => {
+            let hint = if is_python_2(&String::from_utf8_lossy(bytes)) {
+                "it looks like Python 2; minrepro reads Python 3"
+            } else {
+                "mend the place named, or give the file that really runs"
+            };
+            let lead = format!("  {} | ", error.line);
+            let caret = " ".repeat(lead.len() + error.column.saturating_sub(1) as usize);
+            let mut failure = Failure::usage(format!(
+                "`{shown}` is not Python: {}:{}: {}",
+                error.line, error.column, error.message
+            ))
+            .hint(hint);
+            failure.details =
+                vec![format!("{lead}{}", error.excerpt.replace('\t', " ")), format!("{caret}^")];
+            failure
+        }
+    }
+}
+
+/// Whether a text that does not parse has the marks of Python 2.
+fn is_python_2(text: &str) -> bool {
+    text.lines().map(str::trim_start).any(|line| {
+        let prints = line
+            .strip_prefix("print ")
+            .is_some_and(|rest| !rest.trim_start().starts_with(['(', '=', ',']) && !rest.is_empty());
+        let catches = line.starts_with("except ")
+            && line.trim_end().ends_with(':')
+            && line.contains(", ")
+            && !line.contains('(');
+        prints || catches || line.starts_with("exec \"")
+    })
+}
+
+/// The words of a test command; the program as an absolute path where it is one, since runs have a folder of their own.
+fn words(test: &str) -> Result<Vec<String>, Failure> {
+    let mut words = shlex::split(test)
+        .filter(|words| !words.is_empty())
+        .ok_or_else(|| Failure::usage(format!("`{test}` is no command")).hint("are all quotes closed?"))?;
+    if words[0].contains('/') {
+        let path = std::path::absolute(&words[0]).unwrap_or_else(|_| PathBuf::from(&words[0]));
+        if !path.is_file() {
+            return Err(Failure::usage(format!("there is no test `{}`", words[0]))
+                .hint("give the path of a program, from this folder"));
+        }
+        words[0] = path.to_string_lossy().into_owned();
+    }
+    Ok(words)
+}
+
+/// This program itself.
+fn supervisor() -> Result<PathBuf, Failure> {
+    std::env::current_exe()
+        .context("could not find the path of minrepro itself")
+        .map_err(|error| Failure::new(Exit::Environment, error))
+}
+
+/// 16 GB, or three quarters of what the machine has.
+fn default_memory() -> u64 {
+    let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()
+    });
+    let most = 16 << 30;
+    total.map_or(most, |kilobytes| (kilobytes * 1024 / 4 * 3).min(most))
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), std::borrow::Cow::into_owned)
+}

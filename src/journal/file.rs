@@ -1,0 +1,91 @@
+//! The file behind a journal: opened under a lock, read once, appended to line by line. Knows nothing of the lines.
+
+use std::{
+    fs::{self, OpenOptions, TryLockError},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+/// Journals that were not used for so long are removed.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// Why a journal can not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// Another process is at the same reduction.
+    #[error("another minrepro is at work on the same script")]
+    InUse {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// It can not be read or written.
+    #[error("could not use the journal `{}`", path.display())]
+    Io {
+        /// The journal.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// An open journal file.
+#[derive(Debug)]
+pub(super) struct File {
+    path: PathBuf,
+    file: fs::File,
+}
+
+impl File {
+    /// Opens the file of an identity and reads it whole.
+    pub(super) fn open(folder: &Path, identity: &str) -> Result<(Self, String), JournalError> {
+        let name = blake3::hash(identity.as_bytes()).to_hex();
+        let path = folder.join(format!("{}.jsonl", &name[..32]));
+        let failed = |source| JournalError::Io { path: path.clone(), source };
+        fs::create_dir_all(folder).map_err(failed)?;
+        remove_old(folder);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(JournalError::InUse { path }),
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        Ok((Self { path, file }, String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// Cuts the file behind what can be trusted and goes there.
+    pub(super) fn keep(&self, length: u64) -> Result<(), JournalError> {
+        let cut = || {
+            self.file.set_len(length)?;
+            (&self.file).seek(SeekFrom::Start(length))
+        };
+        cut().map(|_| ()).map_err(|source| JournalError::Io { path: self.path.clone(), source })
+    }
+
+    /// Appends a line by one write, so that a kill leaves it whole, torn at the end, or not at all.
+    pub(super) fn append(&mut self, line: &str) -> io::Result<()> {
+        self.file.write_all(format!("{line}\n").as_bytes())
+    }
+}
+
+fn remove_old(folder: &Path) {
+    let old = |path: &Path| {
+        let modified = fs::metadata(path).and_then(|it| it.modified()).unwrap_or_else(|_| SystemTime::now());
+        SystemTime::now().duration_since(modified).is_ok_and(|age| age > KEPT)
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.path().extension().is_some_and(|it| it == "jsonl") && old(&entry.path()) {
+            // Someone else's to remove, or gone already.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What came of a reduction, as one value, and its views: the terminal, a progress line, JSON. Judges and runs nothing.
+
+mod diff;
+mod progress;
+mod terminal;
+mod write;
+
+use minrepro_reducers::syntax::Size;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    engine::{Commit, Kept},
+    oracle::Slip,
+};
+pub use diff::unified;
+pub use progress::Progress;
+pub use terminal::summary;
+pub(crate) use write::temporary;
+pub use write::write_atomically;
+
+/// The version of the report's form; it grows when a field changes its meaning or goes.
+pub const VERSION: u32 = 1;
+
+/// What came of a reduction.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// The version of this form.
+    pub version: u32,
+    /// The script.
+    pub script: String,
+    /// Where the result was written; `-` is standard output.
+    pub output: String,
+    /// The sign of the bug, or the test that judged.
+    pub signature: String,
+    /// The interpreter.
+    pub interpreter: InterpreterReport,
+    /// What kept runs from writing elsewhere.
+    pub confinement: String,
+    /// The script as given.
+    pub before: Size,
+    /// The result.
+    pub after: Size,
+    /// Candidate runs, those of earlier sessions not counted.
+    pub runs: u64,
+    /// Candidates whose verdict an earlier session had recorded.
+    pub journal_hits: u64,
+    /// Candidates dropped without a run.
+    pub pruned: u64,
+    /// Seconds from the first run to the last.
+    pub seconds: f64,
+    /// Seconds in candidate runs, summed over all that ran at once.
+    pub seconds_in_candidates: f64,
+    /// Seconds that each run was given.
+    pub timeout: f64,
+    /// Accepted changes, in order.
+    pub commits: Vec<Commit>,
+    /// Failures other than the bug, met on the way.
+    pub slips: Vec<Slip>,
+    /// Why each part of the result stays: what happened without it. Empty unless the reduction is done.
+    pub kept: Vec<Kept>,
+    /// How often the result was run anew at the end, and how often it showed the bug.
+    pub confirmed: Confirmed,
+    /// Why the reduction ended: `done`, `max-runs`, `max-time`, `interrupted`.
+    pub stop: String,
+}
+
+/// The interpreter, as reports show it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct InterpreterReport {
+    /// Its path.
+    pub path: String,
+    /// Its name and version.
+    pub version: String,
+}
+
+/// The last runs of the result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confirmed {
+    /// Runs that showed the bug.
+    pub same: usize,
+    /// All runs.
+    pub of: usize,
+}
+
+impl Confirmed {
+    /// Whether every run showed the bug, and there was one.
+    pub fn is_certain(self) -> bool {
+        self.of > 0 && self.same == self.of
+    }
+}

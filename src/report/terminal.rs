@@ -1,0 +1,43 @@
+//! The end of a reduction on the terminal: ten lines at most, the diff aside.
+
+use super::Report;
+
+/// The closing lines.
+pub fn summary(report: &Report, verify: &str) -> String {
+    let share = 100.0 * (1.0 - f64::from(report.after.tokens) / f64::from(report.before.tokens.max(1)));
+    let mut lines = vec![
+        format!(
+            "{} -> {} tokens ({share:.0} % gone), {} -> {} lines",
+            report.before.tokens, report.after.tokens, report.before.lines, report.after.lines
+        ),
+        format!(
+            "{} runs in {:.1} s{}, {} candidates dropped without a run",
+            report.runs,
+            report.seconds,
+            match report.journal_hits {
+                0 => String::new(),
+                hits => format!(" and {hits} recalled from the journal"),
+            },
+            report.pruned
+        ),
+    ];
+    if !report.slips.is_empty() {
+        let slip = &report.slips[0];
+        let others: u64 = report.slips.iter().map(|slip| slip.count).sum();
+        lines.push(format!(
+            "on the way {others} other failures were seen, most often {}: {}",
+            slip.class, slip.message
+        ));
+    }
+    lines.push(match report.confirmed {
+        confirmed if confirmed.is_certain() => {
+            format!("confirmed by {} fresh runs: {}", confirmed.of, report.signature)
+        }
+        confirmed if confirmed.of > 0 => {
+            format!("NOT confirmed: only {} of {} fresh runs showed it", confirmed.same, confirmed.of)
+        }
+        _ => format!("not confirmed by fresh runs ({})", report.stop),
+    });
+    lines.push(format!("verify: {verify}"));
+    lines.join("\n")
+}
