@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod engine;
+mod oracle;
 mod properties;
 mod runner;
 mod support;

@@ -1,0 +1,6 @@
+import asyncio
+
+async def run():
+    asyncio.run(run())
+
+asyncio.run(run())

@@ -1,0 +1,3 @@
+class Blur:
+    __slots__ = "radius"
+    radius = 0

@@ -1,0 +1,3 @@
+import codecs
+
+codecs.decode(b"\xe8v", "utf-8")
