@@ -75,8 +75,8 @@ fn chains_and_own_classes() {
         8,
         "class Outer:\n    class Inner(Exception): pass\ntry:\n    try:\n        1 / 0\n    except ZeroDivisionError:\n        [][1]\nexcept IndexError as e:\n    raise Outer.Inner('two\\nlines') from e\n",
         |it| {
-            // Before 3.10 the outer class is not printed.
-            assert!(matches!(it.class.as_str(), "__main__.Outer.Inner" | "__main__.Inner"));
+            // Versions differ in how much of the path they print.
+            assert_eq!(it.short_class(), "Inner");
             assert_eq!(it.message, "two\nlines");
             let chain: Vec<&str> = it.chain.iter().map(|it| it.class.as_str()).collect();
             assert_eq!(chain, ["ZeroDivisionError", "IndexError"]);
@@ -192,7 +192,7 @@ fn signatures_are_derived() {
     check_derived("def f(x):\n    assert   x == 2\nf(1)\n", "AssertionError and raised by `assert x == 2`");
     check_derived(
         "import json\njson.loads('{')\n",
-        "JSONDecodeError: Expecting property name enclosed in double quotes: line … column … (char",
+        "JSONDecodeError: Expecting property name enclosed in double quotes: line … column … char",
     );
     check_derived(
         "try: [].pop()\nexcept Exception as e: print(f'{type(e).__name__}: {e}')\n",
