@@ -40,9 +40,8 @@ fn write(report: &str) -> Option<PathBuf> {
     let args: Vec<String> = std::env::args().collect();
     let mut file = std::fs::File::create(folder.join("report.txt")).ok()?;
     writeln!(file, "minrepro {}\n{args:?}\n\n{report}", env!("CARGO_PKG_VERSION")).ok()?;
-    for arg in args.iter().skip(1).filter(|arg| arg.ends_with(".py")) {
-        let path = PathBuf::from(arg);
-        if let Some(name) = path.file_name() {
+    for path in args.iter().skip(1).map(PathBuf::from) {
+        if let Some(name) = path.file_name().filter(|_| path.extension().is_some_and(|it| it == "py")) {
             // The report is worth having without the script, too.
             let _ = std::fs::copy(&path, folder.join(name));
         }

@@ -1,6 +1,7 @@
 //! Whole-program tests; one module per area.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod commands;
 mod engine;
 mod oracle;
 mod properties;

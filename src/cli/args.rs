@@ -282,7 +282,7 @@ mod tests {
     fn times_and_sizes_are_read_as_people_write_them() {
         assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("0.5"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("1h30m"), Ok(Duration::from_secs(5400)));
+        assert_eq!(duration("1h30m"), Ok(Duration::from_mins(90)));
         assert!(duration("0").is_err() && duration("-1").is_err() && duration("soon").is_err());
         assert_eq!(size("4G"), Ok(4_000_000_000));
         assert_eq!(size("512MiB"), Ok(512 << 20));

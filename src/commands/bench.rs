@@ -109,7 +109,7 @@ fn cases(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     let entries = std::fs::read_dir(folder)
         .with_context(|| format!("could not read the corpus `{}`", folder.display()))
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
+        .map_err(|error| Failure::new(Exit::Usage, error).hint("name a folder of cases, such as `corpus`"))?;
     let mut found: Vec<PathBuf> =
         entries.flatten().map(|entry| entry.path()).filter(|path| path.join("case.toml").is_file()).collect();
     found.sort();

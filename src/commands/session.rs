@@ -21,7 +21,7 @@ use crate::{
 /// How often the script is run before, and the result after, the reduction.
 pub(super) const RUNS: usize = 3;
 /// What the first run of all is given.
-const FIRST_TIMEOUT: Duration = Duration::from_secs(120);
+const FIRST_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// A script, and all that it takes to run it.
 pub(super) struct Session {
@@ -52,13 +52,12 @@ impl Session {
                     Failure::new(Exit::Usage, error).hint(hint)
                 },
             )?;
-        let (command, interpreter) = match &args.test {
-            Some(test) => (Command::Test(words(test)?), None),
-            None => {
-                let interpreter = Interpreter::find(args.python.as_deref())?;
-                let command = Command::Python { python: interpreter.path.clone(), args: args.args.clone() };
-                (command, Some(interpreter))
-            }
+        let (command, interpreter) = if let Some(test) = &args.test {
+            (Command::Test(words(test)?), None)
+        } else {
+            let interpreter = Interpreter::find(args.python.as_deref())?;
+            let command = Command::Python { python: interpreter.path.clone(), args: args.args.clone() };
+            (command, Some(interpreter))
         };
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let jobs = args.jobs.map_or(cores, usize::from);
@@ -107,9 +106,7 @@ impl Session {
 
     /// What a run of a program is given: what the user says, else four times the slowest baseline run within bounds.
     pub(super) fn timeout(&self, wall: Duration) -> Duration {
-        self.args
-            .timeout
-            .unwrap_or_else(|| (wall * 4).clamp(Duration::from_secs(10), Duration::from_secs(60)))
+        self.args.timeout.unwrap_or_else(|| (wall * 4).clamp(Duration::from_secs(10), Duration::from_mins(1)))
     }
 
     /// Runs these bytes several times.
@@ -144,14 +141,13 @@ impl Session {
             }
         }
         let outcomes = self.baseline_runs(RUNS)?;
-        let (measure, wall) = match &self.args.test {
-            Some(test) => (Measure::Test(test.clone()), self.interesting(test, &outcomes)?),
-            None => {
-                let shown = outcomes.first().cloned();
-                let baseline = Baseline::new(&self.specs, outcomes)
-                    .map_err(|error| self.not_reproduced(error, shown.as_ref()))?;
-                (Measure::Signature(baseline.signature), baseline.wall)
-            }
+        let (measure, wall) = if let Some(test) = &self.args.test {
+            (Measure::Test(test.clone()), self.interesting(test, &outcomes)?)
+        } else {
+            let shown = outcomes.first().cloned();
+            let baseline = Baseline::new(&self.specs, outcomes)
+                .map_err(|error| self.not_reproduced(error, shown.as_ref()))?;
+            (Measure::Signature(baseline.signature), baseline.wall)
         };
         let signature = match &measure {
             Measure::Signature(signature) => Some(signature.clone()),
@@ -340,9 +336,10 @@ fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
     if script.is_dir() {
         return Err(Failure::usage(format!("`{shown}` is a folder")).hint("name the script in it"));
     }
-    let bytes = std::fs::read(script)
-        .with_context(|| format!("could not read `{shown}`"))
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let bytes =
+        std::fs::read(script).with_context(|| format!("could not read `{shown}`")).map_err(|error| {
+            Failure::new(Exit::Usage, error).hint("name a script that is there and can be read")
+        })?;
     let program = Program::read(&bytes).map_err(|error| not_python(script, &bytes, error))?;
     if program.body().is_empty() {
         return Err(Failure::usage(format!("`{shown}` is empty: there is nothing to run"))

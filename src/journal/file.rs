@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Journals that were not used for so long are removed.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+const KEPT: Duration = Duration::from_hours(720);
 
 /// Why a journal can not be used.
 #[derive(Debug, thiserror::Error)]

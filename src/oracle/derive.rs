@@ -122,10 +122,10 @@ fn telling_line(text: &str) -> Option<String> {
 fn telling(message: &str) -> String {
     let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
-    if first.ends_with("raised:") || first.ends_with(':') {
-        if let Some(second) = lines.next() {
-            return format!("{first}\n{second}");
-        }
+    if (first.ends_with("raised:") || first.ends_with(':'))
+        && let Some(second) = lines.next()
+    {
+        return format!("{first}\n{second}");
     }
     first.to_owned()
 }

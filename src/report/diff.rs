@@ -1,8 +1,9 @@
 //! The difference between the script and the result, as a unified diff.
 
-use similar::{ChangeTag, TextDiff};
+use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
+use similar::{ChangeTag, TextDiff};
 
 const GONE: Style = AnsiColor::Red.on_default();
 const NEW: Style = AnsiColor::Green.on_default();
@@ -16,9 +17,9 @@ pub fn unified(before: (&str, &str), after: (&str, &str)) -> String {
     let hunks = hunks.context_radius(2);
     for (number, hunk) in hunks.iter_hunks().enumerate() {
         if number == 0 {
-            text.push_str(&format!("{GONE}--- {}{GONE:#}\n{NEW}+++ {}{NEW:#}\n", before.0, after.0));
+            let _ = writeln!(text, "{GONE}--- {}{GONE:#}\n{NEW}+++ {}{NEW:#}", before.0, after.0);
         }
-        text.push_str(&format!("{PLACE}{}{PLACE:#}\n", hunk.header()));
+        let _ = writeln!(text, "{PLACE}{}{PLACE:#}", hunk.header());
         for change in hunk.iter_changes() {
             let (sign, style) = match change.tag() {
                 ChangeTag::Delete => ('-', GONE),
@@ -26,7 +27,7 @@ pub fn unified(before: (&str, &str), after: (&str, &str)) -> String {
                 ChangeTag::Equal => (' ', Style::new()),
             };
             let line = change.value().trim_end_matches(['\r', '\n']);
-            text.push_str(&format!("{style}{sign}{line}{style:#}\n"));
+            let _ = writeln!(text, "{style}{sign}{line}{style:#}");
         }
     }
     text

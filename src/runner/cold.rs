@@ -172,8 +172,10 @@ impl Runner {
                     ended = running.join_next() => {
                         match ended {
                             Some(Ok((index, Ok(outcome)))) => {
-                                done(index, &outcome);
-                                outcomes[index] = Some(outcome);
+                                if let Some(outcome) = &outcome {
+                                    done(index, outcome);
+                                }
+                                outcomes[index] = outcome;
                                 None
                             }
                             Some(Ok((_, Err(error)))) => Some(error),
@@ -276,7 +278,8 @@ impl Shared {
         }
     }
 
-    async fn run(&self, job: Job, mut stop: watch::Receiver<bool>) -> Result<Outcome, RunError> {
+    /// One run; `None` if it was stopped.
+    async fn run(&self, job: Job, mut stop: watch::Receiver<bool>) -> Result<Option<Outcome>, RunError> {
         let number = self.runs.fetch_add(1, Ordering::Relaxed);
         let scratch = Scratch::make(&self.root, number, &self.setup.script, &job.source, &self.siblings)
             .map_err(|source| RunError::Scratch { folder: self.root.clone(), source })?;
@@ -298,12 +301,12 @@ impl Shared {
                 tokio::join!(
                     async {
                         if let Some(stream) = streams.0 {
-                            stdout.drain(stream).await
+                            stdout.drain(stream).await;
                         }
                     },
                     async {
                         if let Some(stream) = streams.1 {
-                            stderr.drain(stream).await
+                            stderr.drain(stream).await;
                         }
                     },
                 )
@@ -339,7 +342,7 @@ impl Shared {
             helper.map(|helper| helpers.remove(&helper));
         }
         if stopped {
-            return Err(RunError::Interrupted(0));
+            return Ok(None);
         }
         let (end, wall, cpu) = match serde_json::from_str(&answer) {
             Ok(Answer::Ended { end, wall, cpu }) => (end, wall, cpu),
@@ -349,7 +352,7 @@ impl Shared {
         };
         let (stdout, stderr) = (stdout.finish(), stderr.finish());
         let exception = traceback::parse(&stderr.text());
-        Ok(Outcome { end, wall, cpu, stdout, stderr, exception })
+        Ok(Some(Outcome { end, wall, cpu, stdout, stderr, exception }))
     }
 
     fn order(&self, scratch: &Scratch, timeout: Duration) -> RunOrder {

@@ -238,7 +238,7 @@ fn wait_for(process: Option<BorrowedFd<'_>>, time: Duration) -> bool {
     let mut fds = vec![PollFd::from_borrowed_fd(socket, PollFlags::IN | PollFlags::HUP)];
     fds.extend(process.map(|process| PollFd::from_borrowed_fd(process, PollFlags::IN)));
     let time = time + Duration::from_millis(1);
-    let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
+    let timeout = Timespec { tv_sec: time.as_secs().cast_signed(), tv_nsec: i64::from(time.subsec_nanos()) };
     match poll(&mut fds, Some(&timeout)) {
         Ok(_) => !fds[0].revents().is_empty(),
         Err(_) => false,

@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
                 }
             } else if CUT.is_match(line) {
                 cut = true;
-            } else if !(cut && !HEADLINE.is_match(line)) {
+            } else if !cut || HEADLINE.is_match(line) {
                 break;
             }
             self.at += 1;

@@ -75,9 +75,8 @@ pub(super) fn reap() -> Option<Vec<(i32, WaitStatus)>> {
     loop {
         match wait(WaitOptions::NOHANG) {
             Ok(Some((pid, status))) => ended.push((pid.as_raw_nonzero().get(), status)),
-            Ok(None) => return Some(ended),
             Err(_) if ended.is_empty() => return None,
-            Err(_) => return Some(ended),
+            Ok(None) | Err(_) => return Some(ended),
         }
     }
 }
@@ -89,7 +88,9 @@ pub(super) fn end_all(grace: Duration, mut ended: impl FnMut(i32, WaitStatus)) {
     let own = std::process::id();
     let mut reap_all = || match reap() {
         Some(list) => {
-            list.into_iter().for_each(|(pid, status)| ended(pid, status));
+            for (pid, status) in list {
+                ended(pid, status);
+            }
             true
         }
         None => false,

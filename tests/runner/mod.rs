@@ -181,7 +181,7 @@ fn output_that_stays_open_does_not_hold_the_run() {
     let outcome =
         Bench::new().run("import os, time\nprint('out', flush=True)\nif os.fork() == 0: time.sleep(600)\n");
     assert_eq!((outcome.end, outcome.stdout.head.as_str()), (End::Exit(0), "out\n"));
-    assert!(started.elapsed() < Duration::from_secs(60));
+    assert!(started.elapsed() < Duration::from_mins(1));
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn a_deadline_ends_all_runs() {
     let marker = format!("minrepro-late-{}", std::process::id());
     bench.runner.set_deadline(Some(Instant::now() + Duration::from_millis(500)));
     let source = format!("import time\n'{marker}'\ntime.sleep(600)\n");
-    let job = Job { source: source.into_bytes().into(), timeout: Duration::from_secs(600) };
+    let job = Job { source: source.into_bytes().into(), timeout: Duration::from_mins(10) };
     let result = bench.runner.run_all(&[job.clone(), job], &mut |_, _| {});
     assert!(matches!(result, Err(RunError::Deadline)));
     assert!(fs::read_dir(bench.folder.path()).unwrap().next().is_none());

@@ -13,7 +13,7 @@ pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
     Command::new(program)
 }
 
-/// The CPythons of this machine by minor version: `python3.N` on the search path, then those of pyenv.
+/// The `CPythons` of this machine by minor version: `python3.N` on the search path, then those of pyenv.
 pub(crate) fn interpreters() -> &'static BTreeMap<u8, PathBuf> {
     static FOUND: LazyLock<BTreeMap<u8, PathBuf>> = LazyLock::new(|| {
         let mut names: Vec<PathBuf> = (8..=14).map(|minor| format!("python3.{minor}").into()).collect();

@@ -1,0 +1,347 @@
+//! The verbs on input that works.
+
+use std::{fs, process::Stdio, time::Duration};
+
+use super::{NOISY, Place, SIGNATURE, snapshot};
+use crate::support::{interpreters, skip};
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn a_script_is_reduced_and_the_rest_of_the_folder_stays() {
+    let place = Place::new();
+    place.file("x.py", NOISY);
+    place.file("beside/data.txt", "data");
+    let before = snapshot(&place.work());
+    let output = place.run(&["x.py", "--signature", SIGNATURE, "--report", "r.json"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), b"".as_slice()), "{stderr}");
+    let result = place.read("x.min.py");
+    for kept in ["import json", "json.dumps("] {
+        assert!(result.contains(kept), "{result}");
+    }
+    for gone in ["unused", "print", "__main__", "LIMIT", "getcwd"] {
+        assert!(!result.contains(gone), "`{gone}` is in\n{result}");
+    }
+    assert!(stderr.contains("confirmed by 3 fresh runs") && stderr.contains("verify: cd "), "{stderr}");
+    assert!(stderr.contains("-    print('starting', file=sys.stderr)"), "{stderr}");
+
+    let report = json(&place.read("r.json"));
+    assert_eq!((report["version"].as_u64(), report["stop"].as_str()), (Some(1), Some("done")));
+    assert_eq!(report["signature"], SIGNATURE);
+    assert_eq!(report["confirmed"], serde_json::json!({"same": 3, "of": 3}));
+    let tokens = |key: &str| report[key]["tokens"].as_u64().unwrap();
+    assert!(tokens("after") < tokens("before"));
+    let commits = report["commits"].as_array().unwrap();
+    assert_eq!(commits.last().unwrap()["tokens"].as_u64(), Some(tokens("after")));
+    assert!(report["runs"].as_u64().unwrap() > 0 && report["seconds_in_candidates"].as_f64().unwrap() > 0.0);
+    assert!(!report["kept"].as_array().unwrap().is_empty());
+    assert!(report["interpreter"]["version"].as_str().unwrap().contains("3."));
+
+    for name in ["x.min.py", "r.json"] {
+        fs::remove_file(place.work().join(name)).unwrap();
+    }
+    assert_eq!(snapshot(&place.work()), before);
+    assert!(place.scratch_is_empty());
+}
+
+#[test]
+fn the_result_of_the_result_is_the_same() {
+    let place = Place::new();
+    place.file("x.py", NOISY);
+    assert!(place.run(&["x.py", "-o", "once.py"]).status.success());
+    let once = place.read("once.py");
+    let output = place.run(&["once.py", "-o", "twice.py", "--report", "r.json"]);
+    assert!(output.status.success());
+    assert_eq!(place.read("twice.py"), once);
+    assert!(json(&place.read("r.json"))["commits"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn any_number_of_jobs_gives_the_same() {
+    let mut seen = Vec::new();
+    for jobs in ["1", "2", "4", "8"] {
+        let place = Place::new();
+        place.file("x.py", NOISY);
+        let output = place.run(&["x.py", "--signature", SIGNATURE, "-j", jobs, "--report", "r.json", "-q"]);
+        assert!(output.status.success() && output.stderr.is_empty());
+        let mut report = json(&place.read("r.json"));
+        for commit in report["commits"].as_array_mut().unwrap() {
+            commit.as_object_mut().unwrap().remove("seconds");
+        }
+        seen.push((place.read("x.min.py"), report["commits"].to_string(), report["runs"].to_string()));
+    }
+    for other in &seen[1..] {
+        assert_eq!(*other, seen[0]);
+    }
+}
+
+#[test]
+fn the_result_goes_to_standard_output_where_asked() {
+    let place = Place::new();
+    place.file("x.py", NOISY);
+    let output = place.run(&["x.py", "-o", "-"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("json.dumps(") && !text.contains("unused"), "{text}");
+    assert!(!place.work().join("x.min.py").exists());
+}
+
+#[test]
+fn events_are_json_where_asked() {
+    let place = Place::new();
+    place.file("x.py", NOISY);
+    let output = place.run(&["x.py", "--format", "jsonl"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let events: Vec<serde_json::Value> = text.lines().map(json).collect();
+    let count = |kind: &str| events.iter().filter(|event| event["event"] == kind).count();
+    assert!(count("batch") > 1 && count("run") > 5 && count("commit") > 1 && count("report") == 1, "{text}");
+    assert_eq!(events.last().unwrap()["stop"], "done");
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn a_test_command_judges_where_given() {
+    let place = Place::new();
+    place.file("x.py", NOISY);
+    let path = place.file("test.sh", "#!/bin/sh\ntest -f x.py && grep -q 'tags' \"$1\"\n");
+    let mut permissions = fs::metadata(&path).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
+    fs::set_permissions(&path, permissions).unwrap();
+    let output = place.run(&["x.py", "--test", "./test.sh"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let result = place.read("x.min.py");
+    assert!(result.contains("tags") && result.lines().count() <= 4, "{result}");
+}
+
+#[test]
+fn siblings_can_be_imported_and_read() {
+    let place = Place::new();
+    place.file(
+        "x.py",
+        "import os\nimport helper\nprint(os.getpid())\nhelper.load(open('data.json').read())\n",
+    );
+    place.file("helper.py", "import json\ndef load(text): return json.loads(text)\n");
+    place.file("data.json", "{broken\n");
+    let output = place.run(&["x.py"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(place.read("x.min.py"), "import helper\nhelper.load(open('data.json').read())\n");
+}
+
+#[test]
+fn a_script_that_catches_and_prints_is_reduced_by_its_words() {
+    let place = Place::new();
+    place.file("x.py", "import sys\nx = [1]\ntry:\n    y = 2\n    x[3]\nexcept IndexError as e:\n    print('Error:', e)\nprint('bye')\n");
+    let output = place.run(&["x.py"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.contains("stdout:Error: list index out of range"), "{stderr}");
+    assert!(!place.read("x.min.py").contains("bye"));
+}
+
+#[test]
+fn encodings_and_line_ends_survive() {
+    let place = Place::new();
+    place.file("x.py", b"# -*- coding: latin-1 -*-\r\nunused = 1\r\nname = 'caf\xe9'\r\nif unused:\r\n\tname.encode('ascii')\r\n");
+    let output = place.run(&["x.py", "--passes", "drop-statements,unwrap-blocks"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        fs::read(place.work().join("x.min.py")).unwrap(),
+        b"# -*- coding: latin-1 -*-\r\nname = 'caf\xe9'\r\nname.encode('ascii')\r\n"
+    );
+}
+
+#[test]
+fn budgets_stop_with_the_best_so_far() {
+    let place = Place::new();
+    place.file("x.py", NOISY);
+    let output = place.run(&["x.py", "--max-runs", "30", "--report", "r.json"]);
+    assert_eq!(output.status.code(), Some(3));
+    let report = json(&place.read("r.json"));
+    assert_eq!((report["runs"].as_u64(), report["stop"].as_str()), (Some(30), Some("max-runs")));
+    assert!(place.read("x.min.py").len() < NOISY.len());
+    let output = place.run(&[
+        "x.py",
+        "--max-time",
+        "0.5",
+        "-o",
+        "y.py",
+        "--no-journal",
+        "--test",
+        "sh -c 'sleep 0.1'",
+    ]);
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn passes_can_be_chosen() {
+    let place = Place::new();
+    place.file("x.py", NOISY);
+    assert!(place.run(&["x.py", "--passes", "no-drop-statements,no-drop-definitions"]).status.success());
+    assert!(place.read("x.min.py").contains("def unused"));
+    let shown = place.shown(&["passes"]);
+    for pass in minrepro_reducers::registry::PASSES {
+        assert!(shown.contains(pass.id) && shown.contains(pass.summary().trim()), "{shown}");
+    }
+    insta::assert_snapshot!(place.shown(&["passes", "explain", "drop-decorators"]), @r"
+    status: 0
+    -- stdout
+    drop-decorators (detail stage)
+
+    Removes decorators from functions and classes.
+
+    Before:
+    @trace
+    def f(): ...
+
+
+    After:
+    def f(): ...
+
+    -- stderr
+    ");
+}
+
+#[test]
+fn a_script_is_checked() {
+    let place = Place::new();
+    place.file("x.py", "raise ValueError('of size 3')\n");
+    let shown = place.shown(&["check", "x.py", "-q"]);
+    insta::assert_snapshot!(shown, @r"
+    status: 0
+    -- stdout
+    signature: ValueError: of size
+    shown by:  5 of 5 runs
+    timeout:   10 s for each candidate
+    -- stderr
+    ");
+    place.file("fine.py", "print(1)\n");
+    assert!(place.shown(&["check", "fine.py"]).starts_with("status: 1\n"));
+}
+
+#[test]
+fn completions_and_help_are_there() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let output = place.run(&["completions", shell]);
+        assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("max-runs"));
+    }
+    let help = place.shown(&["--help"]);
+    for part in ["Examples:", "Signatures:", "Exit status:", "--max-time", "exit:139", "--no-journal"] {
+        assert!(help.contains(part), "{part} is not in\n{help}");
+    }
+}
+
+#[test]
+fn a_program_that_kills_its_supervisor_leaves_nothing() {
+    let place = Place::new();
+    let marker = format!("minrepro-orphan-{}", std::process::id());
+    place.file(
+        "x.py",
+        format!(
+            "import os, signal, sys, subprocess, time\n\
+             subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', '{marker}'], start_new_session=True)\n\
+             os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(600)\n"
+        ),
+    );
+    let shown = place.shown(&["check", "x.py", "-n", "2"]);
+    assert!(shown.contains("killed by SIGKILL"), "{shown}");
+    assert_eq!(super::resume::processes_with(&marker), Vec::<String>::new());
+}
+
+#[test]
+fn an_interrupt_keeps_the_best_and_leaves_nothing() {
+    let place = Place::new();
+    place.file("x.py", NOISY);
+    for (signal, status) in [("INT", 130), ("TERM", 143)] {
+        let mut child = place
+            .command(&[
+                "x.py",
+                "--no-journal",
+                "--format",
+                "jsonl",
+                "--test",
+                "sh -c 'sleep 0.05; grep -q json.dumps \"$0\"'",
+            ])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // The first commit is told on standard output: then there is something to lose.
+        let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+        assert!(lines.by_ref().any(|line| line.unwrap().contains("\"commit\"")));
+        let pid = child.id().to_string();
+        assert!(
+            crate::support::command("kill").args([&format!("-{signal}"), &pid]).status().unwrap().success()
+        );
+        let rest: Vec<String> = lines.map(Result::unwrap).collect();
+        assert_eq!(child.wait().unwrap().code(), Some(status));
+        assert!(rest.last().unwrap().contains("\"stop\":\"interrupted\""), "{rest:?}");
+        let result = place.read("x.min.py");
+        assert!(result.contains("json.dumps") && result.len() < NOISY.len());
+        assert!(place.scratch_is_empty());
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_and_the_result_is_not_lost() {
+    let place = Place::new();
+    place.file("x.py", NOISY);
+    // A file system of 64 kB, in a mount namespace of its own, where the result is to be written.
+    fs::create_dir(place.work().join("small")).unwrap();
+    let script = format!(
+        "mount -t tmpfs -o size=64k none small && head -c 200000 /dev/zero > small/filler 2>/dev/null; \
+         {} x.py -q -o small/out.py; echo status $?; ls -A small",
+        env!("CARGO_BIN_EXE_minrepro")
+    );
+    let mut command = crate::support::command("unshare");
+    let output = command
+        .args(["-Urm", "sh", "-c", &script])
+        .current_dir(place.work())
+        .env("HOME", place.work())
+        .env("TMPDIR", place.tmp())
+        .output();
+    let Ok(output) = output else {
+        return skip("a_full_disk_is_said_and_the_result_is_not_lost", "no unshare");
+    };
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if stderr.contains("unshare:") || stderr.contains("mount:") {
+        return skip("a_full_disk_is_said_and_the_result_is_not_lost", "no user namespaces");
+    }
+    assert!(
+        stdout.contains("json.dumps(") && stdout.contains("status 5") && stdout.ends_with("filler\n"),
+        "{stdout}{stderr}"
+    );
+    assert!(stderr.contains("could not write") && stderr.contains("No space left"), "{stderr}");
+}
+
+#[test]
+fn every_interpreter_from_3_8_on_works() {
+    let found = interpreters();
+    if found.len() < 2 {
+        skip("every_interpreter_from_3_8_on_works", "fewer than two CPythons found");
+    }
+    for (minor, python) in found {
+        let place = Place::new();
+        place.file("x.py", NOISY);
+        let output =
+            place.run(&["x.py", "--python", python.to_str().unwrap(), "--signature", SIGNATURE, "-q"]);
+        assert!(output.status.success(), "3.{minor}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(!place.read("x.min.py").contains("unused"));
+    }
+}
+
+#[test]
+fn a_hanging_candidate_is_given_up() {
+    let place = Place::new();
+    // Without the line that ends the loop the script would run for ever.
+    place.file(
+        "x.py",
+        "import time\nn = 0\nwhile True:\n    n += 1\n    if n > 3:\n        {}['x']\n    time.sleep(0.01)\n",
+    );
+    let started = std::time::Instant::now();
+    let output = place.run(&["x.py", "--timeout", "1", "--signature", "KeyError"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(place.read("x.min.py").contains("{}['x']"));
+    assert!(started.elapsed() < Duration::from_mins(2));
+}

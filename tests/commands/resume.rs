@@ -1,0 +1,150 @@
+//! Killed at any moment and started again, a reduction ends as if nothing had happened.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::PathBuf,
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use super::{NOISY, Place, SIGNATURE};
+
+/// Processes whose command line holds a text.
+pub(super) fn processes_with(marker: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(line) = fs::read(entry.path().join("cmdline")) else { continue };
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        if line.contains(marker) {
+            found.push(format!("{} {line}", entry.file_name().display()));
+        }
+    }
+    found
+}
+
+/// Waits until a condition holds, two seconds at most: the promise for what others clean up.
+fn within_two_seconds(condition: impl Fn() -> bool) -> bool {
+    let until = Instant::now() + Duration::from_secs(2);
+    while !condition() {
+        if Instant::now() > until {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    true
+}
+
+fn journal(place: &Place) -> Option<PathBuf> {
+    let folder = place.root.path().join("home/.cache/minrepro/journals");
+    fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).next()
+}
+
+/// The keys of the runs that a journal holds, complete lines only.
+fn tried(place: &Place) -> Vec<String> {
+    let Some(path) = journal(place) else { return Vec::new() };
+    let text = fs::read_to_string(path).unwrap();
+    text.split_inclusive('\n')
+        .filter(|line| line.ends_with('\n'))
+        .filter_map(|line| {
+            let value: serde_json::Value = serde_json::from_str(line).ok()?;
+            Some(value["tried"][0].as_str()?.to_owned())
+        })
+        .collect()
+}
+
+/// How many kills; more by the variable, for those who measure.
+fn kills() -> u64 {
+    std::env::var("MINREPRO_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12)
+}
+
+#[test]
+fn a_killed_reduction_goes_on_where_it_was() {
+    let undisturbed = Place::new();
+    undisturbed.file("x.py", NOISY);
+    assert!(undisturbed.run(&["x.py", "--signature", SIGNATURE]).status.success());
+    let expected = undisturbed.read("x.min.py");
+    let runs = tried(&undisturbed).len() as u64;
+
+    let mut done = 0;
+    let mut seed = 0x2545_F491_4F6C_DD1D_u64;
+    while done < kills() {
+        let place = Place::new();
+        place.file("x.py", NOISY);
+        // Several kills to one reduction, then it may end.
+        for _ in 0..4 {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            let before = tried(&place);
+            let mut child = place
+                .command(&["x.py", "--signature", SIGNATURE, "--format", "jsonl"])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            // Some moment of the reduction: after so many lines of events, and a little more.
+            let moment = seed % (runs + 8);
+            let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+            for _ in 0..moment {
+                if lines.next().is_none() {
+                    break;
+                }
+            }
+            std::thread::sleep(Duration::from_micros(seed % 20_000));
+            let _ = child.kill();
+            child.wait().unwrap();
+            done += 1;
+            assert!(
+                within_two_seconds(|| place.scratch_is_empty()),
+                "a scratch folder is left: {:?}",
+                fs::read_dir(place.tmp()).unwrap().flatten().map(|it| it.path()).collect::<Vec<_>>()
+            );
+            let tmp = place.tmp().display().to_string();
+            assert!(within_two_seconds(|| processes_with(&tmp).is_empty()), "{:?}", processes_with(&tmp));
+            let names: Vec<_> =
+                fs::read_dir(place.work()).unwrap().flatten().map(|it| it.file_name()).collect();
+            assert!(names.iter().all(|name| name == "x.py" || name == "x.min.py"), "{names:?}");
+            let after = tried(&place);
+            assert_eq!(after[..before.len()], before, "records were lost");
+        }
+        let output = place.run(&["x.py", "--signature", SIGNATURE]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(place.read("x.min.py"), expected);
+        let mut keys = tried(&place);
+        let count = keys.len();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), count, "a finished run was repeated");
+        assert_eq!(count as u64, runs);
+    }
+}
+
+#[test]
+fn a_second_run_is_free() {
+    let place = Place::new();
+    place.file("x.py", NOISY);
+    assert!(place.run(&["x.py"]).status.success());
+    let first = place.read("x.min.py");
+    assert!(place.run(&["x.py", "--report", "r.json"]).status.success());
+    assert_eq!(place.read("x.min.py"), first);
+    let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    assert_eq!(report["runs"], 0);
+    assert!(report["journal_hits"].as_u64().unwrap() > 10);
+    // Another signature is another reduction.
+    assert!(place.run(&["x.py", "--signature", "TypeError", "--report", "r.json"]).status.success());
+    let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    assert!(report["runs"].as_u64().unwrap() > 10);
+}
+
+#[test]
+fn a_journal_in_use_is_left_alone() {
+    let place = Place::new();
+    place.file("x.py", NOISY);
+    assert!(place.run(&["x.py"]).status.success());
+    let lock = fs::File::open(journal(&place).unwrap()).unwrap();
+    lock.lock().unwrap();
+    let output = place.run(&["x.py", "-o", "other.py"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.contains("another minrepro is at work"), "{stderr}");
+}
