@@ -37,19 +37,18 @@ pub fn reduce(
     session.finish(stop)
 }
 
-/// Bold first, then fine; when nothing new is left to try, everything once more, one by one, on the program as it is
-/// then. That last sweep is the proof that no single proposal is left.
+/// Bold first, then fine: stage by stage, then what is new, all stages at once, until nothing new is left to try; then
+/// everything once more, one by one, on the program as it is then. That last sweep is the proof that no single proposal
+/// is left.
 fn search(session: &mut Session<'_>) -> Result<(), Stop> {
+    for stage in Stage::ALL {
+        session.stage(stage)?;
+    }
     loop {
-        let mut before = session.base_key();
-        loop {
-            for stage in Stage::ALL {
-                session.stage(stage)?;
-            }
-            if session.base_key() == before {
-                break;
-            }
-            before = session.base_key();
+        let before = session.base_key();
+        session.sweep(Thoroughness::New)?;
+        if session.base_key() != before {
+            continue;
         }
         session.sweep(Thoroughness::Everything)?;
         if session.base_key() == before {

@@ -32,12 +32,14 @@ pub(super) struct Chunk {
 }
 
 /// The proposals of one round and what is still to be tried of them.
+#[derive(Clone)]
 pub(super) struct Round {
     units: Vec<Option<Proposal>>,
     groups: Vec<Group>,
     queue: VecDeque<Chunk>,
 }
 
+#[derive(Clone)]
 struct Group {
     units: Vec<usize>,
     /// Chunk sizes still to come, the next one last.
@@ -120,6 +122,11 @@ impl Round {
         })
     }
 
+    /// The pass of a chunk.
+    pub(super) fn pass_of(&self, chunk: &Chunk) -> &'static str {
+        chunk.units.first().and_then(|&unit| self.proposal(unit)).map_or("", |proposal| proposal.pass)
+    }
+
     pub(super) fn proposal(&self, unit: usize) -> Option<&Proposal> {
         self.units[unit].as_ref()
     }
@@ -130,8 +137,8 @@ impl Round {
     }
 
     /// These chunks were accepted; the rest now stands against another program.
-    pub(super) fn accept(&mut self, chunks: &[&Chunk], rebase: &Rebase<'_>) {
-        for unit in chunks.iter().flat_map(|chunk| &chunk.units) {
+    pub(super) fn accept<'c>(&mut self, chunks: impl Iterator<Item = &'c Chunk>, rebase: &Rebase<'_>) {
+        for unit in chunks.flat_map(|chunk| &chunk.units) {
             self.units[*unit] = None;
         }
         for unit in &mut self.units {
@@ -147,17 +154,18 @@ impl Round {
     }
 }
 
-/// Chunk sizes for `n` proposals, the first one last: all at once, then what counter-based delta debugging says for the
-/// prior but no less than an eighth of all, then halves down to one.
+/// Chunk sizes for `n` proposals, the first one last: all at once where that is certain or they are few, then what
+/// counter-based delta debugging says for the prior but no less than an eighth of all, then thirds down to one.
 fn sizes(n: usize, prior: Prior) -> Vec<usize> {
     let keeps = 1.0 - prior.probability();
     // argmax over k of k (1 - p)^k
     let ideal = (-1.0 / (1.0 - keeps).ln()).round() as usize;
+    let is_small = n <= CHUNKS;
     let mut sizes = Vec::new();
-    if prior != Prior::Unlikely {
+    if prior == Prior::Certain || (is_small && prior != Prior::Unlikely) {
         sizes.push(n);
     }
-    let mut size = ideal.max(n.div_ceil(CHUNKS)).clamp(1, n);
+    let mut size = if is_small { 1 } else { ideal.max(n.div_ceil(CHUNKS)).clamp(1, n) };
     loop {
         if sizes.last() != Some(&size) {
             sizes.push(size);
@@ -165,7 +173,7 @@ fn sizes(n: usize, prior: Prior) -> Vec<usize> {
         if size == 1 {
             break;
         }
-        size = size.div_ceil(2);
+        size = size.div_ceil(3);
     }
     sizes.reverse();
     sizes
@@ -183,10 +191,10 @@ mod tests {
             sizes
         };
         assert_eq!(falling(1, Prior::Certain), [1]);
-        assert_eq!(falling(40, Prior::Likely), [40, 5, 3, 2, 1]);
+        assert_eq!(falling(40, Prior::Likely), [5, 2, 1]);
         assert_eq!(falling(4, Prior::Even), [4, 1]);
         assert_eq!(falling(6, Prior::Unlikely), [1]);
-        assert_eq!(falling(2000, Prior::Likely)[..4], [2000, 250, 125, 63]);
-        assert_eq!(falling(100, Prior::Certain), [100, 49, 25, 13, 7, 4, 2, 1]);
+        assert_eq!(falling(2000, Prior::Likely), [250, 84, 28, 10, 4, 2, 1]);
+        assert_eq!(falling(100, Prior::Certain), [100, 49, 17, 6, 2, 1]);
     }
 }

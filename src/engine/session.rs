@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::Instant,
@@ -44,6 +44,20 @@ pub(super) struct Session<'a> {
     kept: Vec<Kept>,
     journal_failed: bool,
     started: Instant,
+}
+
+/// A chunk that shows the bug, and the candidate that it makes.
+pub(super) struct Member {
+    chunk: Chunk,
+    pub(super) candidate: Candidate,
+}
+
+/// A union that is taken as the base before its verdict is there, and what to return to if it does not hold.
+struct Pending {
+    base: Base,
+    round: Round,
+    union: Candidate,
+    members: Vec<Member>,
 }
 
 impl<'a> Session<'a> {
@@ -90,8 +104,8 @@ impl<'a> Session<'a> {
         self.base.key
     }
 
-    /// What is new of one stage. Structure goes pass by pass and phase by phase, since each may spare the next much;
-    /// the parts of other stages are independent and go together.
+    /// What is new of one stage. Structure goes pass by pass, and the first phase of a pass before the rest, since each
+    /// may spare the next much; the parts of other stages are independent and go together.
     pub(super) fn stage(&mut self, stage: Stage) -> Result<(), Stop> {
         let passes = registry::of_stage(&self.passes, stage);
         if stage != Stage::Structure {
@@ -99,12 +113,9 @@ impl<'a> Session<'a> {
             return self.round(proposals, Thoroughness::New);
         }
         for pass in passes {
-            for phase in 0.. {
+            for is_later in [false, true] {
                 let mut proposals = self.proposals(&[pass]);
-                if proposals.iter().all(|proposal| proposal.phase < phase) {
-                    break;
-                }
-                proposals.retain(|proposal| proposal.phase == phase);
+                proposals.retain(|proposal| (proposal.phase > 0) == is_later);
                 self.round(proposals, Thoroughness::New)?;
             }
         }
@@ -144,57 +155,104 @@ impl<'a> Session<'a> {
         proposals
     }
 
+    /// Tries proposals until none is left to try.
+    ///
+    /// Several successes of one batch are united, and the next batch is made against their union while the union itself
+    /// is being judged, as one more candidate of that batch: unions nearly always hold. If one does not, its batch
+    /// counts for nothing, and the successes are folded with care.
     fn round(&mut self, mut proposals: Vec<Proposal>, how: Thoroughness) -> Result<(), Stop> {
         if how == Thoroughness::New {
             proposals.retain(|proposal| !self.rejected.contains(&self.base.fingerprint(proposal)));
         }
         let mut round = Round::new(proposals, how);
+        let mut pending: Option<Pending> = None;
         loop {
             let chunks = round.next_batch();
-            let Some(first) = chunks.first() else { return Ok(()) };
-            let pass = first.units.first().and_then(|&unit| round.proposal(unit)).map_or("", |it| it.pass);
-            let plans: Vec<Plan> =
-                chunks.par_iter().map(|chunk| self.base.plan(&round.edits(chunk))).collect();
-            self.tally.breaches += plans
-                .iter()
-                .zip(&chunks)
-                .filter(|(plan, chunk)| matches!(plan, Plan::Useless) && chunk.units.len() == 1)
-                .count() as u64;
-            let verdicts = self.judge(pass, &plans)?;
-            let successes: Vec<(usize, &Candidate)> = plans
-                .iter()
-                .zip(&verdicts)
-                .enumerate()
-                .filter_map(|(index, (plan, verdict))| match plan {
-                    Plan::Candidate(candidate) if verdict.as_ref().is_some_and(Verdict::is_same) => {
-                        Some((index, &**candidate))
-                    }
-                    _ => None,
-                })
-                .collect();
-            let candidates: Vec<&Candidate> = successes.iter().map(|(_, candidate)| *candidate).collect();
-            let folded = self.fold(&candidates);
-            let accepted: BTreeSet<usize> = folded
-                .iter()
-                .flat_map(|(_, members)| members.iter().map(|&member| successes[member].0))
-                .collect();
-            let mut wider = Vec::new();
-            for (index, (chunk, plan)) in chunks.iter().zip(&plans).enumerate() {
-                if !accepted.contains(&index) {
-                    wider.extend(self.reject(&round, chunk, plan, verdicts[index].as_ref(), how));
+            if chunks.is_empty() && pending.is_none() {
+                return Ok(());
+            }
+            let mut plans: Vec<Plan> =
+                pending.iter().map(|it| Plan::Candidate(Box::new(it.union.clone()))).collect();
+            plans.par_extend(chunks.par_iter().map(|chunk| self.base.plan(&round.edits(chunk))));
+            let pass = chunks.first().map_or("fold", |chunk| round.pass_of(chunk));
+            let judged = self.judge(pass, &plans);
+            if let Some(it) = pending.take() {
+                plans.remove(0);
+                if self.verdicts.get(&it.union.key).is_some_and(Verdict::is_same) {
+                    self.record_commits(&it.base, &it.union, &it.members, &it.round);
+                } else {
+                    self.base = it.base;
+                    round = it.round;
+                    self.fold_with_care(it.members, &mut round);
+                    judged?;
+                    self.check_budget()?;
+                    continue;
                 }
             }
-            if let Some((candidate, members)) = folded {
-                let members: Vec<(&Chunk, &Candidate)> =
-                    members.iter().map(|&at| (&chunks[successes[at].0], candidates[at])).collect();
-                self.commit(&candidate, &members, &mut round);
-            } else {
+            judged?;
+            let verdicts = self.verdicts_of(&plans);
+            let mut successes = Vec::new();
+            let mut wider = Vec::new();
+            for ((chunk, plan), verdict) in chunks.into_iter().zip(plans).zip(verdicts) {
+                match (plan, verdict) {
+                    (Plan::Candidate(candidate), Some(Verdict::Same)) => {
+                        successes.push(Member { chunk, candidate: *candidate });
+                    }
+                    (plan, verdict) => {
+                        wider.extend(self.reject(&round, &chunk, &plan, verdict.as_ref(), how))
+                    }
+                }
+            }
+            if successes.is_empty() {
                 for (chunk, edits) in wider.into_iter().rev() {
                     round.widen(&chunk, edits);
                 }
+                self.check_budget()?;
+                continue;
             }
-            self.check_budget()?;
+            pending = self.unite(successes, &mut round);
+            if pending.is_none() {
+                self.check_budget()?;
+            }
         }
+    }
+
+    /// Goes over to the union of successes: at once if that is known to hold, else pending its verdict.
+    fn unite(&mut self, members: Vec<Member>, round: &mut Round) -> Option<Pending> {
+        let mut edits = EditSet::default();
+        for member in &members {
+            edits.extend(&member.candidate.edits);
+        }
+        let known = |session: &Self, candidate: &Candidate| session.verdicts.get(&candidate.key).cloned();
+        match self.base.plan(&edits) {
+            Plan::Candidate(union) if known(self, &union).is_none_or(|it| it.is_same()) => {
+                let is_known = known(self, &union).is_some();
+                let before = round.clone();
+                let base = self.advance(&union, &members, round);
+                if is_known {
+                    self.record_commits(&base, &union, &members, &before);
+                    return None;
+                }
+                Some(Pending { base, round: before, union: *union, members })
+            }
+            _ => {
+                self.fold_with_care(members, round);
+                None
+            }
+        }
+    }
+
+    /// Commits what of some successes works together.
+    fn fold_with_care(&mut self, members: Vec<Member>, round: &mut Round) {
+        let Some((union, indices)) = self.fold(&members) else { return };
+        let members: Vec<Member> = members
+            .into_iter()
+            .enumerate()
+            .filter_map(|(index, member)| indices.contains(&index).then_some(member))
+            .collect();
+        let before = round.clone();
+        let base = self.advance(&union, &members, round);
+        self.record_commits(&base, &union, &members, &before);
     }
 
     /// Learns from a chunk that was not accepted; returns the chunk in the wider form that its failure names.
@@ -233,8 +291,8 @@ impl<'a> Session<'a> {
         Some((chunk.clone(), hint.widen(&self.base.program, &candidate.edits)?))
     }
 
-    /// Judges plans; `None` for those pruned and those that the run budget does not reach.
-    fn judge(&mut self, pass: &str, plans: &[Plan]) -> Result<Vec<Option<Verdict>>, Stop> {
+    /// Finds out the verdicts of plans, as far as the run budget reaches.
+    fn judge(&mut self, pass: &str, plans: &[Plan]) -> Result<(), Stop> {
         let mut batch: Vec<Candidate> = Vec::new();
         for plan in plans {
             let Plan::Candidate(candidate) = plan else {
@@ -258,13 +316,16 @@ impl<'a> Session<'a> {
             (self.watch)(&Event::Batch { pass, candidates: batch.len() }, &self.tally);
             self.run(&batch)?;
         }
-        Ok(plans
-            .iter()
-            .map(|plan| match plan {
-                Plan::Candidate(candidate) => self.verdicts.get(&candidate.key).cloned(),
-                Plan::Pruned | Plan::Useless => None,
-            })
-            .collect())
+        Ok(())
+    }
+
+    /// The verdicts of plans; `None` for those pruned or beyond the budget.
+    fn verdicts_of(&self, plans: &[Plan]) -> Vec<Option<Verdict>> {
+        let of = |plan: &Plan| match plan {
+            Plan::Candidate(candidate) => self.verdicts.get(&candidate.key).cloned(),
+            Plan::Pruned | Plan::Useless => None,
+        };
+        plans.iter().map(of).collect()
     }
 
     /// Runs a batch. Verdicts go to the journal as they come, but are learnt in the order of the batch.
@@ -300,31 +361,42 @@ impl<'a> Session<'a> {
         self.verdicts.insert(key, verdict);
     }
 
-    /// Whether several changes show the bug together. Out of budget, what is not known does not count.
-    pub(super) fn try_fold(&mut self, edits: &EditSet) -> Option<Candidate> {
-        let plan = self.base.plan(edits);
-        let verdicts = self.judge("fold", std::slice::from_ref(&plan)).ok()?;
-        match (plan, verdicts.into_iter().next().flatten()) {
+    /// Which unions of changes show the bug. Out of budget, what is not known does not count.
+    pub(super) fn try_folds(&mut self, unions: &[EditSet]) -> Vec<Option<Candidate>> {
+        let plans: Vec<Plan> = unions.par_iter().map(|edits| self.base.plan(edits)).collect();
+        // A halt shows at the next batch; what was judged before it counts.
+        let _ = self.judge("fold", &plans);
+        let verdicts = self.verdicts_of(&plans);
+        let shows = |(plan, verdict)| match (plan, verdict) {
             (Plan::Candidate(candidate), Some(Verdict::Same)) => Some(*candidate),
             _ => None,
-        }
+        };
+        plans.into_iter().zip(verdicts).map(shows).collect()
     }
 
-    fn commit(&mut self, candidate: &Candidate, members: &[(&Chunk, &Candidate)], round: &mut Round) {
-        let Ok(done) = candidate.edits.resolve(&self.base.program) else { return };
+    /// Takes a candidate as the base and brings the round along; returns the base that was.
+    fn advance(&mut self, candidate: &Candidate, members: &[Member], round: &mut Round) -> Base {
+        let done = candidate.edits.resolve(&self.base.program).unwrap_or_default();
+        let rebase = Rebase::new(&self.base.program, &done, &candidate.program);
+        round.accept(members.iter().map(|member| &member.chunk), &rebase);
+        let base = self.base.rebased(Arc::clone(&candidate.program), &rebase);
+        std::mem::replace(&mut self.base, base)
+    }
+
+    /// Records what led from `base` to the program that is the base now, a commit for each of its members.
+    fn record_commits(&mut self, base: &Base, union: &Candidate, members: &[Member], round: &Round) {
         let seconds = self.started.elapsed().as_secs_f64();
         let mut together = EditSet::default();
-        for (index, (chunk, member)) in members.iter().enumerate() {
-            together.extend(&member.edits);
-            let text =
-                together.resolve(&self.base.program).map(|edits| splice(self.base.program.text(), &edits));
-            let partial = text.ok().and_then(|text| self.base.program.sibling(text).ok());
+        for (index, Member { chunk, candidate }) in members.iter().enumerate() {
+            together.extend(&candidate.edits);
+            let text = together.resolve(&base.program).map(|edits| splice(base.program.text(), &edits));
+            let partial = text.ok().and_then(|text| base.program.sibling(text).ok());
             let last = index + 1 == members.len();
-            let program = partial.as_ref().filter(|_| !last).unwrap_or(&candidate.program);
+            let program = partial.as_ref().filter(|_| !last).unwrap_or(&union.program);
             let first = chunk.units.first().and_then(|&unit| round.proposal(unit));
             let more = chunk.units.len() - 1;
             self.commits.push(Commit {
-                pass: first.map_or_else(String::new, |it| it.pass.to_owned()),
+                pass: round.pass_of(chunk).to_owned(),
                 note: match first {
                     Some(first) if more > 0 => format!("{} and {more} more", first.note),
                     Some(first) => first.note.clone(),
@@ -335,14 +407,9 @@ impl<'a> Session<'a> {
                 seconds,
             });
         }
-        let rebase = Rebase::new(&self.base.program, &done, &candidate.program);
-        let chunks: Vec<&Chunk> = members.iter().map(|(chunk, _)| *chunk).collect();
-        round.accept(&chunks, &rebase);
-        let base = self.base.rebased(Arc::clone(&candidate.program), &rebase);
-        self.base = base;
-        self.tally.tokens_now = candidate.program.size().tokens;
+        self.tally.tokens_now = union.program.size().tokens;
         if let Some(commit) = self.commits.last() {
-            (self.watch)(&Event::Commit { commit, program: &candidate.program }, &self.tally);
+            (self.watch)(&Event::Commit { commit, program: &union.program }, &self.tally);
         }
     }
 
