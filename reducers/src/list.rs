@@ -46,6 +46,8 @@ pub enum ListKind {
     Entries,
     /// Names of an import statement.
     ImportNames,
+    /// Parameters of a function or lambda. A lone `/` or `*` goes with the one parameter that it is there for.
+    Parameters,
 }
 
 impl ListKind {
@@ -58,7 +60,12 @@ impl ListKind {
     fn filler(self) -> Option<&'static str> {
         match self {
             Self::Suite => Some("pass"),
-            Self::Module | Self::Decorators | Self::Arguments | Self::Elements | Self::Entries => Some(""),
+            Self::Module
+            | Self::Decorators
+            | Self::Arguments
+            | Self::Elements
+            | Self::Entries
+            | Self::Parameters => Some(""),
             Self::TupleElements { parenthesized } => Some(if parenthesized { "" } else { "()" }),
             Self::SetElements | Self::ImportNames => None,
         }
@@ -71,7 +78,7 @@ pub(crate) fn collect(program: &Program) -> Vec<List> {
     let mut lists = Vec::new();
     let mut push = |kind: ListKind, depth: u16, inner: TextRange, items: Vec<TextRange>| {
         if !items.is_empty() {
-            let items = if kind.is_suite() || kind == ListKind::Decorators {
+            let items = if kind.is_suite() || matches!(kind, ListKind::Decorators | ListKind::Parameters) {
                 items
             } else {
                 with_parentheses(program, inner, items)
@@ -130,6 +137,10 @@ pub(crate) fn collect(program: &Program) -> Vec<List> {
                 within_brackets(arguments.range),
                 arguments.arguments_source_order().map(|argument| argument.range()).collect(),
             ),
+            AnyNodeRef::Parameters(parameters) => {
+                let items = parameter_ranges(program, parameters);
+                push(ListKind::Parameters, depth, span(&items), items);
+            }
             AnyNodeRef::ExprList(list) => push(
                 ListKind::Elements,
                 depth,
@@ -166,6 +177,34 @@ pub(crate) fn collect(program: &Program) -> Vec<List> {
         }
     }
     lists
+}
+
+/// Parameters with their stars, annotations and defaults, and the markers that only they need.
+fn parameter_ranges(program: &Program, parameters: &ast::Parameters) -> Vec<TextRange> {
+    let marker = |from: TextSize, to: TextSize, kind: TokenKind| {
+        program.tokens()[program.token_from(from)..program.token_from(to)]
+            .iter()
+            .find(|token| token.kind() == kind)
+            .map(Ranged::range)
+    };
+    let mut ranges: Vec<TextRange> = parameters.iter_source_order().map(|it| it.range()).collect();
+    if let ([only], Some(range)) = (parameters.posonlyargs.as_slice(), ranges.first_mut()) {
+        if let Some(slash) = marker(only.end(), parameters.range.end(), TokenKind::Slash) {
+            *range = range.cover(slash);
+        }
+    }
+    if let ([only], None) = (parameters.kwonlyargs.as_slice(), &parameters.vararg) {
+        let from = ranges
+            .iter()
+            .rev()
+            .find(|it| it.end() <= only.start())
+            .map_or(parameters.range.start(), |it| it.end());
+        let star = marker(from, only.start(), TokenKind::Star);
+        if let (Some(star), Some(range)) = (star, ranges.iter_mut().find(|it| it.end() == only.end())) {
+            *range = range.cover(star);
+        }
+    }
+    ranges
 }
 
 fn within_brackets(range: TextRange) -> TextRange {

@@ -22,8 +22,10 @@ pub struct Pass {
 pub enum Stage {
     /// What the program does not need to run: comments, unused imports.
     Clutter,
-    /// Definitions, statements and blocks.
+    /// Statements and definitions.
     Structure,
+    /// Blocks, clauses and parameters.
+    Shape,
     /// Parts of statements.
     Detail,
     /// Layout.
@@ -32,13 +34,14 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, in order.
-    pub const ALL: [Self; 4] = [Self::Clutter, Self::Structure, Self::Detail, Self::Tidy];
+    pub const ALL: [Self; 5] = [Self::Clutter, Self::Structure, Self::Shape, Self::Detail, Self::Tidy];
 
     /// The stage's name for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Clutter => "clutter",
             Self::Structure => "structure",
+            Self::Shape => "shape",
             Self::Detail => "detail",
             Self::Tidy => "tidy",
         }

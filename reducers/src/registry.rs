@@ -6,8 +6,10 @@ use crate::{
         drop_annotations::DROP_ANNOTATIONS, drop_arguments::DROP_ARGUMENTS,
         drop_blank_lines::DROP_BLANK_LINES, drop_clauses::DROP_CLAUSES, drop_comments::DROP_COMMENTS,
         drop_decorators::DROP_DECORATORS, drop_definitions::DROP_DEFINITIONS,
-        drop_docstrings::DROP_DOCSTRINGS, drop_elements::DROP_ELEMENTS, drop_statements::DROP_STATEMENTS,
-        drop_unused_imports::DROP_UNUSED_IMPORTS, unwrap_blocks::UNWRAP_BLOCKS,
+        drop_docstrings::DROP_DOCSTRINGS, drop_elements::DROP_ELEMENTS, drop_parameters::DROP_PARAMETERS,
+        drop_statements::DROP_STATEMENTS, drop_unused_imports::DROP_UNUSED_IMPORTS,
+        hoist_expressions::HOIST_EXPRESSIONS, replace_expressions::REPLACE_EXPRESSIONS,
+        shrink_literals::SHRINK_LITERALS, unwrap_blocks::UNWRAP_BLOCKS,
     },
 };
 
@@ -21,9 +23,13 @@ pub static PASSES: &[&Pass] = &[
     &DROP_DEFINITIONS,
     &UNWRAP_BLOCKS,
     &DROP_CLAUSES,
+    &DROP_PARAMETERS,
+    &REPLACE_EXPRESSIONS,
     &DROP_DECORATORS,
     &DROP_ELEMENTS,
     &DROP_ARGUMENTS,
+    &HOIST_EXPRESSIONS,
+    &SHRINK_LITERALS,
     &DROP_BLANK_LINES,
 ];
 

@@ -46,6 +46,15 @@ struct Group {
     sizes: Vec<usize>,
 }
 
+impl Group {
+    /// Queues the chunks of the next size.
+    fn begin_level(&mut self, queue: &mut VecDeque<Chunk>) {
+        if let Some(size) = self.sizes.pop() {
+            queue.extend(self.units.chunks(size).map(|units| Chunk { units: units.to_vec(), widened: None }));
+        }
+    }
+}
+
 impl Round {
     pub(super) fn new(proposals: Vec<Proposal>, how: Thoroughness) -> Self {
         let mut groups: Vec<Group> = Vec::new();
@@ -68,8 +77,14 @@ impl Round {
         }
         let certain: Vec<usize> =
             (0..proposals.len()).filter(|&unit| proposals[unit].prior == Prior::Certain).collect();
-        if how == Thoroughness::New && certain.len() > 1 {
+        let is_certain = |group: &Group| proposals[group.units[0]].prior == Prior::Certain;
+        let begin_together = how == Thoroughness::New && certain.len() > 1;
+        if begin_together {
             queue.push_back(Chunk { units: certain, widened: None });
+            // Whatever the verdict on these, it says nothing of the others, which begin at once.
+            for group in groups.iter_mut().filter(|group| !is_certain(group)) {
+                group.begin_level(&mut queue);
+            }
         }
         Self { units: proposals.into_iter().map(Some).collect(), groups, queue }
     }
@@ -101,10 +116,7 @@ impl Round {
     fn next_level(&mut self) {
         for group in &mut self.groups {
             group.units.retain(|&unit| self.units[unit].is_some());
-            if let Some(size) = group.sizes.pop() {
-                let chunks = group.units.chunks(size);
-                self.queue.extend(chunks.map(|units| Chunk { units: units.to_vec(), widened: None }));
-            }
+            group.begin_level(&mut self.queue);
         }
         self.groups.retain(|group| !group.sizes.is_empty() && !group.units.is_empty());
     }

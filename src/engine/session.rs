@@ -219,10 +219,19 @@ impl<'a> Session<'a> {
 
     /// Goes over to the union of successes: at once if that is known to hold, else pending its verdict.
     fn unite(&mut self, members: Vec<Member>, round: &mut Round) -> Option<Pending> {
+        // Of changes that exclude each other, two values for one literal say, the first stays.
         let mut edits = EditSet::default();
-        for member in &members {
-            edits.extend(&member.candidate.edits);
-        }
+        let members: Vec<Member> = members
+            .into_iter()
+            .filter(|member| {
+                let union = edits.union(&member.candidate.edits);
+                let fits = union.resolve(&self.base.program).is_ok();
+                if fits {
+                    edits = union;
+                }
+                fits
+            })
+            .collect();
         let known = |session: &Self, candidate: &Candidate| session.verdicts.get(&candidate.key).cloned();
         match self.base.plan(&edits) {
             Plan::Candidate(union) if known(self, &union).is_none_or(|it| it.is_same()) => {

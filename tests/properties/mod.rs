@@ -84,7 +84,7 @@ fn every_proposal_on_odd_programs_keeps_the_contract() {
 
 #[test]
 fn every_proposal_on_library_files_keeps_the_contract() {
-    let programs = library(25, 6_000);
+    let programs = library(50, 8_000);
     if programs.is_empty() {
         return skip("every_proposal_on_library_files_keeps_the_contract", "no CPython found");
     }

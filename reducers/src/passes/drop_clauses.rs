@@ -22,7 +22,7 @@ pass! {
     /// finally:
     ///     g()
     /// ```
-    pub(crate) static DROP_CLAUSES = Pass { stage: Stage::Structure, propose };
+    pub(crate) static DROP_CLAUSES = Pass { stage: Stage::Shape, propose };
 }
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {

@@ -24,7 +24,7 @@ pass! {
     /// x = 1
     /// f(x)
     /// ```
-    pub(crate) static UNWRAP_BLOCKS = Pass { stage: Stage::Structure, propose };
+    pub(crate) static UNWRAP_BLOCKS = Pass { stage: Stage::Shape, propose };
 }
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
