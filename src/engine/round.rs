@@ -1,7 +1,7 @@
 //! The order in which the proposals of one round are tried: all at once, then in chunks that shrink, then one by one.
 //! Pure bookkeeping; judges nothing.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use minrepro_reducers::{
     edit::{EditSet, Rebase},
@@ -77,48 +77,47 @@ impl Round {
         }
         let certain: Vec<usize> =
             (0..proposals.len()).filter(|&unit| proposals[unit].prior == Prior::Certain).collect();
-        let is_certain = |group: &Group| proposals[group.units[0]].prior == Prior::Certain;
-        let begin_together = how == Thoroughness::New && certain.len() > 1;
-        if begin_together {
+        if how == Thoroughness::New && certain.len() > 1 {
             queue.push_back(Chunk { units: certain, widened: None });
-            // Whatever the verdict on these, it says nothing of the others, which begin at once.
-            for group in groups.iter_mut().filter(|group| !is_certain(group)) {
-                group.begin_level(&mut queue);
-            }
         }
         Self { units: proposals.into_iter().map(Some).collect(), groups, queue }
     }
 
-    /// The next chunks to try, none once the round is through.
+    /// The next chunks to try, none once the round is through. While there is room, groups of which nothing is being
+    /// tried go on to their next size: full batches keep all workers busy.
     pub(super) fn next_batch(&mut self) -> Vec<Chunk> {
-        loop {
-            while self.queue.is_empty() {
-                if self.groups.is_empty() {
-                    return Vec::new();
-                }
-                self.next_level();
-            }
-            let mut batch = Vec::new();
-            while batch.len() < BATCH
-                && let Some(mut chunk) = self.queue.pop_front()
-            {
+        let mut batch: Vec<Chunk> = Vec::new();
+        let mut trying: HashSet<usize> = HashSet::new();
+        while batch.len() < BATCH {
+            if let Some(mut chunk) = self.queue.pop_front() {
                 chunk.units.retain(|&unit| self.units[unit].is_some());
                 if !chunk.units.is_empty() {
+                    trying.extend(&chunk.units);
                     batch.push(chunk);
                 }
-            }
-            if !batch.is_empty() {
-                return batch;
+            } else if !self.next_group(&trying) {
+                break;
             }
         }
+        batch
     }
 
-    fn next_level(&mut self) {
+    /// Queues the chunks of the first group that can go on; false if none can.
+    fn next_group(&mut self, trying: &HashSet<usize>) -> bool {
         for group in &mut self.groups {
             group.units.retain(|&unit| self.units[unit].is_some());
-            group.begin_level(&mut self.queue);
         }
         self.groups.retain(|group| !group.sizes.is_empty() && !group.units.is_empty());
+        let is_idle = |group: &&mut Group| !group.units.iter().any(|unit| trying.contains(unit));
+        // The group with the largest chunks first, so that none runs ahead of the others.
+        let idle = self.groups.iter_mut().filter(is_idle);
+        match idle.max_by_key(|group| (group.sizes.len(), std::cmp::Reverse(group.units[0]))) {
+            Some(group) => {
+                group.begin_level(&mut self.queue);
+                true
+            }
+            None => false,
+        }
     }
 
     /// The edits of a chunk.

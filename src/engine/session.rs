@@ -104,22 +104,18 @@ impl<'a> Session<'a> {
         self.base.key
     }
 
-    /// What is new of one stage. Structure goes pass by pass, and the first phase of a pass before the rest, since each
-    /// may spare the next much; the parts of other stages are independent and go together.
+    /// What is new of one stage. Of the structure only the first phase, top-level statements, goes alone, since it spares
+    /// the rest much; the rest of it goes with the stage that follows.
     pub(super) fn stage(&mut self, stage: Stage) -> Result<(), Stop> {
-        let passes = registry::of_stage(&self.passes, stage);
-        if stage != Stage::Structure {
-            let proposals = self.proposals(&passes);
-            return self.round(proposals, Thoroughness::New);
+        let mut passes = registry::of_stage(&self.passes, stage);
+        if stage == Stage::Shape {
+            passes.splice(0..0, registry::of_stage(&self.passes, Stage::Structure));
         }
-        for pass in passes {
-            for is_later in [false, true] {
-                let mut proposals = self.proposals(&[pass]);
-                proposals.retain(|proposal| (proposal.phase > 0) == is_later);
-                self.round(proposals, Thoroughness::New)?;
-            }
+        let mut proposals = self.proposals(&passes);
+        if stage == Stage::Structure {
+            proposals.retain(|proposal| proposal.phase == 0);
         }
-        Ok(())
+        self.round(proposals, Thoroughness::New)
     }
 
     /// Every proposal of every pass.

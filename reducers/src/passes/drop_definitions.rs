@@ -28,6 +28,8 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
     let whole: u32 = statements.extent(&module_statements(cx));
     let mut seen = BTreeSet::new();
+    // Removing statements, the latest first, leaves fewer of them.
+    out.next_phase();
     for variable in cx.program.scopes().variables.iter().rev() {
         let Some(seeds) = definitions(variable, &statements) else { continue };
         let removed = statements.removing(seeds, &[]);
