@@ -8,6 +8,7 @@ pub mod hints;
 pub mod list;
 pub mod pass;
 mod passes;
+mod paste;
 pub mod registry;
 pub mod scope;
 pub mod source;

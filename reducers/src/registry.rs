@@ -8,7 +8,8 @@ use crate::{
         drop_decorators::DROP_DECORATORS, drop_definitions::DROP_DEFINITIONS,
         drop_docstrings::DROP_DOCSTRINGS, drop_elements::DROP_ELEMENTS, drop_parameters::DROP_PARAMETERS,
         drop_statements::DROP_STATEMENTS, drop_unused_imports::DROP_UNUSED_IMPORTS,
-        hoist_expressions::HOIST_EXPRESSIONS, replace_expressions::REPLACE_EXPRESSIONS,
+        hoist_expressions::HOIST_EXPRESSIONS, inline_functions::INLINE_FUNCTIONS,
+        inline_variables::INLINE_VARIABLES, replace_expressions::REPLACE_EXPRESSIONS,
         shrink_literals::SHRINK_LITERALS, unwrap_blocks::UNWRAP_BLOCKS,
     },
 };
@@ -24,11 +25,13 @@ pub static PASSES: &[&Pass] = &[
     &UNWRAP_BLOCKS,
     &DROP_CLAUSES,
     &DROP_PARAMETERS,
+    &INLINE_FUNCTIONS,
     &REPLACE_EXPRESSIONS,
     &DROP_DECORATORS,
     &DROP_ELEMENTS,
     &DROP_ARGUMENTS,
     &HOIST_EXPRESSIONS,
+    &INLINE_VARIABLES,
     &SHRINK_LITERALS,
     &DROP_BLANK_LINES,
 ];

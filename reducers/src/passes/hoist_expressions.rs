@@ -1,9 +1,8 @@
-use rustpython_ast::token::TokenKind;
-
 use super::replace_expressions::values;
 use crate::{
     edit::{Edit, EditSet},
     pass::{Cx, Prior, Proposals, Stage, pass},
+    paste::parentheses,
     syntax::{
         Program, Ranged, TextRange,
         ast::{self, Expr},
@@ -61,64 +60,14 @@ fn parts(expr: &Expr) -> Vec<&Expr> {
     }
 }
 
-/// The edits that leave a part of an expression, in parentheses where it could bind less tightly than its place wants.
+/// The edits that leave a part of an expression, in parentheses where it needs them.
 fn keep(program: &Program, whole: TextRange, part: &Expr) -> Option<EditSet> {
-    let text = program.slice(part.range());
-    let stands_alone = is_closed(part, text) || (is_open_place(program, whole) && is_operation(part, text));
-    let (open, close) = if stands_alone { ("", "") } else { ("(", ")") };
+    let (open, close) = parentheses(program, part, whole);
     let mut edits = EditSet::default();
     edits.edit(Edit::replace(TextRange::new(whole.start(), part.start()), open));
     edits.edit(Edit::replace(TextRange::new(part.end(), whole.end()), close));
     let tokens = |range: TextRange| program.token_from(range.end()) - program.token_from(range.start());
     (tokens(part.range()) + open.len() + close.len() < tokens(whole)).then_some(edits)
-}
-
-/// Whether an expression fills its place, so that what stands there may bind as it likes.
-fn is_open_place(program: &Program, whole: TextRange) -> bool {
-    let before = program.previous_token(whole.start()).map(|token| token.kind());
-    let after = program.next_token(whole.end()).map(|token| token.kind());
-    matches!(
-        before,
-        Some(TokenKind::Equal | TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Comma | TokenKind::Return)
-    ) && matches!(
-        after,
-        Some(TokenKind::Newline | TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Comma | TokenKind::Semi)
-    )
-}
-
-/// Whether an expression is an operation on one line.
-fn is_operation(expr: &Expr, text: &str) -> bool {
-    let kind = matches!(
-        expr,
-        Expr::BinOp(_) | Expr::BoolOp(_) | Expr::Compare(_) | Expr::UnaryOp(_) | Expr::If(_) | Expr::Await(_)
-    );
-    kind && !text.contains('\n')
-}
-
-/// Whether an expression reads the same in any place: it has brackets of its own, or is one primary on one line.
-fn is_closed(expr: &Expr, text: &str) -> bool {
-    match expr {
-        Expr::List(_)
-        | Expr::Set(_)
-        | Expr::Dict(_)
-        | Expr::ListComp(_)
-        | Expr::SetComp(_)
-        | Expr::DictComp(_)
-        | Expr::Name(_)
-        | Expr::NoneLiteral(_)
-        | Expr::BooleanLiteral(_)
-        | Expr::EllipsisLiteral(_) => true,
-        Expr::Tuple(it) => it.parenthesized,
-        Expr::Generator(it) => it.parenthesized,
-        Expr::Call(_)
-        | Expr::Attribute(_)
-        | Expr::Subscript(_)
-        | Expr::StringLiteral(_)
-        | Expr::BytesLiteral(_)
-        | Expr::FString(_)
-        | Expr::NumberLiteral(_) => !text.contains('\n'),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

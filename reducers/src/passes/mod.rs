@@ -13,6 +13,8 @@ pub(crate) mod drop_parameters;
 pub(crate) mod drop_statements;
 pub(crate) mod drop_unused_imports;
 pub(crate) mod hoist_expressions;
+pub(crate) mod inline_functions;
+pub(crate) mod inline_variables;
 pub(crate) mod replace_expressions;
 pub(crate) mod shrink_literals;
 pub(crate) mod unwrap_blocks;

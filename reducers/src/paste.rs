@@ -1,0 +1,75 @@
+//! Puts expressions into other places: in parentheses where they could bind less tightly than the place wants. Called by
+//! passes that move expressions.
+
+use rustpython_ast::token::TokenKind;
+
+use crate::{
+    cost::Cost,
+    edit::EditSet,
+    syntax::{Program, Ranged, TextRange, ast::Expr},
+};
+
+/// The parentheses that an expression needs in a place that now holds something else: two, or none.
+pub(crate) fn parentheses(program: &Program, expr: &Expr, place: TextRange) -> (&'static str, &'static str) {
+    let text = program.slice(expr.range());
+    if is_closed(expr, text) || (is_open_place(program, place) && is_operation(expr, text)) {
+        ("", "")
+    } else {
+        ("(", ")")
+    }
+}
+
+/// Whether edits make a simpler program, for passes that can not tell beforehand.
+pub(crate) fn gains(program: &Program, edits: &EditSet) -> bool {
+    let text = edits.apply(program).ok();
+    let after = text.and_then(|text| program.sibling(text).ok());
+    after.is_some_and(|after| Cost::of(&after) < Cost::of(program))
+}
+
+/// Whether an expression reads the same in any place: it has brackets of its own, or is one primary on one line.
+fn is_closed(expr: &Expr, text: &str) -> bool {
+    match expr {
+        Expr::List(_)
+        | Expr::Set(_)
+        | Expr::Dict(_)
+        | Expr::ListComp(_)
+        | Expr::SetComp(_)
+        | Expr::DictComp(_)
+        | Expr::Name(_)
+        | Expr::NoneLiteral(_)
+        | Expr::BooleanLiteral(_)
+        | Expr::EllipsisLiteral(_) => true,
+        Expr::Tuple(it) => it.parenthesized,
+        Expr::Generator(it) => it.parenthesized,
+        Expr::Call(_)
+        | Expr::Attribute(_)
+        | Expr::Subscript(_)
+        | Expr::StringLiteral(_)
+        | Expr::BytesLiteral(_)
+        | Expr::FString(_)
+        | Expr::NumberLiteral(_) => !text.contains('\n'),
+        _ => false,
+    }
+}
+
+/// Whether an expression fills its place, so that what stands there may bind as it likes.
+fn is_open_place(program: &Program, whole: TextRange) -> bool {
+    let before = program.previous_token(whole.start()).map(|token| token.kind());
+    let after = program.next_token(whole.end()).map(|token| token.kind());
+    matches!(
+        before,
+        Some(TokenKind::Equal | TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Comma | TokenKind::Return)
+    ) && matches!(
+        after,
+        Some(TokenKind::Newline | TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Comma | TokenKind::Semi)
+    )
+}
+
+/// Whether an expression is an operation on one line.
+fn is_operation(expr: &Expr, text: &str) -> bool {
+    let kind = matches!(
+        expr,
+        Expr::BinOp(_) | Expr::BoolOp(_) | Expr::Compare(_) | Expr::UnaryOp(_) | Expr::If(_) | Expr::Await(_)
+    );
+    kind && !text.contains('\n')
+}
