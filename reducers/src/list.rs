@@ -73,6 +73,7 @@ impl ListKind {
 }
 
 /// All rows of a program, in source order of their owners.
+#[expect(clippy::too_many_lines, reason = "one arm for each kind of node that has a row")]
 pub(crate) fn collect(program: &Program) -> Vec<List> {
     let tree = program.tree();
     let mut lists = Vec::new();
@@ -188,17 +189,17 @@ fn parameter_ranges(program: &Program, parameters: &ast::Parameters) -> Vec<Text
             .map(Ranged::range)
     };
     let mut ranges: Vec<TextRange> = parameters.iter_source_order().map(|it| it.range()).collect();
-    if let ([only], Some(range)) = (parameters.posonlyargs.as_slice(), ranges.first_mut()) {
-        if let Some(slash) = marker(only.end(), parameters.range.end(), TokenKind::Slash) {
-            *range = range.cover(slash);
-        }
+    if let ([only], Some(range)) = (parameters.posonlyargs.as_slice(), ranges.first_mut())
+        && let Some(slash) = marker(only.end(), parameters.range.end(), TokenKind::Slash)
+    {
+        *range = range.cover(slash);
     }
     if let ([only], None) = (parameters.kwonlyargs.as_slice(), &parameters.vararg) {
         let from = ranges
             .iter()
             .rev()
             .find(|it| it.end() <= only.start())
-            .map_or(parameters.range.start(), |it| it.end());
+            .map_or(parameters.range.start(), Ranged::end);
         let star = marker(from, only.start(), TokenKind::Star);
         if let (Some(star), Some(range)) = (star, ranges.iter_mut().find(|it| it.end() == only.end())) {
             *range = range.cover(star);

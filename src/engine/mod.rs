@@ -38,10 +38,10 @@ pub fn reduce(
 }
 
 /// Bold first, then fine: stage by stage, then what is new, all stages at once, until nothing new is left to try; then
-/// everything once more, one by one, on the program as it is then. That last sweep is the proof that no single proposal
-/// is left.
+/// the layout, and everything once more, one by one, on the program as it is then. That last sweep is the proof that no
+/// single proposal is left.
 fn search(session: &mut Session<'_>) -> Result<(), Stop> {
-    for stage in Stage::ALL {
+    for stage in [Stage::Clutter, Stage::Structure, Stage::Shape, Stage::Detail] {
         session.stage(stage)?;
     }
     loop {
@@ -50,6 +50,8 @@ fn search(session: &mut Session<'_>) -> Result<(), Stop> {
         if session.base_key() != before {
             continue;
         }
+        session.stage(Stage::Tidy)?;
+        let before = session.base_key();
         session.sweep(Thoroughness::Everything)?;
         if session.base_key() == before {
             return Ok(());

@@ -118,10 +118,13 @@ impl<'a> Session<'a> {
         self.round(proposals, Thoroughness::New)
     }
 
-    /// Every proposal of every pass.
+    /// What is new of all passes but those for layout, or everything of all.
     pub(super) fn sweep(&mut self, how: Thoroughness) -> Result<(), Stop> {
         self.kept.clear();
-        let passes = self.passes.clone();
+        let mut passes = self.passes.clone();
+        if how == Thoroughness::New {
+            passes.retain(|pass| pass.stage != Stage::Tidy);
+        }
         let proposals = self.proposals(&passes);
         self.round(proposals, how)
     }
@@ -195,7 +198,7 @@ impl<'a> Session<'a> {
                         successes.push(Member { chunk, candidate: *candidate });
                     }
                     (plan, verdict) => {
-                        wider.extend(self.reject(&round, &chunk, &plan, verdict.as_ref(), how))
+                        wider.extend(self.reject(&round, &chunk, &plan, verdict.as_ref(), how));
                     }
                 }
             }

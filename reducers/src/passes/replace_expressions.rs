@@ -175,13 +175,15 @@ fn expr_of(parent: AnyNodeRef<'_>, range: TextRange) -> Option<&Expr> {
 /// A literal as simple as can be, of the kind that an expression seems to have.
 fn literal_for(expr: &Expr) -> Option<&'static str> {
     match expr {
-        Expr::BinOp(_) | Expr::UnaryOp(_) => Some("0"),
-        Expr::Compare(_) | Expr::BoolOp(_) => Some("0"),
         Expr::List(_) | Expr::ListComp(_) => Some("[]"),
         Expr::Dict(_) | Expr::DictComp(_) => Some("{}"),
         Expr::Tuple(_) | Expr::Generator(_) | Expr::SetComp(_) => Some("()"),
         Expr::FString(_) => Some("''"),
-        Expr::Call(_)
+        Expr::BinOp(_)
+        | Expr::UnaryOp(_)
+        | Expr::Compare(_)
+        | Expr::BoolOp(_)
+        | Expr::Call(_)
         | Expr::Attribute(_)
         | Expr::Subscript(_)
         | Expr::Name(_)
