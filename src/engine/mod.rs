@@ -37,20 +37,20 @@ pub fn reduce(
     session.finish(stop)
 }
 
-/// Bold first, then fine: stage by stage, then what is new, all stages at once, until nothing new is left to try; then
+/// Bold first, then fine: some stages at a time, then what is new, all stages at once, until nothing new is left to try; then
 /// the layout, and everything once more, one by one, on the program as it is then. That last sweep is the proof that no
 /// single proposal is left.
 fn search(session: &mut Session<'_>) -> Result<(), Stop> {
-    for stage in [Stage::Clutter, Stage::Structure, Stage::Shape, Stage::Detail] {
-        session.stage(stage)?;
-    }
+    session.stages(&[Stage::Clutter, Stage::Structure])?;
+    session.stages(&[Stage::Structure, Stage::Shape])?;
+    session.stages(&[Stage::Detail])?;
     loop {
         let before = session.base_key();
         session.sweep(Thoroughness::New)?;
         if session.base_key() != before {
             continue;
         }
-        session.stage(Stage::Tidy)?;
+        session.stages(&[Stage::Tidy])?;
         let before = session.base_key();
         session.sweep(Thoroughness::Everything)?;
         if session.base_key() == before {

@@ -104,15 +104,13 @@ impl<'a> Session<'a> {
         self.base.key
     }
 
-    /// What is new of one stage. Of the structure only the first phase, top-level statements, goes alone, since it spares
-    /// the rest much; the rest of it goes with the stage that follows.
-    pub(super) fn stage(&mut self, stage: Stage) -> Result<(), Stop> {
-        let mut passes = registry::of_stage(&self.passes, stage);
-        if stage == Stage::Shape {
-            passes.splice(0..0, registry::of_stage(&self.passes, Stage::Structure));
-        }
+    /// What is new of some stages. Of the structure only the first phase, top-level statements, goes with the stages up to
+    /// it, since it spares the rest much; the rest of it goes with the stages that follow.
+    pub(super) fn stages(&mut self, stages: &[Stage]) -> Result<(), Stop> {
+        let passes: Vec<&'static Pass> =
+            stages.iter().flat_map(|&stage| registry::of_stage(&self.passes, stage)).collect();
         let mut proposals = self.proposals(&passes);
-        if stage == Stage::Structure {
+        if stages.last() == Some(&Stage::Structure) {
             proposals.retain(|proposal| proposal.phase == 0);
         }
         self.round(proposals, Thoroughness::New)
