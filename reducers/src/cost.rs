@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use rustpython_ast::token::TokenKind;
+use crate::syntax::TokenKind;
 use serde::{Deserialize, Serialize};
 
 use crate::syntax::{

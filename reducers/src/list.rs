@@ -2,7 +2,7 @@
 //! display, the names of an import. Owns how the text looks once some of a row are gone, so that any subset can go
 //! and the rest still parses. Called by `edit`; proposes nothing.
 
-use rustpython_ast::token::TokenKind;
+use crate::syntax::TokenKind;
 
 use crate::{
     edit::Edit,

@@ -1,7 +1,7 @@
 //! Puts expressions into other places: in parentheses where they could bind less tightly than the place wants. Called by
 //! passes that move expressions.
 
-use rustpython_ast::token::TokenKind;
+use crate::syntax::TokenKind;
 
 use crate::{
     cost::Cost,

@@ -3,11 +3,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-pub use rustpython_ast::{self as ast, AnyNodeRef};
+pub use rustpython_ast::{self as ast, AnyNodeRef, token::TokenKind};
 pub use rustpython_text_size::{Ranged, TextRange, TextSize};
 
 use rustpython_ast::{
-    token::{Token, TokenKind},
+    token::Token,
     visitor::source_order::{SourceOrderVisitor, TraversalSignal},
 };
 use rustpython_parser::{Parsed, parse_module};

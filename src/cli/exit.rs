@@ -82,7 +82,9 @@ impl Failure {
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         let (exit, hint) = match &error {
-            RunError::PythonNotFound(_) => (Exit::Usage, Some("name an interpreter by `--python PATH`")),
+            RunError::PythonNotFound(_) => {
+                (Exit::Environment, Some("name an interpreter by `--python PATH`"))
+            }
             RunError::PythonBroken { .. } | RunError::PythonTooOld { .. } => {
                 (Exit::Environment, Some("name another interpreter by `--python PATH`"))
             }

@@ -134,17 +134,17 @@ fn interpreters_that_do_not_work() {
     refused(
         &place,
         &["x.py", "--python", "/nonexistent/python"],
-        2,
+        5,
         &["no interpreter at `/nonexistent/python`"],
     );
-    refused(&place, &["x.py", "--python", "no-such-python"], 2, &["no interpreter at `no-such-python`"]);
+    refused(&place, &["x.py", "--python", "no-such-python"], 5, &["no interpreter at `no-such-python`"]);
     refused(
         &place,
         &["x.py", "--python", "/bin/ls"],
         5,
         &["`/bin/ls` does not work as a Python interpreter"],
     );
-    refused(&place, &["x.py", "--python", "x.py"], 2, &["no interpreter at `x.py`"]);
+    refused(&place, &["x.py", "--python", "x.py"], 5, &["no interpreter at `x.py`"]);
     refused(&place, &["x.py", "--python", "./x.py"], 5, &["does not work as a Python interpreter", "denied"]);
     refused(&place, &["x.py", "--test", "./gone.sh"], 2, &["there is no test `./gone.sh`"]);
     refused(&place, &["x.py", "--test", "'unclosed"], 2, &["is no command"]);

@@ -1,4 +1,4 @@
-use rustpython_ast::token::TokenKind;
+use crate::syntax::TokenKind;
 
 use crate::{
     edit::{Edit, EditSet},

@@ -1,4 +1,4 @@
-use rustpython_ast::token::TokenKind;
+use crate::syntax::TokenKind;
 
 use super::replace_expressions::values;
 use crate::{

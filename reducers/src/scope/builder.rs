@@ -1,110 +1,20 @@
-//! Scopes: which name is bound where, which uses it has, which loads nothing binds, and which statements CPython's
-//! compiler would refuse where they stand. Ignores the order of execution: a name counts as bound if anything in its
-//! scope binds it. Called by the passes, and by the engine to drop candidates that can not run.
+//! Collects bindings and uses in the order in which CPython's compiler looks at them, then resolves each use. Called by
+//! the module above.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     sync::LazyLock,
 };
 
+use super::{Binding, BindingKind, ScopeKind, Scopes, Use, Variable};
 use crate::syntax::{
-    Program, Ranged, TextRange,
+    Ranged, TextRange,
     ast::{
         self, Expr, ExprContext, Stmt,
         name::Name,
         visitor::{self, Visitor},
     },
 };
-
-/// What the scopes of a program say.
-#[derive(Debug)]
-pub struct Scopes {
-    /// Every name of every scope that is bound there, in the order of its first appearance.
-    pub variables: Vec<Variable>,
-    /// Loads that nothing binds and that are no builtins.
-    pub unbound: Vec<Use>,
-    /// The first statement that stands where CPython refuses it: a `return` outside a function, a `break` outside a loop.
-    pub misplaced: Option<TextRange>,
-}
-
-/// A name of one scope.
-#[derive(Debug)]
-pub struct Variable {
-    /// The name.
-    pub name: Name,
-    /// What kind of scope it belongs to.
-    pub scope: ScopeKind,
-    /// Where it is bound.
-    pub bindings: Vec<Binding>,
-    /// Where it is used, from whatever scope.
-    pub uses: Vec<Use>,
-}
-
-/// The kinds of scopes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScopeKind {
-    /// The module.
-    Module,
-    /// A function, a lambda, or the type parameters of a definition.
-    Function,
-    /// A class.
-    Class,
-    /// A comprehension or generator expression.
-    Comprehension,
-}
-
-/// One binding of a name.
-#[derive(Clone, Copy, Debug)]
-pub struct Binding {
-    /// How it is bound.
-    pub kind: BindingKind,
-    /// The name, where it is bound.
-    pub range: TextRange,
-    /// The innermost statement around it.
-    pub statement: TextRange,
-}
-
-/// How a name is bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BindingKind {
-    /// By an import.
-    Import,
-    /// By `def`.
-    Function,
-    /// By `class`.
-    Class,
-    /// By an assignment, `for`, `with`, `except`, a pattern, a walrus, or as a type parameter or alias.
-    Value,
-    /// As a parameter.
-    Parameter,
-    /// Made local without a value of its own: augmented assignment, bare annotation, `del`.
-    Weak,
-}
-
-/// One use of a name.
-#[derive(Clone, Debug)]
-pub struct Use {
-    /// The name.
-    pub name: Name,
-    /// Where.
-    pub range: TextRange,
-    /// The innermost statement around it.
-    pub statement: TextRange,
-}
-
-impl Scopes {
-    pub(crate) fn of(program: &Program) -> Self {
-        let mut builder = Builder::default();
-        builder.open(ScopeKind::Module);
-        builder.visit_body(program.body());
-        builder.finish()
-    }
-
-    /// The names that nothing binds, without repeats.
-    pub fn unbound_names(&self) -> BTreeSet<&str> {
-        self.unbound.iter().map(|load| load.name.as_str()).collect()
-    }
-}
 
 #[derive(Default)]
 struct Scope {
@@ -119,8 +29,9 @@ struct Scope {
     is_callable: bool,
 }
 
+/// Walks a program and collects bindings and uses.
 #[derive(Default)]
-struct Builder {
+pub(super) struct Builder {
     scopes: Vec<Scope>,
     stack: Vec<usize>,
     statements: Vec<TextRange>,
@@ -131,7 +42,8 @@ struct Builder {
 }
 
 impl Builder {
-    fn open(&mut self, kind: ScopeKind) -> usize {
+    /// Opens a scope within the one that is open now.
+    pub(super) fn open(&mut self, kind: ScopeKind) -> usize {
         let index = self.scopes.len();
         self.scopes.push(Scope { kind: Some(kind), parent: self.stack.last().copied(), ..Scope::default() });
         self.stack.push(index);
@@ -291,7 +203,8 @@ impl Builder {
         self.close();
     }
 
-    fn finish(self) -> Scopes {
+    /// Resolves every use, now that all bindings are known.
+    pub(super) fn finish(self) -> Scopes {
         let mut misplaced = self.misplaced;
         // Where each name of each scope really lives: `global` and `nonlocal` send it elsewhere.
         let home = |scope: usize, name: &Name| -> Option<usize> {
@@ -595,102 +508,4 @@ impl<'a> Visitor<'a> for Builder {
 fn is_builtin(name: &str) -> bool {
     static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| include_str!("builtins.txt").lines().collect());
     NAMES.contains(name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn scopes(text: &str) -> Scopes {
-        Scopes::of(&Program::parse(text).unwrap())
-    }
-
-    #[track_caller]
-    fn check_unbound(text: &str, expected: &[&str]) {
-        let scopes = scopes(text);
-        assert_eq!(scopes.misplaced, None);
-        assert_eq!(scopes.unbound_names().into_iter().collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
-    fn names_are_looked_up_outwards() {
-        check_unbound("def f(): return x\n", &["x"]);
-        check_unbound("def f(): return x\nx = 1\n", &[]);
-        check_unbound("class A:\n    x = 1\n    def f(self): return x\n", &["x"]);
-        check_unbound("class A:\n    x = 1\n    y = x\n", &[]);
-        check_unbound("class A:\n    x = 1\n    y = [x for _ in range(3)]\n", &["x"]);
-        check_unbound(
-            "def f():\n    x = 1\n    def g():\n        nonlocal x\n        x = 2\n        return x\n",
-            &[],
-        );
-        check_unbound("def f():\n    global x\n    x = 1\nprint(x)\n", &[]);
-        check_unbound("print(len, __name__, __file__)\n", &[]);
-    }
-
-    #[test]
-    fn every_form_binds() {
-        check_unbound("import a.b, c as d\nfrom e import f as g\na, d, g\n", &[]);
-        check_unbound("for i, (j, *k) in []: i, j, k\n", &[]);
-        check_unbound("with a as b: b\n", &["a"]);
-        check_unbound("try: pass\nexcept E as e: e\n", &["E"]);
-        check_unbound("match 1:\n    case {'k': v, **r}: v, r\n    case [p, *q] as s: p, q, s\n", &[]);
-        check_unbound("[y := 1 for x in [1]]\ny, x\n", &["x"]);
-        check_unbound("f = lambda a, *b, c=d, **e: (a, b, c, e)\n", &["d"]);
-        check_unbound(
-            "def f[T: int](x: T) -> T: return x\nclass A[U](B[U]): pass\ntype L[V] = list[V]\n",
-            &["B"],
-        );
-        check_unbound("f'{x!r:{w}}'\n", &["w", "x"]);
-        check_unbound("def f(a: A = b, *c: D): pass\n", &["A", "D", "b"]);
-        check_unbound("def f():\n    x: Unevaluated = 1\n    return x\n", &[]);
-    }
-
-    #[test]
-    fn a_name_that_is_only_changed_is_unbound() {
-        check_unbound("x += 1\n", &["x"]);
-        check_unbound("x: int\nprint(x)\n", &["x"]);
-        check_unbound("x = 0\ndef f():\n    x += 1\n", &["x"]);
-    }
-
-    #[test]
-    fn misplaced_statements_are_found() {
-        for text in [
-            "return 1\n",
-            "break\n",
-            "for x in y:\n    def f():\n        continue\n",
-            "while x: pass\nelse: break\n",
-            "yield 1\n",
-            "class A:\n    yield 1\n",
-            "await x\n",
-            "def f(): await x\n",
-            "def f():\n    async with a: pass\n",
-            "nonlocal x\n",
-            "def f():\n    nonlocal x\n",
-            "def f():\n    x = 1\n    global x\n",
-            "x = 1\nfrom __future__ import annotations\n",
-            "def f():\n    from a import *\n",
-        ] {
-            assert!(scopes(text).misplaced.is_some(), "{text}");
-        }
-        for text in [
-            "'doc'\nfrom __future__ import annotations\n",
-            "async def f():\n    async for x in y: await x\n    return [await z async for z in w]\n",
-            "def f():\n    while 1:\n        if x: break\n    yield\n",
-            "lambda: (yield)\n",
-        ] {
-            assert_eq!(scopes(text).misplaced, None, "{text}");
-        }
-    }
-
-    #[test]
-    fn uses_belong_to_their_binding() {
-        let scopes = scopes("import os, sys\ndef f():\n    os = 1\n    return os\nsys.exit()\n");
-        let uses = |name: &str, scope| {
-            let variable = scopes.variables.iter().find(|it| it.name == name && it.scope == scope).unwrap();
-            variable.uses.len()
-        };
-        assert_eq!(uses("os", ScopeKind::Module), 0);
-        assert_eq!(uses("os", ScopeKind::Function), 1);
-        assert_eq!(uses("sys", ScopeKind::Module), 1);
-    }
 }
