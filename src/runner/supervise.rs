@@ -115,7 +115,8 @@ fn guard(root: PathBuf, input: impl BufRead) {
     // The supervisors see the same end and kill their runs; until they have, a folder may fill again.
     let until = Instant::now() + Duration::from_secs(15);
     while Instant::now() < until {
-        for path in &doomed {
+        // The root last: once it is gone, all is.
+        for path in doomed.iter().rev() {
             remove(path);
         }
         if doomed.iter().all(|path| path.symlink_metadata().is_err()) {
