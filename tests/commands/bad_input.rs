@@ -1,6 +1,7 @@
 //! Bad input: a clear error, a hint, the right exit status, and nothing written.
 
-use super::{NOISY, Place, snapshot};
+use super::{NOISY, Place};
+use crate::support::snapshot;
 
 /// Runs and checks that the folder stays as it is; returns what was shown.
 #[track_caller]

@@ -6,7 +6,7 @@ mod resume;
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Output},
 };
 
@@ -111,17 +111,3 @@ if __name__ == '__main__':
 ";
 
 const SIGNATURE: &str = "TypeError: Object of type set is not JSON serializable";
-
-/// Every file below a folder with its content.
-fn snapshot(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap().flatten() {
-        if entry.path().is_dir() {
-            found.extend(snapshot(&entry.path()));
-        } else {
-            found.push((entry.path(), fs::read(entry.path()).unwrap()));
-        }
-    }
-    found.sort();
-    found
-}

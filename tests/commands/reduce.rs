@@ -2,8 +2,8 @@
 
 use std::{fs, process::Stdio, time::Duration};
 
-use super::{NOISY, Place, SIGNATURE, snapshot};
-use crate::support::{interpreters, skip};
+use super::{NOISY, Place, SIGNATURE};
+use crate::support::{interpreters, processes_with, skip, snapshot};
 
 fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap()
@@ -246,7 +246,7 @@ fn a_program_that_kills_its_supervisor_leaves_nothing() {
     );
     let shown = place.shown(&["check", "x.py", "-n", "2"]);
     assert!(shown.contains("killed by SIGKILL"), "{shown}");
-    assert_eq!(super::resume::processes_with(&marker), Vec::<String>::new());
+    assert_eq!(processes_with(&marker), Vec::<String>::new());
 }
 
 #[test]

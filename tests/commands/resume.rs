@@ -9,19 +9,7 @@ use std::{
 };
 
 use super::{NOISY, Place, SIGNATURE};
-
-/// Processes whose command line holds a text.
-pub(super) fn processes_with(marker: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc").unwrap().flatten() {
-        let Ok(line) = fs::read(entry.path().join("cmdline")) else { continue };
-        let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        if line.contains(marker) {
-            found.push(format!("{} {line}", entry.file_name().display()));
-        }
-    }
-    found
-}
+use crate::support::processes_with;
 
 /// Waits until a condition holds, two seconds at most: the promise for what others clean up.
 fn within_two_seconds(condition: impl Fn() -> bool) -> bool {

@@ -11,7 +11,7 @@ use minrepro::runner::{
     Command, End, Interpreter, Job, Limits, Outcome, Resource, RunError, Runner, Sandbox, Setup,
 };
 
-use crate::support::skip;
+use crate::support::{processes_with, skip, snapshot};
 
 struct Bench {
     folder: tempfile::TempDir,
@@ -59,19 +59,6 @@ impl Bench {
         let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).unwrap();
         outcomes.into_iter().next().unwrap()
     }
-}
-
-/// Processes whose command line holds a text.
-fn processes_with(marker: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc").unwrap().flatten() {
-        let Ok(line) = fs::read(entry.path().join("cmdline")) else { continue };
-        let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        if line.contains(marker) {
-            found.push(format!("{} {line}", entry.file_name().display()));
-        }
-    }
-    found
 }
 
 #[test]
@@ -213,19 +200,6 @@ fn siblings_are_there_and_the_users_folder_stays_as_it_is() {
     assert_eq!(snapshot(bench.folder.path()), before);
     // The next run sees everything as it was.
     assert_eq!(bench.run("print(open('data.json').read())").stdout.head, "{\"k\": 1}\n\n");
-}
-
-fn snapshot(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap().flatten() {
-        if entry.path().is_dir() {
-            found.extend(snapshot(&entry.path()));
-        } else {
-            found.push((entry.path(), fs::read(entry.path()).unwrap()));
-        }
-    }
-    found.sort();
-    found
 }
 
 #[test]

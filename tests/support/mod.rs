@@ -1,6 +1,13 @@
 //! What several areas need: interpreters, and a loud way to say that a test can not run here.
 
-use std::{collections::BTreeMap, io::Write, path::PathBuf, process::Command, sync::LazyLock};
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::LazyLock,
+};
 
 /// Says on stderr, past the test harness, that a test did not run and why.
 pub(crate) fn skip(test: &str, why: &str) {
@@ -48,4 +55,31 @@ pub(crate) fn interpreters() -> &'static BTreeMap<u8, PathBuf> {
 /// The newest CPython of this machine.
 pub(crate) fn newest() -> Option<&'static PathBuf> {
     interpreters().last_key_value().map(|(_, path)| path)
+}
+
+/// Processes whose command line holds a text.
+pub(crate) fn processes_with(marker: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(line) = fs::read(entry.path().join("cmdline")) else { continue };
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        if line.contains(marker) {
+            found.push(format!("{} {line}", entry.file_name().display()));
+        }
+    }
+    found
+}
+
+/// Every file below a folder with its content.
+pub(crate) fn snapshot(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        if entry.path().is_dir() {
+            found.extend(snapshot(&entry.path()));
+        } else {
+            found.push((entry.path(), fs::read(entry.path()).unwrap()));
+        }
+    }
+    found.sort();
+    found
 }
