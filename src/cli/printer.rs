@@ -49,6 +49,11 @@ impl Printer {
         let _ = anstream::stdout().write_all(text.as_bytes());
     }
 
+    /// Data byte by byte, on standard output: nothing in it is taken for a colour.
+    pub fn bytes(self, bytes: &[u8]) {
+        let _ = std::io::stdout().write_all(bytes);
+    }
+
     /// A line of information.
     pub fn note(self, line: &str) {
         if !self.quiet {

@@ -10,10 +10,7 @@ use anyhow::{Context, anyhow};
 use minrepro_reducers::{registry::PASSES, syntax::Program};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    reduce::{Output, minimize},
-    session::Session,
-};
+use super::{output::Output, reduce::minimize, session::Session};
 use crate::{
     cli::{BenchArgs, Exit, Failure, Printer, RunArgs, SandboxWhen},
     engine::Stop,

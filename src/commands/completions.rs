@@ -7,5 +7,5 @@ use crate::cli::{Cli, CompletionsArgs, Printer};
 pub(super) fn completions(args: CompletionsArgs, printer: Printer) {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "minrepro", &mut script);
-    printer.data(&String::from_utf8_lossy(&script));
+    printer.bytes(&script);
 }

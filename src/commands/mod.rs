@@ -3,6 +3,8 @@
 mod bench;
 mod check;
 mod completions;
+mod inputs;
+mod output;
 mod passes;
 mod reduce;
 mod session;

@@ -5,12 +5,12 @@ use std::{
     time::Instant,
 };
 
-use anyhow::Context;
 use minrepro_reducers::{pass::Pass, syntax::Program};
 
 use super::{
+    output::{Output, check_writable, encoded, target},
     passes,
-    session::{Live, Measure, RUNS, Session},
+    session::{Live, Measure, RUNS, Session, Settlement, halt},
 };
 use crate::{
     cli::{Exit, Failure, Format, Printer, ReduceArgs},
@@ -24,16 +24,19 @@ pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failur
     let Some(script) = &args.script else { return Err(Failure::usage("no script was named")) };
     let passes = passes::select(&args.passes)?;
     let output = Output::new(args.output.as_deref(), script)?;
-    if let Some(report) = &args.report {
-        check_writable(report)?;
+    if matches!((&output, args.format), (Output::Stdout, Format::Jsonl)) {
+        return Err(Failure::usage("`-o -` and `--format jsonl` both want standard output")
+            .hint("name a file for the result by `-o FILE`"));
     }
+    let report_path = report_path(args, script, &output)?;
     let (session, program) = Session::start(script, &args.run)?;
     output.check()?;
-    if let Output::File(path) = &output {
+    let written: Vec<&Path> = output.path().into_iter().chain(report_path.as_deref()).collect();
+    for path in &written {
         session.runner.guard_file(&temporary(path));
     }
     let progress = Progress::new(printer, args.format);
-    let mut journal = open_journal(args, &session, printer);
+    let mut journal = open_journal(args, &session.identity(&written), printer);
     if let Some(time) = args.max_time {
         session.runner.set_deadline(Some(Instant::now() + time));
     }
@@ -41,7 +44,24 @@ pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failur
     progress.finish();
     let minimized = minimized?;
     let report = minimized.report(&session, &output);
+    if let Some(path) = &report_path {
+        let text = serde_json::to_vec_pretty(&report).unwrap_or_default();
+        if let Err(error) = write_atomically(path, &text) {
+            // The result comes first; what it says of itself must not stand in its way.
+            printer.warning(&format!("could not write the report `{}`: {error}", path.display()));
+        }
+    }
     finish(args, &session, &output, &minimized, &report, printer)
+}
+
+/// Where the report goes, if it is wanted and can be written there.
+fn report_path(args: &ReduceArgs, script: &Path, output: &Output) -> Result<Option<PathBuf>, Failure> {
+    let Some(path) = &args.report else { return Ok(None) };
+    let hint = "name another file by `--report FILE`";
+    let others: Vec<&Path> = std::iter::once(script).chain(output.path()).collect();
+    let path = target(path, &others, hint)?;
+    check_writable(&path, hint)?;
+    Ok(Some(path))
 }
 
 /// A reduction with all that its report needs.
@@ -66,14 +86,14 @@ pub(super) fn minimize(
 ) -> Result<Minimized, Failure> {
     let started = Instant::now();
     progress.phase("running the script as it is");
-    let (measure, timeout) = session.settle(journal)?;
+    let Settlement { measure, timeout, is_fresh } = session.settle(journal)?;
     progress.phase(&format!("signature: {}", measure.describe()));
-    journal.forget_timeouts_below(timeout.as_millis() as u64);
+    journal.forget_what_a_limit_decides(timeout.as_millis() as u64);
     let before = program.sibling(program.shared_text()).unwrap_or(program);
     let copy = before.sibling(before.shared_text()).map_err(|error| Failure::new(Exit::Bug, error))?;
     let options = Options { max_runs, unbound_names: measure.allows_unbound_names() };
     let mut judge = Live { runner: &session.runner, measure: &measure, timeout };
-    let reduction = engine::reduce(copy, passes, &mut judge, journal, &options, &mut |event, tally| {
+    let mut reduction = engine::reduce(copy, passes, &mut judge, journal, &options, &mut |event, tally| {
         if let Event::Commit { program, .. } = event {
             // A result that can not be written now is written, or mourned, at the end.
             let _ = output.write(program);
@@ -81,13 +101,20 @@ pub(super) fn minimize(
         progress.event(event, tally);
     });
     let confirmed = match &reduction.stop {
-        Stop::Halted(Halt::Interrupted(_)) => Confirmed::default(),
-        // Nothing went: the baseline runs are the confirmation.
-        _ if reduction.commits.is_empty() => Confirmed { same: RUNS, of: RUNS },
+        Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Confirmed::default(),
+        // Nothing went: the baseline runs of a moment ago are the confirmation.
+        _ if reduction.commits.is_empty() && is_fresh => Confirmed { same: RUNS, of: RUNS },
         _ => {
             session.runner.set_deadline(None);
             progress.phase("running the result anew");
-            session.confirm(&reduction.program, &measure, timeout)?
+            match session.confirm(&reduction.program, &measure, timeout) {
+                Ok(confirmed) => confirmed,
+                Err(error) => {
+                    // What was found is written all the same.
+                    reduction.stop = Stop::Halted(halt(error));
+                    Confirmed::default()
+                }
+            }
         }
     };
     let seconds = started.elapsed().as_secs_f64();
@@ -149,13 +176,15 @@ fn finish(
     let unwritten = output.write(program).err();
     if unwritten.is_some() || matches!(output, Output::Stdout) {
         // Nothing found is to be lost: what can not be written where it belongs is printed.
-        printer.data(program.text());
-    }
-    if let Some(path) = &args.report {
-        let text = serde_json::to_vec_pretty(report).unwrap_or_default();
-        write_atomically(path, &text)
-            .with_context(|| format!("could not write the report `{}`", path.display()))
-            .map_err(|error| Failure::new(Exit::Environment, error).hint("the result itself is safe"))?;
+        match args.format {
+            Format::Human => {
+                printer.bytes(&encoded(program).unwrap_or_else(|_| program.text().as_bytes().to_vec()));
+            }
+            Format::Jsonl => {
+                printer
+                    .data(&format!("{}\n", serde_json::json!({"event": "result", "text": program.text()})));
+            }
+        }
     }
     if let Some(error) = unwritten {
         let error = anyhow::Error::new(error)
@@ -211,11 +240,11 @@ fn failed(error: &anyhow::Error) -> Failure {
 }
 
 /// The journal of this reduction; without one, with a warning, if it is in use or can not be opened.
-fn open_journal(args: &ReduceArgs, session: &Session, printer: Printer) -> Journal {
+fn open_journal(args: &ReduceArgs, identity: &str, printer: Printer) -> Journal {
     if args.no_journal {
         return Journal::in_memory();
     }
-    match folder().map(|folder| Journal::open(&folder, &session.identity())) {
+    match folder().map(|folder| Journal::open(&folder, identity)) {
         Some(Ok(journal)) => journal,
         Some(Err(error)) => {
             let cause = match &error {
@@ -226,7 +255,12 @@ fn open_journal(args: &ReduceArgs, session: &Session, printer: Printer) -> Journ
                 .warning(&format!("going on without a journal, so a rerun will start anew: {error}{cause}"));
             Journal::in_memory()
         }
-        None => Journal::in_memory(),
+        None => {
+            printer.warning(
+                "going on without a journal, so a rerun will start anew: neither `XDG_CACHE_HOME` nor `HOME` is set",
+            );
+            Journal::in_memory()
+        }
     }
 }
 
@@ -236,74 +270,4 @@ fn folder() -> Option<PathBuf> {
     let cache =
         of("XDG_CACHE_HOME").filter(|it| it.is_absolute()).or_else(|| Some(of("HOME")?.join(".cache")))?;
     Some(cache.join("minrepro").join("journals"))
-}
-
-/// Where the result goes.
-#[derive(Clone, Debug)]
-pub(super) enum Output {
-    Stdout,
-    File(PathBuf),
-}
-
-impl Output {
-    fn new(output: Option<&Path>, script: &Path) -> Result<Self, Failure> {
-        let path = match output {
-            Some(path) if path.as_os_str() == "-" => return Ok(Self::Stdout),
-            Some(path) => path.to_owned(),
-            None => {
-                let stem = script.file_stem().unwrap_or_default().to_string_lossy();
-                script.with_file_name(format!("{stem}.min.py"))
-            }
-        };
-        let same = |a: &Path, b: &Path| {
-            use std::os::unix::fs::MetadataExt;
-            std::fs::metadata(a)
-                .ok()
-                .zip(std::fs::metadata(b).ok())
-                .is_some_and(|(a, b)| (a.dev(), a.ino()) == (b.dev(), b.ino()))
-        };
-        if same(&path, script) {
-            return Err(Failure::usage(format!(
-                "`{}` is the script itself, which is never changed",
-                path.display()
-            ))
-            .hint("name another file by `-o FILE`"));
-        }
-        if path.is_dir() {
-            return Err(Failure::usage(format!("`{}` is a folder", path.display())).hint("name a file in it"));
-        }
-        Ok(Self::File(std::path::absolute(&path).unwrap_or(path)))
-    }
-
-    /// Whether it can be written, before anything is run.
-    fn check(&self) -> Result<(), Failure> {
-        match self {
-            Self::Stdout => Ok(()),
-            Self::File(path) => check_writable(path),
-        }
-    }
-
-    fn name(&self) -> String {
-        match self {
-            Self::Stdout => "-".to_owned(),
-            Self::File(path) => path.display().to_string(),
-        }
-    }
-
-    fn write(&self, program: &Program) -> std::io::Result<()> {
-        match self {
-            Self::Stdout => Ok(()),
-            Self::File(path) => write_atomically(path, &program.encode().unwrap_or_default()),
-        }
-    }
-}
-
-/// Whether a file can be written where it is to be: tried, and undone.
-fn check_writable(path: &Path) -> Result<(), Failure> {
-    let probe = temporary(path);
-    let tried = std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe));
-    tried.with_context(|| format!("could not write `{}`", path.display())).map_err(|error| {
-        Failure::new(Exit::Usage, error)
-            .hint("name a place that can be written by `-o FILE`, or `-o -` for standard output")
-    })
 }

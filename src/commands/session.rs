@@ -9,11 +9,12 @@ use std::{
 use anyhow::Context;
 use minrepro_reducers::syntax::{Program, ReadError};
 
+use super::{inputs, output::encoded};
 use crate::{
     cli::{Exit, Failure, RunArgs, SandboxWhen},
     engine::{Candidate, Halt, Judge, Judged},
     journal::{Journal, Settled},
-    oracle::{Baseline, BaselineError, Difference, Signature, Spec, Verdict, summary},
+    oracle::{Baseline, BaselineError, Difference, NotDerivable, Signature, Spec, Verdict, summary},
     report::Confirmed,
     runner::{Command, End, Interpreter, Job, Limits, Outcome, RunError, Runner, Sandbox, Setup},
 };
@@ -32,6 +33,16 @@ pub(super) struct Session {
     pub(super) specs: Vec<Spec>,
     args: RunArgs,
     memory: u64,
+    /// The files of the test command that were named by a path.
+    programs: Vec<PathBuf>,
+}
+
+/// What the runs of the script as it is settle.
+pub(super) struct Settlement {
+    pub(super) measure: Measure,
+    pub(super) timeout: Duration,
+    /// Whether the script was run for it just now; else the journal remembers.
+    pub(super) is_fresh: bool,
 }
 
 /// How outcomes are judged: by the sign of the bug, or by the exit status of the user's test.
@@ -52,8 +63,11 @@ impl Session {
                     Failure::new(Exit::Usage, error).hint(hint)
                 },
             )?;
+        let mut programs = Vec::new();
         let (command, interpreter) = if let Some(test) = &args.test {
-            (Command::Test(words(test)?), None)
+            let words = words(test)?;
+            programs.extend(words.iter().map(PathBuf::from).filter(|it| it.is_absolute() && it.is_file()));
+            (Command::Test(words), None)
         } else {
             let interpreter = Interpreter::find(args.python.as_deref())?;
             let command = Command::Python { python: interpreter.path.clone(), args: args.args.clone() };
@@ -82,17 +96,21 @@ impl Session {
             },
             supervisor: supervisor()?,
         })?;
-        let session = Self { script, bytes, interpreter, runner, specs, args: args.clone(), memory };
+        let session =
+            Self { script, bytes, interpreter, runner, specs, args: args.clone(), memory, programs };
         Ok((session, program))
     }
 
-    /// All that verdicts depend on, as one text: the name of the journal.
-    pub(super) fn identity(&self) -> String {
+    /// All that verdicts depend on, as one text: the name of the journal. Files `written` by us are no part of it.
+    pub(super) fn identity(&self, written: &[&Path]) -> String {
         let interpreter = self.interpreter.as_ref().map(|it| it.identity.as_str());
         let specs: Vec<&str> = self.specs.iter().map(|spec| spec.text.as_str()).collect();
         let args = &self.args;
+        let test = args.test.as_deref().unwrap_or_default();
+        let inputs =
+            inputs::fingerprint(&self.script, &[&self.bytes, test.as_bytes()], &self.programs, written);
         format!(
-            "{} {:?} {} {interpreter:?} {specs:?} {:?} {:?} {:?} {} {:?}",
+            "{} {:?} {} {inputs} {interpreter:?} {specs:?} {:?} {:?} {:?} {} {:?}",
             env!("CARGO_PKG_VERSION"),
             self.script,
             blake3::hash(&self.bytes),
@@ -131,13 +149,16 @@ impl Session {
     }
 
     /// Settles what the bug looks like and how long it takes: from the journal, or by running the script.
-    pub(super) fn settle(&self, journal: &mut Journal) -> Result<(Measure, Duration), Failure> {
+    pub(super) fn settle(&self, journal: &mut Journal) -> Result<Settlement, Failure> {
         if let Some(settled) = journal.settled().cloned() {
             let timeout = self.timeout(settled.wall);
-            match (settled.signature, &self.args.test) {
-                (Some(signature), None) => return Ok((Measure::Signature(signature), timeout)),
-                (None, Some(test)) => return Ok((Measure::Test(test.clone()), timeout)),
-                _ => {}
+            let measure = match (settled.signature, &self.args.test) {
+                (Some(signature), None) => Some(Measure::Signature(signature)),
+                (None, Some(test)) => Some(Measure::Test(test.clone())),
+                _ => None,
+            };
+            if let Some(measure) = measure {
+                return Ok(Settlement { measure, timeout, is_fresh: false });
             }
         }
         let outcomes = self.baseline_runs(RUNS)?;
@@ -155,7 +176,7 @@ impl Session {
         };
         // Where the journal can not be written, the engine will say so.
         let _ = journal.settle(Settled { signature, wall, runs: RUNS });
-        Ok((measure, self.timeout(wall)))
+        Ok(Settlement { measure, timeout: self.timeout(wall), is_fresh: true })
     }
 
     /// The slowest run of the user's test, if all runs found the script interesting.
@@ -193,6 +214,12 @@ impl Session {
                 Some(expected),
                 seen,
                 "seed what is random in the script, or give `--env`, `--timeout` or a looser signature; `minrepro check` shows how steady it is",
+            ),
+            BaselineError::NotDerivable { reason: NotDerivable::Endless, seen } => (
+                Exit::NotReproduced,
+                None,
+                seen,
+                "give it more by `--timeout TIME` or `--memory SIZE`; where it never ends, a test can tell: `--test CMD`",
             ),
             BaselineError::NotDerivable { seen, .. } => (
                 Exit::NotReproduced,
@@ -262,7 +289,8 @@ impl Session {
         measure: &Measure,
         timeout: Duration,
     ) -> Result<Confirmed, RunError> {
-        let bytes = program.encode().unwrap_or_default();
+        let bytes =
+            encoded(program).map_err(|source| RunError::Scratch { folder: self.script.clone(), source })?;
         let outcomes = self.run_times(&bytes, RUNS, timeout)?;
         let same = outcomes.iter().filter(|outcome| measure.judge(outcome, timeout).is_same()).count();
         Ok(Confirmed { same, of: outcomes.len() })
@@ -321,12 +349,16 @@ impl Judge for Live<'_> {
             let verdict = self.measure.judge(outcome, self.timeout);
             deliver(index, Judged { verdict, seconds: outcome.wall.as_secs_f64() });
         });
-        match result {
-            Ok(_) => Ok(()),
-            Err(RunError::Interrupted(signal)) => Err(Halt::Interrupted(signal)),
-            Err(RunError::Deadline) => Err(Halt::MaxTime),
-            Err(error) => Err(Halt::Failed(error.into())),
-        }
+        result.map(|_| ()).map_err(halt)
+    }
+}
+
+/// What a run that could not be made means for the reduction.
+pub(super) fn halt(error: RunError) -> Halt {
+    match error {
+        RunError::Interrupted(signal) => Halt::Interrupted(signal),
+        RunError::Deadline => Halt::MaxTime,
+        error => Halt::Failed(error.into()),
     }
 }
 
@@ -335,6 +367,10 @@ fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
     let shown = script.display();
     if script.is_dir() {
         return Err(Failure::usage(format!("`{shown}` is a folder")).hint("name the script in it"));
+    }
+    // A pipe may never end, and there would be no folder beside it.
+    if script.metadata().is_ok_and(|it| !it.is_file()) {
+        return Err(Failure::usage(format!("`{shown}` is no regular file")).hint("save the script to a file"));
     }
     let bytes =
         std::fs::read(script).with_context(|| format!("could not read `{shown}`")).map_err(|error| {

@@ -127,10 +127,12 @@ impl Journal {
         self.append(&line)
     }
 
-    /// Forgets timeouts under a shorter limit than this one: with more time they may end otherwise.
-    pub fn forget_timeouts_below(&mut self, limit_ms: u64) {
-        self.records
-            .retain(|_, record| !matches!(record.verdict, Verdict::TimedOut(limit) if limit < limit_ms));
+    /// Forgets what would end otherwise under this limit: timeouts under a shorter one, and runs that took longer.
+    pub fn forget_what_a_limit_decides(&mut self, limit_ms: u64) {
+        self.records.retain(|_, record| match record.verdict {
+            Verdict::TimedOut(limit) => limit >= limit_ms,
+            _ => record.seconds * 1000.0 <= limit_ms as f64,
+        });
     }
 
     /// What came of a candidate.
@@ -184,10 +186,12 @@ mod tests {
         let mut journal = Journal::open(folder.path(), "id").unwrap();
         assert_eq!(journal.settled().unwrap().wall, Duration::from_millis(7));
         assert_eq!(journal.get(&one), Some(&record(Verdict::Same)));
-        journal.forget_timeouts_below(10_000);
-        assert!(journal.get(&two).is_some());
-        journal.forget_timeouts_below(10_001);
-        assert!(journal.get(&two).is_none());
+        journal.forget_what_a_limit_decides(10_000);
+        assert!(journal.get(&one).is_some() && journal.get(&two).is_some());
+        journal.forget_what_a_limit_decides(10_001);
+        assert!(journal.get(&one).is_some() && journal.get(&two).is_none());
+        journal.forget_what_a_limit_decides(499);
+        assert!(journal.get(&one).is_none());
         assert!(Journal::open(folder.path(), "other").unwrap().get(&one).is_none());
     }
 

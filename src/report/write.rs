@@ -13,7 +13,9 @@ use std::{
 /// The old file, if there was one, is as it was.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = temporary(path);
-    let written = fs::File::create(&temporary).and_then(|mut file| {
+    // One that a kill left behind. A new one is made in its place: a link of this name is not followed.
+    let _ = fs::remove_file(&temporary);
+    let written = fs::File::create_new(&temporary).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()
     });
@@ -42,6 +44,9 @@ mod tests {
         write_atomically(&path, b"one").unwrap();
         write_atomically(&path, b"two").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
+        std::os::unix::fs::symlink("other", temporary(&path)).unwrap();
+        write_atomically(&path, b"two").unwrap();
+        assert!(!folder.path().join("other").exists());
         let gone = folder.path().join("no/x.py");
         assert!(write_atomically(&gone, b"three").is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);

@@ -7,17 +7,20 @@ use regex::Regex;
 
 use super::outcome::{Exception, Frame};
 
-/// The exception that a text shows last: the one that ended the program, if one did. Exceptions of other threads count
-/// only where there is no other; those that the interpreter ignored never do.
+/// The exception that a text shows last: the one that ended the program, if one did. Exceptions beside the main thread
+/// (of other threads, processes and tasks) count only where there is no other; those that the interpreter ignored never
+/// do.
 pub fn parse(text: &str) -> Option<Exception> {
-    let all = parse_blocks(text);
-    let last = |thread| all.iter().rev().find(|block| block.in_thread == thread);
-    last(false).or_else(|| last(true)).map(|block| block.exception.clone())
+    let mut all = parse_blocks(text);
+    let last = |standing| all.iter().rposition(|block| block.standing == standing);
+    let at = last(Standing::Main).or_else(|| last(Standing::Beside))?;
+    Some(all.swap_remove(at).exception)
 }
 
 /// All exceptions that a text shows, in order, each with those it was raised from in its chain.
 pub fn parse_all(text: &str) -> Vec<Exception> {
-    parse_blocks(text).into_iter().map(|block| block.exception).collect()
+    let counts = |block: &Block| block.standing != Standing::Ignored;
+    parse_blocks(text).into_iter().filter(counts).map(|block| block.exception).collect()
 }
 
 /// A text without the frames and source lines of its tracebacks: what was said, not where.
@@ -40,7 +43,19 @@ pub fn without_frames(text: &str) -> String {
 
 struct Block {
     exception: Exception,
-    in_thread: bool,
+    standing: Standing,
+}
+
+/// What an exception means for the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Standing {
+    /// It may have ended it.
+    #[default]
+    Main,
+    /// It ended something else: a thread, a process, a task, a log call.
+    Beside,
+    /// The interpreter reported it and went on.
+    Ignored,
 }
 
 macro_rules! pattern {
@@ -51,16 +66,24 @@ macro_rules! pattern {
 }
 
 pattern!(ANSI, r"\x1b\[[0-9;?]*[ -/]*[@-~]");
-pattern!(RANK, r"^\[rank\d+\]:? ?");
+pattern!(RANK, r"^\[rank(\d+)\]:? ?");
 // Log lines of PyTorch, new style and old: a traceback inside them is a report, not the failure.
 pattern!(LOG, r"^(?:[VIWEF]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ |\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+\] )");
 pattern!(FRAME, r#"^\s+File "(.+)", line (\d+)(?:, in (.+))?$"#);
 pattern!(HEADLINE, r"^([A-Za-z_\u{80}-\u{10FFFF}][\w.<>]*)(?:: ?(.*))?$");
 pattern!(MARKERS, r"^\s*[\^~]+[\^~\s]*$");
 pattern!(CUT, r"^\[\.\.\. \d+ bytes cut \.\.\.\]$");
+pattern!(IGNORED, r"^(?:Exception ignored |Error in (?:atexit\._run_exitfuncs|sys\.excepthook):$)");
+pattern!(
+    BESIDE,
+    r"^(?:Exception in thread |Exception in callback |Process [\w:-]+:$|(?:Task|Future) exception was never retrieved$|--- Logging error ---$)"
+);
+// The line between such an announcement and its traceback.
+pattern!(DETAIL, r"^(?:future|task|handle): ");
+// What follows a message and is none of it. The last is a progress bar.
 pattern!(
     OTHER,
-    r"^(?:Exception ignored |Exception in thread |Fatal Python error: |Current thread 0x|.+:\d+: \w*Warning: )"
+    r"^(?:Fatal Python error: |Current thread 0x|Original exception was:$|Call stack:$|.+:\d+: \w*Warning: |\s*\d+%\|)"
 );
 pattern!(GROUP, r"^(\s*)\+ Exception Group Traceback \(most recent call last\):$");
 pattern!(MEMBER, r"^\s*\+(?:-\+)?-+ (?:\d+|\.\.\.) -+$");
@@ -73,45 +96,99 @@ fn is_header(line: &str) -> bool {
     line == HEADER
 }
 
-/// The lines without colours, ranks and log lines.
+fn is_link(line: &str) -> bool {
+    line == CAUSE || line == CONTEXT
+}
+
+/// Whether a line ends a message, whatever the message is.
+fn is_over(line: &str) -> bool {
+    is_header(line)
+        || is_link(line)
+        || GROUP.is_match(line)
+        || IGNORED.is_match(line)
+        || BESIDE.is_match(line)
+        || OTHER.is_match(line)
+        || CUT.is_match(line)
+}
+
+/// The lines without colours, ranks and log lines. What one rank said in one go stands together, in the order of ranks:
+/// several that fail at once write their lines in turns. A header behind an unfinished line, as progress bars leave one,
+/// gets a line of its own.
 fn clean(text: &str) -> Vec<String> {
-    text.lines()
+    let mut lines: Vec<(Option<u32>, String)> = text
+        .lines()
+        .flat_map(|line| line.trim_end_matches('\r').split('\r'))
         .map(|line| ANSI.replace_all(line, ""))
-        .map(|line| RANK.replace(line.trim_end_matches('\r'), "").into_owned())
-        .filter(|line| !LOG.is_match(line))
-        .collect()
+        .map(|line| match RANK.captures(&line) {
+            Some(found) => (found[1].parse().ok(), line[found[0].len()..].to_owned()),
+            None => (None, line.into_owned()),
+        })
+        .filter(|(_, line)| !LOG.is_match(line))
+        .collect();
+    for run in lines.chunk_by_mut(|one, next| one.0.is_some() == next.0.is_some()) {
+        run.sort_by_key(|(rank, _)| *rank);
+    }
+    let mut split = Vec::with_capacity(lines.len());
+    let mut lines = lines.into_iter().map(|(_, line)| line).peekable();
+    while let Some(line) = lines.next() {
+        match line.strip_suffix(HEADER) {
+            Some(before)
+                if !before.is_empty() && lines.peek().is_some_and(|next| next.starts_with("  File \"")) =>
+            {
+                split.push(before.to_owned());
+                split.push(HEADER.to_owned());
+            }
+            _ => split.push(line),
+        }
+    }
+    split
 }
 
 fn parse_blocks(text: &str) -> Vec<Block> {
     let lines = clean(text);
     let mut reader = Reader { lines: &lines, at: 0 };
     let mut blocks: Vec<Block> = Vec::new();
-    let (mut ignored, mut in_thread, mut chained) = (false, false, false);
+    // What was announced for the next exception, the exception it was raised from, and where the last one ended.
+    let (mut standing, mut cause, mut end) = (Standing::Main, None, None);
     while let Some(line) = reader.peek() {
-        if line.starts_with("Exception ignored ") {
-            ignored = true;
-        } else if line.starts_with("Exception in thread ") {
-            in_thread = true;
-        } else if line == CAUSE || line == CONTEXT {
-            chained = true;
+        let from = reader.at;
+        if IGNORED.is_match(line) {
+            (standing, cause) = (Standing::Ignored, None);
+        } else if BESIDE.is_match(line) {
+            (standing, cause) = (Standing::Beside, None);
+        } else if is_link(line) {
+            let is_near = end.is_some_and(|end| lines[end..from].iter().all(|line| line.trim().is_empty()));
+            cause = if is_near { blocks.pop() } else { untraced(&lines[..from], standing) };
         } else if let Some(mut exception) = reader.exception() {
-            if chained && let Some(before) = blocks.pop() {
-                let mut cause = before.exception;
-                exception.chain = std::mem::take(&mut cause.chain);
-                exception.chain.push(cause);
-                in_thread |= before.in_thread;
+            if let Some(Block { exception: mut before, standing: its }) = cause.take() {
+                exception.chain = std::mem::take(&mut before.chain);
+                exception.chain.push(before);
+                standing = its;
             }
-            if !ignored {
-                blocks.push(Block { exception, in_thread });
-            }
-            (ignored, in_thread, chained) = (false, false, false);
-            continue;
-        } else if !line.trim().is_empty() {
-            chained = false;
+            blocks.push(Block { exception, standing: std::mem::take(&mut standing) });
+            end = Some(reader.at);
+        } else if !line.trim().is_empty() && !DETAIL.is_match(line) {
+            (standing, cause) = (Standing::Main, None);
         }
-        reader.at += 1;
+        if reader.at == from {
+            reader.at += 1;
+        }
     }
     blocks
+}
+
+/// The exception at the end of a text if it is shown without a traceback, as a cause that was never raised is.
+fn untraced(lines: &[String], standing: Standing) -> Option<Block> {
+    let last = lines.iter().rev().find(|line| !line.trim().is_empty())?;
+    let exception = headline(last).filter(|it| !it.message.is_empty())?;
+    Some(Block { exception, standing })
+}
+
+/// The exception that a line names, its message as far as the line goes.
+fn headline(line: &str) -> Option<Exception> {
+    let found = HEADLINE.captures(line)?;
+    let message = found.get(2).map_or("", |it| it.as_str()).to_owned();
+    Some(Exception { class: found[1].to_owned(), message, ..Exception::default() })
 }
 
 struct Reader<'a> {
@@ -124,51 +201,46 @@ impl<'a> Reader<'a> {
         self.lines.get(self.at).map(String::as_str)
     }
 
-    /// The exception that begins at this line, if one does; moves behind it.
+    /// The exception that begins at this line, if one does; moves behind it, or to where its traceback breaks off.
     fn exception(&mut self) -> Option<Exception> {
         let line = self.peek()?;
         if let Some(group) = GROUP.captures(line) {
             return self.group(group[1].len());
         }
         if is_header(line) {
-            let from = self.at;
             self.at += 1;
-            let found = self.block();
-            if found.is_none() {
-                self.at = from;
-            }
-            return found;
+            return self.block();
+        }
+        // The header may be among what was cut.
+        if CUT.is_match(line) {
+            return self.block().filter(|it| !it.frames.is_empty());
         }
         // A script that does not parse is shown by its place alone.
-        let place =
-            FRAME.captures(line).filter(|found| line.starts_with("  File") && found.get(3).is_none())?;
-        drop(place);
-        let from = self.at;
-        let found = self
-            .block()
-            .filter(|it| matches!(it.short_class(), "SyntaxError" | "IndentationError" | "TabError"));
-        if found.is_none() {
-            self.at = from;
+        let is_place =
+            line.starts_with("  File") && FRAME.captures(line).is_some_and(|found| found.get(3).is_none());
+        if !is_place {
+            return None;
         }
-        found
+        self.block().filter(|it| matches!(it.short_class(), "SyntaxError" | "IndentationError" | "TabError"))
     }
 
     /// Frames, then the headline, then the rest of the message.
     fn block(&mut self) -> Option<Exception> {
         let frames = self.frames();
-        let headline = self.peek()?;
-        let found = HEADLINE.captures(headline)?;
+        let mut exception = headline(self.peek()?)?;
         self.at += 1;
-        let mut message = found.get(2).map_or("", |it| it.as_str()).to_owned();
-        self.message(&mut message);
-        Some(Exception { class: found[1].to_owned(), message, frames, ..Exception::default() })
+        self.message(&mut exception.message);
+        Some(Exception { frames, ..exception })
     }
 
+    /// The frames up to the headline. Behind a cut they begin anywhere: what is neither frame nor source line there is
+    /// passed over, and a headline counts only next to one.
     fn frames(&mut self) -> Vec<Frame> {
         let mut frames: Vec<Frame> = Vec::new();
-        let mut cut = false;
+        let mut is_inside = true;
         while let Some(line) = self.peek() {
             if let Some(found) = FRAME.captures(line) {
+                is_inside = true;
                 frames.push(Frame {
                     file: found[1].to_owned(),
                     line: found[2].parse().unwrap_or(0),
@@ -176,6 +248,7 @@ impl<'a> Reader<'a> {
                     code: String::new(),
                 });
             } else if line.starts_with(' ') {
+                is_inside = true;
                 if let Some(frame) = frames.last_mut()
                     && frame.code.is_empty()
                     && !MARKERS.is_match(line)
@@ -184,8 +257,11 @@ impl<'a> Reader<'a> {
                     line.trim().clone_into(&mut frame.code);
                 }
             } else if CUT.is_match(line) {
-                cut = true;
-            } else if !cut || HEADLINE.is_match(line) {
+                is_inside = false;
+                // A part of a line follows.
+                let rest = self.lines.get(self.at + 1);
+                self.at += usize::from(rest.is_some_and(|rest| !FRAME.is_match(rest) && !is_over(rest)));
+            } else if is_inside || is_over(line) {
                 break;
             }
             self.at += 1;
@@ -196,14 +272,7 @@ impl<'a> Reader<'a> {
     fn message(&mut self, message: &mut String) {
         while let Some(line) = self.peek() {
             let next = self.lines[self.at..].iter().find(|line| !line.trim().is_empty());
-            let over = |line: &str| {
-                is_header(line)
-                    || line == CAUSE
-                    || line == CONTEXT
-                    || GROUP.is_match(line)
-                    || OTHER.is_match(line)
-            };
-            if over(line) || (line.trim().is_empty() && next.is_none_or(|next| over(next))) {
+            if is_over(line) || (line.trim().is_empty() && next.is_none_or(|next| is_over(next))) {
                 break;
             }
             message.push('\n');
@@ -216,7 +285,6 @@ impl<'a> Reader<'a> {
 
     /// An exception group, whose lines carry a margin: `  | ` before its own, deeper ones before its members'.
     fn group(&mut self, margin: usize) -> Option<Exception> {
-        let from = self.at;
         self.at += 1;
         let is_inside = |line: &str| {
             let rest = line.trim_start_matches(' ');
@@ -225,7 +293,7 @@ impl<'a> Reader<'a> {
         let length = self.lines[self.at..].iter().take_while(|line| is_inside(line)).count();
         let inside = &self.lines[self.at..self.at + length];
         let found = group_of(inside, margin);
-        self.at = if found.is_some() { self.at + length } else { from };
+        self.at += if found.is_some() { length } else { 0 };
         found
     }
 }

@@ -1,0 +1,188 @@
+//! What a run reads besides the script: the files beside it that the script names, and the files of a test command. If one
+//! changes, earlier verdicts hold no more, so their content belongs to the name of the journal. Runs and writes nothing.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    time::UNIX_EPOCH,
+};
+
+/// Larger files are told apart by size and date.
+const READ_WHOLE: u64 = 8 << 20;
+/// Folders are looked at up to so many entries.
+const ENTRIES: usize = 2_000;
+
+/// A hash of all files beside the script that its text names, of those that these name in turn, and of `programs`.
+///
+/// A name counts wherever it stands as a word: `helper` for `helper.py` or a folder, `data.json` in full. Files to be
+/// written, `except`, do not count.
+pub(super) fn fingerprint(
+    script: &Path,
+    texts: &[&[u8]],
+    programs: &[PathBuf],
+    except: &[&Path],
+) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    for program in programs {
+        hasher.update(&state(program));
+    }
+    let beside = beside(script, except);
+    let mut words: BTreeSet<String> = texts.iter().flat_map(|text| words(text)).collect();
+    words.extend(programs.iter().filter_map(|it| fs::read(it).ok()).flat_map(|bytes| words_of_text(&bytes)));
+    let mut named: BTreeMap<&Path, Vec<u8>> = BTreeMap::new();
+    loop {
+        let news: Vec<&PathBuf> = beside
+            .iter()
+            .filter(|(path, names)| {
+                !named.contains_key(path.as_path()) && names.iter().any(|name| words.contains(name))
+            })
+            .map(|(path, _)| path)
+            .collect();
+        if news.is_empty() {
+            break;
+        }
+        for path in news {
+            if path.extension().is_some_and(|it| it == "py") {
+                words.extend(fs::read(path).map(|bytes| words_of_text(&bytes)).unwrap_or_default());
+            }
+            named.insert(path, state(path));
+        }
+    }
+    for (path, state) in named {
+        hasher.update(path.as_os_str().as_encoded_bytes());
+        hasher.update(&state);
+    }
+    hasher.finalize()
+}
+
+/// The files and folders beside the script, each with the words that name it.
+fn beside(script: &Path, except: &[&Path]) -> Vec<(PathBuf, Vec<String>)> {
+    let Some(folder) = script.parent() else { return Vec::new() };
+    let mut found = Vec::new();
+    for path in fs::read_dir(folder).into_iter().flatten().flatten().take(ENTRIES).map(|it| it.path()) {
+        let Some(name) = path.file_name().and_then(|it| it.to_str()).map(str::to_owned) else { continue };
+        if path == script || except.contains(&path.as_path()) || name.starts_with('.') {
+            continue;
+        }
+        let mut names = vec![name.clone()];
+        // Modules, also extension modules: `fast.cpython-312-x86_64-linux-gnu.so`.
+        if let Some((stem, rest)) = name.split_once('.')
+            && (rest == "py" || rest.ends_with("so"))
+        {
+            names.push(stem.to_owned());
+        }
+        found.push((path, names));
+    }
+    found.sort();
+    found
+}
+
+/// Every run of letters, digits and the marks of file names, and each part of it between the marks.
+fn words(text: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(text);
+    let mut found = Vec::new();
+    for word in text.split(|char: char| !char.is_alphanumeric() && !"_-.".contains(char)) {
+        found.push(word.trim_end_matches('.').to_owned());
+        found.extend(word.split(['.', '-']).map(str::to_owned));
+    }
+    found
+}
+
+/// The words of a file unless it is no text.
+fn words_of_text(bytes: &[u8]) -> Vec<String> {
+    if bytes.len() as u64 > READ_WHOLE || bytes.contains(&0) { Vec::new() } else { words(bytes) }
+}
+
+/// What changes when a file's content, or a folder's files, change.
+fn state(path: &Path) -> Vec<u8> {
+    let Ok(metadata) = fs::metadata(path) else { return b"gone".to_vec() };
+    if metadata.is_dir() {
+        let mut lines = Vec::new();
+        stamps(path, &mut lines);
+        lines.sort();
+        return lines.concat().into_bytes();
+    }
+    match fs::read(path) {
+        Ok(bytes) if metadata.is_file() && metadata.len() <= READ_WHOLE => {
+            blake3::hash(&bytes).as_bytes().to_vec()
+        }
+        _ => stamp(path, &metadata).into_bytes(),
+    }
+}
+
+/// Sizes and dates of all files below a folder.
+fn stamps(folder: &Path, lines: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if lines.len() >= ENTRIES || hidden || entry.file_name() == "__pycache__" {
+            continue;
+        }
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => stamps(&entry.path(), lines),
+            _ => lines.extend(entry.path().metadata().map(|it| stamp(&entry.path(), &it))),
+        }
+    }
+}
+
+fn stamp(path: &Path, metadata: &fs::Metadata) -> String {
+    let date = metadata.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+    format!("{} {} {date:?}\n", path.display(), metadata.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn put(folder: &Path, name: &str, text: &str) {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn files_that_the_script_names_count_and_others_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let script = folder.join("x.py");
+        let text = b"import helper, pack.inner\nopen('data.json')\nt.min()\n";
+        put(folder, "x.py", "");
+        put(folder, "helper.py", "from deeper import y\n");
+        let now = || fingerprint(&script, &[text], &[], &[&folder.join("out.json")]);
+        let mut last = now();
+        for (name, content, counts) in [
+            ("other.py", "1", false),
+            ("x.min.py", "1", false),
+            ("out.json", "1", false),
+            ("data.txt", "1", false),
+            ("__pycache__/helper.pyc", "1", false),
+            ("helper.py", "from deeper import z\n", true),
+            ("deeper.py", "1", true),
+            ("data.json", "1", true),
+            ("pack/inner.py", "1", true),
+            ("pack/more/deep.txt", "1", true),
+            ("pack/__pycache__/inner.pyc", "1", false),
+        ] {
+            put(folder, name, content);
+            let next = now();
+            assert_eq!(next != last, counts, "{name}");
+            assert_eq!(next, now(), "{name}");
+            last = next;
+        }
+    }
+
+    #[test]
+    fn programs_of_a_test_count_and_what_they_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let programs = [folder.join("test.sh")];
+        let now = || fingerprint(&folder.join("x.py"), &[b"", b"./test.sh"], &programs, &[]);
+        let gone = now();
+        put(folder, "test.sh", "grep -f words.txt \"$1\"");
+        let there = now();
+        put(folder, "words.txt", "a");
+        assert!(gone != there && there != now());
+    }
+}

@@ -1,0 +1,136 @@
+//! Where results go, and the refusals that come before any run: the script itself, folders, devices, places that can not
+//! be written. Runs nothing. Called by the verbs that write files.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use minrepro_reducers::syntax::Program;
+
+use crate::{
+    cli::{Exit, Failure},
+    report::{temporary, write_atomically},
+};
+
+/// Where the result goes.
+#[derive(Clone, Debug)]
+pub(super) enum Output {
+    Stdout,
+    File(PathBuf),
+}
+
+impl Output {
+    /// What `-o` names, else `NAME.min.py` beside the script.
+    ///
+    /// # Errors
+    ///
+    /// It is the script itself, or no regular file.
+    pub(super) fn new(output: Option<&Path>, script: &Path) -> Result<Self, Failure> {
+        let path = match output {
+            Some(path) if path.as_os_str() == "-" => return Ok(Self::Stdout),
+            Some(path) => path.to_owned(),
+            None => {
+                let stem = script.file_stem().unwrap_or_default().to_string_lossy();
+                script.with_file_name(format!("{stem}.min.py"))
+            }
+        };
+        target(&path, &[script], "name another file by `-o FILE`, or `-o -` for standard output")
+            .map(Self::File)
+    }
+
+    /// Whether it can be written, before anything is run.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        match self {
+            Self::Stdout => Ok(()),
+            Self::File(path) => check_writable(
+                path,
+                "name a place that can be written by `-o FILE`, or `-o -` for standard output",
+            ),
+        }
+    }
+
+    /// For people and reports.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Stdout => "-".to_owned(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// The file, if it is one.
+    pub(super) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stdout => None,
+            Self::File(path) => Some(path),
+        }
+    }
+
+    /// Writes a program whole; standard output gets only the last one, from the verb itself.
+    pub(super) fn write(&self, program: &Program) -> io::Result<()> {
+        match self {
+            Self::Stdout => Ok(()),
+            Self::File(path) => write_atomically(path, &encoded(program)?),
+        }
+    }
+}
+
+/// A program's bytes in its own encoding.
+///
+/// # Errors
+///
+/// The encoding has no such character: every candidate is made of the script's own, so none gets here.
+pub(super) fn encoded(program: &Program) -> io::Result<Vec<u8>> {
+    program.encode().ok_or_else(|| io::Error::other("the result does not fit the script's encoding"))
+}
+
+/// The absolute path of a file to be written, if it is none of `others` by whatever name and may be replaced.
+pub(super) fn target(path: &Path, others: &[&Path], hint: &str) -> Result<PathBuf, Failure> {
+    let refused = |why: &str| Failure::usage(format!("`{}` is {why}", path.display())).hint(hint);
+    if let Some((at, _)) = others.iter().enumerate().find(|(_, other)| same(path, other)) {
+        return Err(refused(if at == 0 {
+            "the script itself, which is never changed"
+        } else {
+            "the file that the result goes to"
+        }));
+    }
+    if path.is_dir() {
+        return Err(refused("a folder"));
+    }
+    // To replace a device or a pipe by a file would take it from everyone else.
+    if path.metadata().is_ok_and(|it| !it.is_file()) {
+        return Err(refused("no regular file"));
+    }
+    Ok(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
+}
+
+/// Whether two paths lead to one file, be it there yet or not.
+fn same(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (a.metadata(), b.metadata()) {
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        (Err(_), Err(_)) => {
+            let place = |path: &Path| {
+                let path = std::path::absolute(path).ok()?;
+                Some((path.parent()?.canonicalize().ok()?, path.file_name()?.to_owned()))
+            };
+            place(a).is_some_and(|a| Some(a) == place(b))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a file can be written where it is to be: tried, and undone.
+pub(super) fn check_writable(path: &Path, hint: &str) -> Result<(), Failure> {
+    let probe = temporary(path);
+    // One that a kill left behind; what can not be removed shows at the next step.
+    let _ = std::fs::remove_file(&probe);
+    std::fs::File::create_new(&probe).and_then(|_| std::fs::remove_file(&probe)).map_err(|error| {
+        let exit = match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Exit::Environment,
+            _ => Exit::Usage,
+        };
+        let error = anyhow::Error::new(error).context(format!("could not write `{}`", path.display()));
+        Failure::new(exit, error).hint(hint)
+    })
+}
