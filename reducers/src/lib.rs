@@ -4,13 +4,16 @@
 pub mod closure;
 pub mod cost;
 pub mod edit;
+pub mod evidence;
 pub mod hints;
 pub mod list;
+mod outline;
 pub mod pass;
 mod passes;
 mod paste;
 pub mod registry;
 pub mod scope;
+mod slice;
 pub mod source;
 pub mod syntax;
 

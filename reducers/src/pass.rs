@@ -1,7 +1,12 @@
 //! A pass: a pure function from a program to proposals. Owns the shapes that passes and engine share, and the macro
 //! that turns a pass's doc comment into its help, its row in the table of passes and an executed test.
 
-use crate::{edit::EditSet, syntax::Program};
+use crate::{
+    cost::Cost,
+    edit::{Edit, EditSet},
+    evidence::Evidence,
+    syntax::{Program, TextRange, TextSize},
+};
 
 /// One pass over a program.
 #[derive(Debug)]
@@ -20,6 +25,8 @@ pub struct Pass {
 /// The order of work: what takes away most comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
+    /// What a traced run suggests, all at once: the smallest such program that shows the bug is taken.
+    Leap,
     /// What the program does not need to run: comments, unused imports.
     Clutter,
     /// Statements and definitions.
@@ -34,11 +41,13 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, in order.
-    pub const ALL: [Self; 5] = [Self::Clutter, Self::Structure, Self::Shape, Self::Detail, Self::Tidy];
+    pub const ALL: [Self; 6] =
+        [Self::Leap, Self::Clutter, Self::Structure, Self::Shape, Self::Detail, Self::Tidy];
 
     /// The stage's name for people.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Leap => "leap",
             Self::Clutter => "clutter",
             Self::Structure => "structure",
             Self::Shape => "shape",
@@ -56,8 +65,13 @@ impl Pass {
 
     /// The proposals for a program, in the pass's order.
     pub fn proposals(&self, program: &Program) -> Vec<Proposal> {
+        self.proposals_with(program, None)
+    }
+
+    /// The proposals for a program of which a traced run gave evidence.
+    pub fn proposals_with(&self, program: &Program, evidence: Option<&Evidence>) -> Vec<Proposal> {
         let mut proposals = Proposals { pass: self.id, phase: 0, group: 0, list: Vec::new() };
-        (self.propose)(&Cx { program }, &mut proposals);
+        (self.propose)(&Cx { program, evidence }, &mut proposals);
         proposals.list
     }
 
@@ -74,6 +88,15 @@ impl Pass {
 pub struct Cx<'a> {
     /// The program.
     pub program: &'a Program,
+    /// What a traced run of this very program showed, if there was one.
+    pub evidence: Option<&'a Evidence>,
+}
+
+/// The edit that makes a program another text, if that is simpler.
+pub(crate) fn whole_text(program: &Program, text: &str) -> Option<EditSet> {
+    let after = program.sibling(text).ok()?;
+    let whole = TextRange::up_to(TextSize::of(program.text()));
+    (Cost::of(&after) < Cost::of(program)).then(|| EditSet::one(Edit::replace(whole, text)))
 }
 
 /// A change that a pass proposes.

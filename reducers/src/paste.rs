@@ -6,7 +6,7 @@ use crate::syntax::TokenKind;
 use crate::{
     cost::Cost,
     edit::EditSet,
-    syntax::{Program, Ranged, TextRange, ast::Expr},
+    syntax::{Program, Ranged, TextRange, TextSize, ast::Expr},
 };
 
 /// The parentheses that an expression needs in a place that now holds something else: two, or none.
@@ -72,4 +72,23 @@ fn is_operation(expr: &Expr, text: &str) -> bool {
         Expr::BinOp(_) | Expr::BoolOp(_) | Expr::Compare(_) | Expr::UnaryOp(_) | Expr::If(_) | Expr::Await(_)
     );
     kind && !text.contains('\n')
+}
+
+/// Where the lines of a range start, those inside a string left out.
+pub(crate) fn lines_outside_strings(program: &Program, range: TextRange) -> Vec<TextSize> {
+    let tokens = program.tokens();
+    let tokens = &tokens[program.token_from(range.start())..program.token_from(range.end())];
+    let literal =
+        |kind| matches!(kind, TokenKind::String | TokenKind::FStringMiddle | TokenKind::TStringMiddle);
+    let strings: Vec<TextRange> =
+        tokens.iter().filter(|token| literal(token.kind())).map(Ranged::range).collect();
+    let mut starts = vec![range.start()];
+    let text = program.slice(range);
+    starts.extend(
+        text.match_indices('\n')
+            .map(|(at, _)| range.start() + TextSize::new(at as u32 + 1))
+            .filter(|&start| start < range.end())
+            .filter(|&start| !strings.iter().any(|it| it.start() < start && start <= it.end())),
+    );
+    starts
 }

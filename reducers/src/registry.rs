@@ -7,15 +7,19 @@ use crate::{
         drop_blank_lines::DROP_BLANK_LINES, drop_clauses::DROP_CLAUSES, drop_comments::DROP_COMMENTS,
         drop_decorators::DROP_DECORATORS, drop_definitions::DROP_DEFINITIONS,
         drop_docstrings::DROP_DOCSTRINGS, drop_elements::DROP_ELEMENTS, drop_parameters::DROP_PARAMETERS,
-        drop_statements::DROP_STATEMENTS, drop_unused_imports::DROP_UNUSED_IMPORTS,
-        hoist_expressions::HOIST_EXPRESSIONS, inline_functions::INLINE_FUNCTIONS,
-        inline_variables::INLINE_VARIABLES, replace_expressions::REPLACE_EXPRESSIONS,
+        drop_statements::DROP_STATEMENTS, drop_unexecuted::DROP_UNEXECUTED,
+        drop_unused_imports::DROP_UNUSED_IMPORTS, hoist_expressions::HOIST_EXPRESSIONS,
+        inline_functions::INLINE_FUNCTIONS, inline_variables::INLINE_VARIABLES,
+        jump_to_failure::JUMP_TO_FAILURE, keep_slice::KEEP_SLICE, replace_expressions::REPLACE_EXPRESSIONS,
         shrink_literals::SHRINK_LITERALS, unwrap_blocks::UNWRAP_BLOCKS,
     },
 };
 
 /// All passes, in the order in which they come to their turn.
 pub static PASSES: &[&Pass] = &[
+    &JUMP_TO_FAILURE,
+    &KEEP_SLICE,
+    &DROP_UNEXECUTED,
     &DROP_COMMENTS,
     &DROP_DOCSTRINGS,
     &DROP_ANNOTATIONS,

@@ -3,7 +3,8 @@
 use crate::{
     cost::Cost,
     edit::EditSet,
-    pass::{Pass, Proposal},
+    evidence::{Evidence, Frame},
+    pass::{Pass, Proposal, Stage},
     syntax::Program,
 };
 
@@ -58,9 +59,38 @@ pub(crate) fn check_example(pass: &Pass) {
     let before = pass.example("before").expect("the doc comment has a block fenced `python before`");
     let after = pass.example("after").expect("the doc comment has a block fenced `python after`");
     let program = Program::parse(before.as_str()).unwrap();
-    let proposals = proposals(pass, &program);
+    let evidence = evidence(&before);
+    let proposals = if pass.stage == Stage::Leap {
+        pass.proposals_with(&program, Some(&evidence))
+    } else {
+        proposals(pass, &program)
+    };
     let all = proposals.iter().fold(EditSet::default(), |all, it| all.union(&it.edits));
     let mut texts: Vec<_> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
     texts.extend(all.apply(&program).ok());
     assert!(texts.contains(&after), "no proposal makes\n{after}but\n{}", texts.join("or\n"));
+}
+
+/// Evidence as comments on the lines of a text tell it: `# not executed`, and `# fails` or `# fails with x: 1, y: 2` on the
+/// lines of the traceback, the inner ones first. All functions were entered.
+pub(crate) fn evidence(text: &str) -> Evidence {
+    let mut evidence = Evidence::default();
+    for (line, content) in (1..).zip(text.lines()) {
+        evidence.entered.insert(line, 1);
+        if !content.ends_with("# not executed") {
+            evidence.hits.insert(line, 1);
+        }
+        if let Some((_, values)) = content.split_once("# fails") {
+            let is_module = !content.starts_with(' ');
+            let pairs = values.trim_start_matches(" with").split(", ").filter_map(|it| it.split_once(": "));
+            let frame = Frame {
+                line,
+                function: if is_module { "<module>" } else { "f" }.to_owned(),
+                values: pairs.map(|(name, value)| (name.trim().to_owned(), value.to_owned())).collect(),
+                ..Frame::default()
+            };
+            evidence.failure.insert(0, frame);
+        }
+    }
+    evidence
 }

@@ -7,7 +7,10 @@ use std::{
 };
 
 use anyhow::Context;
-use minrepro_reducers::syntax::{Program, ReadError};
+use minrepro_reducers::{
+    evidence::Evidence,
+    syntax::{Program, ReadError},
+};
 
 use super::{inputs, output::encoded};
 use crate::{
@@ -134,7 +137,7 @@ impl Session {
         times: usize,
         timeout: Duration,
     ) -> Result<Vec<Outcome>, RunError> {
-        let jobs = vec![Job { source: bytes.into(), timeout }; times];
+        let jobs = vec![Job::new(bytes.into(), timeout); times];
         self.runner.run_all(&jobs, &mut |_, _| {})
     }
 
@@ -341,15 +344,25 @@ pub(super) struct Live<'a> {
 
 impl Judge for Live<'_> {
     fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
-        let jobs: Vec<Job> = batch
-            .iter()
-            .map(|candidate| Job { source: candidate.bytes.clone(), timeout: self.timeout })
-            .collect();
+        let jobs: Vec<Job> =
+            batch.iter().map(|candidate| Job::new(candidate.bytes.clone(), self.timeout)).collect();
         let result = self.runner.run_all(&jobs, &mut |index, outcome| {
             let verdict = self.measure.judge(outcome, self.timeout);
             deliver(index, Judged { verdict, seconds: outcome.wall.as_secs_f64() });
         });
         result.map(|_| ()).map_err(halt)
+    }
+
+    fn trace(&mut self, candidate: &Candidate) -> Result<Option<Evidence>, Halt> {
+        if matches!(self.measure, Measure::Test(_)) {
+            return Ok(None);
+        }
+        let job = Job { traced: true, ..Job::new(candidate.bytes.clone(), self.timeout) };
+        let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?;
+        Ok(outcomes
+            .into_iter()
+            .find(|outcome| self.measure.judge(outcome, self.timeout).is_same())
+            .and_then(|outcome| serde_json::from_str(outcome.trace.as_deref()?).ok()))
     }
 }
 

@@ -86,6 +86,19 @@ impl Base {
         }
     }
 
+    /// The program itself.
+    pub(super) fn itself(&self) -> Plan {
+        match self.program.encode() {
+            Some(bytes) => Plan::Candidate(Box::new(Candidate {
+                key: self.key,
+                bytes: bytes.into(),
+                program: Arc::clone(&self.program),
+                edits: EditSet::default(),
+            })),
+            None => Plan::Useless,
+        }
+    }
+
     fn build(&self, edits: &EditSet) -> Option<Program> {
         let program = self.program.sibling(edits.apply(&self.program).ok()?).ok()?;
         (Cost::of(&program) < self.cost).then_some(program)

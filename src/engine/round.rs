@@ -83,6 +83,11 @@ impl Round {
         Self { units: proposals.into_iter().map(Some).collect(), groups, queue }
     }
 
+    /// Every proposal by itself.
+    pub(super) fn all(&self) -> Vec<Chunk> {
+        (0..self.units.len()).map(|unit| Chunk { units: vec![unit], widened: None }).collect()
+    }
+
     /// The next chunks to try, none once the round is through. While there is room, groups of which nothing is being
     /// tried go on to their next size: full batches keep all workers busy.
     pub(super) fn next_batch(&mut self) -> Vec<Chunk> {

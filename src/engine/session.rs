@@ -9,7 +9,9 @@ use std::{
 };
 
 use minrepro_reducers::{
+    cost::Cost,
     edit::{EditSet, Rebase, splice},
+    evidence::Evidence,
     hints::Hint,
     pass::{Pass, Proposal, Stage},
     registry,
@@ -26,6 +28,9 @@ use crate::{
     journal::{Journal, Key, Record},
     oracle::{Difference, Verdict},
 };
+
+/// How many leaps are tried at once.
+const WAVE: usize = 8;
 
 pub(super) struct Session<'a> {
     base: Base,
@@ -104,6 +109,64 @@ impl<'a> Session<'a> {
         self.base.key
     }
 
+    /// Traces the program and takes the simplest of what that suggests, if any of it shows the bug. Tried from the simplest
+    /// on, some at a time, so that what comes first is what is taken. Tells whether anything was.
+    pub(super) fn leap(&mut self) -> Result<bool, Stop> {
+        let Some(evidence) = self.trace()? else { return Ok(false) };
+        let passes = registry::of_stage(&self.passes, Stage::Leap);
+        let proposals: Vec<Proposal> =
+            passes.iter().flat_map(|pass| pass.proposals_with(&self.base.program, Some(&evidence))).collect();
+        let mut round = Round::new(proposals, Thoroughness::Everything);
+        let chunks = round.all();
+        let plans: Vec<Plan> = chunks.par_iter().map(|chunk| self.base.plan(&round.edits(chunk))).collect();
+        let mut members: Vec<Member> = chunks
+            .into_iter()
+            .zip(plans)
+            .filter_map(|(chunk, plan)| match plan {
+                Plan::Candidate(candidate) => Some(Member { chunk, candidate: *candidate }),
+                Plan::Pruned | Plan::Useless => None,
+            })
+            .collect();
+        members.sort_by_cached_key(|member| Cost::of(&member.candidate.program));
+        members.dedup_by_key(|member| member.candidate.key);
+        for wave in members.chunks(WAVE) {
+            let plans: Vec<Plan> =
+                wave.iter().map(|it| Plan::Candidate(Box::new(it.candidate.clone()))).collect();
+            self.judge("leap", &plans)?;
+            let found =
+                wave.iter().find(|it| self.verdicts.get(&it.candidate.key).is_some_and(Verdict::is_same));
+            if let Some(member) = found {
+                let before = round.clone();
+                let members = [Member { chunk: member.chunk.clone(), candidate: member.candidate.clone() }];
+                let base = self.advance(&member.candidate, &members, &mut round);
+                self.record_commits(&base, &member.candidate, &members, &before);
+                return Ok(true);
+            }
+            self.check_budget()?;
+        }
+        Ok(false)
+    }
+
+    /// What a traced run of the program shows; a run like any other, and remembered like one.
+    fn trace(&mut self) -> Result<Option<Evidence>, Stop> {
+        let Plan::Candidate(candidate) = self.base.itself() else { return Ok(None) };
+        if let Some(known) = self.journal.trace(&candidate.key) {
+            self.tally.journal_hits += 1;
+            return Ok(known);
+        }
+        self.check_budget()?;
+        (self.watch)(&Event::Batch { pass: "trace", candidates: 1 }, &self.tally);
+        let evidence = self.judge.trace(&candidate).map_err(Stop::Halted)?;
+        self.tally.runs += 1;
+        if !self.journal_failed
+            && let Err(error) = self.journal.put_trace(candidate.key, evidence.clone())
+        {
+            self.journal_failed = true;
+            (self.watch)(&Event::JournalFailed { error: &error }, &self.tally);
+        }
+        Ok(evidence)
+    }
+
     /// What is new of some stages. Of the structure only the first phase, top-level statements, goes with the stages up to
     /// it, since it spares the rest much; the rest of it goes with the stages that follow.
     pub(super) fn stages(&mut self, stages: &[Stage]) -> Result<(), Stop> {
@@ -120,6 +183,7 @@ impl<'a> Session<'a> {
     pub(super) fn sweep(&mut self, how: Thoroughness) -> Result<(), Stop> {
         self.kept.clear();
         let mut passes = self.passes.clone();
+        passes.retain(|pass| pass.stage != Stage::Leap);
         if how == Thoroughness::New {
             passes.retain(|pass| pass.stage != Stage::Tidy);
         }

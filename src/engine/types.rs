@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use minrepro_reducers::{edit::EditSet, syntax::Program};
+use minrepro_reducers::{edit::EditSet, evidence::Evidence, syntax::Program};
 use serde::{Deserialize, Serialize};
 
 use crate::{journal::Key, oracle::Verdict};
@@ -43,6 +43,16 @@ pub trait Judge {
     ///
     /// What stops the whole reduction. Verdicts delivered before stay valid.
     fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt>;
+
+    /// Runs a program that shows the bug once more and watches it; `None` if it can not be watched, or does not show
+    /// the bug when it is.
+    ///
+    /// # Errors
+    ///
+    /// What stops the whole reduction.
+    fn trace(&mut self, _: &Candidate) -> Result<Option<Evidence>, Halt> {
+        Ok(None)
+    }
 }
 
 /// What stops a reduction from outside.

@@ -5,6 +5,7 @@ mod file;
 
 use std::{collections::HashMap, fmt, io, path::Path, str::FromStr, time::Duration};
 
+use minrepro_reducers::evidence::Evidence;
 use serde::{Deserialize, Serialize};
 
 use crate::oracle::{Signature, Verdict};
@@ -77,6 +78,7 @@ pub struct Settled {
 enum Line {
     Settled(Settled),
     Tried(Key, Record),
+    Traced(Key, Option<Evidence>),
 }
 
 /// All records of one reduction.
@@ -84,6 +86,7 @@ enum Line {
 pub struct Journal {
     settled: Option<Settled>,
     records: HashMap<Key, Record>,
+    traces: HashMap<Key, Option<Evidence>>,
     file: Option<File>,
 }
 
@@ -106,6 +109,9 @@ impl Journal {
                 Some(Line::Tried(key, record)) => {
                     journal.records.insert(key, record);
                 }
+                Some(Line::Traced(key, evidence)) => {
+                    journal.traces.insert(key, evidence);
+                }
                 None => break,
             }
             trusted += line.len();
@@ -124,6 +130,19 @@ impl Journal {
     pub fn settle(&mut self, settled: Settled) -> io::Result<()> {
         let line = Line::Settled(settled.clone());
         self.settled = Some(settled);
+        self.append(&line)
+    }
+
+    /// What a traced run of a candidate brought, if it was traced; inside, nothing if tracing changed what it did.
+    #[expect(clippy::option_option, reason = "whether it was traced, and then whether that brought anything")]
+    pub fn trace(&self, key: &Key) -> Option<Option<Evidence>> {
+        self.traces.get(key).cloned()
+    }
+
+    /// Records what a traced run of a candidate brought.
+    pub fn put_trace(&mut self, key: Key, evidence: Option<Evidence>) -> io::Result<()> {
+        let line = Line::Traced(key, evidence.clone());
+        self.traces.insert(key, evidence);
         self.append(&line)
     }
 

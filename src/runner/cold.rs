@@ -283,7 +283,9 @@ impl Shared {
         let number = self.runs.fetch_add(1, Ordering::Relaxed);
         let scratch = Scratch::make(&self.root, number, &self.setup.script, &job.source, &self.siblings)
             .map_err(|source| RunError::Scratch { folder: self.root.clone(), source })?;
-        let order = self.order(&scratch, job.timeout);
+        let order = self
+            .order(&scratch, &job)
+            .map_err(|source| RunError::Scratch { folder: self.root.clone(), source })?;
         let command = order.argv.join(" ");
         let (mut supervisor, socket) = self.spawn_helper(Stdio::piped).map_err(RunError::Supervisor)?;
         let helper = supervisor.id();
@@ -352,10 +354,11 @@ impl Shared {
         };
         let (stdout, stderr) = (stdout.finish(), stderr.finish());
         let exception = traceback::parse(&stderr.text());
-        Ok(Some(Outcome { end, wall, cpu, stdout, stderr, exception }))
+        let trace = job.traced.then(|| std::fs::read_to_string(scratch.trace()).ok()).flatten();
+        Ok(Some(Outcome { end, wall, cpu, stdout, stderr, exception, trace }))
     }
 
-    fn order(&self, scratch: &Scratch, timeout: Duration) -> RunOrder {
+    fn order(&self, scratch: &Scratch, job: &Job) -> std::io::Result<RunOrder> {
         let cache = self.root.join("cache");
         let limits = &self.setup.limits;
         let env: BTreeMap<String, String> = environment(
@@ -365,18 +368,25 @@ impl Shared {
             &scratch.temporary,
             &cache,
         );
-        RunOrder {
-            argv: self.argv(&scratch.candidate),
+        let mut argv = self.argv(&scratch.candidate);
+        if job.traced && matches!(self.setup.command, Command::Python { .. }) {
+            let tracer = scratch.root.join("trace.py");
+            std::fs::write(&tracer, include_bytes!("trace.py"))?;
+            let words = [tracer, scratch.trace()].map(|path| path.to_string_lossy().into_owned());
+            argv.splice(1..1, words);
+        }
+        Ok(RunOrder {
+            argv,
             env,
             work: scratch.work.clone(),
             writable: (self.confinement == Confinement::Landlock).then(|| vec![scratch.root.clone(), cache]),
             scratch: scratch.root.clone(),
-            timeout: timeout * oversubscription(self.setup.jobs),
+            timeout: job.timeout * oversubscription(self.setup.jobs),
             memory: limits.memory,
             processes: limits.processes,
             file_size: limits.file_size,
             scratch_size: limits.scratch,
-        }
+        })
     }
 }
 

@@ -90,4 +90,13 @@ pub struct Job {
     pub source: Arc<[u8]>,
     /// Wall-time limit.
     pub timeout: Duration,
+    /// Whether what the script does is written down on the way. Only [`Command::Python`] can be traced.
+    pub traced: bool,
+}
+
+impl Job {
+    /// A plain run.
+    pub fn new(source: Arc<[u8]>, timeout: Duration) -> Self {
+        Self { source, timeout, traced: false }
+    }
 }

@@ -19,6 +19,9 @@ pub struct Outcome {
     pub stderr: Captured,
     /// The exception that standard error shows last, if it shows one.
     pub exception: Option<Exception>,
+    /// What a traced run wrote down: a JSON object, [`minrepro_reducers::evidence::Evidence`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
 }
 
 /// How a run ended.

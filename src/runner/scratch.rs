@@ -151,6 +151,11 @@ impl Scratch {
         io::Write::write_all(&mut file, source)?;
         Ok(scratch)
     }
+
+    /// Where a traced run writes what it saw.
+    pub(super) fn trace(&self) -> PathBuf {
+        self.root.join("trace.json")
+    }
 }
 
 impl Drop for Scratch {

@@ -24,6 +24,7 @@ fn run(python: &Path, source: &str, env: &[(&str, &str)]) -> Outcome {
         .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     Outcome {
+        trace: None,
         end: End::Exit(output.status.code().unwrap_or(-1)),
         wall: Duration::from_millis(20),
         cpu: Duration::ZERO,

@@ -55,7 +55,7 @@ impl Bench {
     }
 
     fn run_for(&self, source: &str, timeout: Duration) -> Outcome {
-        let job = Job { source: source.as_bytes().into(), timeout };
+        let job = Job::new(source.as_bytes().into(), timeout);
         let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).unwrap();
         outcomes.into_iter().next().unwrap()
     }
@@ -243,9 +243,9 @@ fn scratch_folders_go_with_the_run_and_the_session() {
 fn many_runs_at_once_come_back_in_order() {
     let bench = Bench::new();
     let jobs: Vec<Job> = (0..12)
-        .map(|n| Job {
-            source: format!("import time\ntime.sleep(0.0{})\nprint({n})\n", 9 - n % 9).into_bytes().into(),
-            timeout: Duration::from_secs(20),
+        .map(|n| {
+            let source = format!("import time\ntime.sleep(0.0{})\nprint({n})\n", 9 - n % 9);
+            Job::new(source.into_bytes().into(), Duration::from_secs(20))
         })
         .collect();
     let mut seen = Vec::new();
@@ -263,7 +263,7 @@ fn a_deadline_ends_all_runs() {
     let marker = format!("minrepro-late-{}", std::process::id());
     bench.runner.set_deadline(Some(Instant::now() + Duration::from_millis(500)));
     let source = format!("import time\n'{marker}'\ntime.sleep(600)\n");
-    let job = Job { source: source.into_bytes().into(), timeout: Duration::from_mins(10) };
+    let job = Job::new(source.into_bytes().into(), Duration::from_mins(10));
     let result = bench.runner.run_all(&[job.clone(), job], &mut |_, _| {});
     assert!(matches!(result, Err(RunError::Deadline)));
     assert!(fs::read_dir(bench.folder.path()).unwrap().next().is_none());
@@ -275,7 +275,7 @@ fn a_command_that_can_not_start_is_an_error_of_ours() {
     let mut setup = setup(folder.path(), 1);
     setup.command = Command::Test(vec!["/nonexistent/test".to_owned()]);
     let runner = Runner::start(setup).unwrap();
-    let job = Job { source: b"".as_slice().into(), timeout: Duration::from_secs(5) };
+    let job = Job::new(b"".as_slice().into(), Duration::from_secs(5));
     let error = runner.run_all(&[job], &mut |_, _| {}).unwrap_err();
     assert!(error.to_string().contains("/nonexistent/test"), "{error}");
 }
@@ -288,7 +288,7 @@ fn a_test_command_runs_beside_the_candidate_with_its_path_last() {
         ["sh", "-c", "grep -q needle script.py && test -f \"$1\"", "sh"].map(str::to_owned).into(),
     );
     let runner = Runner::start(setup).unwrap();
-    let job = |source: &str| Job { source: source.as_bytes().into(), timeout: Duration::from_secs(5) };
+    let job = |source: &str| Job::new(source.as_bytes().into(), Duration::from_secs(5));
     let outcomes = runner.run_all(&[job("needle"), job("hay")], &mut |_, _| {}).unwrap();
     assert_eq!([outcomes[0].end, outcomes[1].end], [End::Exit(0), End::Exit(1)]);
 }

@@ -1,9 +1,8 @@
-use crate::syntax::TokenKind;
-
 use crate::{
     edit::{Edit, EditSet},
     list::{logical_end, logical_start},
     pass::{Cx, Prior, Proposals, Stage, pass},
+    paste::lines_outside_strings,
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{self, Stmt},
@@ -103,25 +102,6 @@ pub(crate) fn unwrap(program: &Program, statement: TextRange, body: &[Stmt]) -> 
     }
     delete(inner_end, outer_end);
     Some(edits)
-}
-
-/// Where the lines of a range start, those inside a string left out.
-fn lines_outside_strings(program: &Program, range: TextRange) -> Vec<TextSize> {
-    let tokens = program.tokens();
-    let tokens = &tokens[program.token_from(range.start())..program.token_from(range.end())];
-    let literal =
-        |kind| matches!(kind, TokenKind::String | TokenKind::FStringMiddle | TokenKind::TStringMiddle);
-    let strings: Vec<TextRange> =
-        tokens.iter().filter(|token| literal(token.kind())).map(Ranged::range).collect();
-    let mut starts = vec![range.start()];
-    let text = program.slice(range);
-    starts.extend(
-        text.match_indices('\n')
-            .map(|(at, _)| range.start() + TextSize::new(at as u32 + 1))
-            .filter(|&start| start < range.end())
-            .filter(|&start| !strings.iter().any(|it| it.start() < start && start <= it.end())),
-    );
-    starts
 }
 
 #[cfg(test)]

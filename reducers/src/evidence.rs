@@ -1,0 +1,69 @@
+//! What a traced run of a program showed: plain data, true for the program that was run and for no other. Read by the
+//! passes that use it; made by the runner's tracer, whose JSON it is.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What one run of a program did. Lines are counted from 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// How often each line was executed, as far as it was counted; lines that were not are missing.
+    #[serde(with = "pairs")]
+    pub hits: BTreeMap<u32, u64>,
+    /// How often each function was entered, by the line on which it begins, its decorators included.
+    #[serde(with = "pairs")]
+    pub entered: BTreeMap<u32, u64>,
+    /// What each function returned, as an expression, by the line on which it begins; those missing returned nothing
+    /// that can be written as one, or not always the same.
+    #[serde(with = "pairs")]
+    pub returned: BTreeMap<u32, String>,
+    /// The program's own frames of the failure, outermost first; empty if it caught its failure.
+    pub failure: Vec<Frame>,
+}
+
+/// A frame of the failure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frame {
+    /// The line that failed.
+    pub line: u32,
+    /// The expression that failed: line and column where it starts, line and column where it ends. Columns are counted in
+    /// bytes of UTF-8 from 0. Only the line is known before CPython 3.11.
+    pub place: (Option<u32>, Option<u32>, Option<u32>, Option<u32>),
+    /// The function's name; `<module>` for top-level code.
+    pub function: String,
+    /// The line on which the function begins.
+    pub first_line: u32,
+    /// The values of its variables that can be written as expressions, in terms of the program's own global names.
+    pub values: BTreeMap<String, String>,
+}
+
+impl Frame {
+    /// Whether the frame is that of the top-level code.
+    pub fn is_module(&self) -> bool {
+        self.function == "<module>"
+    }
+}
+
+/// Maps as rows of pairs: keys of JSON objects are strings.
+mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<K: Serialize, V: Serialize, S: Serializer>(
+        map: &BTreeMap<K, V>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(map)
+    }
+
+    pub(super) fn deserialize<'de, K, V, D>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
+    where
+        K: Ord + Deserialize<'de>,
+        V: Deserialize<'de>,
+        D: Deserializer<'de>,
+    {
+        Ok(Vec::<(K, V)>::deserialize(deserializer)?.into_iter().collect())
+    }
+}

@@ -1,0 +1,283 @@
+//! The statements of a program as a tree, each with what it reads and whether a traced run executed it; and the text of
+//! a program of which only some statements are kept. Proposes nothing. Called by the passes that use evidence.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::{
+    closure::Statements,
+    edit::{Edit, EditSet, Removal, splice},
+    evidence::Evidence,
+    list::{logical_end, logical_start},
+    paste::lines_outside_strings,
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange, TextSize,
+        ast::{ExprContext, name::Name},
+    },
+};
+
+/// All statements of a program, in source order, parents before children.
+pub(crate) struct Outline<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) statements: Vec<Statement<'a>>,
+    by_range: HashMap<(TextSize, TextSize), usize>,
+    /// Where each line starts.
+    lines: Vec<TextSize>,
+    /// The statements that assign an attribute, by the attribute's name.
+    pub(crate) stores: BTreeMap<Name, Vec<usize>>,
+}
+
+/// One statement.
+pub(crate) struct Statement<'a> {
+    pub(crate) node: AnyNodeRef<'a>,
+    pub(crate) range: TextRange,
+    place: Removal,
+    /// The statement around it.
+    pub(crate) parent: Option<usize>,
+    pub(crate) children: Vec<usize>,
+    /// Whether the traced run came by.
+    pub(crate) is_executed: bool,
+    /// The variables it reads or changes itself, as indices into the scopes' list.
+    pub(crate) reads: Vec<usize>,
+    /// The names of the attributes it reads itself.
+    pub(crate) attributes: Vec<Name>,
+    /// Whether it yields.
+    pub(crate) yields: bool,
+}
+
+impl<'a> Outline<'a> {
+    /// The outline of a program that was traced.
+    pub(crate) fn of(program: &'a Program, evidence: &Evidence) -> Self {
+        let places = Statements::of(program);
+        let tree = program.tree();
+        let mut outline = Self {
+            program,
+            statements: Vec::new(),
+            by_range: HashMap::new(),
+            lines: std::iter::once(0)
+                .chain(program.text().match_indices('\n').map(|(at, _)| at as u32 + 1))
+                .map(TextSize::new)
+                .collect(),
+            stores: BTreeMap::new(),
+        };
+        // The innermost statement of each node.
+        let mut around: Vec<Option<usize>> = Vec::with_capacity(tree.nodes.len());
+        for node in &tree.nodes {
+            let parent = node.parent.and_then(|parent| around[parent as usize]);
+            let range = node.node.range();
+            let place = node.node.is_statement().then(|| places.place(range)).flatten();
+            let Some(place) = place else {
+                around.push(parent);
+                match (node.node, parent) {
+                    (AnyNodeRef::ExprAttribute(it), Some(parent)) if it.ctx == ExprContext::Load => {
+                        outline.statements[parent].attributes.push(it.attr.id.clone());
+                    }
+                    (AnyNodeRef::ExprAttribute(it), Some(parent)) => {
+                        outline.stores.entry(it.attr.id.clone()).or_default().push(parent);
+                    }
+                    (AnyNodeRef::ExprYield(_) | AnyNodeRef::ExprYieldFrom(_), Some(parent)) => {
+                        outline.statements[parent].yields = true;
+                    }
+                    _ => {}
+                }
+                continue;
+            };
+            let index = outline.statements.len();
+            around.push(Some(index));
+            if let Some(parent) = parent {
+                outline.statements[parent].children.push(index);
+            }
+            outline.by_range.insert((range.start(), range.end()), index);
+            outline.statements.push(Statement {
+                node: node.node,
+                range,
+                place,
+                parent,
+                children: Vec::new(),
+                is_executed: false,
+                reads: Vec::new(),
+                attributes: Vec::new(),
+                yields: false,
+            });
+        }
+        for (index, variable) in program.scopes().variables.iter().enumerate() {
+            for used in &variable.uses {
+                if let Some(statement) = outline.at(used.statement) {
+                    outline.statements[statement].reads.push(index);
+                }
+            }
+        }
+        outline.mark_executed(evidence);
+        outline
+    }
+
+    fn mark_executed(&mut self, evidence: &Evidence) {
+        for index in (0..self.statements.len()).rev() {
+            let statement = &self.statements[index];
+            let header_end = statement
+                .children
+                .first()
+                .map_or(statement.range.end(), |&child| self.statements[child].range.start());
+            let (first, last) = (self.line_of(statement.range.start()), self.line_of(header_end));
+            // A child on a line of its own does not speak for its header.
+            let last = if statement.children.is_empty() { last } else { last.saturating_sub(1).max(first) };
+            let is_hit = evidence.hits.range(first..=last).next().is_some();
+            let is_entered = statement.children.iter().any(|&child| self.statements[child].is_executed);
+            self.statements[index].is_executed = is_hit || is_entered;
+        }
+        // What makes no code of its own is executed with its block.
+        for index in 0..self.statements.len() {
+            if matches!(
+                self.statements[index].node,
+                AnyNodeRef::StmtGlobal(_) | AnyNodeRef::StmtNonlocal(_) | AnyNodeRef::StmtPass(_)
+            ) {
+                self.statements[index].is_executed =
+                    self.statements[index].parent.is_none_or(|parent| self.statements[parent].is_executed);
+            }
+        }
+    }
+
+    /// The statement of a range.
+    pub(crate) fn at(&self, range: TextRange) -> Option<usize> {
+        self.by_range.get(&(range.start(), range.end())).copied()
+    }
+
+    /// The line of an offset, counted from 1.
+    pub(crate) fn line_of(&self, offset: TextSize) -> u32 {
+        self.lines.partition_point(|&start| start <= offset) as u32
+    }
+
+    /// The offset of a line, counted from 1, and a column in bytes, counted from 0.
+    pub(crate) fn offset(&self, line: u32, column: u32) -> Option<TextSize> {
+        let start = *self.lines.get((line as usize).checked_sub(1)?)?;
+        let offset = start + TextSize::new(column);
+        (usize::from(offset) <= self.program.text().len()).then_some(offset)
+    }
+
+    /// The innermost statement on a line: of those that begin on different lines the latest, of one line the first.
+    pub(crate) fn on_line(&self, line: u32) -> Option<usize> {
+        let covers = |it: &Statement<'_>| {
+            self.line_of(it.range.start()) <= line && line <= self.line_of(it.range.end())
+        };
+        (0..self.statements.len())
+            .filter(|&index| covers(&self.statements[index]))
+            .max_by_key(|&index| (self.statements[index].range.start(), std::cmp::Reverse(index)))
+    }
+
+    /// The statements around a statement, innermost first.
+    pub(crate) fn ancestors(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(self.statements[index].parent, |&at| self.statements[at].parent)
+    }
+
+    /// The innermost function around a statement.
+    pub(crate) fn function_of(&self, index: usize) -> Option<usize> {
+        self.ancestors(index).find(|&at| matches!(self.statements[at].node, AnyNodeRef::StmtFunctionDef(_)))
+    }
+
+    /// The statements within a statement, at any depth.
+    pub(crate) fn within(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        let end = self.statements[index].range.end();
+        (index + 1..self.statements.len()).take_while(move |&at| self.statements[at].range.start() < end)
+    }
+
+    /// The names of the attributes that are read within a range.
+    pub(crate) fn attributes_in(&self, range: TextRange) -> impl Iterator<Item = &'a Name> {
+        self.program.tree().nodes.into_iter().filter_map(move |node| match node.node {
+            AnyNodeRef::ExprAttribute(it) if range.contains_range(it.range) => Some(&it.attr.id),
+            _ => None,
+        })
+    }
+
+    /// The removal of all statements that are not kept, those within others of them left out.
+    fn removing(&self, among: impl Iterator<Item = usize>, is_kept: impl Fn(usize) -> bool) -> EditSet {
+        let mut edits = EditSet::default();
+        let mut end = TextSize::new(0);
+        for index in among {
+            let statement = &self.statements[index];
+            if statement.range.start() >= end && !is_kept(index) {
+                end = statement.range.end();
+                edits.remove(statement.place.list, statement.place.item);
+            }
+        }
+        edits
+    }
+
+    /// The program with only some of its statements, and some of these replaced; nothing if that can not be written.
+    pub(crate) fn text_of(
+        &self,
+        is_kept: impl Fn(usize) -> bool,
+        replaced: &BTreeMap<usize, String>,
+    ) -> Option<String> {
+        let mut edits = self.removing(0..self.statements.len(), is_kept);
+        for (&index, text) in replaced {
+            edits.edit(Edit::replace(self.statements[index].range, text.clone()));
+        }
+        edits.apply(self.program).ok()
+    }
+
+    /// A statement with only some of those within it, as lines at the margin, edited; nothing if it shares its line.
+    pub(crate) fn lines_of(
+        &self,
+        index: usize,
+        is_kept: impl Fn(usize) -> bool,
+        more: &EditSet,
+    ) -> Option<String> {
+        let range = self.statements[index].range;
+        let start = logical_start(self.program, range.start())?;
+        let end = logical_end(self.program, range.end());
+        let lines = TextRange::new(start, end);
+        let indent = self.program.slice(TextRange::new(start, range.start()));
+        let mut edits = self.removing(self.within(index), is_kept);
+        edits.extend(more);
+        for line in lines_outside_strings(self.program, lines) {
+            if !indent.is_empty() && self.program.text()[usize::from(line)..].starts_with(indent) {
+                edits.edit(Edit::delete(TextRange::at(line, TextSize::of(indent))));
+            }
+        }
+        let mut inside = edits.resolve(self.program).ok()?;
+        inside.retain(|edit| lines.contains_range(edit.range));
+        for edit in &mut inside {
+            edit.range -= start;
+        }
+        let mut text = splice(self.program.slice(lines), &inside);
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "import a\nif a:\n    x = a.b(\n        1)\nelse:\n    y = 2\ndef f(z):\n    global x\n    z.c = x\n    return z\n";
+
+    fn outline(program: &Program) -> Outline<'_> {
+        let hits = [1, 2, 3, 7].map(|line| (line, 1)).into();
+        Outline::of(program, &Evidence { hits, ..Evidence::default() })
+    }
+
+    #[test]
+    fn statements_know_what_was_executed_and_what_they_read() {
+        let program = Program::parse(TEXT).unwrap();
+        let outline = outline(&program);
+        let executed: Vec<_> = outline.statements.iter().map(|it| it.is_executed).collect();
+        assert_eq!(executed, [true, true, true, false, true, true, false, false]);
+        assert_eq!(outline.on_line(4), Some(2));
+        assert_eq!(outline.function_of(7), Some(4));
+        assert_eq!(outline.statements[2].attributes, ["b"]);
+        assert_eq!(outline.stores.keys().collect::<Vec<_>>(), ["c"]);
+        assert_eq!(outline.within(4).collect::<Vec<_>>(), [5, 6, 7]);
+    }
+
+    #[test]
+    fn what_is_not_kept_leaves_no_trace() {
+        let program = Program::parse(TEXT).unwrap();
+        let outline = outline(&program);
+        let kept = |index: usize| outline.statements[index].is_executed;
+        let replaced = BTreeMap::from([(2, "x = 3".to_owned())]);
+        let text = outline.text_of(kept, &replaced).unwrap();
+        assert_eq!(text, "import a\nif a:\n    x = 3\nelse:\n    pass\ndef f(z):\n    global x\n");
+        assert_eq!(outline.lines_of(2, kept, &EditSet::default()).unwrap(), "x = a.b(\n    1)\n");
+    }
+}

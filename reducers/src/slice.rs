@@ -1,0 +1,286 @@
+//! Backward slices: of the statements that a traced run executed, those that a failure can hang on. After Weiser,
+//! "Program Slicing" (IEEE TSE 1984), restricted to what was executed, as Agrawal and Horgan do (PLDI 1990); but by names,
+//! attributes by name alone, so it is a guess that a run has to confirm. Called by the passes that use evidence.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::{
+    edit::EditSet,
+    evidence::Evidence,
+    outline::Outline,
+    passes::{
+        drop_comments::DROP_COMMENTS, drop_docstrings::DROP_DOCSTRINGS,
+        drop_unused_imports::DROP_UNUSED_IMPORTS,
+    },
+    scope::{BindingKind, ScopeKind, Variable},
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange,
+        ast::{Expr, name::Name},
+    },
+};
+
+/// How much of the functions that are kept is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// What their results are made of.
+    Thin,
+    /// All that was executed of them.
+    Full,
+}
+
+/// A slice as it grows.
+pub(crate) struct Slicer<'a> {
+    outline: &'a Outline<'a>,
+    evidence: &'a Evidence,
+    depth: Depth,
+    kept: Vec<bool>,
+    variables: HashSet<usize>,
+    attributes: HashSet<Name>,
+    /// Values that module variables are given in place of what made them.
+    values: Option<&'a BTreeMap<String, String>>,
+    replaced: BTreeMap<usize, String>,
+    todo: Vec<Need>,
+}
+
+enum Need {
+    Statement(usize),
+    Variable(usize),
+    Attribute(Name),
+}
+
+impl<'a> Slicer<'a> {
+    /// A slice of nothing yet.
+    pub(crate) fn new(outline: &'a Outline<'a>, evidence: &'a Evidence, depth: Depth) -> Self {
+        Self {
+            outline,
+            evidence,
+            depth,
+            kept: vec![false; outline.statements.len()],
+            variables: HashSet::new(),
+            attributes: HashSet::new(),
+            values: None,
+            replaced: BTreeMap::new(),
+            todo: Vec::new(),
+        }
+    }
+
+    /// Lets module variables have these values at once.
+    pub(crate) fn with_values(mut self, values: Option<&'a BTreeMap<String, String>>) -> Self {
+        self.values = values;
+        self
+    }
+
+    /// Keeps a statement.
+    pub(crate) fn keep(&mut self, statement: usize) {
+        self.todo.push(Need::Statement(statement));
+        self.settle();
+    }
+
+    /// Keeps what makes a variable.
+    pub(crate) fn keep_variable(&mut self, variable: usize) {
+        self.todo.push(Need::Variable(variable));
+        self.settle();
+    }
+
+    /// Keeps what makes the variables that an expression reads, of the module.
+    pub(crate) fn keep_names_of(&mut self, expression: &str) {
+        for name in names_of(expression) {
+            let variables = &self.outline.program.scopes().variables;
+            let found = variables.iter().position(|it| it.scope == ScopeKind::Module && it.name == *name);
+            self.todo.extend(found.map(Need::Variable));
+        }
+        self.settle();
+    }
+
+    /// Keeps what assigns an attribute, and methods of that name.
+    pub(crate) fn keep_attribute(&mut self, name: &Name) {
+        self.todo.push(Need::Attribute(name.clone()));
+        self.settle();
+    }
+
+    /// The program's text with only the slice.
+    pub(crate) fn text(&self) -> Option<String> {
+        self.outline.text_of(|index| self.kept[index], &self.replaced)
+    }
+
+    fn settle(&mut self) {
+        while let Some(need) = self.todo.pop() {
+            match need {
+                Need::Statement(index) if !self.kept[index] => self.grow_by_statement(index),
+                Need::Variable(index) if self.variables.insert(index) => self.grow_by_variable(index),
+                Need::Attribute(name) if self.attributes.insert(name.clone()) => {
+                    self.grow_by_attribute(&name)
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn grow_by_statement(&mut self, index: usize) {
+        let outline = self.outline;
+        let statement = &outline.statements[index];
+        self.kept[index] = true;
+        self.replaced.remove(&index);
+        self.todo.extend(statement.parent.map(Need::Statement));
+        self.todo.extend(statement.reads.iter().map(|&variable| Need::Variable(variable)));
+        self.todo.extend(statement.attributes.iter().cloned().map(Need::Attribute));
+        match statement.node {
+            AnyNodeRef::StmtFunctionDef(_) => {
+                let body = outline
+                    .within(index)
+                    .filter(|&it| {
+                        outline.statements[it].is_executed && outline.function_of(it) == Some(index)
+                    })
+                    .filter(|&it| self.depth == Depth::Full || is_result(outline, it));
+                let body: Vec<Need> = body.map(Need::Statement).collect();
+                self.todo.extend(body);
+            }
+            AnyNodeRef::StmtClassDef(_) => {
+                let members = statement.children.iter().filter(|&&it| self.is_wanted_in_class(it));
+                let members: Vec<Need> = members.map(|&it| Need::Statement(it)).collect();
+                self.todo.extend(members);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a statement of a class is kept with it, whoever asks.
+    fn is_wanted_in_class(&self, index: usize) -> bool {
+        let statement = &self.outline.statements[index];
+        let is_special = |name: &str| name.starts_with("__") && name.ends_with("__");
+        statement.is_executed
+            && match statement.node {
+                AnyNodeRef::StmtFunctionDef(def) => is_special(&def.name) && self.is_entered(index),
+                AnyNodeRef::StmtAssign(it) => {
+                    self.depth == Depth::Full
+                        || it.targets.iter().any(|it| matches!(it, Expr::Name(it) if is_special(&it.id)))
+                }
+                AnyNodeRef::StmtAnnAssign(_) => true,
+                _ => self.depth == Depth::Full,
+            }
+    }
+
+    fn is_entered(&self, index: usize) -> bool {
+        let line = self.outline.line_of(self.outline.statements[index].range.start());
+        self.evidence.entered.contains_key(&line)
+    }
+
+    fn grow_by_variable(&mut self, index: usize) {
+        let variable = &self.outline.program.scopes().variables[index];
+        if let Some((statement, text, value)) = self.value_for(variable) {
+            if !self.kept[statement] {
+                self.kept[statement] = true;
+                self.replaced.insert(statement, text);
+                self.todo.extend(self.outline.statements[statement].parent.map(Need::Statement));
+                self.keep_names_of(&value);
+            }
+            return;
+        }
+        for binding in &variable.bindings {
+            if binding.kind == BindingKind::Weak && self.depth == Depth::Thin {
+                continue;
+            }
+            if let Some(statement) = self.executed(binding.statement) {
+                self.todo.push(Need::Statement(statement));
+            }
+        }
+        if self.depth == Depth::Full {
+            for used in &variable.uses {
+                if let Some(statement) = self.executed(used.statement)
+                    && is_change(&self.outline.statements[statement].node, used.range)
+                {
+                    self.todo.push(Need::Statement(statement));
+                }
+            }
+        }
+    }
+
+    fn executed(&self, range: TextRange) -> Option<usize> {
+        self.outline.at(range).filter(|&it| self.outline.statements[it].is_executed)
+    }
+
+    /// The statement that makes a module variable, what can stand for it, and the value in that.
+    fn value_for(&self, variable: &Variable) -> Option<(usize, String, String)> {
+        let value =
+            self.values?.get(variable.name.as_str()).filter(|_| variable.scope == ScopeKind::Module)?;
+        let mut first = None;
+        for binding in &variable.bindings {
+            let Some(statement) = self.executed(binding.statement) else { continue };
+            let is_plain = match self.outline.statements[statement].node {
+                AnyNodeRef::StmtAssign(it) => matches!(it.targets.as_slice(), [Expr::Name(_)]),
+                AnyNodeRef::StmtAnnAssign(it) => matches!(*it.target, Expr::Name(_)),
+                AnyNodeRef::StmtAugAssign(_) => true,
+                _ => false,
+            };
+            if !is_plain {
+                return None;
+            }
+            first.get_or_insert(statement);
+        }
+        let statement = first?;
+        let text = format!("{} = {value}", variable.name);
+        let old = self.outline.statements[statement].range.len();
+        (text.len() <= usize::from(old).max(40) && !names_of(value).contains(&variable.name.to_string()))
+            .then(|| (statement, text, value.clone()))
+    }
+
+    fn grow_by_attribute(&mut self, name: &Name) {
+        for variable in &self.outline.program.scopes().variables {
+            if variable.scope == ScopeKind::Class && variable.name == *name {
+                for binding in &variable.bindings {
+                    if let Some(statement) = self.executed(binding.statement)
+                        && (binding.kind != BindingKind::Function || self.is_entered(statement))
+                    {
+                        self.todo.push(Need::Statement(statement));
+                    }
+                }
+            }
+        }
+        for &statement in self.outline.stores.get(name).into_iter().flatten() {
+            if self.outline.statements[statement].is_executed {
+                self.todo.push(Need::Statement(statement));
+            }
+        }
+    }
+}
+
+/// Whether a statement gives a function's result, or is there for names.
+fn is_result(outline: &Outline<'_>, index: usize) -> bool {
+    let statement = &outline.statements[index];
+    match statement.node {
+        AnyNodeRef::StmtReturn(_)
+        | AnyNodeRef::StmtRaise(_)
+        | AnyNodeRef::StmtGlobal(_)
+        | AnyNodeRef::StmtNonlocal(_) => true,
+        _ => statement.yields,
+    }
+}
+
+/// Whether a statement changes what a name within it stands for: a method called on it, or a part of it assigned.
+fn is_change(statement: &AnyNodeRef<'_>, name: TextRange) -> bool {
+    let is_root = |expr: &Expr| expr.range().start() == name.start() && expr.range() != name;
+    match statement {
+        AnyNodeRef::StmtExpr(it) => matches!(&*it.value, Expr::Call(call) if is_root(&call.func)),
+        AnyNodeRef::StmtAssign(it) => it.targets.iter().any(is_root),
+        AnyNodeRef::StmtAugAssign(it) => is_root(&it.target),
+        AnyNodeRef::StmtDelete(it) => it.targets.iter().any(is_root),
+        _ => false,
+    }
+}
+
+/// The names that an expression reads, builtins left out.
+pub(crate) fn names_of(expression: &str) -> Vec<String> {
+    let Ok(program) = Program::parse(expression) else { return Vec::new() };
+    program.scopes().unbound_names().into_iter().map(str::to_owned).collect()
+}
+
+/// A text without what is there for readers, and without imports that nothing uses.
+pub(crate) fn tidied(program: &Program, text: String) -> Option<String> {
+    let mut text = text;
+    for pass in [&DROP_COMMENTS, &DROP_DOCSTRINGS, &DROP_UNUSED_IMPORTS] {
+        let program = program.sibling(text.as_str()).ok()?;
+        let all = pass.proposals(&program).iter().fold(EditSet::default(), |all, it| all.union(&it.edits));
+        text = all.apply(&program).unwrap_or(text);
+    }
+    Some(text)
+}
