@@ -1,7 +1,7 @@
 //! What a traced run of a program showed: plain data, true for the program that was run and for no other. Read by the
 //! passes that use it; made by the runner's tracer, whose JSON it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,45 @@ impl Frame {
     /// Whether the frame is that of the top-level code.
     pub fn is_module(&self) -> bool {
         self.function == "<module>"
+    }
+}
+
+/// What slices that were too small turned out to miss.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gaps {
+    /// Names that failures asked for: of attributes, keys, variables.
+    pub words: BTreeSet<String>,
+    /// Lines of the traced program that failed otherwise than it did, as texts without indentation.
+    pub lines: BTreeSet<String>,
+}
+
+impl Gaps {
+    /// Learns from a failure other than the bug: its message, and the line of the candidate that failed. Tells whether
+    /// that was news.
+    pub fn learn(&mut self, class: &str, message: &str, line: Option<&str>) -> bool {
+        let is_naming = matches!(
+            class.rsplit('.').next(),
+            Some(
+                "AttributeError"
+                    | "KeyError"
+                    | "NameError"
+                    | "UnboundLocalError"
+                    | "ImportError"
+                    | "TypeError"
+            )
+        );
+        let quoted = message.split('\'').skip(1).step_by(2).filter(|_| is_naming);
+        let is_name =
+            |it: &&str| !it.is_empty() && it.chars().all(|char| char.is_alphanumeric() || char == '_');
+        // An object without an attribute: the attribute is what is missing, not the object's class.
+        let named = if class.ends_with("AttributeError") {
+            quoted.filter(is_name).last()
+        } else {
+            quoted.filter(is_name).next()
+        };
+        let word = named.is_some_and(|word| self.words.insert(word.to_owned()));
+        let line = line.is_some_and(|line| self.lines.insert(line.trim().to_owned()));
+        word || line
     }
 }
 

@@ -36,10 +36,10 @@ pub(crate) struct Statement<'a> {
     pub(crate) children: Vec<usize>,
     /// Whether the traced run came by.
     pub(crate) is_executed: bool,
-    /// The variables it reads or changes itself, as indices into the scopes' list.
-    pub(crate) reads: Vec<usize>,
-    /// The names of the attributes it reads itself.
-    pub(crate) attributes: Vec<Name>,
+    /// The variables it reads or changes itself, as indices into the scopes' list, and where.
+    pub(crate) reads: Vec<(usize, TextRange)>,
+    /// The names of the attributes it reads itself, and where.
+    pub(crate) attributes: Vec<(Name, TextRange)>,
     /// Whether it yields.
     pub(crate) yields: bool,
 }
@@ -69,7 +69,7 @@ impl<'a> Outline<'a> {
                 around.push(parent);
                 match (node.node, parent) {
                     (AnyNodeRef::ExprAttribute(it), Some(parent)) if it.ctx == ExprContext::Load => {
-                        outline.statements[parent].attributes.push(it.attr.id.clone());
+                        outline.statements[parent].attributes.push((it.attr.id.clone(), it.range));
                     }
                     (AnyNodeRef::ExprAttribute(it), Some(parent)) => {
                         outline.stores.entry(it.attr.id.clone()).or_default().push(parent);
@@ -102,7 +102,7 @@ impl<'a> Outline<'a> {
         for (index, variable) in program.scopes().variables.iter().enumerate() {
             for used in &variable.uses {
                 if let Some(statement) = outline.at(used.statement) {
-                    outline.statements[statement].reads.push(index);
+                    outline.statements[statement].reads.push((index, used.range));
                 }
             }
         }
@@ -179,6 +179,14 @@ impl<'a> Outline<'a> {
         (index + 1..self.statements.len()).take_while(move |&at| self.statements[at].range.start() < end)
     }
 
+    /// A statement's text without that of the statements within it.
+    pub(crate) fn own_text(&self, index: usize) -> &'a str {
+        let statement = &self.statements[index];
+        let end =
+            statement.children.first().map_or(statement.range.end(), |&it| self.statements[it].range.start());
+        self.program.slice(TextRange::new(statement.range.start(), end))
+    }
+
     /// The names of the attributes that are read within a range.
     pub(crate) fn attributes_in(&self, range: TextRange) -> impl Iterator<Item = &'a Name> {
         self.program.tree().nodes.into_iter().filter_map(move |node| match node.node {
@@ -201,15 +209,11 @@ impl<'a> Outline<'a> {
         edits
     }
 
-    /// The program with only some of its statements, and some of these replaced; nothing if that can not be written.
-    pub(crate) fn text_of(
-        &self,
-        is_kept: impl Fn(usize) -> bool,
-        replaced: &BTreeMap<usize, String>,
-    ) -> Option<String> {
+    /// The program with only some of its statements, and parts of these replaced; nothing if that can not be written.
+    pub(crate) fn text_of(&self, is_kept: impl Fn(usize) -> bool, replaced: &[Edit]) -> Option<String> {
         let mut edits = self.removing(0..self.statements.len(), is_kept);
-        for (&index, text) in replaced {
-            edits.edit(Edit::replace(self.statements[index].range, text.clone()));
+        for edit in replaced {
+            edits.edit(edit.clone());
         }
         edits.apply(self.program).ok()
     }
@@ -265,7 +269,7 @@ mod tests {
         assert_eq!(executed, [true, true, true, false, true, true, false, false]);
         assert_eq!(outline.on_line(4), Some(2));
         assert_eq!(outline.function_of(7), Some(4));
-        assert_eq!(outline.statements[2].attributes, ["b"]);
+        assert_eq!(outline.statements[2].attributes[0].0, "b");
         assert_eq!(outline.stores.keys().collect::<Vec<_>>(), ["c"]);
         assert_eq!(outline.within(4).collect::<Vec<_>>(), [5, 6, 7]);
     }
@@ -275,7 +279,7 @@ mod tests {
         let program = Program::parse(TEXT).unwrap();
         let outline = outline(&program);
         let kept = |index: usize| outline.statements[index].is_executed;
-        let replaced = BTreeMap::from([(2, "x = 3".to_owned())]);
+        let replaced = [Edit::replace(outline.statements[2].range, "x = 3")];
         let text = outline.text_of(kept, &replaced).unwrap();
         assert_eq!(text, "import a\nif a:\n    x = 3\nelse:\n    pass\ndef f(z):\n    global x\n");
         assert_eq!(outline.lines_of(2, kept, &EditSet::default()).unwrap(), "x = a.b(\n    1)\n");

@@ -4,7 +4,7 @@
 use crate::{
     cost::Cost,
     edit::{Edit, EditSet},
-    evidence::Evidence,
+    evidence::{Evidence, Gaps},
     syntax::{Program, TextRange, TextSize},
 };
 
@@ -65,13 +65,18 @@ impl Pass {
 
     /// The proposals for a program, in the pass's order.
     pub fn proposals(&self, program: &Program) -> Vec<Proposal> {
-        self.proposals_with(program, None)
+        self.proposals_with(program, None, &Gaps::default())
     }
 
     /// The proposals for a program of which a traced run gave evidence.
-    pub fn proposals_with(&self, program: &Program, evidence: Option<&Evidence>) -> Vec<Proposal> {
+    pub fn proposals_with(
+        &self,
+        program: &Program,
+        evidence: Option<&Evidence>,
+        gaps: &Gaps,
+    ) -> Vec<Proposal> {
         let mut proposals = Proposals { pass: self.id, phase: 0, group: 0, list: Vec::new() };
-        (self.propose)(&Cx { program, evidence }, &mut proposals);
+        (self.propose)(&Cx { program, evidence, gaps }, &mut proposals);
         proposals.list
     }
 
@@ -90,6 +95,8 @@ pub struct Cx<'a> {
     pub program: &'a Program,
     /// What a traced run of this very program showed, if there was one.
     pub evidence: Option<&'a Evidence>,
+    /// What earlier guesses from that evidence missed.
+    pub gaps: &'a Gaps,
 }
 
 /// The edit that makes a program another text, if that is simpler.

@@ -5,11 +5,11 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::{
-    edit::EditSet,
-    evidence::Evidence,
+    edit::{Edit, EditSet},
+    evidence::{Evidence, Frame, Gaps},
     outline::Outline,
     passes::{
-        drop_comments::DROP_COMMENTS, drop_docstrings::DROP_DOCSTRINGS,
+        drop_blank_lines::DROP_BLANK_LINES, drop_comments::DROP_COMMENTS, drop_docstrings::DROP_DOCSTRINGS,
         drop_unused_imports::DROP_UNUSED_IMPORTS,
     },
     scope::{BindingKind, ScopeKind, Variable},
@@ -22,8 +22,10 @@ use crate::{
 /// How much of the functions that are kept is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// What their results are made of.
+    /// What their results are assigned from.
     Thin,
+    /// What changes these values afterwards, too.
+    Middle,
     /// All that was executed of them.
     Full,
 }
@@ -32,13 +34,14 @@ pub(crate) enum Depth {
 pub(crate) struct Slicer<'a> {
     outline: &'a Outline<'a>,
     evidence: &'a Evidence,
+    gaps: &'a Gaps,
     depth: Depth,
     kept: Vec<bool>,
     variables: HashSet<usize>,
     attributes: HashSet<Name>,
-    /// Values that module variables are given in place of what made them.
-    values: Option<&'a BTreeMap<String, String>>,
-    replaced: BTreeMap<usize, String>,
+    /// Values that variables are given in place of what made them: those of each frame of the failure, by its function.
+    values: Vec<(Option<usize>, &'a Frame)>,
+    replaced: BTreeMap<usize, Edit>,
     todo: Vec<Need>,
 }
 
@@ -49,24 +52,42 @@ enum Need {
 }
 
 impl<'a> Slicer<'a> {
-    /// A slice of nothing yet.
-    pub(crate) fn new(outline: &'a Outline<'a>, evidence: &'a Evidence, depth: Depth) -> Self {
-        Self {
+    /// A slice of nothing yet but what the rest of the file is read by.
+    pub(crate) fn new(
+        outline: &'a Outline<'a>,
+        evidence: &'a Evidence,
+        gaps: &'a Gaps,
+        depth: Depth,
+    ) -> Self {
+        let mut slicer = Self {
             outline,
             evidence,
+            gaps,
             depth,
             kept: vec![false; outline.statements.len()],
             variables: HashSet::new(),
             attributes: HashSet::new(),
-            values: None,
+            values: Vec::new(),
             replaced: BTreeMap::new(),
             todo: Vec::new(),
+        };
+        for (index, statement) in outline.statements.iter().enumerate() {
+            if matches!(statement.node, AnyNodeRef::StmtImportFrom(it) if it.module.as_deref() == Some("__future__"))
+            {
+                slicer.keep(index);
+            }
         }
+        slicer
     }
 
-    /// Lets module variables have these values at once.
-    pub(crate) fn with_values(mut self, values: Option<&'a BTreeMap<String, String>>) -> Self {
-        self.values = values;
+    /// Lets variables have the values of the failure's frames at once, where that takes no more than what made them, and
+    /// loops that failed only the turn that did.
+    pub(crate) fn with_values(mut self) -> Self {
+        let frames = self.evidence.failure.iter();
+        self.values = frames
+            .filter_map(|frame| Some((self.outline.on_line(frame.line)?, frame)))
+            .map(|(statement, frame)| (self.outline.function_of(statement), frame))
+            .collect();
         self
     }
 
@@ -99,8 +120,31 @@ impl<'a> Slicer<'a> {
     }
 
     /// The program's text with only the slice.
-    pub(crate) fn text(&self) -> Option<String> {
-        self.outline.text_of(|index| self.kept[index], &self.replaced)
+    pub(crate) fn text(&mut self) -> Option<String> {
+        // What a gap names matters where the slice has got to do with it: in functions and classes that are in it.
+        loop {
+            let before = self.kept.iter().filter(|&&it| it).count();
+            for index in 0..self.kept.len() {
+                let statement = &self.outline.statements[index];
+                let is_near = statement.parent.is_none_or(|parent| self.kept[parent]);
+                if is_near && statement.is_executed && !self.kept[index] && self.names_a_gap(index) {
+                    self.keep(index);
+                }
+            }
+            if self.kept.iter().filter(|&&it| it).count() == before {
+                break;
+            }
+        }
+        let replaced: Vec<Edit> = self.replaced.values().cloned().collect();
+        self.outline.text_of(|index| self.kept[index], &replaced)
+    }
+
+    /// Whether a statement itself has a word of the gaps.
+    fn names_a_gap(&self, index: usize) -> bool {
+        let text = self.outline.own_text(index);
+        let is_word = |char: char| char.is_alphanumeric() || char == '_';
+        !self.gaps.words.is_empty()
+            && text.split(|char| !is_word(char)).any(|word| self.gaps.words.contains(word))
     }
 
     fn settle(&mut self) {
@@ -122,9 +166,26 @@ impl<'a> Slicer<'a> {
         self.kept[index] = true;
         self.replaced.remove(&index);
         self.todo.extend(statement.parent.map(Need::Statement));
-        self.todo.extend(statement.reads.iter().map(|&variable| Need::Variable(variable)));
-        self.todo.extend(statement.attributes.iter().cloned().map(Need::Attribute));
+        let turn = self.failing_turn(index);
+        let left_out = turn.as_ref().map(|turn| turn.range);
+        if let Some(turn) = turn {
+            self.keep_names_of(&turn.text.clone());
+            self.replaced.insert(index, turn);
+        }
+        let stays = |range: TextRange| left_out.is_none_or(|it| !it.contains_range(range));
+        let reads = statement.reads.iter().filter(|it| stays(it.1)).map(|it| Need::Variable(it.0));
+        self.todo.extend(reads);
+        let attributes = statement.attributes.iter().filter(|it| stays(it.1));
+        self.todo.extend(attributes.map(|it| Need::Attribute(it.0.clone())));
+        let failed = self.gaps.lines.iter().any(|line| self.outline.own_text(index).contains(line.as_str()));
+        if failed {
+            let changes: Vec<usize> = statement.reads.iter().flat_map(|it| self.changes(it.0)).collect();
+            self.todo.extend(changes.into_iter().map(Need::Statement));
+        }
         match statement.node {
+            AnyNodeRef::StmtFunctionDef(_) | AnyNodeRef::StmtClassDef(_) if failed => {
+                self.todo.extend(statement.children.iter().map(|&it| Need::Statement(it)));
+            }
             AnyNodeRef::StmtFunctionDef(_) => {
                 let body = outline
                     .within(index)
@@ -170,7 +231,8 @@ impl<'a> Slicer<'a> {
         if let Some((statement, text, value)) = self.value_for(variable) {
             if !self.kept[statement] {
                 self.kept[statement] = true;
-                self.replaced.insert(statement, text);
+                let range = self.outline.statements[statement].range;
+                self.replaced.insert(statement, Edit::replace(range, text));
                 self.todo.extend(self.outline.statements[statement].parent.map(Need::Statement));
                 self.keep_names_of(&value);
             }
@@ -184,25 +246,59 @@ impl<'a> Slicer<'a> {
                 self.todo.push(Need::Statement(statement));
             }
         }
-        if self.depth == Depth::Full {
-            for used in &variable.uses {
-                if let Some(statement) = self.executed(used.statement)
-                    && is_change(&self.outline.statements[statement].node, used.range)
-                {
-                    self.todo.push(Need::Statement(statement));
-                }
-            }
+        if self.depth != Depth::Thin {
+            let changes = self.changes(index);
+            self.todo.extend(changes.into_iter().map(Need::Statement));
         }
+    }
+
+    /// The statements that change what a variable stands for.
+    fn changes(&self, variable: usize) -> Vec<usize> {
+        let uses = &self.outline.program.scopes().variables[variable].uses;
+        uses.iter()
+            .filter_map(|it| Some((self.executed(it.statement)?, it.range)))
+            .filter(|&(statement, name)| is_change(&self.outline.statements[statement].node, name))
+            .map(|(statement, _)| statement)
+            .collect()
     }
 
     fn executed(&self, range: TextRange) -> Option<usize> {
         self.outline.at(range).filter(|&it| self.outline.statements[it].is_executed)
     }
 
-    /// The statement that makes a module variable, what can stand for it, and the value in that.
+    /// What a loop that failed turns over, cut to the turn that failed.
+    fn failing_turn(&self, index: usize) -> Option<Edit> {
+        let AnyNodeRef::StmtFor(stmt) = self.outline.statements[index].node else { return None };
+        let function = self.outline.function_of(index);
+        let values = &self.values.iter().find(|(it, _)| *it == function)?.1;
+        let is_failing = self
+            .outline
+            .on_line(values.line)
+            .is_some_and(|it| self.outline.ancestors(it).any(|around| around == index));
+        let value = |expr: &Expr| match expr {
+            Expr::Name(it) => values.values.get(it.id.as_str()).cloned(),
+            _ => None,
+        };
+        let turn = match &*stmt.target {
+            Expr::Tuple(it) => {
+                let parts: Option<Vec<String>> = it.elts.iter().map(value).collect();
+                format!("[({})]", parts?.join(", "))
+            }
+            target => format!("[{}]", value(target)?),
+        };
+        (is_failing && !stmt.is_async).then(|| Edit::replace(stmt.iter.range(), turn))
+    }
+
+    /// The statement that makes a variable, what can stand for it, and the value in that.
     fn value_for(&self, variable: &Variable) -> Option<(usize, String, String)> {
-        let value =
-            self.values?.get(variable.name.as_str()).filter(|_| variable.scope == ScopeKind::Module)?;
+        let at = self.outline.at(variable.bindings.first()?.statement)?;
+        let function = match variable.scope {
+            ScopeKind::Module => None,
+            ScopeKind::Function => Some(self.outline.function_of(at)?),
+            ScopeKind::Class | ScopeKind::Comprehension => return None,
+        };
+        let (_, frame) = self.values.iter().find(|(it, _)| *it == function)?;
+        let value = frame.values.get(variable.name.as_str())?;
         let mut first = None;
         for binding in &variable.bindings {
             let Some(statement) = self.executed(binding.statement) else { continue };
@@ -218,6 +314,10 @@ impl<'a> Slicer<'a> {
             first.get_or_insert(statement);
         }
         let statement = first?;
+        // A value that is written out already stays as it is written.
+        if self.outline.statements[statement].reads.is_empty() {
+            return None;
+        }
         let text = format!("{} = {value}", variable.name);
         let old = self.outline.statements[statement].range.len();
         (text.len() <= usize::from(old).max(40) && !names_of(value).contains(&variable.name.to_string()))
@@ -250,9 +350,11 @@ fn is_result(outline: &Outline<'_>, index: usize) -> bool {
     match statement.node {
         AnyNodeRef::StmtReturn(_)
         | AnyNodeRef::StmtRaise(_)
+        | AnyNodeRef::StmtBreak(_)
+        | AnyNodeRef::StmtContinue(_)
         | AnyNodeRef::StmtGlobal(_)
         | AnyNodeRef::StmtNonlocal(_) => true,
-        _ => statement.yields,
+        _ => statement.yields || outline.own_text(index).contains("super()"),
     }
 }
 
@@ -277,7 +379,7 @@ pub(crate) fn names_of(expression: &str) -> Vec<String> {
 /// A text without what is there for readers, and without imports that nothing uses.
 pub(crate) fn tidied(program: &Program, text: String) -> Option<String> {
     let mut text = text;
-    for pass in [&DROP_COMMENTS, &DROP_DOCSTRINGS, &DROP_UNUSED_IMPORTS] {
+    for pass in [&DROP_COMMENTS, &DROP_DOCSTRINGS, &DROP_UNUSED_IMPORTS, &DROP_BLANK_LINES] {
         let program = program.sibling(text.as_str()).ok()?;
         let all = pass.proposals(&program).iter().fold(EditSet::default(), |all, it| all.union(&it.edits));
         text = all.apply(&program).unwrap_or(text);

@@ -3,7 +3,7 @@
 use crate::{
     cost::Cost,
     edit::EditSet,
-    evidence::{Evidence, Frame},
+    evidence::{Evidence, Frame, Gaps},
     pass::{Pass, Proposal, Stage},
     syntax::Program,
 };
@@ -61,7 +61,7 @@ pub(crate) fn check_example(pass: &Pass) {
     let program = Program::parse(before.as_str()).unwrap();
     let evidence = evidence(&before);
     let proposals = if pass.stage == Stage::Leap {
-        pass.proposals_with(&program, Some(&evidence))
+        pass.proposals_with(&program, Some(&evidence), &Gaps::default())
     } else {
         proposals(pass, &program)
     };

@@ -41,6 +41,7 @@ pub fn reduce(
 /// the layout, and everything once more, one by one, on the program as it is then. That last sweep is the proof that no
 /// single proposal is left.
 fn search(session: &mut Session<'_>) -> Result<(), Stop> {
+    session.declutter()?;
     while session.leap()? {}
     session.stages(&[Stage::Clutter, Stage::Structure])?;
     session.stages(&[Stage::Structure, Stage::Shape])?;

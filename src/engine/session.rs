@@ -11,7 +11,7 @@ use std::{
 use minrepro_reducers::{
     cost::Cost,
     edit::{EditSet, Rebase, splice},
-    evidence::Evidence,
+    evidence::{Evidence, Gaps},
     hints::Hint,
     pass::{Pass, Proposal, Stage},
     registry,
@@ -29,8 +29,9 @@ use crate::{
     oracle::{Difference, Verdict},
 };
 
-/// How many leaps are tried at once.
+/// How many guesses are tried at once, and after how many that miss the evidence is given up.
 const WAVE: usize = 8;
+const LEAPS: usize = 32;
 
 pub(super) struct Session<'a> {
     base: Base,
@@ -48,6 +49,8 @@ pub(super) struct Session<'a> {
     differences: Vec<(Key, Difference)>,
     kept: Vec<Kept>,
     journal_failed: bool,
+    /// What guesses from evidence missed so far.
+    gaps: Gaps,
     started: Instant,
 }
 
@@ -89,6 +92,7 @@ impl<'a> Session<'a> {
             differences: Vec::new(),
             kept: Vec::new(),
             journal_failed: false,
+            gaps: Gaps::default(),
             started: Instant::now(),
         }
     }
@@ -109,16 +113,78 @@ impl<'a> Session<'a> {
         self.base.key
     }
 
-    /// Traces the program and takes the simplest of what that suggests, if any of it shows the bug. Tried from the simplest
-    /// on, some at a time, so that what comes first is what is taken. Tells whether anything was.
+    /// Takes away all clutter at once, if that shows the bug: what is left is easier to follow.
+    pub(super) fn declutter(&mut self) -> Result<(), Stop> {
+        let mut proposals = self.proposals(&registry::of_stage(&self.passes, Stage::Clutter));
+        proposals.retain(|proposal| proposal.prior.probability() > 0.5);
+        let mut round = Round::new(proposals, Thoroughness::Everything);
+        let mut all = Chunk { units: Vec::new(), widened: None };
+        all.units.extend(round.all().into_iter().flat_map(|chunk| chunk.units));
+        let plan = self.base.plan(&round.edits(&all));
+        self.judge("clutter", std::slice::from_ref(&plan))?;
+        if let Plan::Candidate(candidate) = plan
+            && self.verdicts.get(&candidate.key).is_some_and(Verdict::is_same)
+        {
+            self.go_over(&mut round, Member { chunk: all, candidate: *candidate });
+        }
+        self.check_budget()
+    }
+
+    /// Takes a candidate that shows the bug as the base.
+    fn go_over(&mut self, round: &mut Round, member: Member) {
+        let before = round.clone();
+        let candidate = member.candidate.clone();
+        let members = [member];
+        let base = self.advance(&candidate, &members, round);
+        self.record_commits(&base, &candidate, &members, &before);
+    }
+
+    /// Traces the program and goes over to the simplest of what that suggests, if any of it shows the bug. Tells whether
+    /// any did.
+    ///
+    /// Guesses that miss something are made anew with what their failure names. Each wave holds the boldest guesses and
+    /// some safer ones.
     pub(super) fn leap(&mut self) -> Result<bool, Stop> {
         let Some(evidence) = self.trace()? else { return Ok(false) };
-        let passes = registry::of_stage(&self.passes, Stage::Leap);
-        let proposals: Vec<Proposal> =
-            passes.iter().flat_map(|pass| pass.proposals_with(&self.base.program, Some(&evidence))).collect();
-        let mut round = Round::new(proposals, Thoroughness::Everything);
+        let mut left = LEAPS;
+        loop {
+            let (mut round, mut members) = self.leaps(&evidence);
+            members.retain(|member| !self.verdicts.contains_key(&member.candidate.key));
+            let wave = spread(members, WAVE.min(left));
+            if wave.is_empty() {
+                return Ok(false);
+            }
+            left -= wave.len();
+            let plans: Vec<Plan> =
+                wave.iter().map(|it| Plan::Candidate(Box::new(it.candidate.clone()))).collect();
+            self.judge("leap", &plans)?;
+            let verdicts = self.verdicts_of(&plans);
+            let found = verdicts.iter().position(|it| it.as_ref().is_some_and(Verdict::is_same));
+            for (member, verdict) in wave.iter().zip(&verdicts) {
+                if let Some(Verdict::Different(it)) = verdict {
+                    let lines = member.candidate.program.text().lines();
+                    let line = it.line.and_then(|line| lines.skip(line.saturating_sub(1) as usize).next());
+                    self.gaps.learn(&it.class, &it.message, line);
+                }
+            }
+            if let Some(member) = found.and_then(|at| wave.into_iter().nth(at)) {
+                self.go_over(&mut round, member);
+                return Ok(true);
+            }
+            self.check_budget()?;
+        }
+    }
+
+    /// What evidence suggests, the simplest first.
+    fn leaps(&self, evidence: &Evidence) -> (Round, Vec<Member>) {
+        let proposals: Vec<Proposal> = registry::of_stage(&self.passes, Stage::Leap)
+            .iter()
+            .flat_map(|pass| pass.proposals_with(&self.base.program, Some(evidence), &self.gaps))
+            .collect();
+        let round = Round::new(proposals, Thoroughness::Everything);
         let chunks = round.all();
-        let plans: Vec<Plan> = chunks.par_iter().map(|chunk| self.base.plan(&round.edits(chunk))).collect();
+        let base = &self.base;
+        let plans: Vec<Plan> = chunks.par_iter().map(|chunk| base.plan(&round.edits(chunk))).collect();
         let mut members: Vec<Member> = chunks
             .into_iter()
             .zip(plans)
@@ -129,22 +195,7 @@ impl<'a> Session<'a> {
             .collect();
         members.sort_by_cached_key(|member| Cost::of(&member.candidate.program));
         members.dedup_by_key(|member| member.candidate.key);
-        for wave in members.chunks(WAVE) {
-            let plans: Vec<Plan> =
-                wave.iter().map(|it| Plan::Candidate(Box::new(it.candidate.clone()))).collect();
-            self.judge("leap", &plans)?;
-            let found =
-                wave.iter().find(|it| self.verdicts.get(&it.candidate.key).is_some_and(Verdict::is_same));
-            if let Some(member) = found {
-                let before = round.clone();
-                let members = [Member { chunk: member.chunk.clone(), candidate: member.candidate.clone() }];
-                let base = self.advance(&member.candidate, &members, &mut round);
-                self.record_commits(&base, &member.candidate, &members, &before);
-                return Ok(true);
-            }
-            self.check_budget()?;
-        }
-        Ok(false)
+        (round, members)
     }
 
     /// What a traced run of the program shows; a run like any other, and remembered like one.
@@ -489,4 +540,13 @@ impl<'a> Session<'a> {
             _ => Ok(()),
         }
     }
+}
+
+/// Some of a row: the first of it, and of the rest some at even distances, the last among them.
+fn spread<T>(row: Vec<T>, count: usize) -> Vec<T> {
+    let safe = (count / 2).min(row.len().saturating_sub(count - count / 2));
+    let bold = count.min(row.len()) - safe;
+    let rest = row.len() - bold;
+    let chosen: HashSet<usize> = (1..=safe).map(|n| bold + rest * n / safe - 1).chain(0..bold).collect();
+    row.into_iter().enumerate().filter(|(at, _)| chosen.contains(at)).map(|(_, it)| it).collect()
 }

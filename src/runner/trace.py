@@ -8,12 +8,16 @@ import sys
 
 LINES = 20_000  # line events of one code object that are counted before it is left alone
 CALLS = 200  # calls of one function whose values are looked at
-NODES = 120  # parts of a value that is written out
-TEXT = 800  # characters of a value that is written out
+NODES = 500  # parts of a value that is written out
+TEXT = 4_000  # characters of a value that is written out
 
 
 class Stop(Exception):
     """A value that can not be written as an expression."""
+
+
+class Enough(Exception):
+    """A value that is too large to be written."""
 
 
 class Writer:
@@ -40,7 +44,7 @@ class Writer:
     def write(self, value):
         self.left -= 1
         if self.left < 0:
-            raise Stop
+            raise Enough
         kind = type(value)
         if value is None or value is ... or kind in (bool, int, str, bytes):
             text = repr(value)
@@ -62,15 +66,17 @@ class Writer:
 
     def compound(self, kind, value):
         if kind is list:
-            return "[" + self.row(value) + "]"
+            return "[" + ", ".join(self.parts((item,) for item in value)) + "]"
         if kind is tuple:
-            return "(" + self.row(value) + ("," if len(value) == 1 else "") + ")"
+            parts = self.parts((item,) for item in value)
+            return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
         if kind is set:
-            return "{" + ", ".join(sorted(map(self.write, value))) + "}" if value else "set()"
+            parts = sorted(self.parts((item,) for item in value))
+            return "{" + ", ".join(parts) + "}" if parts else "set()"
         if kind is frozenset:
             return "frozenset(" + (self.write(set(value)) if value else "") + ")"
         if kind is dict:
-            return "{" + ", ".join(self.write(k) + ": " + self.write(v) for k, v in value.items()) + "}"
+            return "{" + ", ".join(self.parts(value.items())) + "}"
         if kind is bytearray:
             return "bytearray(" + self.write(bytes(value)) + ")"
         if kind is range:
@@ -78,6 +84,16 @@ class Writer:
         if kind.__name__ in ("generator", "coroutine"):
             return self.suspended(value)
         return self.instance(kind, value)
+
+    def parts(self, items):
+        """The elements of a container; those that can not be written are left out, and a run will tell."""
+        written = []
+        for item in items:
+            try:
+                written.append(": ".join(map(self.write, item)))
+            except Stop:
+                pass
+        return written
 
     def row(self, values):
         return ", ".join(map(self.write, values))
@@ -131,9 +147,13 @@ class Writer:
         if isinstance(value, BaseException):
             return self.named(kind) + "(" + self.row(value.args) + ")"
         if kind.__module__ == "__main__":
-            if kind.__init__ is object.__init__ and kind.__new__ is object.__new__:
-                return self.named(kind) + "()"
-            raise Stop
+            import inspect
+
+            # It may have been made with arguments all the same; a run will tell.
+            for parameter in inspect.signature(kind).parameters.values():
+                if parameter.default is parameter.empty and parameter.kind not in (2, 4):
+                    raise Stop
+            return self.named(kind) + "()"
         return self.library(kind, value)
 
     def library(self, kind, value):

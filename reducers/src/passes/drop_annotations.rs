@@ -21,26 +21,32 @@ pass! {
 }
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
-    let mut drop = |from: TextSize, annotation: TextRange| {
+    let mut drop = |from: TextSize, annotation: TextRange, prior: Prior| {
         let range = TextRange::new(from, closing(cx.program, from, annotation));
         let short: String = cx.program.slice(annotation).chars().take(40).collect();
-        out.propose(EditSet::one(Edit::delete(range)), Prior::Likely, format!("annotation `{short}`"));
+        out.propose(EditSet::one(Edit::delete(range)), prior, format!("annotation `{short}`"));
     };
-    for node in cx.program.tree().nodes.iter().rev() {
+    let tree = cx.program.tree();
+    for node in tree.nodes.iter().rev() {
         match node.node {
             AnyNodeRef::StmtFunctionDef(def) => {
                 if let Some(returns) = &def.returns {
-                    drop(def.parameters.range.end(), returns.range());
+                    drop(def.parameters.range.end(), returns.range(), Prior::Likely);
                 }
             }
             AnyNodeRef::Parameter(parameter) => {
                 if let Some(annotation) = &parameter.annotation {
-                    drop(parameter.name.range.end(), annotation.range());
+                    drop(parameter.name.range.end(), annotation.range(), Prior::Likely);
                 }
             }
             AnyNodeRef::StmtAnnAssign(stmt) if stmt.value.is_some() => {
                 let from = closing_of_target(cx.program, stmt.target.end(), stmt.annotation.start());
-                drop(from, stmt.annotation.range());
+                // A class may be made of its annotated fields.
+                let in_class = node.parent.is_some_and(|parent| {
+                    matches!(tree.nodes[parent as usize].node, AnyNodeRef::StmtClassDef(_))
+                });
+                let prior = if in_class { Prior::Unlikely } else { Prior::Likely };
+                drop(from, stmt.annotation.range(), prior);
             }
             _ => {}
         }

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use crate::{
     outline::Outline,
     pass::{Cx, Prior, Proposals, Stage, pass, whole_text},
@@ -37,7 +35,7 @@ pass! {
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let Some(evidence) = cx.evidence else { return };
     let outline = Outline::of(cx.program, evidence);
-    let text = outline.text_of(|index| outline.statements[index].is_executed, &BTreeMap::new());
+    let text = outline.text_of(|index| outline.statements[index].is_executed, &[]);
     if let Some(edits) = text.and_then(|text| whole_text(cx.program, &tidied(cx.program, text)?)) {
         out.propose(edits, Prior::Likely, "all that was not executed");
     }

@@ -168,7 +168,7 @@ fn inlined(
 
 /// The argument that a call gives for a parameter: an error where that can not be told, none where there is none.
 #[expect(clippy::option_option, reason = "whether it can be told, and then whether there is one")]
-fn argument<'a>(
+pub(crate) fn argument<'a>(
     call: &'a ast::ExprCall,
     position: usize,
     name: &ast::Identifier,

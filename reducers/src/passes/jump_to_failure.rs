@@ -1,13 +1,17 @@
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
 use crate::{
     edit::{Edit, EditSet},
     evidence::{Evidence, Frame},
     outline::Outline,
     pass::{Cx, Prior, Proposals, Stage, pass, whole_text},
-    scope::{BindingKind, ScopeKind},
-    slice::{Depth, Slicer, tidied},
-    syntax::{AnyNodeRef, Ranged, TextRange},
+    passes::inline_functions::argument,
+    scope::{BindingKind, ScopeKind, Variable},
+    slice::{Depth, Slicer, names_of, tidied},
+    syntax::{AnyNodeRef, Ranged, TextRange, ast::Expr},
 };
 
 pass! {
@@ -37,10 +41,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let Some(evidence) = cx.evidence else { return };
     let outline = Outline::of(cx.program, evidence);
     for frame in (0..evidence.failure.len()).rev() {
-        for depth in [Depth::Thin, Depth::Full] {
+        for depth in [Depth::Thin, Depth::Middle, Depth::Full] {
             for whole in [false, true] {
-                let jump = Jump { outline: &outline, evidence, frame: &evidence.failure[frame], depth };
-                let text = jump.text(&evidence.failure[frame + 1..], whole);
+                let text = Jump::new(cx, &outline, evidence, depth).text(frame, whole);
                 let text = text.and_then(|text| tidied(cx.program, text));
                 if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
                     let name = &evidence.failure[frame].function;
@@ -56,126 +59,239 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 struct Jump<'a> {
     outline: &'a Outline<'a>,
     evidence: &'a Evidence,
-    frame: &'a Frame,
-    depth: Depth,
+    slicer: Slicer<'a>,
+    /// Statements to be lifted to the top level, each with the frame that it is seen from, outermost first.
+    lifted: BTreeSet<(usize, usize)>,
+    /// Values that variables are given at the start.
+    given: BTreeMap<String, String>,
+    /// Arguments that parameters are given, by the frame of the function.
+    passed: BTreeMap<(usize, String), String>,
+    /// Parts of frames whose names are still to be looked at.
+    todo: Vec<(TextRange, usize)>,
 }
 
-impl Jump<'_> {
+impl<'a> Jump<'a> {
+    fn new(cx: &'a Cx<'_>, outline: &'a Outline<'a>, evidence: &'a Evidence, depth: Depth) -> Self {
+        Self {
+            outline,
+            evidence,
+            slicer: Slicer::new(outline, evidence, cx.gaps, depth).with_values(),
+            lifted: BTreeSet::new(),
+            given: BTreeMap::new(),
+            passed: BTreeMap::new(),
+            todo: Vec::new(),
+        }
+    }
+
     /// The script that starts at the failing statement, or with the failing expression alone, of a frame, the frames below
     /// it as they are.
-    fn text(&self, below: &[Frame], whole: bool) -> Option<String> {
-        let Self { outline, evidence, frame, depth } = *self;
-        let statement = outline.on_line(frame.line)?;
-        let expression = self.expression(statement);
-        let root = if whole { outline.statements[statement].range } else { expression? };
-        let module_values = evidence.failure.first().filter(|it| it.is_module()).map(|it| &it.values);
-        let mut slicer = Slicer::new(outline, evidence, depth).with_values(module_values);
-        for statement in below.iter().filter_map(|frame| outline.on_line(frame.line)) {
-            slicer.keep(statement);
+    fn text(mut self, frame: usize, whole: bool) -> Option<String> {
+        let outline = self.outline;
+        let frames = &self.evidence.failure;
+        let statement = outline.on_line(frames[frame].line)?;
+        let root = if whole {
+            outline.statements[statement].range
+        } else {
+            expression(outline, &frames[frame], statement)?
+        };
+        for statement in frames[frame + 1..].iter().filter_map(|frame| outline.on_line(frame.line)) {
+            self.slicer.keep(statement);
         }
-        // What is lifted out of the function, and the values that it starts from.
-        let mut lifted = vec![statement];
-        let mut given: BTreeMap<usize, (&str, &str)> = BTreeMap::new();
-        let mut todo = vec![root];
-        while let Some(range) = todo.pop() {
-            for name in outline.attributes_in(range) {
-                slicer.keep_attribute(name);
-            }
-            for (index, variable) in outline.program.scopes().variables.iter().enumerate() {
-                let is_read = variable
-                    .uses
-                    .iter()
-                    .any(|it| range.contains_range(it.range) && self.is_executed(it.statement));
-                let is_inner = variable.bindings.iter().all(|it| range.contains_range(it.range));
-                if !is_read || is_inner || given.contains_key(&index) {
-                    continue;
-                }
-                if variable.scope == ScopeKind::Module && !frame.is_module() {
-                    slicer.keep_variable(index);
-                } else if let Some((name, value)) = frame.values.get_key_value(variable.name.as_str()) {
-                    if value != name {
-                        given.insert(index, (name, value));
-                    } else {
-                        slicer.keep_variable(index);
-                    }
-                    slicer.keep_names_of(value);
-                } else if variable.scope == ScopeKind::Module {
-                    slicer.keep_variable(index);
-                } else {
-                    for binding in &variable.bindings {
-                        if binding.kind == BindingKind::Parameter {
-                            return None;
-                        }
-                        let maker =
-                            outline.at(binding.statement).filter(|_| self.is_executed(binding.statement));
-                        if let Some(maker) = maker
-                            && !lifted.contains(&maker)
-                        {
-                            lifted.push(maker);
-                            todo.push(binding.statement);
-                        }
-                    }
-                }
-            }
+        self.todo.push((root, frame));
+        while let Some((range, frame)) = self.todo.pop() {
+            self.look_at(range, frame)?;
         }
-        // A variable given a value must not be read by what makes another one.
-        let mut text = slicer.text()?;
+        let mut text = self.slicer.text()?;
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
-        for (name, value) in given.values() {
-            text.push_str(&format!("{name} = {value}\n"));
+        for (name, value) in &self.given {
+            let _ = writeln!(text, "{name} = {value}");
         }
-        lifted.sort_unstable();
-        for &index in &lifted {
+        self.lifted.insert((frame, statement));
+        let mut at = 0;
+        for &(frame, index) in &self.lifted {
+            while at <= frame {
+                for ((_, name), argument) in self.passed.range((at, String::new())..(at + 1, String::new())) {
+                    let _ = writeln!(text, "{name} = {argument}");
+                }
+                at += 1;
+            }
             if index == statement && !whole {
-                text.push_str(&one_line(outline.program.slice(root)));
+                let expression = outline.program.slice(root);
+                let owner = owner(outline, statement).unwrap_or_default();
+                text.push_str(&one_line(&expression.replace("super()", &owner)));
                 text.push('\n');
             } else {
-                text.push_str(&self.lines(index)?);
+                text.push_str(&lines(outline, index)?);
             }
         }
         Some(text)
     }
 
-    fn is_executed(&self, statement: TextRange) -> bool {
-        self.outline.at(statement).is_some_and(|it| self.outline.statements[it].is_executed)
-    }
-
-    /// A statement's lines for the top level: what was executed of it, values in place of returns.
-    fn lines(&self, index: usize) -> Option<String> {
+    /// Sees to it that all names of a part of a frame have their values.
+    fn look_at(&mut self, range: TextRange, frame: usize) -> Option<()> {
         let outline = self.outline;
-        let mut edits = EditSet::default();
-        for at in std::iter::once(index).chain(outline.within(index)) {
-            let it = &outline.statements[at];
-            match it.node {
-                AnyNodeRef::StmtReturn(stmt) => match &stmt.value {
-                    Some(value) => {
-                        edits.edit(Edit::delete(TextRange::new(it.range.start(), value.range().start())));
-                    }
-                    None => edits.edit(Edit::replace(it.range, "pass")),
-                },
-                AnyNodeRef::StmtGlobal(_) | AnyNodeRef::StmtNonlocal(_) => {
-                    edits.edit(Edit::replace(it.range, "pass"));
-                }
-                _ => {}
+        for name in outline.attributes_in(range) {
+            self.slicer.keep_attribute(name);
+        }
+        let statement = outline.on_line(self.evidence.failure[frame].line)?;
+        let supers = outline.program.slice(range).contains("super()");
+        let owner_names =
+            owner(outline, statement).filter(|_| supers).map(|it| names_of(&it)).unwrap_or_default();
+        for name in &owner_names {
+            self.slicer.keep_names_of(name);
+        }
+        for (index, variable) in outline.program.scopes().variables.iter().enumerate() {
+            let is_read = variable
+                .uses
+                .iter()
+                .any(|it| range.contains_range(it.range) && is_executed(outline, it.statement))
+                || (is_local(outline, statement, variable)
+                    && owner_names.iter().any(|it| *it == *variable.name));
+            let is_inner = variable.bindings.iter().all(|it| range.contains_range(it.range));
+            if is_read && !is_inner {
+                self.give(index, variable, frame)?;
             }
         }
-        outline.lines_of(index, |it| outline.statements[it].is_executed, &edits)
+        Some(())
     }
 
-    /// The expression of a statement that failed, if that is known and not all of it.
-    fn expression(&self, statement: usize) -> Option<TextRange> {
-        let (first_line, first, last_line, last) = self.frame.place;
-        let start = self.outline.offset(first_line?, first?)?;
-        let end = self.outline.offset(last_line?, last?)?;
-        let range = (start < end).then(|| TextRange::new(start, end))?;
-        let tree = self.outline.program.tree();
-        let is_expression =
-            tree.nodes.iter().any(|node| node.node.is_expression() && node.node.range() == range);
-        let whole = self.outline.statements[statement].range;
-        (is_expression && range != whole && whole.contains_range(range)).then_some(range)
+    /// Sees to it that a variable that a frame reads has its value.
+    fn give(&mut self, index: usize, variable: &Variable, frame: usize) -> Option<()> {
+        let here = &self.evidence.failure[frame];
+        let is_global = variable.scope == ScopeKind::Module;
+        let value = here.values.get(variable.name.as_str()).filter(|_| !is_global || here.is_module());
+        if let Some(value) = value {
+            if *value == *variable.name {
+                self.slicer.keep_variable(index);
+                return Some(());
+            }
+            let old = self.given.insert(variable.name.to_string(), value.clone());
+            self.slicer.keep_names_of(value);
+            // Variables of two frames may share their name, not more.
+            return (old.is_none_or(|old| old == *value)).then_some(());
+        }
+        if is_global {
+            self.slicer.keep_variable(index);
+            return Some(());
+        }
+        for binding in &variable.bindings {
+            let maker = self.outline.at(binding.statement)?;
+            if binding.kind == BindingKind::Parameter {
+                self.give_parameter(&variable.name, maker, frame)?;
+            } else if is_executed(self.outline, binding.statement) && self.lifted.insert((frame, maker)) {
+                self.todo.push((binding.statement, frame));
+            }
+        }
+        Some(())
     }
+
+    /// Gives a parameter the argument of the call in the frame above.
+    fn give_parameter(&mut self, name: &str, function: usize, frame: usize) -> Option<()> {
+        let outline = self.outline;
+        let above = frame.checked_sub(1)?;
+        let AnyNodeRef::StmtFunctionDef(def) = outline.statements[function].node else { return None };
+        let caller = outline.on_line(self.evidence.failure[above].line)?;
+        let whole = outline.statements[caller].range;
+        let call = outline.program.tree().nodes.into_iter().find_map(|node| match node.node {
+            AnyNodeRef::ExprCall(call) if whole.contains_range(call.range) => {
+                let (called, receiver) = match &*call.func {
+                    Expr::Name(it) => (it.id.as_str(), None),
+                    Expr::Attribute(it) => (it.attr.as_str(), Some(&*it.value)),
+                    _ => return None,
+                };
+                (called == def.name.as_str()).then_some((call, receiver))
+            }
+            _ => None,
+        });
+        let (call, receiver) = call?;
+        let is_method = outline.statements[function]
+            .parent
+            .is_some_and(|it| matches!(outline.statements[it].node, AnyNodeRef::StmtClassDef(_)));
+        let receiver = receiver.filter(|_| is_method);
+        let position = def.parameters.iter_non_variadic_params().position(|it| it.name().as_str() == name)?;
+        let parameter = def.parameters.iter_non_variadic_params().nth(position)?;
+        let argument = match receiver {
+            Some(receiver) if position == 0 => Some(receiver),
+            Some(_) => argument(call, position - 1, parameter.name())?,
+            None => argument(call, position, parameter.name())?,
+        };
+        let default = parameter.default.as_deref();
+        let below = frame;
+        let (value, frame) = argument.map(|it| (it, above)).or(default.map(|it| (it, frame)))?;
+        let text = one_line(outline.program.slice(value.range()));
+        if text != name {
+            self.passed.insert((below, name.to_owned()), text);
+        }
+        self.todo.push((value.range(), frame));
+        Some(())
+    }
+}
+
+/// What `super()` stands for in the method that a statement is in.
+fn owner(outline: &Outline<'_>, statement: usize) -> Option<String> {
+    let function = outline.function_of(statement)?;
+    let class = outline.statements[function].parent?;
+    match (outline.statements[function].node, outline.statements[class].node) {
+        (AnyNodeRef::StmtFunctionDef(def), AnyNodeRef::StmtClassDef(class)) => {
+            let first = def.parameters.iter_non_variadic_params().next()?;
+            Some(format!("super({}, {})", class.name, first.name()))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a variable is one of the function that a statement is in.
+fn is_local(outline: &Outline<'_>, statement: usize, variable: &Variable) -> bool {
+    let function = outline.function_of(statement).map(|it| outline.statements[it].range);
+    variable.scope == ScopeKind::Function && variable.bindings.iter().any(|it| Some(it.statement) == function)
+}
+
+fn is_executed(outline: &Outline<'_>, statement: TextRange) -> bool {
+    outline.at(statement).is_some_and(|it| outline.statements[it].is_executed)
+}
+
+/// A statement's lines for the top level: what was executed of it, values in place of returns.
+fn lines(outline: &Outline<'_>, index: usize) -> Option<String> {
+    let mut edits = EditSet::default();
+    let owner = owner(outline, index);
+    for node in outline.program.tree().nodes {
+        if let (AnyNodeRef::ExprCall(call), Some(owner)) = (node.node, &owner)
+            && outline.statements[index].range.contains_range(call.range)
+            && outline.program.slice(call.range) == "super()"
+        {
+            edits.edit(Edit::replace(call.range, owner.clone()));
+        }
+    }
+    for at in std::iter::once(index).chain(outline.within(index)) {
+        let it = &outline.statements[at];
+        match it.node {
+            AnyNodeRef::StmtReturn(stmt) => match &stmt.value {
+                Some(value) => {
+                    edits.edit(Edit::delete(TextRange::new(it.range.start(), value.range().start())));
+                }
+                None => edits.edit(Edit::replace(it.range, "pass")),
+            },
+            AnyNodeRef::StmtGlobal(_) | AnyNodeRef::StmtNonlocal(_) => {
+                edits.edit(Edit::replace(it.range, "pass"));
+            }
+            _ => {}
+        }
+    }
+    outline.lines_of(index, |it| outline.statements[it].is_executed, &edits)
+}
+
+/// The expression of a statement that failed, if that is known and not all of it.
+fn expression(outline: &Outline<'_>, frame: &Frame, statement: usize) -> Option<TextRange> {
+    let (first_line, first, last_line, last) = frame.place;
+    let start = outline.offset(first_line?, first?)?;
+    let end = outline.offset(last_line?, last?)?;
+    let range = (start < end).then(|| TextRange::new(start, end))?;
+    let tree = outline.program.tree();
+    let is_expression = tree.nodes.iter().any(|node| node.node.is_expression() && node.node.range() == range);
+    let whole = outline.statements[statement].range;
+    (is_expression && range != whole && whole.contains_range(range)).then_some(range)
 }
 
 /// An expression that may have several lines, in parentheses if it has.

@@ -30,15 +30,20 @@ pass! {
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let Some(evidence) = cx.evidence.filter(|it| !it.failure.is_empty()) else { return };
     let outline = Outline::of(cx.program, evidence);
-    for depth in [Depth::Thin, Depth::Full] {
-        let mut slicer = Slicer::new(&outline, evidence, depth);
-        for statement in evidence.failure.iter().filter_map(|frame| outline.on_line(frame.line)) {
-            slicer.keep(statement);
+    for depth in [Depth::Thin, Depth::Middle, Depth::Full] {
+        for valued in [true, false] {
+            let mut slicer = Slicer::new(&outline, evidence, cx.gaps, depth);
+            if valued {
+                slicer = slicer.with_values();
+            }
+            for statement in evidence.failure.iter().filter_map(|frame| outline.on_line(frame.line)) {
+                slicer.keep(statement);
+            }
+            let text = slicer.text().and_then(|text| tidied(cx.program, text));
+            if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
+                out.propose(edits, Prior::Even, "all that the failure does not hang on");
+            }
+            out.next_group();
         }
-        let text = slicer.text().and_then(|text| tidied(cx.program, text));
-        if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
-            out.propose(edits, Prior::Even, "all that the failure does not hang on");
-        }
-        out.next_group();
     }
 }
