@@ -10,8 +10,9 @@ use crate::{
         drop_statements::DROP_STATEMENTS, drop_unexecuted::DROP_UNEXECUTED,
         drop_unused_imports::DROP_UNUSED_IMPORTS, hoist_expressions::HOIST_EXPRESSIONS,
         inline_functions::INLINE_FUNCTIONS, inline_variables::INLINE_VARIABLES,
-        jump_to_failure::JUMP_TO_FAILURE, keep_slice::KEEP_SLICE, replace_expressions::REPLACE_EXPRESSIONS,
-        shrink_literals::SHRINK_LITERALS, unwrap_blocks::UNWRAP_BLOCKS,
+        jump_to_failure::JUMP_TO_FAILURE, keep_slice::KEEP_SLICE, merge_classes::MERGE_CLASSES,
+        replace_expressions::REPLACE_EXPRESSIONS, shrink_literals::SHRINK_LITERALS,
+        unwrap_blocks::UNWRAP_BLOCKS,
     },
 };
 
@@ -30,6 +31,7 @@ pub static PASSES: &[&Pass] = &[
     &DROP_CLAUSES,
     &DROP_PARAMETERS,
     &INLINE_FUNCTIONS,
+    &MERGE_CLASSES,
     &REPLACE_EXPRESSIONS,
     &DROP_DECORATORS,
     &DROP_ELEMENTS,

@@ -18,6 +18,7 @@ pub(crate) mod inline_functions;
 pub(crate) mod inline_variables;
 pub(crate) mod jump_to_failure;
 pub(crate) mod keep_slice;
+pub(crate) mod merge_classes;
 pub(crate) mod replace_expressions;
 pub(crate) mod shrink_literals;
 pub(crate) mod unwrap_blocks;
