@@ -5,14 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     edit::{EditSet, Removal},
-    scope::BindingKind,
-    syntax::{Program, TextRange, TextSize},
+    scope::{BindingKind, ScopeKind},
+    syntax::{AnyNodeRef, Program, Ranged, TextRange, TextSize, ast::ExprContext},
 };
 
 /// Statements of a program by their range.
 pub struct Statements<'a> {
     program: &'a Program,
     by_range: BTreeMap<(TextSize, TextSize), Removal>,
+}
+
+/// An attribute that the program itself defines: by the members of its classes of that name, and by assignments.
+#[derive(Clone, Debug, Default)]
+pub struct Attribute {
+    /// The statements that define it.
+    pub definitions: Vec<Removal>,
+    /// The statements that read it, and where.
+    pub uses: Vec<(Removal, TextRange)>,
 }
 
 impl<'a> Statements<'a> {
@@ -35,7 +44,39 @@ impl<'a> Statements<'a> {
         self.by_range.get(&(statement.start(), statement.end())).copied()
     }
 
-    fn range(&self, place: Removal) -> TextRange {
+    /// The attributes that the program defines, by name; those with a meaning to the interpreter are left out.
+    pub fn attributes(&self) -> BTreeMap<&'a str, Attribute> {
+        let mut found: BTreeMap<&str, Attribute> = BTreeMap::new();
+        let is_special = |name: &str| name.starts_with("__") && name.ends_with("__");
+        for variable in &self.program.scopes().variables {
+            if variable.scope == ScopeKind::Class && !is_special(&variable.name) {
+                let definitions = variable.bindings.iter().filter_map(|it| self.place(it.statement));
+                found.entry(&variable.name).or_default().definitions.extend(definitions);
+            }
+        }
+        let tree = self.program.tree();
+        let mut loads = Vec::new();
+        for (index, node) in tree.nodes.iter().enumerate() {
+            let AnyNodeRef::ExprAttribute(it) = node.node else { continue };
+            let around = tree.ancestors(index as u32).find(|it| it.is_statement());
+            let Some(place) = around.and_then(|it| self.place(it.range())) else { continue };
+            if it.ctx == ExprContext::Load {
+                loads.push((it.attr.as_str(), place, it.range));
+            } else if !is_special(&it.attr) {
+                found.entry(it.attr.as_str()).or_default().definitions.push(place);
+            }
+        }
+        for (name, place, range) in loads {
+            if let Some(attribute) = found.get_mut(name) {
+                attribute.uses.push((place, range));
+            }
+        }
+        found.retain(|_, attribute| !attribute.definitions.is_empty());
+        found
+    }
+
+    /// The text of a statement.
+    pub fn range(&self, place: Removal) -> TextRange {
         self.program.lists()[place.list as usize].items[place.item as usize]
     }
 

@@ -14,8 +14,8 @@ pub struct Evidence {
     /// How often each function was entered, by the line on which it begins, its decorators included.
     #[serde(with = "pairs")]
     pub entered: BTreeMap<u32, u64>,
-    /// What each function returned, as an expression, by the line on which it begins; those missing returned nothing
-    /// that can be written as one, or not always the same.
+    /// What each function returned last, as an expression, by the line on which it begins; those missing returned
+    /// nothing that can be written as one, or were called too often to tell.
     #[serde(with = "pairs")]
     pub returned: BTreeMap<u32, String>,
     /// The program's own frames of the failure, outermost first; empty if it caught its failure.

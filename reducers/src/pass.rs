@@ -163,6 +163,11 @@ impl Proposals {
         self.list.push(Proposal { pass: self.pass, edits, prior, note: note.into(), phase, group });
     }
 
+    /// Whether no later phase has begun.
+    pub fn is_in_first_phase(&self) -> bool {
+        self.phase == 0
+    }
+
     /// What follows is not to be tried together with what came before.
     pub fn next_group(&mut self) {
         self.group += 1;

@@ -186,6 +186,14 @@ impl<'a> Slicer<'a> {
             AnyNodeRef::StmtFunctionDef(_) | AnyNodeRef::StmtClassDef(_) if failed => {
                 self.todo.extend(statement.children.iter().map(|&it| Need::Statement(it)));
             }
+            AnyNodeRef::StmtFunctionDef(_) if let Some((stub, value)) = self.stub(index) => {
+                // Nothing of the body is looked at; the edit stands for all of it.
+                for inside in outline.within(index) {
+                    self.kept[inside] = true;
+                }
+                self.replaced.insert(index, stub);
+                self.keep_names_of(&value);
+            }
             AnyNodeRef::StmtFunctionDef(_) => {
                 let body = outline
                     .within(index)
@@ -264,6 +272,21 @@ impl<'a> Slicer<'a> {
 
     fn executed(&self, range: TextRange) -> Option<usize> {
         self.outline.at(range).filter(|&it| self.outline.statements[it].is_executed)
+    }
+
+    /// What stands for the body of a function that is not in the traceback, and the value that it returned.
+    fn stub(&self, index: usize) -> Option<(Edit, String)> {
+        let AnyNodeRef::StmtFunctionDef(def) = self.outline.statements[index].node else { return None };
+        let line = self.outline.line_of(self.outline.statements[index].range.start());
+        let value = self.evidence.returned.get(&line).filter(|it| *it != "None")?;
+        let fails_within =
+            |it: usize| it == index || self.outline.ancestors(it).any(|around| around == index);
+        if self.values.is_empty() || self.values.iter().any(|(it, _)| it.is_some_and(fails_within)) {
+            return None;
+        }
+        let body = TextRange::new(def.body.first()?.start(), def.body.last()?.end());
+        let text = format!("return {value}");
+        (text.len() < usize::from(body.len()).max(60)).then(|| (Edit::replace(body, text), value.clone()))
     }
 
     /// What a loop that failed turns over, cut to the turn that failed.

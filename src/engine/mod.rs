@@ -44,8 +44,11 @@ fn search(session: &mut Session<'_>) -> Result<(), Stop> {
     session.declutter()?;
     while session.leap()? {}
     session.stages(&[Stage::Clutter, Stage::Structure])?;
+    while session.leap()? {}
     session.stages(&[Stage::Structure, Stage::Shape])?;
+    while session.leap()? {}
     session.stages(&[Stage::Detail])?;
+    while session.leap()? {}
     loop {
         let before = session.base_key();
         session.sweep(Thoroughness::New)?;

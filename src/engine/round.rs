@@ -8,8 +8,9 @@ use minrepro_reducers::{
     pass::{Prior, Proposal},
 };
 
-/// How many candidates a batch has at most. Fixed, so that results do not depend on the number of workers.
-pub(super) const BATCH: usize = 32;
+/// How many candidates a batch has at most. Fixed, so that results do not depend on the number of workers; small, so that
+/// each batch is made with what the one before it taught.
+pub(super) const BATCH: usize = 8;
 
 /// At least so many chunks a group is cut into once it was not accepted whole.
 const CHUNKS: usize = 8;
@@ -90,10 +91,10 @@ impl Round {
 
     /// The next chunks to try, none once the round is through. While there is room, groups of which nothing is being
     /// tried go on to their next size: full batches keep all workers busy.
-    pub(super) fn next_batch(&mut self) -> Vec<Chunk> {
+    pub(super) fn next_batch(&mut self, room: usize) -> Vec<Chunk> {
         let mut batch: Vec<Chunk> = Vec::new();
         let mut trying: HashSet<usize> = HashSet::new();
-        while batch.len() < BATCH {
+        while batch.len() < room {
             if let Some(mut chunk) = self.queue.pop_front() {
                 chunk.units.retain(|&unit| self.units[unit].is_some());
                 if !chunk.units.is_empty() {

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 
 use super::{
     plan::{Base, Plan},
-    round::{Chunk, Round, Thoroughness},
+    round::{BATCH, Chunk, Round, Thoroughness},
     types::{Candidate, Commit, Event, Judge, Judged, Kept, Options, Reduction, Stop, Tally},
 };
 use crate::{
@@ -29,8 +29,7 @@ use crate::{
     oracle::{Difference, Verdict},
 };
 
-/// How many guesses are tried at once, and after how many that miss the evidence is given up.
-const WAVE: usize = 8;
+/// After how many guesses that miss the evidence is given up.
 const LEAPS: usize = 32;
 
 pub(super) struct Session<'a> {
@@ -150,7 +149,7 @@ impl<'a> Session<'a> {
         loop {
             let (mut round, mut members) = self.leaps(&evidence);
             members.retain(|member| !self.verdicts.contains_key(&member.candidate.key));
-            let wave = spread(members, WAVE.min(left));
+            let wave = spread(members, BATCH.min(left));
             if wave.is_empty() {
                 return Ok(false);
             }
@@ -279,7 +278,7 @@ impl<'a> Session<'a> {
         let mut round = Round::new(proposals, how);
         let mut pending: Option<Pending> = None;
         loop {
-            let chunks = round.next_batch();
+            let chunks = round.next_batch(BATCH - usize::from(pending.is_some()));
             if chunks.is_empty() && pending.is_none() {
                 return Ok(());
             }

@@ -185,7 +185,7 @@ class Tracer:
         self.script = script
         self.hits = {}  # line -> times
         self.entered = {}  # first line of a function -> calls
-        self.returned = {}  # first line of a function -> expression, or None where it varies
+        self.returned = {}  # first line of a function -> its last value as an expression, or None
         self.made = {}  # id -> (object, args, kwargs) of constructions
         self.failure = []
         self.namespace = {}
@@ -228,14 +228,10 @@ class Tracer:
 
     def leave(self, code, value):
         first = code.co_firstlineno
-        if code.co_flags & 0x2A0 or self.entered.get(first, 0) > CALLS:
-            # Generators and coroutines return otherwise.
-            self.returned[first] = None
-            return
-        text = Writer(self.namespace, {}).text(value)
-        if self.returned.get(first, text) != text:
-            text = None
-        self.returned[first] = text
+        self.returned[first] = None
+        # Generators and coroutines return otherwise.
+        if not code.co_flags & 0x2A0 and self.entered.get(first, 0) <= CALLS:
+            self.returned[first] = Writer(self.namespace, self.made).text(value)
 
     def is_own(self, code):
         return code.co_filename == self.script

@@ -8,7 +8,7 @@ use crate::{
 };
 
 pass! {
-    /// Removes functions, classes, imports and variables together with every statement that uses them.
+    /// Removes functions, classes, imports, variables and attributes together with every statement that uses them.
     ///
     /// ```python before
     /// def log(text):
@@ -30,22 +30,29 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let mut seen = BTreeSet::new();
     // Removing statements, the latest first, leaves fewer of them.
     out.next_phase();
-    for variable in cx.program.scopes().variables.iter().rev() {
-        let Some(seeds) = definitions(variable, &statements) else { continue };
+    let variables = cx.program.scopes().variables.iter().rev().filter_map(|variable| {
+        Some((variable.name.as_str(), variable.uses.is_empty(), definitions(variable, &statements)?))
+    });
+    let attributes = statements.attributes();
+    let attributes = attributes.iter().rev().map(|(name, it)| {
+        let uses = it.uses.iter().map(|(place, _)| *place);
+        (*name, it.uses.is_empty(), it.definitions.iter().copied().chain(uses).collect())
+    });
+    for (name, is_unused, seeds) in variables.chain(attributes) {
         let removed = statements.removing(seeds, &[]);
         // What drags nearly everything along says nothing that removing the rest would not.
         if statements.extent(&removed) >= whole || !seen.insert(removed.clone()) {
             continue;
         }
-        let prior = if variable.uses.is_empty() { Prior::Likely } else { Prior::Even };
+        let prior = if is_unused { Prior::Likely } else { Prior::Even };
         let mut edits = EditSet::default();
         for place in &removed {
             edits.remove(place.list, place.item);
         }
         let uses = removed.len() - 1;
         let note = match uses {
-            0 => format!("`{}`", variable.name),
-            _ => format!("`{}` and {uses} statements that hang on it", variable.name),
+            0 => format!("`{name}`"),
+            _ => format!("`{name}` and {uses} statements that hang on it"),
         };
         out.propose(edits, prior, note);
     }

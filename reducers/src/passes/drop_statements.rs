@@ -1,5 +1,8 @@
+use std::collections::BTreeSet;
+
 use crate::{
-    edit::EditSet,
+    closure::Statements,
+    edit::{EditSet, Removal},
     list::ListKind,
     pass::{Cx, Prior, Proposals, Stage, pass},
     syntax::{Program, Ranged},
@@ -21,6 +24,17 @@ pass! {
 }
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
+    let statements = Statements::of(cx.program);
+    let attributes = statements.attributes();
+    let read: BTreeSet<Removal> = attributes
+        .values()
+        .flat_map(|it| {
+            let is_own = |place: &Removal| {
+                it.uses.iter().any(|(_, range)| statements.range(*place).contains_range(*range))
+            };
+            it.definitions.iter().copied().filter(move |place| !it.uses.is_empty() && !is_own(place))
+        })
+        .collect();
     let mut rows: Vec<(usize, u16)> = cx
         .program
         .lists()
@@ -29,21 +43,33 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         .filter(|(_, row)| row.kind.is_suite())
         .map(|(index, row)| (index, row.depth))
         .collect();
-    // Outer statements first; of one depth the latest first.
+    // Top-level statements first, then all others, the outer ones first; of one depth the latest first.
     rows.sort_by_key(|&(index, depth)| (depth, std::cmp::Reverse(cx.program.lists()[index].inner.start())));
-    let mut depth = 0;
-    for (index, at) in rows {
-        if at != depth {
-            depth = at;
+    let mut postponed = Vec::new();
+    for (index, depth) in rows {
+        if depth > 0 && out.is_in_first_phase() {
             out.next_phase();
         }
         for item in (0..cx.program.lists()[index].items.len()).rev() {
-            let (list, item) = (index as u32, item as u32);
-            if is_alone_and_bare(cx.program, list) {
+            let place = Removal { list: index as u32, item: item as u32 };
+            if is_alone_and_bare(cx.program, place.list) {
                 continue;
             }
-            out.propose(EditSet::removal(list, item), Prior::Likely, describe(cx.program, list, item));
+            if read.contains(&place) {
+                postponed.push(place);
+            } else {
+                let note = describe(cx.program, place);
+                out.propose(EditSet::removal(place.list, place.item), Prior::Likely, note);
+            }
         }
+    }
+    // What is read elsewhere, once those readers have had their chance to go.
+    if !postponed.is_empty() {
+        out.next_phase();
+    }
+    for place in postponed {
+        let note = describe(cx.program, place);
+        out.propose(EditSet::removal(place.list, place.item), Prior::Even, note);
     }
 }
 
@@ -58,8 +84,8 @@ fn is_alone_and_bare(program: &Program, list: u32) -> bool {
 }
 
 /// A statement by its first line.
-fn describe(program: &Program, list: u32, item: u32) -> String {
-    let text = program.slice(program.lists()[list as usize].items[item as usize]);
+fn describe(program: &Program, place: Removal) -> String {
+    let text = program.slice(program.lists()[place.list as usize].items[place.item as usize]);
     let line = text.lines().next().unwrap_or_default();
     let short: String = line.chars().take(60).collect();
     if short.len() < text.len() { format!("`{short} …`") } else { format!("`{short}`") }
