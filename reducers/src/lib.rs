@@ -9,6 +9,7 @@ pub mod list;
 pub mod pass;
 mod passes;
 mod paste;
+mod places;
 pub mod registry;
 pub mod scope;
 pub mod source;

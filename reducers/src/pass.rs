@@ -1,7 +1,10 @@
 //! A pass: a pure function from a program to proposals. Owns the shapes that passes and engine share, and the macro
 //! that turns a pass's doc comment into its help, its row in the table of passes and an executed test.
 
-use crate::{edit::EditSet, syntax::Program};
+use crate::{
+    edit::{Edit, EditSet},
+    syntax::{Program, TextRange},
+};
 
 /// One pass over a program.
 #[derive(Debug)]
@@ -131,6 +134,11 @@ impl Proposals {
     pub fn propose(&mut self, edits: EditSet, prior: Prior, note: impl Into<String>) {
         let (phase, group) = (self.phase, self.group);
         self.list.push(Proposal { pass: self.pass, edits, prior, note: note.into(), phase, group });
+    }
+
+    /// Proposes to delete a range.
+    pub fn delete(&mut self, range: TextRange, prior: Prior, note: impl Into<String>) {
+        self.propose(EditSet::one(Edit::delete(range)), prior, note);
     }
 
     /// What follows is not to be tried together with what came before.
