@@ -97,6 +97,79 @@ fn every_proposal_on_library_files_keeps_the_contract() {
     }
 }
 
+/// The scripts of the corpus.
+fn corpus() -> Vec<(PathBuf, Program)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let folders = folder.read_dir().unwrap().flatten();
+    let mut paths: Vec<PathBuf> =
+        folders.map(|it| it.path().join("repro.py")).filter(|it| it.is_file()).collect();
+    paths.sort();
+    let read = |path: PathBuf| {
+        let program = Program::read(&std::fs::read(&path).unwrap()).unwrap();
+        (path, program)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// Numbers that look random and are the same in every run (splitmix64).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % limit as u64) as usize
+    }
+}
+
+/// Programs that no one would write: edits of random passes, some at a time, one after the other, until nothing is left.
+/// `MINREPRO_TEST_EDITS` says how many.
+#[test]
+fn random_edits_keep_the_contract() {
+    let wanted: usize =
+        std::env::var("MINREPRO_TEST_EDITS").map_or(3_000, |it| it.parse().expect("a number of edits"));
+    let mut programs = corpus();
+    programs.extend(odd());
+    programs.extend(library(60, 8_000));
+    let mut dice = Dice(1);
+    let (mut done, mut breaches) = (0, Vec::new());
+    while done < wanted {
+        let (path, program) = &programs[dice.below(programs.len())];
+        let mut program = program.sibling(program.shared_text()).unwrap();
+        let mut idle = 0;
+        while idle < 2 * PASSES.len() && done < wanted {
+            let pass = PASSES[dice.below(PASSES.len())];
+            let proposals = pass.proposals(&program);
+            let cost = Cost::of(&program);
+            let mut union = EditSet::default();
+            for _ in 0..proposals.len().min(1 + dice.below(6)) {
+                let proposal = &proposals[dice.below(proposals.len())];
+                if let Err(breach) = outcome(&program, cost, &proposal.edits) {
+                    let path = path.display();
+                    breaches.push(format!(
+                        "{} on {path}: {}: {breach}\n{}",
+                        pass.id,
+                        proposal.note,
+                        program.text()
+                    ));
+                }
+                let wider = union.union(&proposal.edits);
+                if wider.apply(&program).is_ok_and(|text| program.sibling(text).is_ok()) {
+                    union = wider;
+                }
+                done += 1;
+            }
+            match outcome(&program, cost, &union) {
+                Ok(next) => (program, idle) = (next, 0),
+                Err(_) => idle += 1,
+            }
+        }
+        assert!(breaches.len() < 5, "{}", breaches.join("\n"));
+    }
+    assert!(breaches.is_empty(), "{}", breaches.join("\n"));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
