@@ -3,6 +3,7 @@
 
 mod commands;
 mod engine;
+mod grammar;
 mod oracle;
 mod properties;
 mod runner;

@@ -11,6 +11,7 @@ mod outline;
 pub mod pass;
 mod passes;
 mod paste;
+mod places;
 pub mod registry;
 pub mod scope;
 mod slice;

@@ -168,6 +168,11 @@ impl Proposals {
         self.phase == 0
     }
 
+    /// Proposes to delete a range.
+    pub fn delete(&mut self, range: TextRange, prior: Prior, note: impl Into<String>) {
+        self.propose(EditSet::one(Edit::delete(range)), prior, note);
+    }
+
     /// What follows is not to be tried together with what came before.
     pub fn next_group(&mut self) {
         self.group += 1;

@@ -6,12 +6,19 @@ use crate::syntax::TokenKind;
 use crate::{
     cost::Cost,
     edit::EditSet,
-    syntax::{Program, Ranged, TextRange, TextSize, ast::Expr},
+    syntax::{
+        Program, Ranged, TextRange, TextSize,
+        ast::{Expr, comparable::ComparableStmt},
+    },
 };
 
 /// The parentheses that an expression needs in a place that now holds something else: two, or none.
 pub(crate) fn parentheses(program: &Program, expr: &Expr, place: TextRange) -> (&'static str, &'static str) {
     let text = program.slice(expr.range());
+    let is_looked_into = program.next_token(place.end()).is_some_and(|token| token.kind() == TokenKind::Dot);
+    if expr.is_number_literal_expr() && is_looked_into {
+        return ("(", ")");
+    }
     if is_closed(expr, text) || (is_open_place(program, place) && is_operation(expr, text)) {
         ("", "")
     } else {
@@ -24,6 +31,20 @@ pub(crate) fn gains(program: &Program, edits: &EditSet) -> bool {
     let text = edits.apply(program).ok();
     let after = text.and_then(|text| program.sibling(text).ok());
     after.is_some_and(|after| Cost::of(&after) < Cost::of(program))
+}
+
+/// Whether edits change nothing but how the program is written.
+pub(crate) fn means_the_same(program: &Program, edits: &EditSet) -> bool {
+    let text = edits.apply(program).ok();
+    let after = text.and_then(|text| program.sibling(text).ok());
+    after.is_some_and(|after| {
+        let (before, now) = (program.body(), after.body());
+        before.len() == now.len()
+            && before
+                .iter()
+                .zip(now)
+                .all(|(one, other)| ComparableStmt::from(one) == ComparableStmt::from(other))
+    })
 }
 
 /// Whether an expression reads the same in any place: it has brackets of its own, or is one primary on one line.

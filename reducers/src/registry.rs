@@ -3,16 +3,20 @@
 use crate::{
     pass::{Pass, Stage},
     passes::{
-        drop_annotations::DROP_ANNOTATIONS, drop_arguments::DROP_ARGUMENTS,
+        drop_annotations::DROP_ANNOTATIONS, drop_arguments::DROP_ARGUMENTS, drop_async::DROP_ASYNC,
         drop_blank_lines::DROP_BLANK_LINES, drop_clauses::DROP_CLAUSES, drop_comments::DROP_COMMENTS,
-        drop_decorators::DROP_DECORATORS, drop_definitions::DROP_DEFINITIONS,
-        drop_docstrings::DROP_DOCSTRINGS, drop_elements::DROP_ELEMENTS, drop_parameters::DROP_PARAMETERS,
-        drop_statements::DROP_STATEMENTS, drop_unexecuted::DROP_UNEXECUTED,
-        drop_unused_imports::DROP_UNUSED_IMPORTS, hoist_expressions::HOIST_EXPRESSIONS,
-        inline_functions::INLINE_FUNCTIONS, inline_variables::INLINE_VARIABLES,
-        jump_to_failure::JUMP_TO_FAILURE, keep_slice::KEEP_SLICE, merge_classes::MERGE_CLASSES,
-        replace_expressions::REPLACE_EXPRESSIONS, shrink_literals::SHRINK_LITERALS,
-        unwrap_blocks::UNWRAP_BLOCKS,
+        drop_comprehension_clauses::DROP_COMPREHENSION_CLAUSES, drop_decorators::DROP_DECORATORS,
+        drop_defaults::DROP_DEFAULTS, drop_definitions::DROP_DEFINITIONS, drop_docstrings::DROP_DOCSTRINGS,
+        drop_elements::DROP_ELEMENTS, drop_operands::DROP_OPERANDS, drop_optional_parts::DROP_OPTIONAL_PARTS,
+        drop_parameters::DROP_PARAMETERS, drop_patterns::DROP_PATTERNS, drop_punctuation::DROP_PUNCTUATION,
+        drop_stars::DROP_STARS, drop_statements::DROP_STATEMENTS, drop_string_parts::DROP_STRING_PARTS,
+        drop_targets::DROP_TARGETS, drop_type_parameters::DROP_TYPE_PARAMETERS,
+        drop_unexecuted::DROP_UNEXECUTED, drop_unused_imports::DROP_UNUSED_IMPORTS,
+        drop_with_items::DROP_WITH_ITEMS, flatten_else::FLATTEN_ELSE, hoist_expressions::HOIST_EXPRESSIONS,
+        hoist_statements::HOIST_STATEMENTS, inline_functions::INLINE_FUNCTIONS,
+        inline_variables::INLINE_VARIABLES, jump_to_failure::JUMP_TO_FAILURE, keep_slice::KEEP_SLICE,
+        merge_classes::MERGE_CLASSES, replace_expressions::REPLACE_EXPRESSIONS,
+        shrink_literals::SHRINK_LITERALS, unroll_loops::UNROLL_LOOPS, unwrap_blocks::UNWRAP_BLOCKS,
     },
 };
 
@@ -30,15 +34,30 @@ pub static PASSES: &[&Pass] = &[
     &UNWRAP_BLOCKS,
     &DROP_CLAUSES,
     &DROP_PARAMETERS,
+    &DROP_TYPE_PARAMETERS,
+    &DROP_WITH_ITEMS,
+    &DROP_ASYNC,
+    &UNROLL_LOOPS,
     &INLINE_FUNCTIONS,
     &MERGE_CLASSES,
     &REPLACE_EXPRESSIONS,
+    &HOIST_STATEMENTS,
+    &DROP_TARGETS,
+    &DROP_OPTIONAL_PARTS,
     &DROP_DECORATORS,
     &DROP_ELEMENTS,
     &DROP_ARGUMENTS,
+    &DROP_DEFAULTS,
+    &DROP_OPERANDS,
+    &DROP_COMPREHENSION_CLAUSES,
+    &DROP_PATTERNS,
+    &DROP_STRING_PARTS,
     &HOIST_EXPRESSIONS,
+    &DROP_STARS,
     &INLINE_VARIABLES,
     &SHRINK_LITERALS,
+    &FLATTEN_ELSE,
+    &DROP_PUNCTUATION,
     &DROP_BLANK_LINES,
 ];
 
@@ -55,6 +74,20 @@ pub fn of_stage(passes: &[&'static Pass], stage: Stage) -> Vec<&'static Pass> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_readme_lists_them() {
+        let rows = PASSES
+            .iter()
+            .map(|pass| format!("| `{}` | {} | {} |", pass.id, pass.stage.name(), pass.summary()));
+        let table: Vec<String> = rows.collect();
+        let readme = include_str!("../README.md");
+        assert!(
+            readme.contains(&table.join("\n")),
+            "reducers/README.md wants this table:\n{}",
+            table.join("\n")
+        );
+    }
 
     #[test]
     fn passes_stand_in_the_order_of_their_stages_under_names_of_their_own() {

@@ -55,22 +55,26 @@ fn odd() -> Vec<(PathBuf, Program)> {
 }
 
 /// Holds every proposal of every pass to the contract: it applies, parses, lowers the cost, and comes out the same twice.
-fn check_contract(name: &str, program: &Program) -> usize {
+fn check_contract(name: &str, program: &Program) {
     let cost = Cost::of(program);
-    let mut count = 0;
+    let mut breaches = Vec::new();
     for pass in PASSES {
         let proposals = pass.proposals(program);
         assert_eq!(proposals, pass.proposals(program), "{} on {name}", pass.id);
         for proposal in &proposals {
-            let what = || format!("{} on {name}: {}", pass.id, proposal.note);
-            let text = proposal.edits.apply(program).unwrap_or_else(|error| panic!("{}: {error}", what()));
-            let after =
-                program.sibling(text.as_str()).unwrap_or_else(|error| panic!("{}: {error}\n{text}", what()));
-            assert!(Cost::of(&after) < cost, "{}: no gain\n{text}", what());
-            count += 1;
+            if let Err(breach) = outcome(program, cost, &proposal.edits) {
+                breaches.push(format!("{} on {name}: {}: {breach}", pass.id, proposal.note));
+            }
         }
     }
-    count
+    assert!(breaches.is_empty(), "{}", breaches.join("\n"));
+}
+
+/// What edits make of a program, or in which way they are no proposal.
+fn outcome(program: &Program, cost: Cost, edits: &EditSet) -> Result<Program, String> {
+    let text = edits.apply(program).map_err(|error| error.to_string())?;
+    let after = program.sibling(text).map_err(|error| format!("{error}: {}", error.excerpt))?;
+    if Cost::of(&after) < cost { Ok(after) } else { Err("no gain".to_owned()) }
 }
 
 #[test]
@@ -91,6 +95,79 @@ fn every_proposal_on_library_files_keeps_the_contract() {
     for (path, program) in programs {
         check_contract(&path.display().to_string(), &program);
     }
+}
+
+/// The scripts of the corpus.
+fn corpus() -> Vec<(PathBuf, Program)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let folders = folder.read_dir().unwrap().flatten();
+    let mut paths: Vec<PathBuf> =
+        folders.map(|it| it.path().join("repro.py")).filter(|it| it.is_file()).collect();
+    paths.sort();
+    let read = |path: PathBuf| {
+        let program = Program::read(&std::fs::read(&path).unwrap()).unwrap();
+        (path, program)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// Numbers that look random and are the same in every run (splitmix64).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % limit as u64) as usize
+    }
+}
+
+/// Programs that no one would write: edits of random passes, some at a time, one after the other, until nothing is left.
+/// `MINREPRO_TEST_EDITS` says how many.
+#[test]
+fn random_edits_keep_the_contract() {
+    let wanted: usize =
+        std::env::var("MINREPRO_TEST_EDITS").map_or(3_000, |it| it.parse().expect("a number of edits"));
+    let mut programs = corpus();
+    programs.extend(odd());
+    programs.extend(library(60, 8_000));
+    let mut dice = Dice(1);
+    let (mut done, mut breaches) = (0, Vec::new());
+    while done < wanted {
+        let (path, program) = &programs[dice.below(programs.len())];
+        let mut program = program.sibling(program.shared_text()).unwrap();
+        let mut idle = 0;
+        while idle < 2 * PASSES.len() && done < wanted {
+            let pass = PASSES[dice.below(PASSES.len())];
+            let proposals = pass.proposals(&program);
+            let cost = Cost::of(&program);
+            let mut union = EditSet::default();
+            for _ in 0..proposals.len().min(1 + dice.below(6)) {
+                let proposal = &proposals[dice.below(proposals.len())];
+                if let Err(breach) = outcome(&program, cost, &proposal.edits) {
+                    let path = path.display();
+                    breaches.push(format!(
+                        "{} on {path}: {}: {breach}\n{}",
+                        pass.id,
+                        proposal.note,
+                        program.text()
+                    ));
+                }
+                let wider = union.union(&proposal.edits);
+                if wider.apply(&program).is_ok_and(|text| program.sibling(text).is_ok()) {
+                    union = wider;
+                }
+                done += 1;
+            }
+            match outcome(&program, cost, &union) {
+                Ok(next) => (program, idle) = (next, 0),
+                Err(_) => idle += 1,
+            }
+        }
+        assert!(breaches.len() < 5, "{}", breaches.join("\n"));
+    }
+    assert!(breaches.is_empty(), "{}", breaches.join("\n"));
 }
 
 proptest! {

@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    edit::{EditSet, Removal},
+    edit::{Edit, EditSet, Removal},
     list::ListKind,
     pass::{Cx, Prior, Proposals, Stage, pass},
     syntax::{
-        AnyNodeRef, Program, Ranged, TextSize,
+        AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{self, Expr},
     },
 };
@@ -35,7 +35,19 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         .filter_map(|node| if let AnyNodeRef::ExprCall(call) = node.node { Some(call) } else { None })
         .collect();
     for node in tree.nodes.iter().rev() {
-        let AnyNodeRef::StmtFunctionDef(def) = node.node else { continue };
+        let def = match node.node {
+            AnyNodeRef::StmtFunctionDef(def) => def,
+            AnyNodeRef::ExprLambda(ast::ExprLambda { parameters: Some(parameters), .. }) => {
+                for parameter in &**parameters {
+                    if let Some(edits) = places.without(parameters, parameter) {
+                        let note = format!("parameter `{}` of a lambda", parameter.name());
+                        out.propose(edits, Prior::Even, note);
+                    }
+                }
+                continue;
+            }
+            _ => continue,
+        };
         let class = node.parent.map(|at| tree.nodes[at as usize].node).and_then(|parent| match parent {
             AnyNodeRef::StmtClassDef(class) => Some(class.name.as_str()),
             _ => None,
@@ -45,8 +57,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             if class.is_some() && position == 0 {
                 continue;
             }
-            let Some(place) = places.parameter(parameter.as_parameter().name.range.start()) else { continue };
-            let mut edits = EditSet::removal(place.list, place.item);
+            let Some(mut edits) = places.without(&def.parameters, parameter) else { continue };
             let offset = usize::from(class.is_some());
             for call in &calls {
                 for argument in arguments_for(call, parameter, position - offset) {
@@ -122,6 +133,18 @@ impl<'a> Places<'a> {
             }
         }
         places
+    }
+
+    /// The removal of a parameter. Of `*rest` the star stays if only keywords follow it.
+    fn without(&self, parameters: &ast::Parameters, parameter: ast::AnyParameterRef<'_>) -> Option<EditSet> {
+        let inner = parameter.as_parameter();
+        if parameters.vararg.as_deref().is_some_and(|it| it.range == inner.range)
+            && !parameters.kwonlyargs.is_empty()
+        {
+            return Some(EditSet::one(Edit::delete(TextRange::new(inner.name.start(), inner.end()))));
+        }
+        let place = self.parameter(inner.name.range.start())?;
+        Some(EditSet::removal(place.list, place.item))
     }
 
     /// The item that holds the name at this offset.

@@ -6,7 +6,7 @@ use crate::{
     list::ListKind,
     pass::{Cx, Prior, Proposals, Stage, pass},
     scope::BindingKind,
-    syntax::{AnyNodeRef, Ranged, TextSize},
+    syntax::{AnyNodeRef, Ranged, TextRange, TextSize},
 };
 
 pass! {
@@ -44,6 +44,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         .flat_map(|variable| variable.bindings.iter().map(|binding| (variable.name.as_str(), binding)))
         .filter(|(_, binding)| binding.kind == BindingKind::Import)
         .collect();
+    let mut alone = Vec::new();
     for node in cx.program.tree().nodes.iter().rev() {
         let (aliases, statement) = match node.node {
             AnyNodeRef::StmtImport(import) => (&import.names, import.range),
@@ -62,14 +63,31 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                     format!("unused `{}`", cx.program.slice(statement).lines().next().unwrap_or_default());
                 out.propose(EditSet::removal(place.list, place.item), Prior::Certain, note);
             }
+            // What is imported for what the import does, goes name by name.
+            if gone.len() > 1 {
+                alone.extend(gone);
+            }
             continue;
         }
         for (name, binding) in gone {
-            if let Some(place) = names.get(&(binding.range.start(), binding.range.end())) {
-                let edits = EditSet::removal(place.list, place.item);
-                out.propose(edits, Prior::Certain, format!("unused import of `{name}`"));
-            }
+            drop_name(&names, name, binding.range, Prior::Certain, out);
         }
+    }
+    out.next_phase();
+    for (name, binding) in alone {
+        drop_name(&names, name, binding.range, Prior::Unlikely, out);
+    }
+}
+
+fn drop_name(
+    names: &BTreeMap<(TextSize, TextSize), Removal>,
+    name: &str,
+    range: TextRange,
+    prior: Prior,
+    out: &mut Proposals,
+) {
+    if let Some(place) = names.get(&(range.start(), range.end())) {
+        out.propose(EditSet::removal(place.list, place.item), prior, format!("unused import of `{name}`"));
     }
 }
 

@@ -1,8 +1,8 @@
-use super::replace_expressions::values;
 use crate::{
     edit::{Edit, EditSet},
     pass::{Cx, Prior, Proposals, Stage, pass},
     paste::parentheses,
+    places::{Role, expressions},
     syntax::{
         Program, Ranged, TextRange,
         ast::{self, Expr},
@@ -22,11 +22,14 @@ pass! {
 }
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
-    for (expr, _) in values(cx.program) {
-        for part in parts(expr) {
-            if let Some(edits) = keep(cx.program, expr.range(), part) {
-                let short: String = cx.program.slice(part.range()).chars().take(40).collect();
-                out.propose(edits, Prior::Unlikely, format!("down to `{short}`"));
+    for place in expressions(cx.program) {
+        for part in parts(place.expr, place.role) {
+            let is_doubled_brace = place.behind_brace && cx.program.slice(part.range()).starts_with('{');
+            if let Some(edits) = keep(cx.program, place.expr.range(), part)
+                && !is_doubled_brace
+            {
+                let note = format!("down to `{}`", cx.program.excerpt(part.range()));
+                out.propose(edits, Prior::Unlikely, note);
                 out.next_group();
             }
         }
@@ -34,35 +37,78 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 }
 
 /// The parts that could stand for the whole, the most promising first.
-fn parts(expr: &Expr) -> Vec<&Expr> {
-    match expr {
-        Expr::Call(call) => {
-            let receiver = match &*call.func {
-                Expr::Attribute(attribute) => Some(&*attribute.value),
-                _ => None,
-            };
-            let arguments =
-                call.arguments.args.iter().chain(call.arguments.keywords.iter().map(|it| &it.value));
-            receiver.into_iter().chain(arguments.filter(|it| !it.is_starred_expr())).collect()
-        }
+fn parts(expr: &Expr, role: Role) -> Vec<&Expr> {
+    let mut parts: Vec<&Expr> = match expr {
+        Expr::Call(call) => of_call(call, role),
         Expr::BinOp(it) => vec![&it.left, &it.right],
         Expr::BoolOp(it) => it.values.iter().collect(),
         Expr::Compare(it) => std::iter::once(&*it.left).chain(&it.comparators).collect(),
         Expr::UnaryOp(it) => vec![&it.operand],
-        Expr::If(it) => vec![&it.body, &it.orelse],
-        Expr::Subscript(it) => vec![&it.value],
-        Expr::Attribute(it) => vec![&it.value],
+        Expr::If(it) => vec![&it.body, &it.orelse, &it.test],
+        Expr::Subscript(it) => vec![&it.value, &it.slice],
+        // Looking into something deeper is hardly ever what may be left out: `a.b.c()` is no chain of calls.
+        Expr::Attribute(it) if role != Role::Base => vec![&it.value],
+        Expr::Named(it) => vec![&it.value],
+        Expr::Lambda(it) => vec![&it.body],
         Expr::Await(ast::ExprAwait { value, .. }) | Expr::YieldFrom(ast::ExprYieldFrom { value, .. }) => {
             vec![value]
         }
-        Expr::List(it) if it.elts.len() == 1 => it.elts.iter().filter(|it| !it.is_starred_expr()).collect(),
+        Expr::Yield(it) => it.value.as_deref().into_iter().collect(),
+        Expr::Slice(it) => {
+            [&it.lower, &it.upper, &it.step].into_iter().filter_map(|it| it.as_deref()).collect()
+        }
+        Expr::ListComp(it) => of_comprehension(&it.generators),
+        Expr::SetComp(it) => of_comprehension(&it.generators),
+        Expr::DictComp(it) => of_comprehension(&it.generators),
+        Expr::Generator(it) => of_comprehension(&it.generators),
+        // Of several elements all but one can go before.
+        Expr::List(it) if it.elts.len() == 1 => it.elts.iter().collect(),
+        Expr::Set(it) if it.elts.len() == 1 => it.elts.iter().collect(),
+        Expr::Tuple(it) if it.elts.len() <= 2 => it.elts.iter().collect(),
+        Expr::Dict(it) if it.items.len() == 1 => {
+            it.items.iter().flat_map(|item| [Some(&item.value), item.key.as_ref()]).flatten().collect()
+        }
+        Expr::FString(it) => {
+            let fields = it.value.elements().filter_map(ast::InterpolatedStringElement::as_interpolation);
+            fields.map(|field| &*field.expression).collect()
+        }
         _ => Vec::new(),
-    }
+    };
+    let holds_slice = |tuple: &ast::ExprTuple| tuple.elts.iter().any(Expr::is_slice_expr);
+    parts.retain(|part| match part {
+        Expr::Starred(_) | Expr::Slice(_) => false,
+        Expr::Tuple(tuple) => !holds_slice(tuple),
+        _ => true,
+    });
+    parts
+}
+
+fn of_call(call: &ast::ExprCall, role: Role) -> Vec<&Expr> {
+    let receiver = match &*call.func {
+        Expr::Attribute(attribute) => Some(&*attribute.value),
+        _ => None,
+    };
+    let func = (role == Role::Callable).then_some(&*call.func);
+    let arguments = call.arguments.args.iter().chain(call.arguments.keywords.iter().map(|it| &it.value));
+    func.into_iter().chain(receiver).chain(arguments).collect()
+}
+
+fn of_comprehension(generators: &[ast::Comprehension]) -> Vec<&Expr> {
+    generators.iter().take(1).map(|clause| &clause.iter).collect()
+}
+
+/// Whether an expression only names or writes something.
+pub(crate) fn is_plain(expr: &Expr) -> bool {
+    expr.is_literal_expr() || matches!(expr, Expr::Name(_) | Expr::Lambda(_))
 }
 
 /// The edits that leave a part of an expression, in parentheses where it needs them.
-fn keep(program: &Program, whole: TextRange, part: &Expr) -> Option<EditSet> {
+pub(crate) fn keep(program: &Program, whole: TextRange, part: &Expr) -> Option<EditSet> {
     let (open, close) = parentheses(program, part, whole);
+    let text = program.slice(part.range());
+    if open.is_empty() && program.would_glue(whole, text) {
+        return None;
+    }
     let mut edits = EditSet::default();
     edits.edit(Edit::replace(TextRange::new(whole.start(), part.start()), open));
     edits.edit(Edit::replace(TextRange::new(part.end(), whole.end()), close));
@@ -78,7 +124,38 @@ mod tests {
     #[test]
     fn parts_stand_for_the_whole() {
         check_edits(&HOIST_EXPRESSIONS, "x = a.f(b, k=c)\n", &["x = a\n", "x = b\n", "x = c\n"]);
-        check_edits(&HOIST_EXPRESSIONS, "y = a if b else c\n", &["y = a\n", "y = c\n"]);
+        check_edits(&HOIST_EXPRESSIONS, "y = a if b else c\n", &["y = a\n", "y = c\n", "y = b\n"]);
+        check_edits(&HOIST_EXPRESSIONS, "y = lambda: a\n", &["y = a\n"]);
+        check_edits(&HOIST_EXPRESSIONS, "y = [a for a in b]\n", &["y = b\n"]);
+    }
+
+    #[test]
+    fn chains_and_decorators() {
+        check_edits(&HOIST_EXPRESSIONS, "x = a.b().c()\n", &["x = a.b()\n", "x = a.c()\n"]);
+        check_edits(
+            &HOIST_EXPRESSIONS,
+            "@a(b)\ndef f(): pass\n",
+            &["@a\ndef f(): pass\n", "@b\ndef f(): pass\n"],
+        );
+    }
+
+    #[test]
+    fn formatted_strings() {
+        check_edits(
+            &HOIST_EXPRESSIONS,
+            "x = f'{-a}'\n",
+            &["x = (-a)\n".replace("(-a)", "-a").as_str(), "x = f'{a}'\n"],
+        );
+        check_edits(
+            &HOIST_EXPRESSIONS,
+            "f'{a.b({1: 2}.c)}'\n",
+            &["a.b({1: 2}.c)\n", "f'{a}'\n", "f'{a.b({1: 2})}'\n", "f'{a.b((2).c)}'\n", "f'{a.b((1).c)}'\n"],
+        );
+    }
+
+    #[test]
+    fn words_are_not_glued() {
+        check_none(&HOIST_EXPRESSIONS, "def f(): return[a]\n");
     }
 
     #[test]

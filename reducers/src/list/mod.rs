@@ -2,12 +2,13 @@
 //! display, the names of an import. Owns how the text looks once some of a row are gone, so that any subset can go
 //! and the rest still parses. Called by `edit`; proposes nothing.
 
-use crate::syntax::TokenKind;
+mod collect;
 
 use crate::{
     edit::Edit,
-    syntax::{AnyNodeRef, Program, Ranged, TextRange, TextSize, ast},
+    syntax::{Program, Ranged, TextRange, TextSize, TokenKind},
 };
+pub(crate) use collect::{collect, widened};
 
 /// A row of things of which any may go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub struct List {
     pub kind: ListKind,
     /// How many statements enclose the row.
     pub depth: u16,
-    /// The range of the things, brackets and outer layout not included.
+    /// The range of the things, brackets and outer layout not included, unless they go with the last of the row.
     pub inner: TextRange,
     /// The range of each thing, with parentheses round it, without the separator.
     pub items: Vec<TextRange>,
@@ -46,6 +47,22 @@ pub enum ListKind {
     Entries,
     /// Names of an import statement.
     ImportNames,
+    /// Names of `global` and `nonlocal`, targets of `del`.
+    Names,
+    /// Targets of an assignment, each with an equals sign behind it.
+    Targets,
+    /// Items of a `with` statement.
+    WithItems,
+    /// Operands of a chain of `and`, `or` or comparisons.
+    Operands,
+    /// Alternatives of a pattern.
+    Alternatives,
+    /// `for` clauses of a comprehension with their conditions.
+    Generators,
+    /// Strings that stand one behind the other and are one.
+    StringParts,
+    /// Type parameters; the brackets go with the last.
+    TypeParameters,
     /// Parameters of a function or lambda. A lone `/` or `*` goes with the one parameter that it is there for.
     Parameters,
 }
@@ -65,190 +82,20 @@ impl ListKind {
             | Self::Arguments
             | Self::Elements
             | Self::Entries
-            | Self::Parameters => Some(""),
+            | Self::Parameters
+            | Self::Targets
+            | Self::TypeParameters => Some(""),
             Self::TupleElements { parenthesized } => Some(if parenthesized { "" } else { "()" }),
-            Self::SetElements | Self::ImportNames => None,
+            Self::SetElements
+            | Self::ImportNames
+            | Self::Names
+            | Self::WithItems
+            | Self::Operands
+            | Self::Alternatives
+            | Self::Generators
+            | Self::StringParts => None,
         }
     }
-}
-
-/// All rows of a program, in source order of their owners.
-#[expect(clippy::too_many_lines, reason = "one arm for each kind of node that has a row")]
-pub(crate) fn collect(program: &Program) -> Vec<List> {
-    let tree = program.tree();
-    let mut lists = Vec::new();
-    let mut push = |kind: ListKind, depth: u16, inner: TextRange, items: Vec<TextRange>| {
-        if !items.is_empty() {
-            let items = if kind.is_suite() || matches!(kind, ListKind::Decorators | ListKind::Parameters) {
-                items
-            } else {
-                with_parentheses(program, inner, items)
-            };
-            lists.push(List { kind, depth, inner, items });
-        }
-    };
-    let ranges = |body: &[ast::Stmt]| body.iter().map(Ranged::range).collect::<Vec<_>>();
-    let span = |items: &[TextRange]| {
-        items.first().zip(items.last()).map_or_else(TextRange::default, |(a, b)| a.cover(*b))
-    };
-    let module = ranges(program.body());
-    push(ListKind::Module, 0, span(&module), module);
-
-    let mut depths = vec![0u16; tree.nodes.len()];
-    for (index, node) in tree.nodes.iter().enumerate() {
-        let above = node.parent.map_or(0, |parent| depths[parent as usize]);
-        let depth = above + u16::from(node.node.is_statement());
-        depths[index] = depth;
-        let mut suite = |body: &[ast::Stmt]| {
-            let items = ranges(body);
-            push(ListKind::Suite, depth, span(&items), items);
-        };
-        match node.node {
-            AnyNodeRef::StmtFunctionDef(def) => {
-                suite(&def.body);
-                let decorators: Vec<_> = def.decorator_list.iter().map(Ranged::range).collect();
-                push(ListKind::Decorators, depth, span(&decorators), decorators);
-            }
-            AnyNodeRef::StmtClassDef(def) => {
-                suite(&def.body);
-                let decorators: Vec<_> = def.decorator_list.iter().map(Ranged::range).collect();
-                push(ListKind::Decorators, depth, span(&decorators), decorators);
-            }
-            AnyNodeRef::StmtFor(stmt) => {
-                suite(&stmt.body);
-                suite(&stmt.orelse);
-            }
-            AnyNodeRef::StmtWhile(stmt) => {
-                suite(&stmt.body);
-                suite(&stmt.orelse);
-            }
-            AnyNodeRef::StmtIf(stmt) => suite(&stmt.body),
-            AnyNodeRef::ElifElseClause(clause) => suite(&clause.body),
-            AnyNodeRef::StmtWith(stmt) => suite(&stmt.body),
-            AnyNodeRef::StmtTry(stmt) => {
-                suite(&stmt.body);
-                suite(&stmt.orelse);
-                suite(&stmt.finalbody);
-            }
-            AnyNodeRef::ExceptHandlerExceptHandler(handler) => suite(&handler.body),
-            AnyNodeRef::MatchCase(case) => suite(&case.body),
-            AnyNodeRef::Arguments(arguments) => push(
-                ListKind::Arguments,
-                depth,
-                within_brackets(arguments.range),
-                arguments.arguments_source_order().map(|argument| argument.range()).collect(),
-            ),
-            AnyNodeRef::Parameters(parameters) => {
-                let items = parameter_ranges(program, parameters);
-                push(ListKind::Parameters, depth, span(&items), items);
-            }
-            AnyNodeRef::ExprList(list) => push(
-                ListKind::Elements,
-                depth,
-                within_brackets(list.range),
-                list.elts.iter().map(Ranged::range).collect(),
-            ),
-            AnyNodeRef::ExprSet(set) => push(
-                ListKind::SetElements,
-                depth,
-                within_brackets(set.range),
-                set.elts.iter().map(Ranged::range).collect(),
-            ),
-            AnyNodeRef::ExprTuple(tuple) => push(
-                ListKind::TupleElements { parenthesized: tuple.parenthesized },
-                depth,
-                if tuple.parenthesized { within_brackets(tuple.range) } else { tuple.range },
-                tuple.elts.iter().map(Ranged::range).collect(),
-            ),
-            AnyNodeRef::ExprDict(dict) => push(
-                ListKind::Entries,
-                depth,
-                within_brackets(dict.range),
-                dict.items.iter().map(|item| entry_range(program, item)).collect(),
-            ),
-            AnyNodeRef::StmtImport(import) => {
-                let names: Vec<_> = import.names.iter().map(Ranged::range).collect();
-                push(ListKind::ImportNames, depth, span(&names), names);
-            }
-            AnyNodeRef::StmtImportFrom(import) => {
-                let names: Vec<_> = import.names.iter().map(Ranged::range).collect();
-                push(ListKind::ImportNames, depth, span(&names), names);
-            }
-            _ => {}
-        }
-    }
-    lists
-}
-
-/// Parameters with their stars, annotations and defaults, and the markers that only they need.
-fn parameter_ranges(program: &Program, parameters: &ast::Parameters) -> Vec<TextRange> {
-    let marker = |from: TextSize, to: TextSize, kind: TokenKind| {
-        program.tokens()[program.token_from(from)..program.token_from(to)]
-            .iter()
-            .find(|token| token.kind() == kind)
-            .map(Ranged::range)
-    };
-    let mut ranges: Vec<TextRange> = parameters.iter_source_order().map(|it| it.range()).collect();
-    if let ([only], Some(range)) = (parameters.posonlyargs.as_slice(), ranges.first_mut())
-        && let Some(slash) = marker(only.end(), parameters.range.end(), TokenKind::Slash)
-    {
-        *range = range.cover(slash);
-    }
-    if let ([only], None) = (parameters.kwonlyargs.as_slice(), &parameters.vararg) {
-        let from = ranges
-            .iter()
-            .rev()
-            .find(|it| it.end() <= only.start())
-            .map_or(parameters.range.start(), Ranged::end);
-        let star = marker(from, only.start(), TokenKind::Star);
-        if let (Some(star), Some(range)) = (star, ranges.iter_mut().find(|it| it.end() == only.end())) {
-            *range = range.cover(star);
-        }
-    }
-    ranges
-}
-
-fn within_brackets(range: TextRange) -> TextRange {
-    TextRange::new(range.start() + TextSize::new(1), range.end() - TextSize::new(1))
-}
-
-/// `**rest` has no key; its stars come before the value.
-fn entry_range(program: &Program, item: &ast::DictItem) -> TextRange {
-    if let Some(key) = &item.key {
-        return key.range().cover(item.value.range());
-    }
-    let mut start = item.value.start();
-    while let Some(token) = program.previous_token(start) {
-        start = token.start();
-        if token.kind() == TokenKind::DoubleStar {
-            break;
-        }
-    }
-    TextRange::new(start, item.value.end())
-}
-
-/// Widens each item to the parentheses round it: everything between the separators.
-fn with_parentheses(program: &Program, inner: TextRange, items: Vec<TextRange>) -> Vec<TextRange> {
-    let tokens = program.tokens();
-    let mut from = inner.start();
-    items
-        .into_iter()
-        .map(|item| {
-            let start =
-                program.next_token(from).map_or(item.start(), |token| token.start().min(item.start()));
-            let mut end = item.end();
-            for token in &tokens[program.token_from(item.end())..] {
-                if token.start() >= inner.end() || token.kind() == TokenKind::Comma {
-                    from = token.end();
-                    break;
-                }
-                if token.kind() == TokenKind::Rpar {
-                    end = token.end();
-                }
-            }
-            TextRange::new(start, end)
-        })
-        .collect()
 }
 
 /// The edits that take `gone` (ascending, without repeats) out of a row; `None` if the row can not do without them.
@@ -259,6 +106,12 @@ pub(crate) fn removal(program: &Program, list: &List, gone: &[u32]) -> Option<Ve
         ListKind::Module | ListKind::Suite => Some(statements(program, list, gone)),
         ListKind::Decorators => {
             Some(gone.iter().map(|&at| Edit::delete(own_lines(program, list.items[at as usize]))).collect())
+        }
+        ListKind::Targets | ListKind::TypeParameters if all => Some(vec![Edit::delete(list.inner)]),
+        ListKind::Parameters if all => {
+            let range = with_trailing_comma(program, list);
+            let before = program.previous_token(range.start()).map_or(range.start(), |token| token.end());
+            Some(vec![Edit::delete(TextRange::new(before, range.end()))])
         }
         _ if all => {
             let filler = list.kind.filler()?;

@@ -1,0 +1,150 @@
+use crate::{
+    edit::EditSet,
+    list::{ListKind, widened},
+    pass::{Cx, Prior, Proposals, Stage, pass},
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange, TextSize, TokenKind,
+        ast::{FString, InterpolatedElement, InterpolatedStringElement},
+    },
+};
+
+pass! {
+    /// Removes parts of formatted and of adjacent strings: text, replacement fields, conversions, format specifications.
+    ///
+    /// ```python before
+    /// x = f"got {y!r:>10} of " f"{z}"
+    /// ```
+    /// ```python after
+    /// x = f"{z}"
+    /// ```
+    pub(crate) static DROP_STRING_PARTS = Pass { stage: Stage::Detail, propose };
+}
+
+fn propose(cx: &Cx<'_>, out: &mut Proposals) {
+    let program = cx.program;
+    for (list, row) in program.lists().iter().enumerate().rev() {
+        if row.kind == ListKind::StringParts {
+            for (item, &range) in row.items.iter().enumerate().rev() {
+                let note = format!("string {}", program.excerpt(range));
+                out.propose(EditSet::removal(list as u32, item as u32), Prior::Even, note);
+            }
+            out.next_group();
+        }
+    }
+    let tree = program.tree();
+    for node in tree.nodes.iter().rev() {
+        match node.node {
+            AnyNodeRef::InterpolatedStringLiteralElement(text) => {
+                out.delete(text.range, Prior::Likely, format!("text `{}`", program.excerpt(text.range)));
+            }
+            AnyNodeRef::InterpolatedElement(field) => drop_details(program, field, out),
+            _ => {}
+        }
+    }
+    out.next_group();
+    for node in tree.nodes.iter().rev() {
+        match node.node {
+            AnyNodeRef::FString(string) => {
+                drop_fields(program, &string.elements, out);
+                drop_prefix(program, string, out);
+            }
+            AnyNodeRef::TString(string) => drop_fields(program, &string.elements, out),
+            AnyNodeRef::InterpolatedElement(field) => {
+                if let Some(spec) = &field.format_spec {
+                    drop_fields(program, &spec.elements, out);
+                }
+            }
+            AnyNodeRef::StringLiteral(literal) if program.slice(literal.range).starts_with(['u', 'U']) => {
+                let prefix = TextRange::at(literal.start(), TextSize::new(1));
+                out.delete(prefix, Prior::Certain, "prefix of a string");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The conversion, the format specification, and the equals sign of a replacement field.
+fn drop_details(program: &Program, field: &InterpolatedElement, out: &mut Proposals) {
+    let expression = widened(program, field.range, field.expression.range());
+    let spec_start = field.format_spec.as_ref().map(|spec| spec.start() - TextSize::of(':'));
+    let name = program.excerpt(field.expression.range());
+    if let Some(spec) = &field.format_spec
+        && let Some(start) = spec_start
+    {
+        out.delete(TextRange::new(start, spec.end()), Prior::Likely, format!("format of `{name}`"));
+    }
+    let end = spec_start.unwrap_or(field.end() - TextSize::of('}'));
+    let sign = program.next_token(expression.end());
+    let conversion = program.tokens()[program.token_from(expression.end())..program.token_from(end)]
+        .iter()
+        .find(|token| token.kind() == TokenKind::Exclamation);
+    if let Some(sign) = sign.filter(|sign| sign.kind() == TokenKind::Equal) {
+        let end = conversion.map_or(end, Ranged::start);
+        let range = TextRange::new(sign.start(), end);
+        out.delete(range, Prior::Likely, format!("equals sign of `{name}`"));
+    }
+    if let Some(conversion) = conversion {
+        let range = TextRange::new(conversion.start(), end);
+        out.delete(range, Prior::Likely, format!("conversion of `{name}`"));
+    }
+}
+
+fn drop_fields(program: &Program, elements: &[InterpolatedStringElement], out: &mut Proposals) {
+    for element in elements.iter().rev() {
+        if let InterpolatedStringElement::Interpolation(field) = element {
+            out.delete(field.range, Prior::Even, format!("field `{}`", program.excerpt(field.range)));
+        }
+    }
+    out.next_group();
+}
+
+/// A formatted string without fields is a plain one.
+fn drop_prefix(program: &Program, string: &FString, out: &mut Proposals) {
+    let text = program.slice(string.range);
+    let has_fields = string.elements.iter().any(InterpolatedStringElement::is_interpolation);
+    if let Some(at) = text.find(['f', 'F'])
+        && !has_fields
+        && !text.contains(['{', '}'])
+    {
+        let letter = TextRange::at(string.start() + TextSize::new(at as u32), TextSize::new(1));
+        out.delete(letter, Prior::Certain, "prefix of a string");
+        out.next_group();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DROP_STRING_PARTS;
+    use crate::testing::{check_edits, check_none};
+
+    #[test]
+    fn every_part_of_a_field_goes() {
+        check_edits(
+            &DROP_STRING_PARTS,
+            "f'{(a) = !r:>{b}}'\n",
+            &[
+                "f'{(a) = !r:{b}}'\n",
+                "f'{(a) = !r}'\n",
+                "f'{(a) !r:>{b}}'\n",
+                "f'{(a) = :>{b}}'\n",
+                "f'{(a) = !r:>}'\n",
+                "f''\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn strings_without_fields_are_plain() {
+        check_edits(&DROP_STRING_PARTS, "rf''\nu'a'\n", &["rf''\n'a'\n", "r''\nu'a'\n"]);
+        check_edits(
+            &DROP_STRING_PARTS,
+            "x = ('a'\n  b'').y\n".replace("b''", "'c'").as_str(),
+            &["x = ('a').y\n", "x = ('c').y\n"],
+        );
+    }
+
+    #[test]
+    fn plain_strings_have_no_parts() {
+        check_none(&DROP_STRING_PARTS, "x = 'a' + b'c' + f''.d\n".replace("f''", "r''").as_str());
+    }
+}

@@ -1,0 +1,145 @@
+use super::unwrap_blocks::unwrap;
+use crate::{
+    edit::{Edit, EditSet},
+    list::logical_start,
+    pass::{Cx, Prior, Proposals, Stage, pass},
+    paste::{gains, parentheses},
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange, Tree,
+        ast::{Comprehension, Expr, StmtFor},
+    },
+};
+
+pass! {
+    /// Replaces a loop or a comprehension over known elements by its first turn.
+    ///
+    /// ```python before
+    /// for name in ["a", "b"]:
+    ///     f(name)
+    /// ```
+    /// ```python after
+    /// name = "a"
+    /// f(name)
+    /// ```
+    pub(crate) static UNROLL_LOOPS = Pass { stage: Stage::Shape, propose };
+}
+
+fn propose(cx: &Cx<'_>, out: &mut Proposals) {
+    let tree = cx.program.tree();
+    for node in tree.nodes.iter().rev() {
+        let edits = match node.node {
+            AnyNodeRef::StmtFor(stmt) if stmt.orelse.is_empty() => unroll(cx.program, stmt),
+            AnyNodeRef::ExprListComp(it) => one(cx.program, &tree, it.range, &it.elt, &it.generators),
+            AnyNodeRef::ExprSetComp(it) => one(cx.program, &tree, it.range, &it.elt, &it.generators),
+            _ => continue,
+        };
+        if let Some(edits) = edits
+            && gains(cx.program, &edits)
+        {
+            let note = format!("one turn of `{}`", cx.program.excerpt(node.node.range()));
+            out.propose(edits, Prior::Even, note);
+        }
+    }
+}
+
+/// The first element of what is looped over, as far as the program tells it.
+fn first<'a>(program: &'a Program, iter: &'a Expr) -> Option<&'a str> {
+    let elements = match iter {
+        Expr::List(it) => &it.elts,
+        Expr::Tuple(it) => &it.elts,
+        Expr::Set(it) => &it.elts,
+        Expr::Call(call) if call.func.as_name_expr().is_some_and(|name| name.id == "range") => {
+            let arguments = &call.arguments.args;
+            return match arguments.as_ref() {
+                [_] => Some("0"),
+                [start, ..] if !start.is_starred_expr() => Some(program.slice(start.range())),
+                _ => None,
+            };
+        }
+        _ => return None,
+    };
+    elements.first().filter(|it| !it.is_starred_expr()).map(|it| program.slice(it.range()))
+}
+
+/// The target bound to the first element, then the body.
+fn unroll(program: &Program, stmt: &StmtFor) -> Option<EditSet> {
+    let first = first(program, &stmt.iter).filter(|first| !first.contains('\n'))?;
+    let target = program.slice(stmt.target.range());
+    let binding = format!("{target} = {first}");
+    let mut edits = unwrap(program, stmt.range, &stmt.body)?;
+    let start = logical_start(program, stmt.start())?;
+    let indent = program.slice(TextRange::new(start, stmt.start()));
+    let newline = program.newline();
+    let body = stmt.body.first()?;
+    if logical_start(program, body.start()).is_some() {
+        edits.edit(Edit::replace(TextRange::empty(start), format!("{indent}{binding}{newline}")));
+    } else {
+        edits.edit(Edit::replace(TextRange::empty(stmt.start()), format!("{binding}{newline}{indent}")));
+    }
+    Some(edits)
+}
+
+/// The element of a comprehension with the first value in the target's place, as the only one.
+fn one(
+    program: &Program,
+    tree: &Tree<'_>,
+    whole: TextRange,
+    elt: &Expr,
+    generators: &[Comprehension],
+) -> Option<EditSet> {
+    let ([clause], Some(last)) = (generators, generators.last()) else { return None };
+    let target = clause.target.as_name_expr()?;
+    let uses: Vec<_> = tree
+        .nodes
+        .iter()
+        .filter_map(|node| match node.node {
+            AnyNodeRef::ExprName(name) if name.id == target.id && elt.range().contains_range(name.range) => {
+                Some(name.range)
+            }
+            _ => None,
+        })
+        .collect();
+    let end = program.previous_token(clause.start())?.end();
+    let mut edits = EditSet::one(Edit::delete(TextRange::new(end, last.end())));
+    if !uses.is_empty() {
+        let elements = match &clause.iter {
+            Expr::List(it) => &it.elts,
+            Expr::Tuple(it) => &it.elts,
+            _ => return None,
+        };
+        let value = elements.first().filter(|it| !it.is_starred_expr())?;
+        for place in uses {
+            let (open, close) = parentheses(program, value, place);
+            edits.edit(Edit::replace(place, format!("{open}{}{close}", program.slice(value.range()))));
+        }
+    }
+    (!program.slice(whole).contains('#')).then_some(edits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::UNROLL_LOOPS;
+    use crate::testing::{check_edits, check_none};
+
+    #[test]
+    fn loops_turn_once() {
+        check_edits(
+            &UNROLL_LOOPS,
+            "def f():\n    for i, j in [(1, 2), a]:\n        g(i)\n        h(j)\n    k()\n",
+            &["def f():\n    i, j = (1, 2)\n    g(i)\n    h(j)\n    k()\n"],
+        );
+        check_edits(&UNROLL_LOOPS, "for i in range(9): g(i); h()\nk()\n", &["i = 0\ng(i); h()\nk()\n"]);
+        check_edits(&UNROLL_LOOPS, "for i in range(3, n):\r\n\tg(i)\r\n", &["i = 3\r\ng(i)\r\n"]);
+    }
+
+    #[test]
+    fn comprehensions_have_one_element() {
+        check_edits(&UNROLL_LOOPS, "x = [f(a) for b in c if d]\n", &["x = [f(a)]\n"]);
+        check_edits(&UNROLL_LOOPS, "x = {a.b for a in (c + d, e)}\n", &["x = {(c + d).b}\n"]);
+    }
+
+    #[test]
+    fn what_is_looped_over_must_be_known() {
+        check_none(&UNROLL_LOOPS, "for a in b: c\nfor d in [*e]: f\nfor g in []: h\nx = [a for a in b]\n");
+    }
+}
