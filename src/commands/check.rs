@@ -28,7 +28,7 @@ pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure>
                 baseline.signature, baseline.same
             ));
             if baseline.signature.parts.iter().any(|part| matches!(part, Part::RaisedAt(_))) {
-                printer.note("the message says nothing, so the place counts, too");
+                printer.note("the message does not tell this bug from others, so the place counts, too");
             }
             Ok(Exit::Reduced)
         }

@@ -1,5 +1,6 @@
 //! Tracebacks and signatures as real interpreters make them, of every CPython that this machine has.
 
+mod judging;
 mod texts;
 
 use std::{path::Path, time::Duration};

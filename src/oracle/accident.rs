@@ -1,0 +1,136 @@
+//! Failures that programs get by accident once parts of them go: missing names, modules and arguments, broken syntax,
+//! and a plain literal where an object was. None is ever the bug, printed or raised, unless the script as given shows
+//! its like. Pure.
+
+use std::{collections::BTreeSet, sync::LazyLock};
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use super::wording::telling;
+use crate::runner::Exception;
+
+/// A kind of accident.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Accident {
+    /// A name is bound nowhere.
+    Name,
+    /// A local variable is not bound yet.
+    UnboundLocal,
+    /// A module lacks a name.
+    Import,
+    /// There is no such module.
+    Module,
+    /// The source does not parse.
+    Syntax,
+    /// A call does not fit the parameters.
+    Arity,
+    /// A value of this built-in type stands where it does not fit.
+    Literal(String),
+}
+
+/// The accidents that a set of runs shows.
+pub(super) type Accidents = BTreeSet<Accident>;
+
+impl Accident {
+    /// The accident that a class stands for.
+    pub(super) fn of_class(class: &str) -> Option<Self> {
+        Some(match class.rsplit('.').next().unwrap_or(class) {
+            "NameError" => Self::Name,
+            "UnboundLocalError" => Self::UnboundLocal,
+            "ImportError" => Self::Import,
+            "ModuleNotFoundError" => Self::Module,
+            "SyntaxError" | "IndentationError" | "TabError" => Self::Syntax,
+            _ => return None,
+        })
+    }
+}
+
+/// The accidents that a line tells of, by their class or by the interpreter's words.
+pub(super) fn told_in(line: &str) -> Accidents {
+    static CLASS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\b(?:NameError|UnboundLocalError|ImportError|ModuleNotFoundError|SyntaxError|IndentationError|TabError)\b")
+            .expect("the pattern is well-formed")
+    });
+    static WORDS: LazyLock<[(Accident, Regex); 6]> = LazyLock::new(|| {
+        [
+            (Accident::Name, r"\bname '\w+' is not defined|\bfree variable '\w+'"),
+            (
+                Accident::UnboundLocal,
+                r"\blocal variable '\w+' (?:where it is not associated with a value|referenced before assignment)",
+            ),
+            (Accident::Import, r"\bcannot import name '"),
+            (Accident::Module, r"\bNo module named '"),
+            // How such an exception is printed by a program: its place comes last.
+            (
+                Accident::Syntax,
+                r"\binvalid syntax\b|\((?:<(?:string|unknown|stdin)>|[\w.+-]+\.py), line \d+\)",
+            ),
+            (
+                Accident::Arity,
+                r"\bmissing \d+ required (?:positional|keyword-only) argument|\btakes (?:from )?\d+ (?:to \d+ )?positional arguments? but\b|\bgot an unexpected keyword argument\b|\bgot multiple values for argument\b|\btakes no (?:keyword )?arguments\b",
+            ),
+        ]
+        .map(|(accident, pattern)| (accident, Regex::new(pattern).expect("the pattern is well-formed")))
+    });
+    static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"'(NoneType|int|float|str|bytes|bool|list|dict|tuple)' object (?:is|has|does|can)")
+            .expect("the pattern is well-formed")
+    });
+    let mut told: Accidents =
+        CLASS.find_iter(line).filter_map(|it| Accident::of_class(it.as_str())).collect();
+    told.extend(WORDS.iter().filter(|(_, words)| words.is_match(line)).map(|(accident, _)| accident.clone()));
+    told.extend(LITERAL.captures_iter(line).map(|found| Accident::Literal(found[1].to_owned())));
+    told
+}
+
+/// The accidents that an exception is, tells of, or was raised from.
+pub(super) fn behind(exception: &Exception) -> Accidents {
+    let classes = exception.chain.iter().chain([exception]).filter_map(|it| Accident::of_class(&it.class));
+    classes.chain(telling(&exception.message).into_iter().flat_map(told_in)).collect()
+}
+
+/// A text without the lines that tell of accidents other than these.
+pub(super) fn without(text: &str, known: &Accidents) -> String {
+    text.lines().filter(|line| told_in(line).is_subset(known)).flat_map(|line| [line, "\n"]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accidents_in_words() {
+        for (line, expected) in [
+            ("FAIL: NameError: no", Some(Accident::Name)),
+            ("name 'x' is not defined. Did you mean: 'y'?", Some(Accident::Name)),
+            ("cannot access free variable 'x' where it is not", Some(Accident::Name)),
+            (
+                "cannot access local variable 'x' where it is not associated with a value",
+                Some(Accident::UnboundLocal),
+            ),
+            ("local variable 'x' referenced before assignment", Some(Accident::UnboundLocal)),
+            ("cannot import name 'a' from 'b' (unknown location)", Some(Accident::Import)),
+            ("No module named 'a.b'", Some(Accident::Module)),
+            ("'(' was never closed (x.py, line 3)", Some(Accident::Syntax)),
+            ("f() missing 2 required positional arguments: 'a' and 'b'", Some(Accident::Arity)),
+            ("A.f() takes from 1 to 2 positional arguments but 3 were given", Some(Accident::Arity)),
+            ("f() got an unexpected keyword argument 'a'", Some(Accident::Arity)),
+            ("'NoneType' object is not callable", Some(Accident::Literal("NoneType".into()))),
+            ("'Tensor' object is not callable", None),
+            ("the name of x is not good", None),
+            ("MyNameError: a", None),
+            ("expected (3, line 4)", None),
+        ] {
+            assert_eq!(told_in(line).into_iter().next(), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_of_accidents_go() {
+        let text = "a\nb: name 'x' is not defined\nc\n";
+        assert_eq!(without(text, &Accidents::new()), "a\nc\n");
+        assert_eq!(without(text, &Accidents::from([Accident::Name])), text);
+    }
+}
