@@ -1,5 +1,5 @@
 //! Failures that programs get by accident once parts of them go: missing names, modules and arguments, broken syntax,
-//! and a plain literal where an object was. None is ever the bug, printed or raised, unless the script as given shows
+//! a plain literal where an object was, and numbers made of nothing. None is ever the bug, printed or raised, unless the script as given shows
 //! its like. Pure.
 
 use std::{collections::BTreeSet, sync::LazyLock};
@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, sync::LazyLock};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use super::wording::telling;
+use super::{signature::leaves, wording::telling};
 use crate::runner::Exception;
 
 /// A kind of accident.
@@ -26,6 +26,8 @@ pub enum Accident {
     Syntax,
     /// A call does not fit the parameters.
     Arity,
+    /// A number that is compared is none.
+    NotANumber,
     /// A value of this built-in type stands where it does not fit.
     Literal(String),
 }
@@ -53,7 +55,7 @@ pub(super) fn told_in(line: &str) -> Accidents {
         Regex::new(r"\b(?:NameError|UnboundLocalError|ImportError|ModuleNotFoundError|SyntaxError|IndentationError|TabError)\b")
             .expect("the pattern is well-formed")
     });
-    static WORDS: LazyLock<[(Accident, Regex); 6]> = LazyLock::new(|| {
+    static WORDS: LazyLock<[(Accident, Regex); 7]> = LazyLock::new(|| {
         [
             (Accident::Name, r"\bname '\w+' is not defined|\bfree variable '\w+'"),
             (
@@ -67,6 +69,7 @@ pub(super) fn told_in(line: &str) -> Accidents {
                 Accident::Syntax,
                 r"\binvalid syntax\b|\((?:<(?:string|unknown|stdin)>|[\w.+-]+\.py), line \d+\)",
             ),
+            (Accident::NotANumber, r"\bGreatest absolute difference: (?:nan|inf)\b"),
             (
                 Accident::Arity,
                 r"\bmissing \d+ required (?:positional|keyword-only) argument|\btakes (?:from )?\d+ (?:to \d+ )?positional arguments? but\b|\bgot an unexpected keyword argument\b|\bgot multiple values for argument\b|\btakes no (?:keyword )?arguments\b",
@@ -85,10 +88,13 @@ pub(super) fn told_in(line: &str) -> Accidents {
     told
 }
 
-/// The accidents that an exception is, tells of, or was raised from.
+/// The accidents that an exception is, tells of, holds as a group, or was raised from.
 pub(super) fn behind(exception: &Exception) -> Accidents {
-    let classes = exception.chain.iter().chain([exception]).filter_map(|it| Accident::of_class(&it.class));
-    classes.chain(telling(&exception.message).into_iter().flat_map(told_in)).collect()
+    let own = [exception].into_iter().chain(leaves(exception));
+    let classes = exception.chain.iter().chain(own.clone()).filter_map(|it| Accident::of_class(&it.class));
+    let compared = exception.message.lines().filter(|line| line.starts_with("Greatest absolute difference"));
+    let lines = own.flat_map(|it| telling(&it.message)).chain(compared);
+    classes.chain(lines.flat_map(told_in)).collect()
 }
 
 /// A text without the lines that tell of accidents other than these.

@@ -1,14 +1,14 @@
 //! Derives a signature from baseline runs when the user gives none: the class, and what of the message is distinctive
 //! and stable. Pure.
 
-use std::sync::LazyLock;
+use std::{collections::BTreeSet, sync::LazyLock};
 
 use regex::Regex;
 
 use super::{
     pattern::Pattern,
     place::{Place, is_in_library},
-    signature::{Part, Signature},
+    signature::{Part, Signature, leaves},
     wording::{fragments, is_steady, letters, telling},
 };
 use crate::runner::{End, Exception, Outcome, traceback};
@@ -36,11 +36,12 @@ pub fn derive(outcomes: &[Outcome]) -> Result<Signature, NotDerivable> {
     if outcomes.iter().all(|it| matches!(it.end, End::Timeout | End::Limit(_))) {
         return Err(NotDerivable::Endless);
     }
-    if outcomes.iter().any(|it| it.end != first.end) {
+    let is_dead = |it: &Outcome| matches!(it.end, End::Signal(_));
+    if outcomes.iter().any(|it| it.end != first.end && !(is_dead(first) && is_dead(it))) {
         return Err(NotDerivable::Varies);
     }
     let parts = match first.end {
-        End::Signal(signal) => vec![Part::Exit(128 + signal)],
+        End::Signal(_) => of_death(outcomes),
         _ => match exceptions(outcomes) {
             Some(exceptions) => of_exceptions(&exceptions).ok_or(NotDerivable::Varies)?,
             None => of_output(outcomes, first.end)?,
@@ -54,6 +55,20 @@ pub fn derive(outcomes: &[Outcome]) -> Result<Signature, NotDerivable> {
     }
 }
 
+/// A death by a signal, and what the C or C++ that gave up said. Corrupted memory may show by one signal or another.
+fn of_death(outcomes: &[Outcome]) -> Vec<Part> {
+    static LAST_WORDS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^\s*what\(\): |Assertion [`'].+' failed|^Fatal Python error: _?Py")
+            .expect("the pattern is well-formed")
+    });
+    let statuses: BTreeSet<i32> = outcomes.iter().filter_map(|it| it.end.shell_status()).collect();
+    let said = pattern(outcomes, |outcome| {
+        let text = outcome.stderr.text();
+        text.lines().find(|line| LAST_WORDS.is_match(line)).map(str::to_owned)
+    });
+    [Part::Exit(statuses.into_iter().collect())].into_iter().chain(said.map(Part::Stderr)).collect()
+}
+
 fn exceptions(outcomes: &[Outcome]) -> Option<Vec<&Exception>> {
     outcomes.iter().map(|outcome| outcome.exception.as_ref()).collect()
 }
@@ -65,7 +80,7 @@ fn of_exceptions(exceptions: &[&Exception]) -> Option<Vec<Part>> {
     let place = common(exceptions, Place::of).filter(|_| needs_place(message.as_ref(), exceptions));
     parts.extend(message.map(Part::Message));
     parts.extend(place.map(Part::RaisedAt));
-    let causes: Option<Vec<&Exception>> = exceptions.iter().map(|it| wrapped(it)).collect();
+    let causes: Option<Vec<&Exception>> = exceptions.iter().map(|it| beneath(it)).collect();
     if let Some(causes) = causes
         && let Some(class) = common(&causes, |it| Some(it.short_class().to_owned()))
     {
@@ -133,6 +148,11 @@ fn is_raised(exception: &Exception) -> bool {
         .any(|word| matches!(word, "raise" | "assert"))
 }
 
+/// The exception that another only reports: the first that a group holds, or the one that it replaces.
+fn beneath(exception: &Exception) -> Option<&Exception> {
+    leaves(exception).first().copied().or_else(|| wrapped(exception))
+}
+
 /// The exception that another replaces: one that is raised by a statement of the handler that caught the first. Where
 /// the handler's own work failed, the first has no part in it.
 fn wrapped(exception: &Exception) -> Option<&Exception> {
@@ -144,21 +164,21 @@ fn wrapped(exception: &Exception) -> Option<&Exception> {
 
 /// A program that shows its error in its own words, or by its exit status.
 fn of_output(outcomes: &[Outcome], end: End) -> Result<Vec<Part>, NotDerivable> {
-    let stdout: Vec<_> = outcomes.iter().map(|outcome| outcome.stdout.text()).collect();
-    let stderr: Vec<_> = outcomes.iter().map(|outcome| outcome.stderr.text()).collect();
-    let pattern = |lines: Option<Vec<String>>| {
-        let lines = lines?;
-        let lines: Vec<Vec<&str>> = lines.iter().map(|text| text.lines().collect()).collect();
-        Some(fragments(&lines)).filter(|found| !found.is_empty()).map(Pattern::Lines)
-    };
-    let on_stdout = pattern(stdout.iter().map(|text| telling_line(text)).collect()).map(Part::Stdout);
-    let told = pattern(stderr.iter().map(|text| telling_line(text)).collect()).map(Part::Stderr);
+    let on_stdout = pattern(outcomes, |it| telling_line(&it.stdout.text())).map(Part::Stdout);
+    let told = pattern(outcomes, |it| telling_line(&it.stderr.text())).map(Part::Stderr);
     let End::Exit(status @ 1..) = end else {
         return on_stdout.or(told).map(|part| vec![part]).ok_or(NotDerivable::Passes);
     };
-    let last = || pattern(stderr.iter().map(|text| last_line(text)).collect()).map(Part::Stderr);
+    let last = || pattern(outcomes, |it| last_line(&it.stderr.text())).map(Part::Stderr);
     let sign = told.or_else(last).or(on_stdout);
-    Ok([Part::Exit(status)].into_iter().chain(sign).collect())
+    Ok([Part::Exit(vec![status])].into_iter().chain(sign).collect())
+}
+
+/// What the lines that are picked from each outcome have in common.
+fn pattern(outcomes: &[Outcome], pick: impl Fn(&Outcome) -> Option<String>) -> Option<Pattern> {
+    let picked: Vec<String> = outcomes.iter().map(pick).collect::<Option<_>>()?;
+    let lines: Vec<Vec<&str>> = picked.iter().map(|text| text.lines().collect()).collect();
+    Some(fragments(&lines)).filter(|found| !found.is_empty()).map(Pattern::Lines)
 }
 
 /// The lines of a program's own output that are no warnings of the interpreter's.

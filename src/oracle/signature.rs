@@ -11,7 +11,7 @@ use super::{
     place::Place,
     verdict::{Difference, Verdict},
 };
-use crate::runner::{End, Exception, Outcome, traceback};
+use crate::runner::{Captured, End, Exception, Outcome, traceback};
 
 /// The sign of a bug. All parts must hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,9 @@ pub struct Signature {
     /// another bug, whatever else it shows.
     #[serde(default)]
     pub raises: bool,
+    /// Whether the script as given dies of a signal; likewise.
+    #[serde(default)]
+    pub dies: bool,
 }
 
 /// One part of a signature.
@@ -40,10 +43,10 @@ pub enum Part {
     Headline(Pattern),
     /// Where the exception was raised, for messages that do not tell bugs from each other.
     RaisedAt(Place),
-    /// The class, and what is in the message, of an exception that this one was raised from.
+    /// The class, and what is in the message, of an exception that this one was raised from or, as a group, holds.
     Cause(String, Option<Pattern>),
-    /// The exit status as a shell shows it.
-    Exit(i32),
+    /// The exit status as a shell shows it, one of these.
+    Exit(Vec<i32>),
     /// On standard output.
     Stdout(Pattern),
     /// On standard error.
@@ -63,7 +66,11 @@ impl Signature {
                 accidents.extend(printed.lines().flat_map(accident::told_in));
             }
         }
-        Self { parts, accidents, raises: exceptions().next().is_some() }
+        if is_status_alone(&parts) {
+            accidents.extend(outcomes.iter().flat_map(told_anywhere));
+        }
+        let dies = outcomes.iter().any(|outcome| matches!(outcome.end, End::Signal(_)));
+        Self { parts, accidents, raises: exceptions().next().is_some(), dies }
     }
 
     /// Whether an outcome shows the bug.
@@ -71,12 +78,25 @@ impl Signature {
         if matches!(outcome.end, End::Timeout | End::Limit(_)) {
             return false;
         }
-        if let Some(exception) = &outcome.exception {
-            // A death by a signal is no matter of what was printed before.
-            let is_new = !self.raises && !matches!(outcome.end, End::Signal(_));
-            if is_new || !accident::behind(exception).is_subset(&self.accidents) {
-                return false;
-            }
+        // A death by a signal is no matter of what was printed before.
+        let is_new = match outcome.end {
+            End::Signal(_) => !self.dies,
+            _ => outcome.exception.is_some() && !self.raises,
+        };
+        if is_new {
+            return false;
+        }
+        if let Some(exception) = &outcome.exception
+            && !accident::behind(exception).is_subset(&self.accidents)
+        {
+            return false;
+        }
+        // A status says nothing of why, so all that is printed does.
+        if is_status_alone(&self.parts)
+            && matches!(outcome.end, End::Exit(_))
+            && !told_anywhere(outcome).is_subset(&self.accidents)
+        {
+            return false;
         }
         self.parts.iter().all(|part| part.holds(outcome, &self.accidents))
     }
@@ -120,11 +140,11 @@ impl Part {
             Self::Headline(pattern) => exception.is_some_and(|it| pattern.is_in(&headline(it))),
             Self::RaisedAt(place) => exception.is_some_and(|it| place.holds(it)),
             Self::Cause(class, pattern) => exception.is_some_and(|it| {
-                it.chain.iter().any(|cause| {
+                it.chain.iter().chain(leaves(it)).any(|cause| {
                     ends_in(&cause.class, class) && pattern.as_ref().is_none_or(|it| it.is_in(&cause.message))
                 })
             }),
-            Self::Exit(status) => outcome.end.shell_status() == Some(*status),
+            Self::Exit(statuses) => outcome.end.shell_status().is_some_and(|it| statuses.contains(&it)),
             Self::Stdout(pattern) | Self::Stderr(pattern) => self
                 .printed(outcome)
                 .is_some_and(|printed| pattern.is_in(&accident::without(&printed, accidents))),
@@ -140,6 +160,28 @@ impl Part {
         };
         Some(traceback::without_frames(&stream.text()))
     }
+}
+
+/// Whether these parts ask for an exit status and for nothing else.
+fn is_status_alone(parts: &[Part]) -> bool {
+    parts.iter().all(|part| matches!(part, Part::Exit(_)))
+}
+
+/// The accidents that an outcome tells of on either stream.
+fn told_anywhere(outcome: &Outcome) -> Accidents {
+    let told = |stream: &Captured| -> Accidents {
+        traceback::without_frames(&stream.text()).lines().flat_map(accident::told_in).collect()
+    };
+    &told(&outcome.stdout) | &told(&outcome.stderr)
+}
+
+/// The exceptions that a group holds, groups within it opened; none if it is no group.
+pub(super) fn leaves(group: &Exception) -> Vec<&Exception> {
+    let opened = |member| match leaves(member) {
+        leaves if leaves.is_empty() => vec![member],
+        leaves => leaves,
+    };
+    group.members.iter().flat_map(opened).collect()
 }
 
 /// `Class: message`, or the class alone.
@@ -184,9 +226,14 @@ impl fmt::Display for Part {
             Self::RaisedAt(place) => place.fmt(formatter),
             Self::Cause(class, None) => write!(formatter, "raised from {class}"),
             Self::Cause(class, Some(pattern)) => write!(formatter, "raised from {class}: {pattern}"),
-            Self::Exit(status) => write!(formatter, "exit:{status}"),
+            Self::Exit(statuses) => write!(formatter, "exit:{}", listed(statuses)),
             Self::Stdout(pattern) => write!(formatter, "stdout:{pattern}"),
             Self::Stderr(pattern) => write!(formatter, "stderr:{pattern}"),
         }
     }
+}
+
+/// Exit statuses as the user types them.
+pub(super) fn listed(statuses: &[i32]) -> String {
+    statuses.iter().map(i32::to_string).collect::<Vec<_>>().join(",")
 }

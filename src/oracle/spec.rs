@@ -6,7 +6,7 @@ use regex::Regex;
 use super::{
     pattern::Pattern,
     place::Place,
-    signature::{Part, Signature},
+    signature::{Part, Signature, listed},
 };
 use crate::runner::{Exception, Outcome};
 
@@ -83,7 +83,7 @@ impl Signature {
                 (Part::RaisedAt(place), _) => format!("at:{}", place.argument()),
                 (Part::Cause(class, None), _) => format!("cause:{class}"),
                 (Part::Cause(class, Some(pattern)), _) => format!("cause:{class}: {}", pattern.argument()),
-                (Part::Exit(status), _) => format!("exit:{status}"),
+                (Part::Exit(statuses), _) => format!("exit:{}", listed(statuses)),
                 (Part::Stdout(pattern), _) => format!("stdout:{}", pattern.argument()),
                 (Part::Stderr(pattern), _) => format!("stderr:{}", pattern.argument()),
             });
@@ -148,13 +148,14 @@ fn each<T>(meanings: Vec<T>, part: fn(T) -> Part) -> Readings {
     meanings.into_iter().map(|meaning| vec![part(meaning)]).collect()
 }
 
-fn exit(status: &str) -> Result<Readings, (String, &'static str)> {
-    match status.parse::<u8>() {
-        Ok(0) => Err((
+fn exit(statuses: &str) -> Result<Readings, (String, &'static str)> {
+    let found: Result<Vec<u8>, _> = statuses.split(',').map(|status| status.trim().parse()).collect();
+    match found {
+        Ok(statuses) if statuses.contains(&0) => Err((
             "every program that does nothing exits with 0".to_owned(),
             "for a script that prints its error use `stdout:TEXT` or `stderr:TEXT`",
         )),
-        Ok(status) => Ok(vec![vec![Part::Exit(status.into())]]),
+        Ok(statuses) => Ok(vec![vec![Part::Exit(statuses.into_iter().map(i32::from).collect())]]),
         Err(_) => Err((
             "an exit status is a number from 0 to 255".to_owned(),
             "for a signal give 128 and its number: `exit:139` is SIGSEGV",

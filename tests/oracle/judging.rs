@@ -7,7 +7,7 @@ use minrepro::{
     runner::{Captured, End, Outcome, traceback},
 };
 
-fn outcome(status: i32, stdout: &str, stderr: &str) -> Outcome {
+pub(super) fn outcome(status: i32, stdout: &str, stderr: &str) -> Outcome {
     Outcome {
         end: End::Exit(status),
         wall: Duration::from_millis(20),
@@ -19,7 +19,7 @@ fn outcome(status: i32, stdout: &str, stderr: &str) -> Outcome {
 }
 
 /// A run that ends with an exception.
-fn raised(headline: &str) -> Outcome {
+pub(super) fn raised(headline: &str) -> Outcome {
     raised_at("/tmp/run-1/x.py", "<module>", headline)
 }
 
@@ -31,11 +31,11 @@ fn raised_at(file: &str, function: &str, headline: &str) -> Outcome {
     outcome(1, "", &text)
 }
 
-fn given(text: &str, baseline: &Outcome) -> Result<Signature, BaselineError> {
+pub(super) fn given(text: &str, baseline: &Outcome) -> Result<Signature, BaselineError> {
     Baseline::new(&[Spec::parse(text).unwrap()], vec![baseline.clone(); 3]).map(|it| it.signature)
 }
 
-fn derived(outcomes: &[Outcome]) -> Signature {
+pub(super) fn derived(outcomes: &[Outcome]) -> Signature {
     Baseline::new(&[], outcomes.to_vec()).unwrap_or_else(|error| panic!("{error:?}")).signature
 }
 

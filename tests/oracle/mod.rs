@@ -1,6 +1,7 @@
 //! Tracebacks and signatures as real interpreters make them, of every CPython that this machine has.
 
 mod judging;
+mod lookalikes;
 mod texts;
 
 use std::{path::Path, time::Duration};
