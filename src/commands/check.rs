@@ -1,6 +1,6 @@
 //! `minrepro check SCRIPT`: how steadily a script shows its bug, and by what sign.
 
-use super::session::Session;
+use super::session::{Session, quoted};
 use crate::{
     cli::{CheckArgs, Exit, Failure, Printer},
     oracle::{Baseline, Part, summary},
@@ -27,6 +27,11 @@ pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure>
                 "signature: {}\nshown by:  {} of {of} runs\ntimeout:   {timeout:.0} s for each candidate\n",
                 baseline.signature, baseline.same
             ));
+            if session.specs.is_empty() {
+                let typed = baseline.signature.to_arguments();
+                let typed: Vec<String> = typed.iter().map(|it| format!("-s {}", quoted(it))).collect();
+                printer.data(&format!("as typed:  {}\n", typed.join(" ")));
+            }
             if baseline.signature.parts.iter().any(|part| matches!(part, Part::RaisedAt(_))) {
                 printer.note("the message does not tell this bug from others, so the place counts, too");
             }

@@ -103,7 +103,7 @@ fn message(exceptions: &[&Exception]) -> Option<Pattern> {
     if !found.is_empty() {
         return Some(Pattern::Lines(found));
     }
-    let whole = common(exceptions, |it| Some(it.message.clone()))?;
+    let whole = common(exceptions, |it| Some(it.message.trim().to_owned()))?;
     let is_name = letters(&whole) > 0 && is_steady(&whole) && !whole.contains('\n');
     is_name.then(|| Pattern::Lines(vec![vec![whole]]))
 }

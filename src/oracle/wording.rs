@@ -87,12 +87,14 @@ fn shared(one: &str, other: &str) -> String {
 /// Addresses, paths, ids, symbols, argument lists, long literals and numbers give way: they differ between runs, or
 /// change while the script shrinks.
 fn mask(line: &str) -> String {
-    static VOLATILE: LazyLock<[Regex; 6]> = LazyLock::new(|| {
+    static VOLATILE: LazyLock<[Regex; 7]> = LazyLock::new(|| {
         [
             // The interpreter's guess at what was meant, from whatever else is defined.
             r"\. Did you (?:mean|forget)\b.*$",
             r"\(\d+ sub-exceptions?\)",
-            r"0x[0-9a-fA-F]+\b",
+            // What stands for gaps where a signature is typed.
+            "…",
+            r"\b0x[0-9a-fA-F]+\b",
             r#""?\.*(?:/[\w.+@-]+){2,}"?"#,
             r"\b[us]\d+\b",
             r"(?:^|[^A-Za-z0-9_])(\d+(?:x\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?)",

@@ -213,6 +213,7 @@ fn a_script_is_checked() {
     signature: ValueError: of size
     shown by:  5 of 5 runs
     timeout:   10 s for each candidate
+    as typed:  -s 'ValueError: of size'
     -- stderr
     ");
     place.file("fine.py", "print(1)\n");

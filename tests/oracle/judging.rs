@@ -6,6 +6,7 @@ use minrepro::{
     oracle::{Baseline, BaselineError, NotDerivable, Signature, Spec, Verdict, ledger},
     runner::{Captured, End, Outcome, traceback},
 };
+use proptest::{collection::vec, prelude::*};
 
 pub(super) fn outcome(status: i32, stdout: &str, stderr: &str) -> Outcome {
     Outcome {
@@ -275,4 +276,76 @@ fn slips_are_grouped_by_what_they_say() {
     let slips = ledger(keyed);
     let counts: Vec<_> = slips.iter().map(|it| (it.class.as_str(), it.count, it.example.as_str())).collect();
     assert_eq!(counts, [("TypeError", 2, "0"), ("KeyError", 1, "2")]);
+}
+
+/// What messages are made of; `@` is different at each run.
+const PIECES: &[&str] = &[
+    "key",
+    "'x'",
+    "size 3",
+    "@",
+    " ",
+    " ",
+    ": ",
+    "\n",
+    "(",
+    ")",
+    "[1, 2]",
+    "…",
+    "...",
+    "0x7f@",
+    "/tmp/a@/b.py",
+    "FakeTensor(..., size=(3,))",
+    "s0",
+    "raised:",
+    "NameError",
+    "name 'x' is not defined",
+    "é",
+    "_",
+    "{",
+    "}",
+    "'long long long long long long long long long long long long long long long'",
+    ".",
+    ",",
+    "3rd",
+    "Error",
+    "\"",
+    "exit:1",
+    "stdout:",
+    "at:",
+    "cause:A",
+    "/",
+    "Did you mean: 'y'?",
+    "Explanation: b",
+    "1e5",
+    "\\",
+];
+
+fn made_of(pieces: &[usize], run: usize) -> String {
+    pieces.iter().map(|&at| PIECES[at].replace('@', &format!("{run}{run}"))).collect()
+}
+
+proptest! {
+    /// Whatever a script says, its derived signature holds of its own runs, and can be typed.
+    #[test]
+    fn any_message_gives_a_signature(pieces in vec(0..PIECES.len(), 0..9), printed: bool) {
+        let runs: Vec<Outcome> = (4..7)
+            .map(|run| {
+                let text = made_of(&pieces, run);
+                if printed {
+                    outcome(3, "", &text)
+                } else {
+                    raised_at("/v/lib/python3.11/site-packages/torch/x.py", "f", &format!("ValueError: {text}"))
+                }
+            })
+            .collect();
+        let baseline = Baseline::new(&[], runs.clone());
+        prop_assert!(baseline.is_ok(), "{:?} of {:?}", baseline.err(), runs[0].stderr.head);
+        let signature = baseline.unwrap().signature;
+        let arguments = signature.to_arguments();
+        let specs: Vec<Spec> = arguments.iter().map(|it| Spec::parse(it).unwrap()).collect();
+        let again = Baseline::new(&specs, runs);
+        prop_assert!(again.is_ok(), "{arguments:?}: {:?}", again.err());
+        prop_assert_eq!(again.unwrap().signature, signature, "{:?}", arguments);
+    }
 }
