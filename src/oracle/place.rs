@@ -119,17 +119,22 @@ fn is_own(exception: &Exception, frame: &Frame) -> bool {
 
 /// Whether a file comes with an interpreter or was installed for it, or is none at all, as `<string>` is.
 fn is_installed(file: &str) -> bool {
-    static INSTALLED: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"/(?:site|dist)-packages/|/lib\d*/python3|^<|\.zip/").expect("the pattern is well-formed")
-    });
-    INSTALLED.is_match(file)
+    file.starts_with('<') || INSTALLED.is_match(file)
 }
 
-/// The end of a path that is the same wherever the script lies: behind the script's folder, or the last two parts.
+/// The folders of an interpreter and of what was installed for it.
+static INSTALLED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"/(?:site|dist)-packages/|/lib\d*/python3[\d.]*t?/|\.zip/")
+        .expect("the pattern is well-formed")
+});
+
+/// The end of a path that is the same wherever the script and the interpreter lie: what is behind their folders, the last
+/// two parts at most.
 fn short_path(exception: &Exception, frame: &Frame) -> String {
     let folder = script(exception).and_then(|script| Some(script.file.rsplit_once('/')?.0));
     let beside = folder.and_then(|folder| frame.file.strip_prefix(folder)?.strip_prefix('/'));
-    let path = beside.unwrap_or(&frame.file);
+    let installed = INSTALLED.find_iter(&frame.file).last().map(|folder| &frame.file[folder.end()..]);
+    let path = beside.or(installed).unwrap_or(&frame.file);
     let start = path.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
     path[start..].to_owned()
 }
@@ -170,6 +175,10 @@ mod tests {
         check(
             &[script, ("/v/lib/python3.12/site-packages/torch/_inductor/ir.py", "simplify", "")],
             "raised in _inductor/ir.py, simplify()",
+        );
+        check(
+            &[script, ("/usr/lib/python3.12/queue.py", "put", "a > b")],
+            "raised in queue.py, put(), by `a > b`",
         );
         // An installation to be edited lies anywhere.
         check(

@@ -97,7 +97,8 @@ fn mask(line: &str) -> String {
             r"\b0x[0-9a-fA-F]+\b",
             r#""?\.*(?:/[\w.+@-]+){2,}"?"#,
             r"\b[us]\d+\b",
-            r"(?:^|[^A-Za-z0-9_])(\d+(?:x\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?)",
+            // Not in names: `utf-8`, `float32`.
+            r"(?:^|[^\w-]|(?:^|\W)-)(\d+(?:x\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?)",
         ]
         .map(|pattern| Regex::new(pattern).expect("the pattern is well-formed"))
     });
@@ -234,7 +235,8 @@ mod tests {
         );
         check(&["can't open /tmp/tmpab12/x.py: not there"], &["can't open", ": not there"]);
         check(&["Eq(u0, 1) (size s1)"], &["size"]);
-        check(&["12 3.5e-7 (8, 9)"], &[]);
+        check(&["12 3.5e-7 (8, 9) -3"], &[]);
+        check(&["'utf-8' and int32 of -8 rows"], &["'utf-8' and int32 of -", "rows"]);
     }
 
     #[test]
