@@ -35,6 +35,9 @@ pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure>
             if baseline.signature.parts.iter().any(|part| matches!(part, Part::RaisedAt(_))) {
                 printer.note("the message does not tell this bug from others, so the place counts, too");
             }
+            if baseline.signature.is_printed_alone() {
+                printer.note("the script only prints its error, and so may a candidate without it: an `assert` in the place of the `print` makes a truer result");
+            }
             Ok(Exit::Reduced)
         }
         Err(error) => {

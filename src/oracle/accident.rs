@@ -49,6 +49,11 @@ impl Accident {
     }
 }
 
+/// Whether a failure is an accident, by its class or by what its message says.
+pub(super) fn is_accident(class: &str, message: &str) -> bool {
+    Accident::of_class(class).is_some() || !telling(message).into_iter().all(|line| told_in(line).is_empty())
+}
+
 /// The accidents that a line tells of, by their class or by the interpreter's words.
 pub(super) fn told_in(line: &str) -> Accidents {
     static CLASS: LazyLock<Regex> = LazyLock::new(|| {
@@ -78,13 +83,14 @@ pub(super) fn told_in(line: &str) -> Accidents {
         .map(|(accident, pattern)| (accident, Regex::new(pattern).expect("the pattern is well-formed")))
     });
     static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"'(NoneType|int|float|str|bytes|bool|list|dict|tuple)' object (?:is|has|does|can)")
+        Regex::new(r"\b(NoneType)\b|'(int|float|str|bytes|bool|list|dict|tuple)' object (?:is|has|does|can)")
             .expect("the pattern is well-formed")
     });
     let mut told: Accidents =
         CLASS.find_iter(line).filter_map(|it| Accident::of_class(it.as_str())).collect();
     told.extend(WORDS.iter().filter(|(_, words)| words.is_match(line)).map(|(accident, _)| accident.clone()));
-    told.extend(LITERAL.captures_iter(line).map(|found| Accident::Literal(found[1].to_owned())));
+    let types = LITERAL.captures_iter(line).filter_map(|found| found.get(1).or(found.get(2)));
+    told.extend(types.map(|of| Accident::Literal(of.as_str().to_owned())));
     told
 }
 
@@ -124,6 +130,11 @@ mod tests {
             ("A.f() takes from 1 to 2 positional arguments but 3 were given", Some(Accident::Arity)),
             ("f() got an unexpected keyword argument 'a'", Some(Accident::Arity)),
             ("'NoneType' object is not callable", Some(Accident::Literal("NoneType".into()))),
+            ("'int' object is not callable", Some(Accident::Literal("int".into()))),
+            (
+                "argument after * must be an iterable, not NoneType",
+                Some(Accident::Literal("NoneType".into())),
+            ),
             ("'Tensor' object is not callable", None),
             ("the name of x is not good", None),
             ("MyNameError: a", None),

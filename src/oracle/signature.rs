@@ -106,6 +106,11 @@ impl Signature {
         [Accident::Name, Accident::UnboundLocal].iter().any(|it| self.accidents.contains(it))
     }
 
+    /// Whether the bug shows by what the script prints and by nothing else.
+    pub fn is_printed_alone(&self) -> bool {
+        self.parts.iter().all(|part| matches!(part, Part::Stdout(_) | Part::Stderr(_)))
+    }
+
     /// Judges an outcome.
     pub fn judge(&self, outcome: &Outcome, timeout_ms: u64) -> Verdict {
         if self.matches(outcome) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{accident::Accident, verdict::Difference, wording};
+use super::{accident::is_accident, verdict::Difference, wording};
 use crate::runner::End;
 
 /// Failures of one kind.
@@ -22,11 +22,11 @@ pub struct Slip {
 }
 
 /// Groups differences, each with the key of its candidate in the order of the reduction: most frequent first, those
-/// that come of missing names and syntax left out, since every reduction meets them.
+/// left out that a reduction makes itself, of missing names and arguments, syntax, and literals in the place of objects.
 pub fn ledger<'a>(differences: impl IntoIterator<Item = (String, &'a Difference)>) -> Vec<Slip> {
     let mut groups: BTreeMap<(String, String), Slip> = BTreeMap::new();
     for (example, difference) in differences {
-        if Accident::of_class(&difference.class).is_some() {
+        if is_accident(&difference.class, &difference.message) {
             continue;
         }
         let class =

@@ -265,6 +265,8 @@ fn slips_are_grouped_by_what_they_say() {
         "TypeError: <A object at 0x7fab> is not callable",
         "TypeError: <A object at 0x12cd> is not callable",
         "KeyError: 'x'",
+        "TypeError: f() missing 1 required positional argument: 'a'",
+        "AttributeError: 'NoneType' object has no attribute 'a'",
     ]
     .iter()
     .map(|headline| signature.judge(&raised(headline), 1))
