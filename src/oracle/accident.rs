@@ -24,13 +24,29 @@ pub enum Accident {
     Module,
     /// The source does not parse.
     Syntax,
-    /// A call does not fit the parameters.
+    /// Arguments do not fit the parameters, or values the names they are unpacked to.
     Arity,
     /// A number that is compared is none.
     NotANumber,
     /// A value of this built-in type stands where it does not fit.
     Literal(String),
 }
+
+/// How the interpreter, its C functions and PyTorch say that arguments do not fit.
+const ARITY: &str = r"(?x)
+    \b missing\ (?: \d+\ )? required\ (?: positional\ | keyword-only\ )? argument
+    | \b takes\ (?: from\ )? \d+\ (?: to\ \d+\ )? positional\ arguments?\ but \b
+    | \b takes\ (?: exactly | at\ least | at\ most | no )\ (?: \w+\ ){0,2} arguments? \b
+    | \b expected\ (?: at\ least\ | at\ most\ | exactly\ )? \d+\ arguments?,\ got \b
+    | \b got\ an\ unexpected\ keyword\ argument \b | \b is\ an\ invalid\ keyword\ argument\ for \b
+    | \b got\ multiple\ values\ for\ argument \b | \b received\ an\ invalid\ combination\ of\ arguments \b
+    | \b (?: not\ enough | too\ many )\ values\ to\ unpack \b";
+
+/// How the interpreter says that a value of a built-in type stands in a wrong place.
+const LITERAL: &str = r"(?x)
+    \b (NoneType) \b
+    | ' (int|float|str|bytes|bool|list|dict|tuple) '\ object\ (?: is | has | does | can )
+    | ^ (list|tuple) \ (?:assignment\ )? index\ out\ of\ range | \b pop\ from\ empty\ (list)";
 
 /// The accidents that a set of runs shows.
 pub(super) type Accidents = BTreeSet<Accident>;
@@ -75,31 +91,26 @@ pub(super) fn told_in(line: &str) -> Accidents {
                 r"\binvalid syntax\b|\((?:<(?:string|unknown|stdin)>|[\w.+-]+\.py), line \d+\)",
             ),
             (Accident::NotANumber, r"\bGreatest absolute difference: (?:nan|inf)\b"),
-            (
-                Accident::Arity,
-                r"\bmissing \d+ required (?:positional|keyword-only) argument|\btakes (?:from )?\d+ (?:to \d+ )?positional arguments? but\b|\bgot an unexpected keyword argument\b|\bgot multiple values for argument\b|\btakes no (?:keyword )?arguments\b",
-            ),
+            (Accident::Arity, ARITY),
         ]
         .map(|(accident, pattern)| (accident, Regex::new(pattern).expect("the pattern is well-formed")))
     });
-    static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\b(NoneType)\b|'(int|float|str|bytes|bool|list|dict|tuple)' object (?:is|has|does|can)")
-            .expect("the pattern is well-formed")
-    });
+    static TYPES: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(LITERAL).expect("the pattern is well-formed"));
     let mut told: Accidents =
         CLASS.find_iter(line).filter_map(|it| Accident::of_class(it.as_str())).collect();
     told.extend(WORDS.iter().filter(|(_, words)| words.is_match(line)).map(|(accident, _)| accident.clone()));
-    let types = LITERAL.captures_iter(line).filter_map(|found| found.get(1).or(found.get(2)));
+    let types = TYPES.captures_iter(line).filter_map(|found| found.iter().skip(1).flatten().next());
     told.extend(types.map(|of| Accident::Literal(of.as_str().to_owned())));
     told
 }
 
 /// The accidents that an exception is, tells of, holds as a group, or was raised from.
 pub(super) fn behind(exception: &Exception) -> Accidents {
-    let own = [exception].into_iter().chain(leaves(exception));
-    let classes = exception.chain.iter().chain(own.clone()).filter_map(|it| Accident::of_class(&it.class));
+    let all = exception.chain.iter().chain([exception]).chain(leaves(exception));
+    let classes = all.clone().filter_map(|it| Accident::of_class(&it.class));
     let compared = exception.message.lines().filter(|line| line.starts_with("Greatest absolute difference"));
-    let lines = own.flat_map(|it| telling(&it.message)).chain(compared);
+    let lines = all.flat_map(|it| telling(&it.message)).chain(compared);
     classes.chain(lines.flat_map(told_in)).collect()
 }
 
@@ -129,6 +140,16 @@ mod tests {
             ("f() missing 2 required positional arguments: 'a' and 'b'", Some(Accident::Arity)),
             ("A.f() takes from 1 to 2 positional arguments but 3 were given", Some(Accident::Arity)),
             ("f() got an unexpected keyword argument 'a'", Some(Accident::Arity)),
+            ("add() missing 1 required positional arguments: \"other\"", Some(Accident::Arity)),
+            ("pow() missing required argument 'exp' (pos 2)", Some(Accident::Arity)),
+            ("len() takes exactly one argument (2 given)", Some(Accident::Arity)),
+            ("A() takes no arguments", Some(Accident::Arity)),
+            ("isinstance expected 2 arguments, got 1", Some(Accident::Arity)),
+            ("conv2d() received an invalid combination of arguments - got (int)", Some(Accident::Arity)),
+            ("not enough values to unpack (expected 2, got 1)", Some(Accident::Arity)),
+            ("expected 2 tensors, got 1", None),
+            ("list index out of range", Some(Accident::Literal("list".into()))),
+            ("index 3 is out of range", None),
             ("'NoneType' object is not callable", Some(Accident::Literal("NoneType".into()))),
             ("'int' object is not callable", Some(Accident::Literal("int".into()))),
             (

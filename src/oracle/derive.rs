@@ -112,7 +112,7 @@ fn message(exceptions: &[&Exception]) -> Option<Pattern> {
 fn needs_place(message: Option<&Pattern>, exceptions: &[&Exception]) -> bool {
     let Some(Pattern::Lines(lines)) = message else { return true };
     let fragments: Vec<&str> = lines.iter().flatten().map(String::as_str).collect();
-    if fragments.iter().all(|it| is_class(it)) || exceptions.iter().all(|it| is_internal(it)) {
+    if exceptions.iter().all(|it| is_internal(it)) {
         return true;
     }
     let is_name = fragments.iter().any(|it| it.starts_with('\''));
@@ -124,13 +124,15 @@ fn needs_place(message: Option<&Pattern>, exceptions: &[&Exception]) -> bool {
         (_, true) => 3,
         _ => FEW_LETTERS,
     };
-    fragments.iter().map(|it| letters(it)).sum::<usize>() < enough
+    // The class of a wrapped exception is none of its message.
+    let words = fragments.iter().flat_map(|it| it.split_whitespace()).filter(|word| !is_class(word));
+    words.map(letters).sum::<usize>() < enough
 }
 
-/// Whether a fragment is no more than the name of an exception.
-fn is_class(fragment: &str) -> bool {
-    !fragment.contains(char::is_whitespace)
-        && (fragment.ends_with("Error") || fragment.ends_with("Exception"))
+/// Whether a word names an exception.
+fn is_class(word: &str) -> bool {
+    let name = word.trim_end_matches(':');
+    name.ends_with("Error") || name.ends_with("Exception")
 }
 
 /// Whether an exception says no more than that a library broke: in the interpreter's own words, such as `'a' object is

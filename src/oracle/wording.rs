@@ -87,7 +87,7 @@ fn shared(one: &str, other: &str) -> String {
 /// Addresses, paths, ids, symbols, argument lists, long literals and numbers give way: they differ between runs, or
 /// change while the script shrinks.
 fn mask(line: &str) -> String {
-    static VOLATILE: LazyLock<[Regex; 7]> = LazyLock::new(|| {
+    static VOLATILE: LazyLock<[Regex; 8]> = LazyLock::new(|| {
         [
             // The interpreter's guess at what was meant, from whatever else is defined.
             r"\. Did you (?:mean|forget)\b.*$",
@@ -97,6 +97,8 @@ fn mask(line: &str) -> String {
             r"\b0x[0-9a-fA-F]+\b",
             r#""?\.*(?:/[\w.+@-]+){2,}"?"#,
             r"\b[us]\d+\b",
+            // Buffers, nodes and symbols that compilers number.
+            r"\b(?:buf|tmp|arg|op)\d+(?:_\d+)?\b|\b(?:primals|tangents|getitem)_\d+\b|<eval_with_key>\.\d+",
             // Not in names: `utf-8`, `float32`.
             r"(?:^|[^\w-]|(?:^|\W)-)(\d+(?:x\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?)",
         ]
@@ -235,6 +237,7 @@ mod tests {
         );
         check(&["can't open /tmp/tmpab12/x.py: not there"], &["can't open", ": not there"]);
         check(&["Eq(u0, 1) (size s1)"], &["size"]);
+        check(&["buf12 of op3 reads arg0_1 before primals_2"], &["reads", "before"]);
         check(&["12 3.5e-7 (8, 9) -3"], &[]);
         check(&["'utf-8' and int32 of -8 rows"], &["'utf-8' and int32 of -", "rows"]);
     }

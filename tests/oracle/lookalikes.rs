@@ -128,7 +128,7 @@ fn wrappers_of_the_scripts_own() {
         let signature = derived(&[wrapper(link, "ValueError: bad strides")]);
         assert_eq!(
             signature.to_string(),
-            "RuntimeError: compile failed and raised from ValueError: bad strides"
+            "RuntimeError: compile failed and beneath it ValueError: bad strides"
         );
         check(
             &signature,
@@ -140,6 +140,10 @@ fn wrappers_of_the_scripts_own() {
             ],
         );
     }
+    // Where only the wrapper is asked for, no accident may hide in it.
+    let missing = wrapper(CAUSED, "TypeError: f() missing 1 required positional argument: 'a'");
+    let own = wrapper(CAUSED, "ValueError: bad strides");
+    check(&given("RuntimeError: compile failed", &own).unwrap(), &[own], &[missing]);
     // What failed before a fallback that fails is not the bug.
     let fast = traced(&[("/tmp/run-1/x.py", "main", "fast()")], "OSError: no fast way");
     let slow = traced(
@@ -284,5 +288,35 @@ fn suggestions_come_and_go() {
         &derived(&[own]),
         &[raised("AttributeError: module 'torch' has no attribute 'fulll'")],
         &[raised("AttributeError: module 'torch' has no attribute 'ful'. Did you mean: 'full'?")],
+    );
+}
+
+#[test]
+fn wrapped_failures_that_say_little() {
+    const COMPILER: &str = "/v/lib/python3.12/site-packages/torch/_inductor/scheduler.py";
+    let failing =
+        |function, headline| fails_at(&[MAIN, (COMPILER, function, "raise InductorError(e)")], headline);
+    // Names of buffers change as the script shrinks.
+    let signature = derived(&[failing("fuse", "torch._inductor.exc.InductorError: KeyError: 'buf3'")]);
+    check(
+        &signature,
+        &[failing("fuse", "torch._inductor.exc.InductorError: KeyError: 'buf0'")],
+        &[failing("order", "torch._inductor.exc.InductorError: KeyError: 'buf0'")],
+    );
+}
+
+#[test]
+fn emptied_values() {
+    let own = raised("IndexError: index 3 is out of bounds for dimension 0 with size 2");
+    check(
+        &given("IndexError", &own).unwrap(),
+        &[raised("IndexError: index 0 is out of bounds for dimension 0 with size 0")],
+        &[raised("IndexError: list index out of range"), raised("IndexError: pop from empty list")],
+    );
+    let own = raised("ValueError: bad strides");
+    check(
+        &given("ValueError", &own).unwrap(),
+        &[own],
+        &[raised("ValueError: not enough values to unpack (expected 2, got 0)")],
     );
 }

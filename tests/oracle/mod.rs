@@ -209,7 +209,7 @@ fn signatures_are_derived() {
     check_derived("{'a1': 0}['a2']\n", "KeyError: 'a2'");
     check_derived(
         "def f():\n    try: {}['a']\n    except KeyError as e:\n        raise RuntimeError('no luck') from e\nf()\n",
-        "RuntimeError: no luck and raised from KeyError: 'a'",
+        "RuntimeError: no luck and beneath it KeyError: 'a'",
     );
     check_derived(
         "import copy\nclass A:\n    def __deepcopy__(self, memo): return None.a\ntry: copy.deepcopy(A())\nexcept AttributeError: copy.copy()\n",
