@@ -19,9 +19,14 @@ Signatures:
   Class           the class alone
   text            in the exception's class and message, else on stderr, else on stdout
   /regex/         the same by a regular expression; /regex/i ignores case
-  exit:N          the exit status; 128 and the signal's number for a death by a signal: exit:139 is SIGSEGV
+  exit:N          the exit status; 128 and the signal's number for a death by a signal: exit:139 is SIGSEGV;
+                  exit:134,139 is either
   stdout:TEXT     on standard output
   stderr:TEXT     on standard error
+  at:PLACE        where it was raised: torch/_dynamo/guards.py, check() or a line of the script
+  cause:Class: text
+                  what it was raised from, or holds as a group
+  An ellipsis in a text stands for anything within a line: expected … but got
   Several --signature must all hold.
 
 Exit status:

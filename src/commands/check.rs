@@ -1,6 +1,6 @@
 //! `minrepro check SCRIPT`: how steadily a script shows its bug, and by what sign.
 
-use super::session::Session;
+use super::session::{Session, quoted};
 use crate::{
     cli::{CheckArgs, Exit, Failure, Printer},
     oracle::{Baseline, Part, summary},
@@ -27,8 +27,16 @@ pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure>
                 "signature: {}\nshown by:  {} of {of} runs\ntimeout:   {timeout:.0} s for each candidate\n",
                 baseline.signature, baseline.same
             ));
+            if session.specs.is_empty() {
+                let typed = baseline.signature.to_arguments();
+                let typed: Vec<String> = typed.iter().map(|it| format!("-s {}", quoted(it))).collect();
+                printer.data(&format!("as typed:  {}\n", typed.join(" ")));
+            }
             if baseline.signature.parts.iter().any(|part| matches!(part, Part::RaisedAt(_))) {
-                printer.note("the message says nothing, so the place counts, too");
+                printer.note("the message does not tell this bug from others, so the place counts, too");
+            }
+            if baseline.signature.is_printed_alone() {
+                printer.note("the script only prints its error, and so may a candidate without it: an `assert` in the place of the `print` makes a truer result");
             }
             Ok(Exit::Reduced)
         }

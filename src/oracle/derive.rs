@@ -1,13 +1,20 @@
 //! Derives a signature from baseline runs when the user gives none: the class, and what of the message is distinctive
 //! and stable. Pure.
 
-use std::sync::LazyLock;
+use std::{collections::BTreeSet, sync::LazyLock};
 
 use regex::Regex;
-use similar::{ChangeTag, TextDiff};
 
-use super::signature::{Part, Pattern, Place, Signature};
+use super::{
+    pattern::Pattern,
+    place::{Place, is_in_library},
+    signature::{Part, Signature, leaves},
+    wording::{fragments, is_steady, letters, telling},
+};
 use crate::runner::{End, Exception, Outcome, traceback};
+
+/// A message of which less is left does not tell bugs from each other.
+const FEW_LETTERS: usize = 8;
 
 /// Why no signature can be derived.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,11 +36,12 @@ pub fn derive(outcomes: &[Outcome]) -> Result<Signature, NotDerivable> {
     if outcomes.iter().all(|it| matches!(it.end, End::Timeout | End::Limit(_))) {
         return Err(NotDerivable::Endless);
     }
-    if outcomes.iter().any(|it| it.end != first.end) {
+    let is_dead = |it: &Outcome| matches!(it.end, End::Signal(_));
+    if outcomes.iter().any(|it| it.end != first.end && !(is_dead(first) && is_dead(it))) {
         return Err(NotDerivable::Varies);
     }
     let parts = match first.end {
-        End::Signal(signal) => vec![Part::Exit(128 + signal)],
+        End::Signal(_) => of_death(outcomes),
         _ => match exceptions(outcomes) {
             Some(exceptions) => of_exceptions(&exceptions).ok_or(NotDerivable::Varies)?,
             None => of_output(outcomes, first.end)?,
@@ -47,173 +55,176 @@ pub fn derive(outcomes: &[Outcome]) -> Result<Signature, NotDerivable> {
     }
 }
 
+/// A death by a signal, and what the C or C++ that gave up said. Corrupted memory may show by one signal or another.
+fn of_death(outcomes: &[Outcome]) -> Vec<Part> {
+    static LAST_WORDS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^\s*what\(\): |Assertion [`'].+' failed|^Fatal Python error: _?Py")
+            .expect("the pattern is well-formed")
+    });
+    let statuses: BTreeSet<i32> = outcomes.iter().filter_map(|it| it.end.shell_status()).collect();
+    let said = pattern(outcomes, |outcome| {
+        let text = outcome.stderr.text();
+        text.lines().find(|line| LAST_WORDS.is_match(line)).map(str::to_owned)
+    });
+    [Part::Exit(statuses.into_iter().collect())].into_iter().chain(said.map(Part::Stderr)).collect()
+}
+
 fn exceptions(outcomes: &[Outcome]) -> Option<Vec<&Exception>> {
     outcomes.iter().map(|outcome| outcome.exception.as_ref()).collect()
 }
 
 fn of_exceptions(exceptions: &[&Exception]) -> Option<Vec<Part>> {
-    let first = exceptions.first()?;
-    if exceptions.iter().any(|it| it.short_class() != first.short_class()) {
-        return None;
-    }
-    let messages: Vec<String> = exceptions.iter().map(|it| telling(&it.message)).collect();
-    let mut parts = vec![Part::Class(first.short_class().to_owned())];
-    match fragments(&messages) {
-        found if !found.is_empty() => parts.push(Part::Message(Pattern::Fragments(found))),
-        _ => {
-            let places: Vec<Option<Place>> = exceptions.iter().map(|it| Place::of(it)).collect();
-            if let Some(Some(place)) = places.first()
-                && places.iter().all(|it| it.as_ref() == Some(place))
-            {
-                parts.push(Part::RaisedAt(place.clone()));
-            }
-        }
+    let class = common(exceptions, |it| Some(it.short_class().to_owned()))?;
+    let mut parts = vec![Part::Class(class)];
+    let message = message(exceptions);
+    let place = common(exceptions, Place::of).filter(|_| needs_place(message.as_ref(), exceptions));
+    parts.extend(message.map(Part::Message));
+    parts.extend(place.map(Part::RaisedAt));
+    let causes: Option<Vec<&Exception>> = exceptions.iter().map(|it| beneath(it)).collect();
+    if let Some(causes) = causes
+        && let Some(class) = common(&causes, |it| Some(it.short_class().to_owned()))
+    {
+        parts.push(Part::Cause(class, self::message(&causes)));
     }
     Some(parts)
 }
 
+/// What all exceptions have in common.
+fn common<T: PartialEq>(exceptions: &[&Exception], of: impl Fn(&Exception) -> Option<T>) -> Option<T> {
+    let first = of(exceptions.first()?)?;
+    exceptions.iter().all(|it| of(it).as_ref() == Some(&first)).then_some(first)
+}
+
+/// What the messages of all exceptions have in common; the whole message where it is but a quoted name, as that of a
+/// `KeyError` is.
+fn message(exceptions: &[&Exception]) -> Option<Pattern> {
+    let told: Vec<Vec<&str>> = exceptions.iter().map(|it| telling(&it.message)).collect();
+    let found = fragments(&told);
+    if !found.is_empty() {
+        return Some(Pattern::Lines(found));
+    }
+    let whole = common(exceptions, |it| Some(it.message.trim().to_owned()))?;
+    let is_name = letters(&whole) > 0 && is_steady(&whole) && !whole.contains('\n');
+    is_name.then(|| Pattern::Lines(vec![vec![whole]]))
+}
+
+/// Whether a message does not tell a bug from others: there is none, little is left of it, or others show it as well.
+fn needs_place(message: Option<&Pattern>, exceptions: &[&Exception]) -> bool {
+    let Some(Pattern::Lines(lines)) = message else { return true };
+    let fragments: Vec<&str> = lines.iter().flatten().map(String::as_str).collect();
+    if exceptions.iter().all(|it| is_internal(it)) {
+        return true;
+    }
+    let is_name = fragments.iter().any(|it| it.starts_with('\''));
+    let is_whole = exceptions.iter().all(|it| fragments == [it.message.trim()]);
+    // The script's own words are found nowhere else.
+    let is_own = exceptions.iter().all(|it| is_raised(it) && !is_in_library(it));
+    let enough = match (is_name, is_whole || is_own) {
+        (true, _) => 1,
+        (_, true) => 3,
+        _ => FEW_LETTERS,
+    };
+    // The class of a wrapped exception is none of its message.
+    let words = fragments.iter().flat_map(|it| it.split_whitespace()).filter(|word| !is_class(word));
+    words.map(letters).sum::<usize>() < enough
+}
+
+/// Whether a word names an exception.
+fn is_class(word: &str) -> bool {
+    let name = word.trim_end_matches(':');
+    name.ends_with("Error") || name.ends_with("Exception")
+}
+
+/// Whether an exception says no more than that a library broke: in the interpreter's own words, such as `'a' object is
+/// not callable`, which are the same wherever it breaks.
+fn is_internal(exception: &Exception) -> bool {
+    const INTERPRETERS: &[&str] =
+        &["AttributeError", "IndexError", "KeyError", "StopIteration", "TypeError", "ZeroDivisionError"];
+    INTERPRETERS.contains(&exception.class.as_str()) && is_in_library(exception) && !is_raised(exception)
+}
+
+/// Whether an exception comes of a statement that raises, not of the interpreter.
+fn is_raised(exception: &Exception) -> bool {
+    let code = exception.frames.last().map_or("", |last| last.code.as_str());
+    code.split(|char: char| !char.is_alphanumeric() && char != '_')
+        .any(|word| matches!(word, "raise" | "assert"))
+}
+
+/// The exception that another only reports: the first that a group holds, or the one that it replaces.
+fn beneath(exception: &Exception) -> Option<&Exception> {
+    leaves(exception).first().copied().or_else(|| wrapped(exception))
+}
+
+/// The exception that another replaces: one that is raised by a statement of the handler that caught the first. Where
+/// the handler's own work failed, the first has no part in it.
+fn wrapped(exception: &Exception) -> Option<&Exception> {
+    let (cause, last) = (exception.chain.last()?, exception.frames.last()?);
+    let caught = cause.frames.first()?;
+    let is_handler = caught.file == last.file && caught.function == last.function;
+    (is_handler && is_raised(exception)).then_some(cause)
+}
+
 /// A program that shows its error in its own words, or by its exit status.
 fn of_output(outcomes: &[Outcome], end: End) -> Result<Vec<Part>, NotDerivable> {
-    let texts = |stream: fn(&Outcome) -> String| -> Vec<String> { outcomes.iter().map(stream).collect() };
-    let stdout = texts(|outcome| outcome.stdout.text().into_owned());
-    let stderr = texts(|outcome| outcome.stderr.text().into_owned());
-    let sign = |texts: &[String]| {
-        let lines: Vec<String> = texts.iter().map(|text| telling_line(text)).collect::<Option<_>>()?;
-        Some(fragments(&lines)).filter(|found| !found.is_empty()).map(Pattern::Fragments)
+    let on_stdout = pattern(outcomes, |it| telling_line(&it.stdout.text())).map(Part::Stdout);
+    let told = pattern(outcomes, |it| telling_line(&it.stderr.text())).map(Part::Stderr);
+    let End::Exit(status @ 1..) = end else {
+        return on_stdout.or(told).map(|part| vec![part]).ok_or(NotDerivable::Passes);
     };
-    let mut parts = Vec::new();
-    if let End::Exit(status @ 1..) = end {
-        parts.push(Part::Exit(status));
-        let last: Vec<String> = stderr
-            .iter()
-            .map(|text| {
-                text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned()
-            })
-            .collect();
-        let found = fragments(&last);
-        if !found.is_empty() {
-            parts.push(Part::Stderr(Pattern::Fragments(found)));
-        }
-        return Ok(parts);
-    }
-    if let Some(pattern) = sign(&stdout) {
-        parts.push(Part::Stdout(pattern));
-    } else if let Some(pattern) = sign(&stderr) {
-        parts.push(Part::Stderr(pattern));
-    }
-    if parts.is_empty() { Err(NotDerivable::Passes) } else { Ok(parts) }
+    let last = || pattern(outcomes, |it| last_line(&it.stderr.text())).map(Part::Stderr);
+    let sign = told.or_else(last).or(on_stdout);
+    Ok([Part::Exit(vec![status])].into_iter().chain(sign).collect())
 }
 
-/// The line of a program's own output that tells of an error: the headline of a printed traceback, or a line that says
-/// error, bug, failure or mismatch.
+/// What the lines that are picked from each outcome have in common.
+fn pattern(outcomes: &[Outcome], pick: impl Fn(&Outcome) -> Option<String>) -> Option<Pattern> {
+    let picked: Vec<String> = outcomes.iter().map(pick).collect::<Option<_>>()?;
+    let lines: Vec<Vec<&str>> = picked.iter().map(|text| text.lines().collect()).collect();
+    Some(fragments(&lines)).filter(|found| !found.is_empty()).map(Pattern::Lines)
+}
+
+/// The lines of a program's own output that are no warnings of the interpreter's.
+fn own_lines(text: &str) -> Vec<&str> {
+    static WARNING: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^.+:\d+: \w*Warning: ").expect("the pattern is well-formed"));
+    let mut lines = Vec::new();
+    let mut warned = false;
+    for line in text.lines() {
+        // The source line of a warning follows it.
+        let is_source = warned && line.starts_with("  ");
+        warned = WARNING.is_match(line);
+        if !warned && !is_source && !line.trim().is_empty() {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+fn last_line(text: &str) -> Option<String> {
+    own_lines(text).last().map(|line| (*line).to_owned())
+}
+
+/// The line of a program's own output that tells of an error most plainly: the headline of a printed traceback, the name
+/// of an exception, a loud word, a word; the last one of a kind.
 fn telling_line(text: &str) -> Option<String> {
-    static ERROR: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?:^|[^\w])(?:[A-Za-z_][\w.]*(?:Error|Exception)\b|(?i:error|bug|fail(?:ed|ure|s)?|mismatch|incorrect|wrong)\b)")
-            .expect("the pattern is well-formed")
-    });
-    if let Some(exception) = traceback::parse_all(text).last() {
-        let line = telling(&exception.message);
-        return Some(format!("{}: {line}", exception.class));
-    }
-    text.lines().rev().find(|line| ERROR.is_match(line)).map(str::to_owned)
-}
-
-/// The lines of a message that tell what went wrong: the first, and where it only announces another, that one, too.
-fn telling(message: &str) -> String {
-    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or_default();
-    if (first.ends_with("raised:") || first.ends_with(':'))
-        && let Some(second) = lines.next()
-    {
-        return format!("{first}\n{second}");
-    }
-    first.to_owned()
-}
-
-/// What stands in for the parts of a message that vary.
-const GAP: char = '\u{0}';
-
-/// The fragments that all texts have in common, in order, without what is volatile by nature.
-fn fragments(texts: &[String]) -> Vec<String> {
-    let Some((first, rest)) = texts.split_first() else { return Vec::new() };
-    let common =
-        rest.iter().map(|text| mask(text)).fold(mask(first), |common, other| shared(&common, &other));
-    common
-        .split(GAP)
-        .flat_map(|piece| piece.split('\n'))
-        .map(|piece| piece.trim_matches(|char: char| char.is_whitespace() || "()[]{},;".contains(char)))
-        // A bracket or a preposition between two numbers says nothing.
-        .filter(|piece| piece.chars().filter(|char| char.is_alphabetic()).count() >= 3)
-        .map(str::to_owned)
-        .collect()
-}
-
-/// What two texts have in common, word by word, gaps where they differ.
-fn shared(one: &str, other: &str) -> String {
-    if one == other {
-        return one.to_owned();
-    }
-    let mut common = String::new();
-    for change in TextDiff::from_words(one, other).iter_all_changes() {
-        match change.tag() {
-            ChangeTag::Equal => common.push_str(change.value()),
-            ChangeTag::Delete | ChangeTag::Insert => common.push(GAP),
-        }
-    }
-    common
-}
-
-/// Addresses, paths, ids, symbols, argument lists and numbers give way: they differ between runs, or change while the
-/// script shrinks.
-fn mask(text: &str) -> String {
-    static VOLATILE: LazyLock<[Regex; 5]> = LazyLock::new(|| {
+    static SIGNS: LazyLock<[Regex; 3]> = LazyLock::new(|| {
         [
-            r"0x[0-9a-fA-F]+",
-            r"(?:/[\w.+@-]+){2,}",
-            r"Fake(?:Tensor)?\([^()]*(?:\([^()]*\)[^()]*)*\)",
-            r"\b[us]\d+\b",
-            r"(?:^|[^A-Za-z0-9_])(\d+(?:x\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?)",
+            r"(?:^|[^\w])[A-Za-z_][\w.]*(?:Error|Exception)\b",
+            r"\b(?:ERROR|BUG|FAIL(?:ED|URE|S)?|MISMATCH|INCORRECT|WRONG)\b",
+            r"\b(?i:error|bug|fail(?:ed|ure|s)?|mismatch|incorrect|wrong)\b",
         ]
         .map(|pattern| Regex::new(pattern).expect("the pattern is well-formed"))
     });
-    let mut masked = text.to_owned();
-    for regex in &*VOLATILE {
-        masked = regex
-            .replace_all(&masked, |found: &regex::Captures<'_>| {
-                let whole = &found[0];
-                let kept = found.get(1).map_or(0, |group| whole.len() - group.as_str().len());
-                format!("{}{GAP}", &whole[..kept])
-            })
-            .into_owned();
+    // Counts of nothing, and their like.
+    static NONE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(?:no|0|without|zero|any)(?: \w+)? (?:errors?|bugs?|fail(?:ed|ures?|s)?|mismatch(?:es)?)\b")
+            .expect("the pattern is well-formed")
+    });
+    if let Some(exception) = traceback::parse_all(text).last() {
+        let lines = telling(&exception.message);
+        return Some(format!("{}: {}", exception.class, lines.join("\n")));
     }
-    masked
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(texts: &[&str], expected: &[&str]) {
-        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-        assert_eq!(fragments(&texts), expected);
-    }
-
-    #[test]
-    fn volatile_parts_give_way() {
-        check(&["<a.B object at 0x7f001> is bad"], &["<a.B object at", "> is bad"]);
-        check(
-            &["mat1 and mat2 shapes cannot be multiplied (3x4 and 15x6)"],
-            &["mat1 and mat2 shapes cannot be multiplied", "and"],
-        );
-        check(&["can't open /tmp/tmpab12/x.py: not there"], &["can't open", ": not there"]);
-        check(&["Eq(u0, 1) (size s1)"], &["size"]);
-        check(&["12 3.5e-7 (8, 9)"], &[]);
-    }
-
-    #[test]
-    fn what_differs_between_runs_gives_way() {
-        check(&["key alpha is missing", "key beta is missing"], &["key", "is missing"]);
-        check(&["same", "same", "same"], &["same"]);
-    }
+    let lines: Vec<&str> = own_lines(text).into_iter().filter(|line| !NONE.is_match(line)).collect();
+    let last = |sign: &Regex| lines.iter().rev().find(|line| sign.is_match(line));
+    SIGNS.iter().find_map(last).map(|line| (*line).to_owned())
 }

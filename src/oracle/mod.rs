@@ -1,15 +1,22 @@
 //! Says whether a run shows the same bug. Called by the engine and the commands; runs nothing itself.
 
+mod accident;
 mod baseline;
 mod derive;
+mod pattern;
+mod place;
 mod signature;
 mod slips;
 mod spec;
 mod verdict;
+mod wording;
 
+pub use accident::Accident;
 pub use baseline::{Baseline, BaselineError, summary};
 pub use derive::{NotDerivable, derive};
-pub use signature::{Part, Pattern, Place, Signature};
+pub use pattern::Pattern;
+pub use place::Place;
+pub use signature::{Part, Signature};
 pub use slips::{Slip, ledger};
 pub use spec::{Spec, SpecError};
 pub use verdict::{Difference, Verdict};

@@ -1,23 +1,34 @@
 //! What "the same bug" means: parts that must all hold of an outcome. Plain data and a pure match; no part ever looks at
-//! the source lines inside a traceback.
+//! the source lines inside a traceback, but for the one that raised.
 
 use std::fmt;
 
-use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use super::verdict::{Difference, Verdict};
-use crate::runner::{End, Exception, Outcome, traceback};
+use super::{
+    accident::{self, Accident, Accidents},
+    pattern::Pattern,
+    place::Place,
+    verdict::{Difference, Verdict},
+};
+use crate::runner::{Captured, End, Exception, Outcome, traceback};
 
 /// The sign of a bug. All parts must hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signature {
     /// The parts.
     pub parts: Vec<Part>,
-    /// The class of the baseline's exception if it is one that programs get by accident when parts of them go; an
-    /// outcome with such a class matches only where it is this one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub accident: Option<String>,
+    /// What the script as given shows of the failures that programs get by accident when parts of them go. An outcome
+    /// with others never matches.
+    #[serde(default, skip_serializing_if = "Accidents::is_empty")]
+    pub accidents: Accidents,
+    /// Whether the script as given ends with an exception, or prints one. Where it does not, an outcome that does shows
+    /// another bug, whatever else it shows.
+    #[serde(default)]
+    pub raises: bool,
+    /// Whether the script as given dies of a signal; likewise.
+    #[serde(default)]
+    pub dies: bool,
 }
 
 /// One part of a signature.
@@ -30,70 +41,36 @@ pub enum Part {
     Message(Pattern),
     /// In the exception's class and message, `Class: message`.
     Headline(Pattern),
-    /// Where the exception was raised, for messages that say nothing.
+    /// Where the exception was raised, for messages that do not tell bugs from each other.
     RaisedAt(Place),
-    /// The exit status as a shell shows it.
-    Exit(i32),
+    /// The class, and what is in the message, of an exception that this one was raised from or, as a group, holds.
+    Cause(String, Option<Pattern>),
+    /// The exit status as a shell shows it, one of these.
+    Exit(Vec<i32>),
     /// On standard output.
     Stdout(Pattern),
     /// On standard error.
     Stderr(Pattern),
 }
 
-/// What a text must hold.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pattern {
-    /// These fragments, in this order.
-    Fragments(Vec<String>),
-    /// A match of this regular expression.
-    Regex(String),
-}
-
-/// Where an exception was raised, free of line numbers and folders.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Place {
-    /// In a library: the last two parts of the file's path, and the function.
-    Library {
-        /// The file.
-        file: String,
-        /// The function.
-        function: String,
-    },
-    /// In the script itself: the line, white space folded.
-    Script {
-        /// The line's text.
-        code: String,
-    },
-}
-
-/// Classes that a program raises by accident once something it needs is gone.
-const ACCIDENTS: &[&str] = &[
-    "NameError",
-    "UnboundLocalError",
-    "ImportError",
-    "ModuleNotFoundError",
-    "SyntaxError",
-    "IndentationError",
-    "TabError",
-];
-
-/// Whether a class is one that programs get by accident.
-pub(super) fn is_accident(class: &str) -> bool {
-    ACCIDENTS.contains(&class.rsplit('.').next().unwrap_or(class))
-}
-
 impl Signature {
     /// A signature of these parts, seen in these outcomes.
     pub(super) fn seen_in(parts: Vec<Part>, outcomes: &[Outcome]) -> Self {
-        let accident = outcomes
-            .iter()
-            .filter_map(|outcome| outcome.exception.as_ref())
-            .map(Exception::short_class)
-            .find(|class| is_accident(class))
-            .map(str::to_owned);
-        Self { parts, accident }
+        let exceptions = || outcomes.iter().filter_map(|outcome| outcome.exception.as_ref());
+        let mut accidents: Accidents = exceptions().flat_map(accident::behind).collect();
+        for (part, outcome) in parts.iter().flat_map(|part| outcomes.iter().map(move |it| (part, it))) {
+            // What is printed beside the sign counts only where the sign is not seen without it.
+            if let Some(printed) = part.printed(outcome)
+                && !part.holds(outcome, &accidents)
+            {
+                accidents.extend(printed.lines().flat_map(accident::told_in));
+            }
+        }
+        if is_status_alone(&parts) {
+            accidents.extend(outcomes.iter().flat_map(told_anywhere));
+        }
+        let dies = outcomes.iter().any(|outcome| matches!(outcome.end, End::Signal(_)));
+        Self { parts, accidents, raises: exceptions().next().is_some(), dies }
     }
 
     /// Whether an outcome shows the bug.
@@ -101,25 +78,37 @@ impl Signature {
         if matches!(outcome.end, End::Timeout | End::Limit(_)) {
             return false;
         }
-        if let Some(class) = outcome.exception.as_ref().map(Exception::short_class)
-            && is_accident(class)
-            && self.accident.as_deref() != Some(class)
-            && !self.names_class(class)
+        // A death by a signal is no matter of what was printed before.
+        let is_new = match outcome.end {
+            End::Signal(_) => !self.dies,
+            _ => outcome.exception.is_some() && !self.raises,
+        };
+        if is_new {
+            return false;
+        }
+        if let Some(exception) = &outcome.exception
+            && !accident::behind(exception).is_subset(&self.accidents)
         {
             return false;
         }
-        self.parts.iter().all(|part| part.holds(outcome))
-    }
-
-    fn names_class(&self, class: &str) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Class(named) if ends_in(named, class)))
+        // A status says nothing of why, so all that is printed does.
+        if is_status_alone(&self.parts)
+            && matches!(outcome.end, End::Exit(_))
+            && !told_anywhere(outcome).is_subset(&self.accidents)
+        {
+            return false;
+        }
+        self.parts.iter().all(|part| part.holds(outcome, &self.accidents))
     }
 
     /// Whether the bug is that a name is bound nowhere.
     pub fn is_name_error(&self) -> bool {
-        ["NameError", "UnboundLocalError"]
-            .iter()
-            .any(|class| self.accident.as_deref() == Some(*class) || self.names_class(class))
+        [Accident::Name, Accident::UnboundLocal].iter().any(|it| self.accidents.contains(it))
+    }
+
+    /// Whether the bug shows by what the script prints and by nothing else.
+    pub fn is_printed_alone(&self) -> bool {
+        self.parts.iter().all(|part| matches!(part, Part::Stdout(_) | Part::Stderr(_)))
     }
 
     /// Judges an outcome.
@@ -147,19 +136,57 @@ impl Signature {
 }
 
 impl Part {
-    /// Whether this part holds of an outcome.
-    pub(super) fn holds(&self, outcome: &Outcome) -> bool {
+    /// Whether this part holds of an outcome, lines of other accidents than these left out.
+    fn holds(&self, outcome: &Outcome, accidents: &Accidents) -> bool {
         let exception = outcome.exception.as_ref();
         match self {
             Self::Class(class) => exception.is_some_and(|it| ends_in(&it.class, class)),
             Self::Message(pattern) => exception.is_some_and(|it| pattern.is_in(&it.message)),
             Self::Headline(pattern) => exception.is_some_and(|it| pattern.is_in(&headline(it))),
-            Self::RaisedAt(place) => exception.and_then(Place::of).is_some_and(|it| it == *place),
-            Self::Exit(status) => outcome.end.shell_status() == Some(*status),
-            Self::Stdout(pattern) => pattern.is_in(&traceback::without_frames(&outcome.stdout.text())),
-            Self::Stderr(pattern) => pattern.is_in(&traceback::without_frames(&outcome.stderr.text())),
+            Self::RaisedAt(place) => exception.is_some_and(|it| place.holds(it)),
+            Self::Cause(class, pattern) => exception.is_some_and(|it| {
+                it.chain.iter().chain(leaves(it)).any(|cause| {
+                    ends_in(&cause.class, class) && pattern.as_ref().is_none_or(|it| it.is_in(&cause.message))
+                })
+            }),
+            Self::Exit(statuses) => outcome.end.shell_status().is_some_and(|it| statuses.contains(&it)),
+            Self::Stdout(pattern) | Self::Stderr(pattern) => self
+                .printed(outcome)
+                .is_some_and(|printed| pattern.is_in(&accident::without(&printed, accidents))),
         }
     }
+
+    /// What an outcome shows on the stream that this part is about.
+    fn printed(&self, outcome: &Outcome) -> Option<String> {
+        let stream = match self {
+            Self::Stdout(_) => &outcome.stdout,
+            Self::Stderr(_) => &outcome.stderr,
+            _ => return None,
+        };
+        Some(traceback::without_frames(&stream.text()))
+    }
+}
+
+/// Whether these parts ask for an exit status and for nothing else.
+fn is_status_alone(parts: &[Part]) -> bool {
+    parts.iter().all(|part| matches!(part, Part::Exit(_)))
+}
+
+/// The accidents that an outcome tells of on either stream.
+fn told_anywhere(outcome: &Outcome) -> Accidents {
+    let told = |stream: &Captured| -> Accidents {
+        traceback::without_frames(&stream.text()).lines().flat_map(accident::told_in).collect()
+    };
+    &told(&outcome.stdout) | &told(&outcome.stderr)
+}
+
+/// The exceptions that a group holds, groups within it opened; none if it is no group.
+pub(super) fn leaves(group: &Exception) -> Vec<&Exception> {
+    let opened = |member| match leaves(member) {
+        leaves if leaves.is_empty() => vec![member],
+        leaves => leaves,
+    };
+    group.members.iter().flat_map(opened).collect()
 }
 
 /// `Class: message`, or the class alone.
@@ -173,45 +200,6 @@ pub(super) fn headline(exception: &Exception) -> String {
 /// Whether a dotted name ends in another: `a.b.C` in `C` and `b.C`, not in `bC`.
 fn ends_in(name: &str, end: &str) -> bool {
     name.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-}
-
-impl Pattern {
-    /// One literal text.
-    pub(super) fn literal(text: &str) -> Self {
-        Self::Fragments(vec![text.to_owned()])
-    }
-
-    fn is_in(&self, text: &str) -> bool {
-        match self {
-            Self::Fragments(fragments) => {
-                let mut rest = text;
-                fragments.iter().all(|fragment| match rest.split_once(fragment.as_str()) {
-                    Some((_, behind)) => {
-                        rest = behind;
-                        true
-                    }
-                    None => false,
-                })
-            }
-            // Checked when the signature was parsed.
-            Self::Regex(regex) => Regex::new(regex).is_ok_and(|regex| regex.is_match(text)),
-        }
-    }
-}
-
-impl Place {
-    /// Where an exception was raised.
-    pub(super) fn of(exception: &Exception) -> Option<Self> {
-        let last = exception.frames.last()?;
-        let script = &exception.frames.first()?.file;
-        if last.file == *script {
-            let code: Vec<&str> = last.code.split_whitespace().collect();
-            return Some(Self::Script { code: code.join(" ") });
-        }
-        let parts: Vec<&str> = last.file.rsplit('/').take(2).collect();
-        let file = parts.into_iter().rev().collect::<Vec<_>>().join("/");
-        Some(Self::Library { file, function: last.function.clone() })
-    }
 }
 
 impl fmt::Display for Signature {
@@ -240,22 +228,17 @@ impl fmt::Display for Part {
         match self {
             Self::Class(class) => formatter.write_str(class),
             Self::Message(pattern) | Self::Headline(pattern) => pattern.fmt(formatter),
-            Self::RaisedAt(Place::Library { file, function }) => {
-                write!(formatter, "raised in {file}, {function}()")
-            }
-            Self::RaisedAt(Place::Script { code }) => write!(formatter, "raised by `{code}`"),
-            Self::Exit(status) => write!(formatter, "exit:{status}"),
+            Self::RaisedAt(place) => place.fmt(formatter),
+            Self::Cause(class, None) => write!(formatter, "beneath it {class}"),
+            Self::Cause(class, Some(pattern)) => write!(formatter, "beneath it {class}: {pattern}"),
+            Self::Exit(statuses) => write!(formatter, "exit:{}", listed(statuses)),
             Self::Stdout(pattern) => write!(formatter, "stdout:{pattern}"),
             Self::Stderr(pattern) => write!(formatter, "stderr:{pattern}"),
         }
     }
 }
 
-impl fmt::Display for Pattern {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Fragments(fragments) => formatter.write_str(&fragments.join(" … ")),
-            Self::Regex(regex) => write!(formatter, "/{regex}/"),
-        }
-    }
+/// Exit statuses as the user types them.
+pub(super) fn listed(statuses: &[i32]) -> String {
+    statuses.iter().map(i32::to_string).collect::<Vec<_>>().join(",")
 }

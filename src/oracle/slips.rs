@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::verdict::Difference;
+use super::{accident::is_accident, verdict::Difference, wording};
 use crate::runner::End;
 
 /// Failures of one kind.
@@ -22,17 +22,17 @@ pub struct Slip {
 }
 
 /// Groups differences, each with the key of its candidate in the order of the reduction: most frequent first, those
-/// that come of missing names and syntax left out, since every reduction meets them.
+/// left out that a reduction makes itself, of missing names and arguments, syntax, and literals in the place of objects.
 pub fn ledger<'a>(differences: impl IntoIterator<Item = (String, &'a Difference)>) -> Vec<Slip> {
     let mut groups: BTreeMap<(String, String), Slip> = BTreeMap::new();
     for (example, difference) in differences {
-        if super::signature::is_accident(&difference.class) {
+        if is_accident(&difference.class, &difference.message) {
             continue;
         }
         let class =
             if difference.class.is_empty() { end_name(difference.end) } else { difference.class.clone() };
         let message: String = difference.message.lines().next().unwrap_or_default().to_owned();
-        let kind: String = message.chars().filter(|char| !char.is_ascii_digit()).collect();
+        let kind = wording::kind(&message);
         groups
             .entry((class.clone(), kind))
             .or_insert_with(|| Slip { class, message, count: 0, example })

@@ -3,8 +3,12 @@
 
 use regex::Regex;
 
-use super::signature::{Part, Pattern, Signature};
-use crate::runner::Outcome;
+use super::{
+    pattern::Pattern,
+    place::Place,
+    signature::{Part, Signature, listed},
+};
+use crate::runner::{Exception, Outcome};
 
 /// A signature as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,52 +30,14 @@ pub struct SpecError {
     pub hint: &'static str,
 }
 
-const FORMS: &str =
-    "the forms are `Class: text`, `Class`, `text`, `/regex/`, `exit:N`, `stdout:TEXT` and `stderr:TEXT`";
+const FORMS: &str = "the forms are `Class: text`, `Class`, `text`, `/regex/`, `exit:N`, `stdout:TEXT`, `stderr:TEXT`, `at:PLACE` and `cause:Class: text`";
 
 impl Spec {
     /// Reads what was typed.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
-        let error = |reason: String, hint| SpecError { text: text.to_owned(), reason, hint };
         let typed = text.trim();
-        if typed.is_empty() {
-            return Err(error("it is empty".to_owned(), FORMS));
-        }
-        let readings = if let Some(status) = typed.strip_prefix("exit:") {
-            let status: u8 = status.trim().parse().map_err(|_| {
-                error(
-                    "an exit status is a number from 0 to 255".to_owned(),
-                    "for a signal give 128 and its number: `exit:139` is SIGSEGV",
-                )
-            })?;
-            if status == 0 {
-                return Err(error(
-                    "every program that does nothing exits with 0".to_owned(),
-                    "for a script that prints its error use `stdout:TEXT` or `stderr:TEXT`",
-                ));
-            }
-            vec![vec![Part::Exit(status.into())]]
-        } else if let Some((stream, wanted)) = stream(typed) {
-            if wanted.trim().is_empty() {
-                return Err(error("no text is given behind the colon".to_owned(), FORMS));
-            }
-            let pattern = Pattern::literal(wanted);
-            vec![vec![if stream == "stdout" { Part::Stdout(pattern) } else { Part::Stderr(pattern) }]]
-        } else if typed.starts_with("signal:") || typed == "timeout" {
-            return Err(error(
-                "this form is not known".to_owned(),
-                "a death by a signal shows as `exit:N` with 128 and the signal's number: `exit:139` is SIGSEGV",
-            ));
-        } else if let Some(regex) = regex(typed) {
-            let compiled = Regex::new(&regex)
-                .map_err(|cause| error(cause.to_string(), "the syntax is that of Rust's regex crate"))?;
-            if compiled.is_match("") {
-                return Err(error("it matches the empty text".to_owned(), FORMS));
-            }
-            anywhere(&Pattern::Regex(regex))
-        } else {
-            worded(typed)
-        };
+        let readings =
+            readings(typed).map_err(|(reason, hint)| SpecError { text: text.to_owned(), reason, hint })?;
         Ok(Self { text: typed.to_owned(), readings })
     }
 
@@ -85,12 +51,127 @@ impl Spec {
                 best = Some((parts.clone(), count));
             }
         }
-        best.unwrap_or_default()
+        let (mut parts, count) = best.unwrap_or_default();
+        parts.extend(self.wrapper(&parts, outcomes));
+        (parts, count)
+    }
+
+    /// Where the class that was typed is that of a wrapped failure, the class that wraps it: the failure alone, without
+    /// the compiler that reports it, is another bug.
+    fn wrapper(&self, parts: &[Part], outcomes: &[Outcome]) -> Option<Part> {
+        let is_classed = matches!(self.readings.first()?.as_slice(), [Part::Class(_), Part::Message(_)]);
+        let is_text = matches!(parts, [Part::Headline(_)]);
+        let mut classes = outcomes.iter().map(|it| it.exception.as_ref().map(Exception::short_class));
+        let class = classes.next()??;
+        (is_classed && is_text && classes.all(|it| it == Some(class))).then(|| Part::Class(class.to_owned()))
     }
 }
 
-fn stream(text: &str) -> Option<(&str, &str)> {
-    text.split_once(':').filter(|(stream, _)| matches!(*stream, "stdout" | "stderr"))
+impl Signature {
+    /// What the user types, each behind a `--signature`, to get this signature from the script that it was seen in.
+    pub fn to_arguments(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        let mut parts = self.parts.iter().peekable();
+        while let Some(part) = parts.next() {
+            arguments.push(match (part, parts.peek()) {
+                (Part::Class(class), Some(Part::Message(pattern))) => {
+                    parts.next();
+                    format!("{class}: {}", pattern.argument())
+                }
+                (Part::Class(class), _) => class.clone(),
+                (Part::Message(pattern) | Part::Headline(pattern), _) => pattern.argument(),
+                (Part::RaisedAt(place), _) => format!("at:{}", place.argument()),
+                (Part::Cause(class, None), _) => format!("cause:{class}"),
+                (Part::Cause(class, Some(pattern)), _) => format!("cause:{class}: {}", pattern.argument()),
+                (Part::Exit(statuses), _) => format!("exit:{}", listed(statuses)),
+                (Part::Stdout(pattern), _) => format!("stdout:{}", pattern.argument()),
+                (Part::Stderr(pattern), _) => format!("stderr:{}", pattern.argument()),
+            });
+        }
+        arguments
+    }
+}
+
+type Readings = Vec<Vec<Part>>;
+
+/// What a text may mean, or why it means nothing and what to type instead.
+fn readings(typed: &str) -> Result<Readings, (String, &'static str)> {
+    if typed.is_empty() {
+        return Err(("it is empty".to_owned(), FORMS));
+    }
+    if let Some((form, wanted)) = form(typed) {
+        let wanted = wanted.trim();
+        if wanted.is_empty() {
+            return Err(("no text is given behind the colon".to_owned(), FORMS));
+        }
+        return match form {
+            "exit" => exit(wanted),
+            "stdout" => Ok(each(Pattern::typed(wanted), Part::Stdout)),
+            "stderr" => Ok(each(Pattern::typed(wanted), Part::Stderr)),
+            "at" => Ok(each(Place::typed(wanted), Part::RaisedAt)),
+            "cause" => cause(wanted),
+            _ => Err((
+                "this form is not known".to_owned(),
+                "a death by a signal shows as `exit:N` with 128 and the signal's number: `exit:139` is SIGSEGV",
+            )),
+        };
+    }
+    if typed == "timeout" {
+        return Err((
+            "this form is not known".to_owned(),
+            "a script that never ends needs a test: `--test CMD`",
+        ));
+    }
+    if let Some(regex) = regex(typed) {
+        let compiled = Regex::new(&regex)
+            .map_err(|cause| (cause.to_string(), "the syntax is that of Rust's regex crate"))?;
+        if compiled.is_match("") {
+            return Err(("it matches the empty text".to_owned(), FORMS));
+        }
+        return Ok(anywhere(&[Pattern::Regex(regex)]));
+    }
+    Ok(worded(typed))
+}
+
+/// A form that begins with its name, and what is behind the colon. `cause: no space` is text.
+fn form(text: &str) -> Option<(&str, &str)> {
+    let (form, rest) = text.split_once(':')?;
+    let is_form = match form {
+        "exit" | "stdout" | "stderr" | "signal" => true,
+        "at" | "cause" => !rest.starts_with(char::is_whitespace),
+        _ => false,
+    };
+    is_form.then_some((form, rest))
+}
+
+fn each<T>(meanings: Vec<T>, part: fn(T) -> Part) -> Readings {
+    meanings.into_iter().map(|meaning| vec![part(meaning)]).collect()
+}
+
+fn exit(statuses: &str) -> Result<Readings, (String, &'static str)> {
+    let found: Result<Vec<u8>, _> = statuses.split(',').map(|status| status.trim().parse()).collect();
+    match found {
+        Ok(statuses) if statuses.contains(&0) => Err((
+            "every program that does nothing exits with 0".to_owned(),
+            "for a script that prints its error use `stdout:TEXT` or `stderr:TEXT`",
+        )),
+        Ok(statuses) => Ok(vec![vec![Part::Exit(statuses.into_iter().map(i32::from).collect())]]),
+        Err(_) => Err((
+            "an exit status is a number from 0 to 255".to_owned(),
+            "for a signal give 128 and its number: `exit:139` is SIGSEGV",
+        )),
+    }
+}
+
+fn cause(wanted: &str) -> Result<Readings, (String, &'static str)> {
+    match classed(wanted) {
+        Some((class, None)) => Ok(vec![vec![Part::Cause(class.to_owned(), None)]]),
+        Some((class, Some(message))) => Ok(Pattern::typed(message)
+            .into_iter()
+            .map(|pattern| vec![Part::Cause(class.to_owned(), Some(pattern))])
+            .collect()),
+        None => Err(("a cause is named by its class".to_owned(), FORMS)),
+    }
 }
 
 /// `/regex/` or `/regex/i`.
@@ -100,42 +181,47 @@ fn regex(text: &str) -> Option<String> {
     known.then(|| if flags.is_empty() { regex.to_owned() } else { format!("(?{flags}){regex}") })
 }
 
-/// A pattern in the exception's headline, else on standard error, else on standard output.
-fn anywhere(pattern: &Pattern) -> Vec<Vec<Part>> {
-    vec![
-        vec![Part::Headline(pattern.clone())],
-        vec![Part::Stderr(pattern.clone())],
-        vec![Part::Stdout(pattern.clone())],
-    ]
+/// Patterns in the exception's headline, else on standard error, else on standard output.
+fn anywhere(patterns: &[Pattern]) -> Readings {
+    let on = |part: fn(Pattern) -> Part| each(patterns.to_vec(), part);
+    [on(Part::Headline), on(Part::Stderr), on(Part::Stdout)].concat()
 }
 
 /// `Class: text`, `Class` or `text`.
-fn worded(text: &str) -> Vec<Vec<Part>> {
-    let mut readings = Vec::new();
-    match text.split_once(": ") {
-        Some((class, message)) if is_class(class) && !message.trim().is_empty() => {
-            readings
-                .push(vec![Part::Class(class.to_owned()), Part::Message(Pattern::literal(message.trim()))]);
-        }
-        _ => {
-            let class = text.strip_suffix(':').unwrap_or(text);
-            if is_class(class) {
-                readings.push(vec![Part::Class(class.to_owned())]);
-            }
-        }
-    }
-    readings.extend(anywhere(&Pattern::literal(text)));
+fn worded(text: &str) -> Readings {
+    let mut readings = match classed(text) {
+        Some((class, None)) => vec![vec![Part::Class(class.to_owned())]],
+        Some((class, Some(message))) => Pattern::typed(message)
+            .into_iter()
+            .map(|pattern| vec![Part::Class(class.to_owned()), Part::Message(pattern)])
+            .collect(),
+        None => Vec::new(),
+    };
+    let mut patterns = Pattern::typed(text);
+    // `other.Error` names a class in full, not the end of `another.Error`.
+    patterns.retain(
+        |it| !matches!((it, classed(text)), (Pattern::Text(_), Some((class, None))) if class.contains('.')),
+    );
+    readings.extend(anywhere(&patterns));
     readings
 }
 
-/// Whether a text is a dotted name whose last part could be a class.
+/// A class and what is in its message, if something is given.
+fn classed(text: &str) -> Option<(&str, Option<&str>)> {
+    let (class, message) = match text.split_once(": ") {
+        Some((class, message)) => (class, Some(message.trim()).filter(|it| !it.is_empty())),
+        None => (text.strip_suffix(':').unwrap_or(text), None),
+    };
+    // Tracebacks leave these modules out.
+    let class = ["__main__.", "builtins."].iter().find_map(|it| class.strip_prefix(it)).unwrap_or(class);
+    is_class(class).then_some((class, message))
+}
+
+/// Whether a text is a dotted name, which may be that of a class.
 fn is_class(text: &str) -> bool {
     let is_name = |part: &str| {
         part.starts_with(|first: char| first.is_alphabetic() || first == '_')
             && part.chars().all(|char| char.is_alphanumeric() || char == '_')
     };
     text.split('.').all(|part| is_name(part) || part == "<locals>")
-        && text.rsplit('.').next().is_some_and(|last| {
-            last.trim_start_matches('_').starts_with(char::is_uppercase) || last == "error"
-        })
 }

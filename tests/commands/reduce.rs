@@ -213,10 +213,17 @@ fn a_script_is_checked() {
     signature: ValueError: of size
     shown by:  5 of 5 runs
     timeout:   10 s for each candidate
+    as typed:  -s 'ValueError: of size'
     -- stderr
     ");
     place.file("fine.py", "print(1)\n");
     assert!(place.shown(&["check", "fine.py"]).starts_with("status: 1\n"));
+    place.file("printed.py", "print('FAIL: sums differ')\n");
+    let shown = place.shown(&["check", "printed.py"]);
+    assert!(
+        shown.contains("signature: stdout:FAIL: sums differ") && shown.contains("only prints its error"),
+        "{shown}"
+    );
 }
 
 #[test]

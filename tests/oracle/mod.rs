@@ -1,5 +1,7 @@
 //! Tracebacks and signatures as real interpreters make them, of every CPython that this machine has.
 
+mod judging;
+mod lookalikes;
 mod texts;
 
 use std::{path::Path, time::Duration};
@@ -204,6 +206,19 @@ fn signatures_are_derived() {
     check_derived(
         "import traceback\ntry: [].pop()\nexcept Exception: traceback.print_exc()\n",
         "IndexError: pop from empty list",
+    );
+    check_derived("{'a1': 0}['a2']\n", "KeyError: 'a2'");
+    check_derived(
+        "def f():\n    try: {}['a']\n    except KeyError as e:\n        raise RuntimeError('no luck') from e\nf()\n",
+        "RuntimeError: no luck and beneath it KeyError: 'a'",
+    );
+    check_derived(
+        "import copy\nclass A:\n    def __deepcopy__(self, memo): return None.a\ntry: copy.deepcopy(A())\nexcept AttributeError: copy.copy()\n",
+        "TypeError: copy() missing … required positional argument: 'x'",
+    );
+    check_derived(
+        "import queue\nqueue.Queue(None).put(1)\n",
+        "TypeError: '>' not supported between instances of 'NoneType' and 'int' and raised in queue.py, put(), by `if self.maxsize > 0:`",
     );
     check_derived("import sys\nsys.exit('config is broken')\n", "exit:1 and stderr:config is broken");
     check_derived("print('max diff 3.5')\nprint('BUG: results differ')\n", "stdout:BUG: results differ");

@@ -1,0 +1,152 @@
+//! What a text must hold: lines with fragments in them, a text, or a regular expression. Plain data and a pure match.
+
+use std::fmt;
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+/// What stands between two fragments where a pattern is shown or typed.
+pub(super) const ELLIPSIS: &str = " … ";
+
+/// What a text must hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pattern {
+    /// Lines in this order, not always neighbours, each with its fragments in this order. A fragment never begins or
+    /// ends within a word or a number: `key` is not in `keyboard`, `int3` not in `int32`.
+    Lines(Vec<Vec<String>>),
+    /// This text, also within a word.
+    Text(String),
+    /// A match of this regular expression.
+    Regex(String),
+}
+
+impl Pattern {
+    /// All that a typed text may mean, strictest first: the words as they stand, the same within words, and with gaps
+    /// where it has an ellipsis, within one line or over several.
+    pub(super) fn typed(text: &str) -> Vec<Self> {
+        let filled = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let literal = filled.map(|line| vec![line.to_owned()]).collect();
+        let mut patterns = vec![Self::Lines(literal), Self::Text(text.to_owned())];
+        for gap in ["…", "..."].into_iter().filter(|gap| text.contains(gap)) {
+            let split = |line: &str| -> Vec<String> {
+                line.split(gap).map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+            };
+            let lines: Vec<Vec<String>> = text.lines().map(split).filter(|line| !line.is_empty()).collect();
+            if !lines.is_empty() {
+                let apart = lines.iter().flatten().map(|fragment| vec![fragment.clone()]).collect();
+                patterns.extend([Self::Lines(lines), Self::Lines(apart)]);
+            }
+        }
+        patterns
+    }
+
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        match self {
+            Self::Lines(wanted) => {
+                let mut lines = text.lines();
+                wanted.iter().all(|fragments| lines.any(|line| has_all(line, fragments)))
+            }
+            Self::Text(wanted) => text.contains(wanted.as_str()),
+            // Checked when the signature was parsed.
+            Self::Regex(regex) => Regex::new(regex).is_ok_and(|regex| regex.is_match(text)),
+        }
+    }
+
+    /// As the user types it.
+    pub(super) fn argument(&self) -> String {
+        match self {
+            Self::Lines(lines) => {
+                let lines: Vec<String> = lines.iter().map(|fragments| fragments.join(ELLIPSIS)).collect();
+                lines.join("\n")
+            }
+            Self::Text(text) => text.clone(),
+            Self::Regex(regex) => format!("/{regex}/"),
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.argument().replace('\n', ELLIPSIS))
+    }
+}
+
+/// Whether a line holds all fragments, one behind the other.
+fn has_all(line: &str, fragments: &[String]) -> bool {
+    let mut from = 0;
+    fragments.iter().all(|fragment| match find(line, from, fragment) {
+        Some(at) => {
+            from = at + fragment.len();
+            true
+        }
+        None => false,
+    })
+}
+
+/// Where a fragment stands in a line, at `from` or behind, cutting no word.
+fn find(line: &str, from: usize, fragment: &str) -> Option<usize> {
+    let is_whole = |at: &usize| {
+        let end = at + fragment.len();
+        !is_within(line[..*at].chars().next_back(), fragment.chars().next())
+            && !is_within(fragment.chars().next_back(), line[end..].chars().next())
+    };
+    line[from..].match_indices(fragment).map(|(at, _)| from + at).find(is_whole)
+}
+
+/// Whether two neighbours belong to one word, or to one number.
+fn is_within(one: Option<char>, next: Option<char>) -> bool {
+    let is_letter = |char: char| char.is_alphabetic() || char == '_';
+    one.zip(next).is_some_and(|(one, next)| {
+        is_letter(one) && is_letter(next) || one.is_ascii_digit() && next.is_ascii_digit()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(lines: &[&[&str]]) -> Pattern {
+        Pattern::Lines(lines.iter().map(|line| line.iter().map(|it| (*it).to_owned()).collect()).collect())
+    }
+
+    #[test]
+    fn fragments_cut_no_word() {
+        for (fragment, text, expected) in [
+            ("key", "the key 'a'", true),
+            ("key", "keyboard", false),
+            ("key", "a monkey", false),
+            ("key", "monkey key", true),
+            ("int3", "int32", false),
+            ("float", "float32", true),
+            ("rd dimension", "3rd dimension", true),
+            ("'a'", "'a'", true),
+            ("x", "x_size", false),
+        ] {
+            assert_eq!(lines(&[&[fragment]]).is_in(text), expected, "{fragment} in {text}");
+            assert_eq!(Pattern::Text(fragment.to_owned()).is_in(text), text.contains(fragment));
+        }
+    }
+
+    #[test]
+    fn lines_keep_their_order() {
+        let pattern = lines(&[&["raised:"], &["got", "of"]]);
+        assert!(pattern.is_in("backend raised:\nnoise\nE: got 3 of 4"));
+        assert!(!pattern.is_in("E: got 3 of 4\nbackend raised:"));
+        assert!(!pattern.is_in("backend raised:\nE: got 3\nof 4"));
+        assert!(!pattern.is_in("backend raised: got 3 of 4"));
+        assert!(!pattern.is_in("backend raised:\nE: of 4 got 3"));
+        assert_eq!(
+            (pattern.argument().as_str(), pattern.to_string().as_str()),
+            ("raised:\ngot … of", "raised: … got … of")
+        );
+    }
+
+    #[test]
+    fn ellipses_are_gaps() {
+        let found = Pattern::typed("got … of ...\nthen");
+        assert!(found.contains(&lines(&[&["got", "of ..."], &["then"]])));
+        assert!(found.contains(&lines(&[&["got … of"], &["then"]])));
+        assert_eq!(Pattern::typed("…").len(), 2);
+    }
+}

@@ -1,0 +1,207 @@
+//! Where an exception was raised, free of line numbers and folders: it tells bugs from each other whose messages do not.
+//! Plain data.
+
+use std::{fmt, sync::LazyLock};
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use crate::runner::{Exception, Frame};
+
+/// Where an exception was raised.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// In a library.
+    Library {
+        /// The last two parts of the file's path; fewer where the user gave fewer.
+        file: String,
+        /// The function.
+        function: String,
+        /// The line, white space folded: one function may fail in several places. None where no source was shown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<String>,
+    },
+    /// In the script itself: the line, white space folded.
+    Script {
+        /// The line's text.
+        code: String,
+    },
+}
+
+impl Place {
+    /// Where an exception was raised, if its traceback tells.
+    pub(super) fn of(exception: &Exception) -> Option<Self> {
+        let last = exception.frames.last()?;
+        let code = folded(&last.code);
+        if is_own(exception, last) {
+            return Some(Self::Script { code }).filter(|_| !last.code.is_empty());
+        }
+        Some(Self::Library {
+            file: short_path(exception, last),
+            function: last.function.clone(),
+            code: Some(code).filter(|it| !it.is_empty()),
+        })
+    }
+
+    /// Whether an exception was raised here.
+    pub(super) fn holds(&self, exception: &Exception) -> bool {
+        match (self, Self::of(exception)) {
+            (
+                Self::Library { file, function, code },
+                Some(Self::Library { file: its, function: of, code: line }),
+            ) => {
+                let is_end =
+                    its.strip_suffix(file.as_str()).is_some_and(|it| it.is_empty() || it.ends_with('/'));
+                is_end && *function == of && (code.is_none() || *code == line)
+            }
+            (own, Some(its)) => *own == its,
+            (_, None) => false,
+        }
+    }
+
+    /// All that a typed text may mean: a place in a library, `torch/_dynamo/guards.py, check()` and, if wanted, `: ` and
+    /// its line; or a line of the script.
+    pub(super) fn typed(text: &str) -> Vec<Self> {
+        static LIBRARY: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(r"^(\S+), ([\w<>.]+)\(\)(?:: (.+))?$").expect("the pattern is well-formed")
+        });
+        let mut places = Vec::new();
+        if let Some(found) = LIBRARY.captures(text) {
+            let code = found.get(3).map(|it| folded(it.as_str()));
+            places.push(Self::Library { file: found[1].to_owned(), function: found[2].to_owned(), code });
+        }
+        places.push(Self::Script { code: folded(text) });
+        places
+    }
+
+    /// As the user types it.
+    pub(super) fn argument(&self) -> String {
+        match self {
+            Self::Library { file, function, code: Some(code) } => format!("{file}, {function}(): {code}"),
+            Self::Library { file, function, code: None } => format!("{file}, {function}()"),
+            Self::Script { code } => code.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Library { file, function, code: Some(code) } => {
+                write!(formatter, "raised in {file}, {function}(), by `{code}`")
+            }
+            Self::Library { file, function, code: None } => {
+                write!(formatter, "raised in {file}, {function}()")
+            }
+            Self::Script { code } => write!(formatter, "raised by `{code}`"),
+        }
+    }
+}
+
+/// Whether an exception was raised inside a library.
+pub(super) fn is_in_library(exception: &Exception) -> bool {
+    exception.frames.last().is_some_and(|last| !is_own(exception, last))
+}
+
+/// The script's frame: the outermost, unless the exception ended a thread, a process or a task.
+fn script(exception: &Exception) -> Option<&Frame> {
+    exception.frames.first().filter(|first| first.function == "<module>" && !is_installed(&first.file))
+}
+
+/// Whether a frame is the script's own. Where its outermost frame is not shown, whatever is not installed is.
+fn is_own(exception: &Exception, frame: &Frame) -> bool {
+    match script(exception) {
+        Some(script) => script.file == frame.file,
+        None => !is_installed(&frame.file),
+    }
+}
+
+/// Whether a file comes with an interpreter or was installed for it, or is none at all, as `<string>` is.
+fn is_installed(file: &str) -> bool {
+    file.starts_with('<') || INSTALLED.is_match(file)
+}
+
+/// The folders of an interpreter and of what was installed for it.
+static INSTALLED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"/(?:site|dist)-packages/|/lib\d*/python3[\d.]*t?/|\.zip/")
+        .expect("the pattern is well-formed")
+});
+
+/// The end of a path that is the same wherever the script and the interpreter lie: what is behind their folders, the last
+/// two parts at most.
+fn short_path(exception: &Exception, frame: &Frame) -> String {
+    let folder = script(exception).and_then(|script| Some(script.file.rsplit_once('/')?.0));
+    let beside = folder.and_then(|folder| frame.file.strip_prefix(folder)?.strip_prefix('/'));
+    let installed = INSTALLED.find_iter(&frame.file).last().map(|folder| &frame.file[folder.end()..]);
+    let path = beside.or(installed).unwrap_or(&frame.file);
+    let start = path.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
+    path[start..].to_owned()
+}
+
+fn folded(code: &str) -> String {
+    code.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raised(frames: &[(&str, &str, &str)]) -> Exception {
+        let frame = |(file, function, code): &(&str, &str, &str)| Frame {
+            file: (*file).to_owned(),
+            line: 3,
+            function: (*function).to_owned(),
+            code: (*code).to_owned(),
+        };
+        Exception { frames: frames.iter().map(frame).collect(), ..Exception::default() }
+    }
+
+    #[track_caller]
+    fn check(frames: &[(&str, &str, &str)], expected: &str) {
+        let exception = raised(frames);
+        let place = Place::of(&exception).unwrap();
+        assert_eq!(place.to_string(), expected);
+        assert!(place.holds(&exception));
+        assert!(Place::typed(&place.argument()).contains(&place), "{place:?}");
+    }
+
+    #[test]
+    fn places() {
+        let script = ("/tmp/r1/x.py", "<module>", "f()");
+        check(&[script, ("/tmp/r1/x.py", "f", "assert  x")], "raised by `assert x`");
+        // A module beside the script lies in another folder at each run.
+        check(&[script, ("/tmp/r1/helper.py", "g", "assert y")], "raised in helper.py, g(), by `assert y`");
+        check(
+            &[script, ("/v/lib/python3.12/site-packages/torch/_inductor/ir.py", "simplify", "")],
+            "raised in _inductor/ir.py, simplify()",
+        );
+        check(
+            &[script, ("/usr/lib/python3.12/queue.py", "put", "a > b")],
+            "raised in queue.py, put(), by `a > b`",
+        );
+        // An installation to be edited lies anywhere.
+        check(
+            &[script, ("/src/pytorch/torch/fx/node.py", "<lambda>", "assert z")],
+            "raised in fx/node.py, <lambda>(), by `assert z`",
+        );
+        check(
+            &[("/usr/lib/python3.11/threading.py", "run", "t()"), ("/tmp/r1/x.py", "f", "assert x")],
+            "raised by `assert x`",
+        );
+        check(
+            &[("<frozen runpy>", "run", ""), ("<string>", "<module>", "")],
+            "raised in <string>, <module>()",
+        );
+    }
+
+    #[test]
+    fn one_function_fails_in_several_places() {
+        let at = |code| raised(&[("/tmp/x.py", "<module>", "f()"), ("/l/site-packages/a/b.py", "f", code)]);
+        let place = Place::of(&at("assert a")).unwrap();
+        assert!(!place.holds(&at("assert b")));
+        let typed = &Place::typed("b.py, f()")[0];
+        assert!(typed.holds(&at("assert a")) && typed.holds(&at("assert b")));
+        assert!(!Place::typed("bb.py, f()")[0].holds(&at("assert a")));
+    }
+}

@@ -1,0 +1,268 @@
+//! What of a text tells one failure from others and stays the same: the lines that say what went wrong, without what is
+//! volatile by nature or varies between runs. Pure.
+
+use std::{ops::Range, sync::LazyLock};
+
+use regex::Regex;
+use similar::{ChangeTag, TextDiff};
+
+/// What stands in for the parts of a text that vary.
+const GAP: char = '\u{0}';
+/// Longer literals inside a message are data: they shrink along with the script.
+const LONG: usize = 60;
+
+/// The lines of a message that tell what went wrong: the first; where it only announces another, that one, too; and
+/// where it is general by design, the explanation or the compiler's own error.
+pub(super) fn telling(message: &str) -> Vec<&str> {
+    let mut lines =
+        message.lines().map(str::trim).take_while(|line| !is_advice(line)).filter(|line| !line.is_empty());
+    let Some(first) = lines.next() else { return Vec::new() };
+    match lines.clone().next() {
+        Some(second) if first.ends_with(':') || second.starts_with("Explanation:") => vec![first, second],
+        Some(_) => [first].into_iter().chain(lines.find_map(compiler_error)).collect(),
+        // A wrapped exception without a message.
+        None => vec![first.trim_end_matches(':')],
+    }
+}
+
+/// What a compiler says, without the place.
+fn compiler_error(line: &str) -> Option<&str> {
+    static ERROR: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^\S+:\d+:(?:\d+:)? ((?:fatal )?error: .+)").expect("the pattern is well-formed")
+    });
+    Some(ERROR.captures(line)?.get(1)?.as_str())
+}
+
+/// Whether a line begins what libraries add to every message.
+fn is_advice(line: &str) -> bool {
+    const ADVICE: &[&str] = &[
+        "from user code:",
+        "Set TORCH",
+        "Set torch._dynamo.",
+        "You can suppress this exception",
+        "Minifier script written to",
+        "For more information about this error",
+        "For more details about this graph break",
+        "For debugging consider passing",
+        "While executing %",
+        "Original traceback:",
+        "(scroll up for backtrace)",
+    ];
+    ADVICE.iter().any(|advice| line.starts_with(advice))
+}
+
+/// The fragments that all runs have in common, line by line, without what is volatile by nature.
+pub(super) fn fragments(runs: &[Vec<&str>]) -> Vec<Vec<String>> {
+    let count = runs.iter().map(Vec::len).min().unwrap_or_default();
+    let lines = (0..count).map(|at| line_fragments(runs.iter().map(|lines| lines[at])));
+    lines.filter(|fragments| !fragments.is_empty()).collect()
+}
+
+fn line_fragments<'a>(runs: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let common = runs.map(mask).reduce(|common, other| shared(&common, &other)).unwrap_or_default();
+    // A bracket or a preposition between two numbers says nothing.
+    common.split(GAP).map(trimmed).filter(|piece| letters(piece) >= 3).map(str::to_owned).collect()
+}
+
+/// How many letters a text has.
+pub(super) fn letters(text: &str) -> usize {
+    text.chars().filter(|char| char.is_alphabetic()).count()
+}
+
+/// What two texts have in common, word by word, gaps where they differ.
+fn shared(one: &str, other: &str) -> String {
+    if one == other {
+        return one.to_owned();
+    }
+    let mut common = String::new();
+    for change in TextDiff::from_words(one, other).iter_all_changes() {
+        match change.tag() {
+            ChangeTag::Equal => common.push_str(change.value()),
+            ChangeTag::Delete | ChangeTag::Insert => common.push(GAP),
+        }
+    }
+    common
+}
+
+/// Addresses, paths, ids, symbols, argument lists, long literals and numbers give way: they differ between runs, or
+/// change while the script shrinks.
+fn mask(line: &str) -> String {
+    static VOLATILE: LazyLock<[Regex; 8]> = LazyLock::new(|| {
+        [
+            // The interpreter's guess at what was meant, from whatever else is defined.
+            r"\. Did you (?:mean|forget)\b.*$",
+            r"\(\d+ sub-exceptions?\)",
+            // What stands for gaps where a signature is typed.
+            "…",
+            r"\b0x[0-9a-fA-F]+\b",
+            r#""?\.*(?:/[\w.+@-]+){2,}"?"#,
+            r"\b[us]\d+\b",
+            // Buffers, nodes and symbols that compilers number.
+            r"\b(?:buf|tmp|arg|op)\d+(?:_\d+)?\b|\b(?:primals|tangents|getitem)_\d+\b|<eval_with_key>\.\d+",
+            // Not in names: `utf-8`, `float32`.
+            r"(?:^|[^\w-]|(?:^|\W)-)(\d+(?:x\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?)",
+        ]
+        .map(|pattern| Regex::new(pattern).expect("the pattern is well-formed"))
+    });
+    let mut masked = without_data(line);
+    for regex in &*VOLATILE {
+        masked = regex
+            .replace_all(&masked, |found: &regex::Captures<'_>| {
+                let whole = &found[0];
+                let kept = found.get(1).map_or(0, |group| whole.len() - group.as_str().len());
+                format!("{}{GAP}", &whole[..kept])
+            })
+            .into_owned();
+    }
+    masked
+}
+
+/// Whether nothing of a line is volatile by nature.
+pub(super) fn is_steady(line: &str) -> bool {
+    !mask(line).contains(GAP)
+}
+
+/// A line with its numbers, addresses and the like left out: the same for failures of one kind.
+pub(super) fn kind(line: &str) -> String {
+    mask(line).replace(GAP, "…")
+}
+
+/// Lists, argument lists and strings that are data give way.
+fn without_data(line: &str) -> String {
+    let mut kept = String::new();
+    let mut from = 0;
+    while let Some(Range { start, end }) = next_data(line, from) {
+        kept.push_str(&line[from..start]);
+        kept.push(GAP);
+        from = end;
+    }
+    kept + &line[from..]
+}
+
+/// The first stretch of data behind a place.
+fn next_data(line: &str, from: usize) -> Option<Range<usize>> {
+    line[from..].char_indices().map(|(at, char)| (from + at, char)).find_map(|(start, char)| {
+        let end = match char {
+            '(' | '[' | '{' => closing(line, start)?,
+            '\'' | '"' if !line[..start].ends_with(char::is_alphanumeric) => {
+                start + 1 + line[start + 1..].find(char)? + 1
+            }
+            _ => return None,
+        };
+        let (before, inside) = (&line[..start], &line[start..end]);
+        let is_data = match char {
+            // The arguments of a node in a graph, of a tensor without data.
+            '(' => {
+                inside.starts_with("(*(")
+                    || before.ends_with("FakeTensor")
+                    || before.ends_with("Fake")
+                    || inside.len() > LONG && inside.matches(',').count() >= 4
+            }
+            _ => inside.len() > LONG,
+        };
+        is_data.then_some(start..end)
+    })
+}
+
+/// Where the bracket that opens at a place has been closed.
+fn closing(line: &str, open: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, char) in line[open..].char_indices() {
+        match char {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(open + at + char.len_utf8());
+        }
+    }
+    None
+}
+
+/// A piece without the separators and the halves of brackets that gaps left at its ends.
+fn trimmed(piece: &str) -> &str {
+    let is_separator = |char: char| char.is_whitespace() || ",;".contains(char);
+    let mut piece = piece;
+    loop {
+        let before = piece;
+        piece = piece
+            .trim_matches(is_separator)
+            .trim_start_matches(['.', ')', ']', '}'])
+            .trim_end_matches(['(', '[', '{']);
+        if piece.starts_with(['(', '[', '{']) {
+            match closing(piece, 0) {
+                Some(end) if end == piece.len() => piece = &piece[1..end - 1],
+                Some(_) => {}
+                None => piece = &piece[1..],
+            }
+        }
+        if piece.ends_with([')', ']', '}']) && !is_balanced(piece) {
+            piece = &piece[..piece.len() - 1];
+        }
+        if piece == before {
+            return piece;
+        }
+    }
+}
+
+/// Whether every bracket that closes was opened.
+fn is_balanced(piece: &str) -> bool {
+    let mut depth = 0_i32;
+    piece.chars().all(|char| {
+        depth += match char {
+            '(' | '[' | '{' => 1,
+            ')' | ']' | '}' => -1,
+            _ => 0,
+        };
+        depth >= 0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(texts: &[&str], expected: &[&str]) {
+        assert_eq!(line_fragments(texts.iter().copied()), expected);
+    }
+
+    #[test]
+    fn volatile_parts_give_way() {
+        check(&["<a.B object at 0x7f001> is bad"], &["<a.B object at", "> is bad"]);
+        check(
+            &["mat1 and mat2 shapes cannot be multiplied (3x4 and 15x6)"],
+            &["mat1 and mat2 shapes cannot be multiplied", "and"],
+        );
+        check(&["can't open /tmp/tmpab12/x.py: not there"], &["can't open", ": not there"]);
+        check(&["Eq(u0, 1) (size s1)"], &["size"]);
+        check(&["buf12 of op3 reads arg0_1 before primals_2"], &["reads", "before"]);
+        check(&["12 3.5e-7 (8, 9) -3"], &[]);
+        check(&["'utf-8' and int32 of -8 rows"], &["'utf-8' and int32 of -", "rows"]);
+    }
+
+    #[test]
+    fn what_differs_between_runs_gives_way() {
+        check(&["key alpha is missing", "key beta is missing"], &["key", "is missing"]);
+        check(&["same", "same", "same"], &["same"]);
+    }
+
+    #[test]
+    fn brackets_stay_in_pairs() {
+        check(&["got RuntimeError('a, b')"], &["got RuntimeError('a, b')"]);
+        check(&["7)).  (symbols: none)"], &["symbols: none"]);
+        check(&["call to min(int, long 7)"], &["call to min(int, long"]);
+        check(&["((("], &[]);
+        check(&["(a) was (b c d)"], &["(a) was (b c d)"]);
+    }
+
+    #[test]
+    fn advice_is_not_the_failure() {
+        assert_eq!(telling("AssertionError: \n\nSet TORCHDYNAMO_VERBOSE=1 for more"), ["AssertionError"]);
+        assert_eq!(telling("raised:\nRuntimeError: a\nmore"), ["raised:", "RuntimeError: a"]);
+        assert_eq!(telling("plain\n  Explanation: b\n  Hint: c"), ["plain", "Explanation: b"]);
+        assert_eq!(telling("C++\n/t/a.cpp:7: error: no b"), ["C++", "error: no b"]);
+        assert_eq!(telling(""), Vec::<&str>::new());
+    }
+}

@@ -1,0 +1,322 @@
+//! Other bugs that look like the one at hand: a derived signature tells them apart, and still knows its own.
+
+use super::judging::{derived, given, outcome, raised};
+use minrepro::{
+    oracle::{Baseline, Signature},
+    runner::{End, Outcome},
+};
+
+/// A frame of a traceback: file, function, source line.
+type At<'a> = (&'a str, &'a str, &'a str);
+
+const MAIN: At<'_> = ("/tmp/run-1/x.py", "<module>", "main()");
+const CAUSED: &str = "\nThe above exception was the direct cause of the following exception:\n\n";
+const DURING: &str = "\nDuring handling of the above exception, another exception occurred:\n\n";
+
+fn traced(frames: &[At<'_>], headline: &str) -> String {
+    let frames: String = frames
+        .iter()
+        .map(|(file, function, code)| format!("  File \"{file}\", line 3, in {function}\n    {code}\n"))
+        .collect();
+    format!("Traceback (most recent call last):\n{frames}{headline}\n")
+}
+
+fn fails(text: &str) -> Outcome {
+    outcome(1, "", text)
+}
+
+fn fails_at(frames: &[At<'_>], headline: &str) -> Outcome {
+    fails(&traced(frames, headline))
+}
+
+#[track_caller]
+fn check(signature: &Signature, same: &[Outcome], others: &[Outcome]) {
+    for outcome in same {
+        assert!(
+            signature.matches(outcome),
+            "{signature} not in\n{}{}",
+            outcome.stdout.head,
+            outcome.stderr.head
+        );
+    }
+    for outcome in others {
+        assert!(
+            !signature.matches(outcome),
+            "{signature} in\n{}{}",
+            outcome.stdout.head,
+            outcome.stderr.head
+        );
+    }
+}
+
+#[test]
+fn keys_of_one_table() {
+    let lookup = ("/tmp/run-1/x.py", "f", "return table[key]");
+    let key = |headline| fails_at(&[MAIN, lookup], headline);
+    for (own, others) in [
+        ("KeyError: 'x'", ["KeyError: 'y'", "KeyError: 'xx'", "KeyError: 0"]),
+        ("KeyError: 'x1'", ["KeyError: 'x2'", "KeyError: 'x11'", "KeyError: 1"]),
+        ("KeyError: 'alpha'", ["KeyError: 'alphabet'", "KeyError: 'beta'", "KeyError: 'an alpha'"]),
+    ] {
+        check(&derived(&[key(own)]), &[key(own)], &others.map(key));
+    }
+    // Numbers shrink with the script; then the place counts.
+    let elsewhere = fails_at(&[MAIN, ("/tmp/run-1/x.py", "g", "del rows[0]")], "KeyError: 7");
+    check(&derived(&[key("KeyError: 7")]), &[key("KeyError: 0")], &[elsewhere]);
+    check(&given("KeyError: alpha", &key("KeyError: 'alpha'")).unwrap(), &[], &[key("KeyError: 'alphabet'")]);
+}
+
+#[test]
+fn calls_that_do_not_fit() {
+    let own = raised("TypeError: unsupported operand type(s) for +: 'A' and 'B'");
+    let others = [
+        raised("TypeError: f() missing 1 required positional argument: 'a'"),
+        raised("TypeError: f() takes 1 positional argument but 2 were given"),
+        raised("TypeError: f() takes from 1 to 2 positional arguments but 3 were given"),
+        raised("TypeError: f() got an unexpected keyword argument 'a'"),
+        raised("TypeError: 'NoneType' object is not callable"),
+        raised("TypeError: 'int' object is not subscriptable"),
+    ];
+    // Even where only the class was given.
+    for signature in [given("TypeError", &own).unwrap(), given("/TypeError/", &own).unwrap()] {
+        check(&signature, &[own.clone(), raised("TypeError: another of the user's")], &others);
+    }
+    let arity = raised("TypeError: f() missing 1 required positional argument: 'a'");
+    check(
+        &derived(std::slice::from_ref(&arity)),
+        &[arity],
+        &[
+            raised("TypeError: f() missing 2 required positional arguments: 'a' and 'b'"),
+            raised("TypeError: g() missing 1 required positional argument: 'a'"),
+            raised("TypeError: f() missing 1 required positional argument: 'ab'"),
+        ],
+    );
+}
+
+#[test]
+fn breaks_inside_a_library() {
+    const LIBRARY: &str = "/v/lib/python3.12/site-packages/torch/_dynamo/variables.py";
+    let headline = "AttributeError: 'NoneType' object has no attribute 'size'";
+    let own = fails_at(&[MAIN, (LIBRARY, "call", "return x.size")], headline);
+    check(
+        &derived(std::slice::from_ref(&own)),
+        &[own],
+        &[
+            fails_at(&[MAIN, (LIBRARY, "call", "y.size")], headline),
+            fails_at(&[MAIN, (LIBRARY, "build", "return x.size")], headline),
+            fails_at(&[MAIN], headline),
+        ],
+    );
+    // What the library says itself is told by its words, wherever it says so.
+    let told = "TypeError: unsupported layout of x";
+    let own = fails_at(&[MAIN, (LIBRARY, "call", "raise TypeError(f\"unsupported layout of {x}\")")], told);
+    check(&derived(&[own]), &[fails_at(&[MAIN, (LIBRARY, "build", "raise TypeError(m)")], told)], &[]);
+}
+
+#[test]
+fn wrappers_of_the_scripts_own() {
+    let wrapper = |link: &str, cause: &str| {
+        let inner = [MAIN, ("/tmp/run-1/x.py", "main", "f()"), ("/tmp/run-1/x.py", "f", "g()")];
+        let inner = traced(&inner[1..], cause);
+        let outer = traced(
+            &[MAIN, ("/tmp/run-1/x.py", "main", "raise RuntimeError(\"compile failed\") from e")],
+            "RuntimeError: compile failed",
+        );
+        fails(&format!("{inner}{link}{outer}"))
+    };
+    for link in [CAUSED, DURING] {
+        let signature = derived(&[wrapper(link, "ValueError: bad strides")]);
+        assert_eq!(
+            signature.to_string(),
+            "RuntimeError: compile failed and beneath it ValueError: bad strides"
+        );
+        check(
+            &signature,
+            &[wrapper(link, "ValueError: bad strides")],
+            &[
+                wrapper(link, "TypeError: f() missing 1 required positional argument: 'a'"),
+                wrapper(link, "ValueError: bad sizes"),
+                raised("RuntimeError: compile failed"),
+            ],
+        );
+    }
+    // Where only the wrapper is asked for, no accident may hide in it.
+    let missing = wrapper(CAUSED, "TypeError: f() missing 1 required positional argument: 'a'");
+    let own = wrapper(CAUSED, "ValueError: bad strides");
+    check(&given("RuntimeError: compile failed", &own).unwrap(), &[own], &[missing]);
+    // What failed before a fallback that fails is not the bug.
+    let fast = traced(&[("/tmp/run-1/x.py", "main", "fast()")], "OSError: no fast way");
+    let slow = traced(
+        &[MAIN, ("/tmp/run-1/x.py", "main", "slow()"), ("/tmp/run-1/x.py", "slow", "raise ValueError(m)")],
+        "ValueError: bad strides",
+    );
+    let signature = derived(&[fails(&format!("{fast}{DURING}{slow}"))]);
+    assert_eq!(signature.to_string(), "ValueError: bad strides");
+    // Unless it fails for want of a name.
+    let broken = traced(&[("/tmp/run-1/x.py", "main", "fast()")], "NameError: name 'fast' is not defined");
+    check(&signature, &[fails(&slow)], &[fails(&format!("{broken}{DURING}{slow}"))]);
+}
+
+#[test]
+fn wrapped_failures_keep_their_wrapper() {
+    let wrapped =
+        raised("torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nRuntimeError: bad");
+    let signature = given("RuntimeError: bad", &wrapped).unwrap();
+    check(
+        &signature,
+        &[wrapped],
+        &[raised("RuntimeError: bad"), raised("a.b.OtherError: RuntimeError: bad")],
+    );
+}
+
+#[test]
+fn groups_by_what_is_in_them() {
+    const HEAD: &str = "  + Exception Group Traceback (most recent call last):\n  |   File \"/tmp/run-1/x.py\", line 3, in <module>\n  |     main()\n  | ExceptionGroup: unhandled errors in a TaskGroup ";
+    const TRACED: &str = "    | Traceback (most recent call last):\n    |   File \"/tmp/run-1/x.py\", line 1, in f\n    |     g()\n";
+    let group = |members: &[&str]| {
+        let count = members.len();
+        let plural = if count == 1 { "" } else { "s" };
+        let traced = |(at, headline): (usize, &&str)| {
+            let lead = if at == 0 { "  +-+" } else { "    +" };
+            let number = at + 1;
+            format!("{lead}---------------- {number} ----------------\n{TRACED}    | {headline}\n")
+        };
+        let members: String = members.iter().enumerate().map(traced).collect();
+        fails(&format!(
+            "{HEAD}({count} sub-exception{plural})\n{members}    +------------------------------------\n"
+        ))
+    };
+    let signature = derived(&[group(&["ValueError: bad strides", "KeyError: 'x'"])]);
+    check(
+        &signature,
+        &[group(&["ValueError: bad strides"])],
+        &[
+            group(&["TypeError: f() takes 1 positional argument but 2 were given"]),
+            group(&["KeyError: 'x'"]),
+            group(&["ValueError: bad strides", "NameError: name 'x' is not defined"]),
+        ],
+    );
+    check(
+        &given("ExceptionGroup", &group(&["ValueError: a"])).unwrap(),
+        &[group(&["KeyError: 'x'"])],
+        &[group(&["NameError: name 'x' is not defined"])],
+    );
+}
+
+#[test]
+fn words_that_are_spread_over_lines() {
+    let signature = derived(&[raised("RuntimeError: size 3 of tensor differs from size 4 of mask")]);
+    check(
+        &signature,
+        &[raised("RuntimeError: size 1 of tensor differs from size 2 of mask\nmore")],
+        &[raised("RuntimeError: no size\nof tensor\ndiffers from size\nof mask")],
+    );
+}
+
+#[test]
+fn signs_that_are_printed() {
+    let before = outcome(0, "step 1\nFAIL: sums differ\n", "");
+    let crash = "Traceback (most recent call last):\n  File \"/tmp/x.py\", line 1, in <module>\n    f()\nTypeError: a\n";
+    check(
+        &derived(std::slice::from_ref(&before)),
+        &[outcome(0, "FAIL: sums differ\n", "/x.py:1: UserWarning: b\n")],
+        &[
+            // The sign, and then a crash of its own.
+            outcome(1, "FAIL: sums differ\n", crash),
+            Outcome { end: End::Signal(11), ..before.clone() },
+            outcome(0, "FAIL: sums\ndiffer\n", ""),
+            outcome(0, "FAIL: sums differently\n", ""),
+        ],
+    );
+    // An exit status says nothing of why.
+    let handled = outcome(1, "could not load: strides are bad\n", "");
+    check(
+        &given("exit:1", &handled).unwrap(),
+        &[outcome(1, "", ""), handled],
+        &[
+            outcome(1, "could not load: name 'x' is not defined\n", ""),
+            outcome(1, "", "No module named 'y'\n"),
+        ],
+    );
+}
+
+#[test]
+fn deaths_by_signals() {
+    let died = |signal, stderr: &str| Outcome { end: End::Signal(signal), ..outcome(0, "", stderr) };
+    // Corrupted memory shows in more than one way.
+    let both = [died(6, "free(): invalid pointer\n"), died(11, "")];
+    let signature = derived(&both);
+    assert_eq!(signature.to_string(), "exit:134,139");
+    check(&signature, &both, &[died(8, ""), raised("ValueError: a")]);
+    assert!(Baseline::new(&[], vec![raised("ValueError: a"), died(11, "")]).is_err());
+
+    let thrown = |what: &str| {
+        died(
+            6,
+            &format!(
+                "terminate called after throwing an instance of 'c10::Error'\n  what():  {what}\nException raised from f\n"
+            ),
+        )
+    };
+    check(&derived(&[thrown("bad strides")]), &[thrown("bad strides")], &[thrown("bad sizes"), died(6, "")]);
+    // A report that the script itself asks for may go along with the asking.
+    let reported =
+        died(11, "Fatal Python error: Segmentation fault\n\nCurrent thread 0x7f (most recent call first):\n");
+    check(&derived(&[reported]), &[died(11, "")], &[]);
+    // An exception and a death are two bugs, unless they came together.
+    let dying = Outcome { end: End::Signal(11), ..raised("ValueError: bad strides") };
+    check(&derived(&[raised("ValueError: bad strides")]), &[], std::slice::from_ref(&dying));
+    let signature = given("ValueError: bad strides", &dying).unwrap();
+    check(&signature, &[dying, raised("ValueError: bad strides")], &[]);
+}
+
+#[test]
+fn numbers_that_are_none() {
+    let differ = |greatest: &str| {
+        raised(&format!(
+            "AssertionError: Tensor-likes are not close!\n\nMismatched elements: 5 / 48 (10.4%)\nGreatest absolute difference: {greatest} at index (3, 6) (up to 1e-05 allowed)\nGreatest relative difference: inf at index (3, 6) (up to 1.3e-06 allowed)"
+        ))
+    };
+    check(&derived(&[differ("0.25")]), &[differ("7.6e-06")], &[differ("nan"), differ("inf")]);
+    check(&derived(&[differ("nan")]), &[differ("nan")], &[]);
+}
+
+#[test]
+fn suggestions_come_and_go() {
+    let own = raised("AttributeError: module 'torch' has no attribute 'fulll'. Did you mean: 'full'?");
+    check(
+        &derived(&[own]),
+        &[raised("AttributeError: module 'torch' has no attribute 'fulll'")],
+        &[raised("AttributeError: module 'torch' has no attribute 'ful'. Did you mean: 'full'?")],
+    );
+}
+
+#[test]
+fn wrapped_failures_that_say_little() {
+    const COMPILER: &str = "/v/lib/python3.12/site-packages/torch/_inductor/scheduler.py";
+    let failing =
+        |function, headline| fails_at(&[MAIN, (COMPILER, function, "raise InductorError(e)")], headline);
+    // Names of buffers change as the script shrinks.
+    let signature = derived(&[failing("fuse", "torch._inductor.exc.InductorError: KeyError: 'buf3'")]);
+    check(
+        &signature,
+        &[failing("fuse", "torch._inductor.exc.InductorError: KeyError: 'buf0'")],
+        &[failing("order", "torch._inductor.exc.InductorError: KeyError: 'buf0'")],
+    );
+}
+
+#[test]
+fn emptied_values() {
+    let own = raised("IndexError: index 3 is out of bounds for dimension 0 with size 2");
+    check(
+        &given("IndexError", &own).unwrap(),
+        &[raised("IndexError: index 0 is out of bounds for dimension 0 with size 0")],
+        &[raised("IndexError: list index out of range"), raised("IndexError: pop from empty list")],
+    );
+    let own = raised("ValueError: bad strides");
+    check(
+        &given("ValueError", &own).unwrap(),
+        &[own],
+        &[raised("ValueError: not enough values to unpack (expected 2, got 0)")],
+    );
+}
