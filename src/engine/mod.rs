@@ -5,9 +5,10 @@
 //! folded in the order of their proposals: the result is the same however many run at once. Chunks follow
 //! counter-based delta debugging (Zhang et al., "Deep Dive into Probabilistic Delta Debugging", ICSE 2025).
 
+mod beliefs;
 mod fold;
+mod offer;
 mod plan;
-mod round;
 mod session;
 mod types;
 
@@ -19,9 +20,14 @@ use minrepro_reducers::{
 };
 
 use crate::journal::Journal;
-use round::Thoroughness;
-use session::Session;
+use session::{Pursuit, Session};
 pub use types::{Candidate, Commit, Event, Halt, Judge, Judged, Kept, Options, Reduction, Stop, Tally};
+
+/// What changes the program itself, not only its layout.
+const MATTER: [Stage; 4] = [Stage::Clutter, Stage::Structure, Stage::Shape, Stage::Detail];
+
+/// What the last sweep goes through.
+const ALL: [Stage; 5] = [Stage::Clutter, Stage::Structure, Stage::Shape, Stage::Detail, Stage::Tidy];
 
 /// Reduces a program that is known to show the bug.
 pub fn reduce(
@@ -37,28 +43,18 @@ pub fn reduce(
     session.finish(stop)
 }
 
-/// Bold first, then fine: some stages at a time, then what is new, all stages at once, until nothing new is left to try; then
-/// the layout, and everything once more, one by one, on the program as it is then. That last sweep is the proof that no
-/// single proposal is left.
+/// Bold first, then fine: what evidence suggests for the program as a whole, then what promises most for a run, the whole
+/// again whenever much is gone; then the layout, and everything once more, one by one, on the program as it is then. That
+/// last sweep is the proof that no single proposal is left.
 fn search(session: &mut Session<'_>) -> Result<(), Stop> {
     session.declutter()?;
-    while session.leap()? {}
-    session.stages(&[Stage::Clutter, Stage::Structure])?;
-    while session.leap()? {}
-    session.stages(&[Stage::Structure, Stage::Shape])?;
-    while session.leap()? {}
-    session.stages(&[Stage::Detail])?;
-    while session.leap()? {}
+    session.leaps()?;
     loop {
-        let before = session.base_key();
-        session.sweep(Thoroughness::New)?;
-        if session.base_key() != before {
-            continue;
+        while session.pursue(&MATTER)? == Pursuit::Shrunk || session.is_news() {
+            session.leaps()?;
         }
-        session.stages(&[Stage::Tidy])?;
-        let before = session.base_key();
-        session.sweep(Thoroughness::Everything)?;
-        if session.base_key() == before {
+        session.pursue(&[Stage::Tidy])?;
+        if session.prove(&ALL)? == Pursuit::Exhausted {
             return Ok(());
         }
     }

@@ -9,13 +9,16 @@ use std::{
 use minrepro_reducers::{
     closure::with_dependents,
     cost::Cost,
-    edit::{EditSet, Rebase, Removal},
+    edit::{Edit, EditSet, Rebase, Removal},
     pass::Proposal,
-    syntax::Program,
+    syntax::{Program, Ranged},
 };
 
 use super::types::Candidate;
 use crate::journal::Key;
+
+/// How many tokens on each side tell one place from another.
+const AROUND: usize = 3;
 
 /// The program that proposals are made against, and what is known of it.
 pub(super) struct Base {
@@ -124,11 +127,18 @@ impl Base {
         }
     }
 
-    /// What a proposal would do, independent of where it stands: tells whether it was tried before on another base.
-    pub(super) fn fingerprint(&self, proposal: &Proposal) -> u64 {
+    /// What a proposal would do, and the tokens around that, independent of where it stands: tells whether it was tried
+    /// before on another base.
+    pub(super) fn fingerprint(&self, proposal: &Proposal, edits: &[Edit]) -> u64 {
         let mut hasher = DefaultHasher::new();
         proposal.pass.hash(&mut hasher);
-        for edit in proposal.edits.resolve(&self.program).unwrap_or_default() {
+        let tokens = self.program.tokens();
+        for edit in edits {
+            let first = tokens.partition_point(|token| token.range().end() <= edit.range.start());
+            let end = tokens.partition_point(|token| token.range().start() < edit.range.end());
+            for token in &tokens[first.saturating_sub(AROUND)..(end + AROUND).min(tokens.len())] {
+                self.program.slice(token.range()).hash(&mut hasher);
+            }
             self.program.slice(edit.range).hash(&mut hasher);
             edit.text.hash(&mut hasher);
         }

@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::Instant,
@@ -20,8 +20,9 @@ use minrepro_reducers::{
 use rayon::prelude::*;
 
 use super::{
+    beliefs::Beliefs,
+    offer::{BATCH, Chunk, Offer},
     plan::{Base, Plan},
-    round::{BATCH, Chunk, Round, Thoroughness},
     types::{Candidate, Commit, Event, Judge, Judged, Kept, Options, Reduction, Stop, Tally},
 };
 use crate::{
@@ -32,6 +33,18 @@ use crate::{
 /// After how many guesses that miss the evidence is given up.
 const LEAPS: usize = 32;
 
+/// Down to how many tenths of its tokens a program has shrunk when another look at the whole is worth its run.
+const SHRUNK: u32 = 7;
+
+/// Why a pursuit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pursuit {
+    /// Nothing is left to try.
+    Exhausted,
+    /// The program is much smaller now.
+    Shrunk,
+}
+
 pub(super) struct Session<'a> {
     base: Base,
     passes: Vec<&'static Pass>,
@@ -41,8 +54,11 @@ pub(super) struct Session<'a> {
     watch: &'a mut dyn FnMut(&Event<'_>, &Tally),
     /// Verdicts of this session, those taken from the journal included.
     verdicts: HashMap<Key, Verdict>,
-    /// Single proposals that were rejected, on whatever base.
-    rejected: HashSet<u64>,
+    beliefs: Beliefs,
+    /// How many tokens the program had after the last look at the whole.
+    leapt_at: u32,
+    /// How many guesses are made from one look.
+    leaps_left: usize,
     tally: Tally,
     commits: Vec<Commit>,
     differences: Vec<(Key, Difference)>,
@@ -62,7 +78,6 @@ pub(super) struct Member {
 /// A union that is taken as the base before its verdict is there, and what to return to if it does not hold.
 struct Pending {
     base: Base,
-    round: Round,
     union: Candidate,
     members: Vec<Member>,
 }
@@ -85,7 +100,9 @@ impl<'a> Session<'a> {
             options,
             watch,
             verdicts: HashMap::new(),
-            rejected: HashSet::new(),
+            beliefs: Beliefs::default(),
+            leapt_at: tokens,
+            leaps_left: LEAPS,
             tally: Tally { tokens_before: tokens, tokens_now: tokens, ..Tally::default() },
             commits: Vec::new(),
             differences: Vec::new(),
@@ -116,26 +133,34 @@ impl<'a> Session<'a> {
     pub(super) fn declutter(&mut self) -> Result<(), Stop> {
         let mut proposals = self.proposals(&registry::of_stage(&self.passes, Stage::Clutter));
         proposals.retain(|proposal| proposal.prior.probability() > 0.5);
-        let mut round = Round::new(proposals, Thoroughness::Everything);
-        let mut all = Chunk { units: Vec::new(), widened: None };
-        all.units.extend(round.all().into_iter().flat_map(|chunk| chunk.units));
-        let plan = self.base.plan(&round.edits(&all));
+        let offer = Offer::new(&self.base, proposals);
+        let chunk = offer.chunk((0..offer.len()).collect());
+        let plan = self.base.plan(&chunk.edits);
         self.judge("clutter", std::slice::from_ref(&plan))?;
         if let Plan::Candidate(candidate) = plan
             && self.verdicts.get(&candidate.key).is_some_and(Verdict::is_same)
         {
-            self.go_over(&mut round, Member { chunk: all, candidate: *candidate });
+            self.go_over(Member { chunk, candidate: *candidate });
         }
         self.check_budget()
     }
 
     /// Takes a candidate that shows the bug as the base.
-    fn go_over(&mut self, round: &mut Round, member: Member) {
-        let before = round.clone();
+    fn go_over(&mut self, member: Member) {
         let candidate = member.candidate.clone();
-        let members = [member];
-        let base = self.advance(&candidate, &members, round);
-        self.record_commits(&base, &candidate, &members, &before);
+        let base = self.advance(&candidate);
+        self.record_commits(&base, &candidate, &[member]);
+    }
+
+    /// Traces as often as that brings anything.
+    pub(super) fn leaps(&mut self) -> Result<bool, Stop> {
+        let mut brought = false;
+        while self.leap()? {
+            brought = true;
+        }
+        self.leaps_left = BATCH;
+        self.leapt_at = self.base.program.size().tokens;
+        Ok(brought)
     }
 
     /// Traces the program and goes over to the simplest of what that suggests, if any of it shows the bug. Tells whether
@@ -143,11 +168,16 @@ impl<'a> Session<'a> {
     ///
     /// Guesses that miss something are made anew with what their failure names. Each wave holds the boldest guesses and
     /// some safer ones.
-    pub(super) fn leap(&mut self) -> Result<bool, Stop> {
+    /// Whether the program has changed since the last look at the whole.
+    pub(super) fn is_news(&self) -> bool {
+        self.base.program.size().tokens != self.leapt_at
+    }
+
+    fn leap(&mut self) -> Result<bool, Stop> {
         let Some(evidence) = self.trace()? else { return Ok(false) };
-        let mut left = LEAPS;
+        let mut left = self.leaps_left;
         loop {
-            let (mut round, mut members) = self.leaps(&evidence);
+            let mut members = self.suggested(&evidence);
             members.retain(|member| !self.verdicts.contains_key(&member.candidate.key));
             let wave = spread(members, BATCH.min(left));
             if wave.is_empty() {
@@ -161,13 +191,13 @@ impl<'a> Session<'a> {
             let found = verdicts.iter().position(|it| it.as_ref().is_some_and(Verdict::is_same));
             for (member, verdict) in wave.iter().zip(&verdicts) {
                 if let Some(Verdict::Different(it)) = verdict {
-                    let lines = member.candidate.program.text().lines();
-                    let line = it.line.and_then(|line| lines.skip(line.saturating_sub(1) as usize).next());
+                    let mut lines = member.candidate.program.text().lines();
+                    let line = it.line.and_then(|line| lines.nth(line.saturating_sub(1) as usize));
                     self.gaps.learn(&it.class, &it.message, line);
                 }
             }
             if let Some(member) = found.and_then(|at| wave.into_iter().nth(at)) {
-                self.go_over(&mut round, member);
+                self.go_over(member);
                 return Ok(true);
             }
             self.check_budget()?;
@@ -175,26 +205,26 @@ impl<'a> Session<'a> {
     }
 
     /// What evidence suggests, the simplest first.
-    fn leaps(&self, evidence: &Evidence) -> (Round, Vec<Member>) {
+    fn suggested(&self, evidence: &Evidence) -> Vec<Member> {
         let proposals: Vec<Proposal> = registry::of_stage(&self.passes, Stage::Leap)
             .iter()
             .flat_map(|pass| pass.proposals_with(&self.base.program, Some(evidence), &self.gaps))
             .collect();
-        let round = Round::new(proposals, Thoroughness::Everything);
-        let chunks = round.all();
         let base = &self.base;
-        let plans: Vec<Plan> = chunks.par_iter().map(|chunk| base.plan(&round.edits(chunk))).collect();
-        let mut members: Vec<Member> = chunks
-            .into_iter()
-            .zip(plans)
-            .filter_map(|(chunk, plan)| match plan {
-                Plan::Candidate(candidate) => Some(Member { chunk, candidate: *candidate }),
-                Plan::Pruned | Plan::Useless => None,
+        let offer = Offer::new(base, proposals);
+        let mut members: Vec<Member> = (0..offer.len())
+            .into_par_iter()
+            .filter_map(|unit| {
+                let chunk = offer.chunk(vec![unit]);
+                match base.plan(&chunk.edits) {
+                    Plan::Candidate(candidate) => Some(Member { chunk, candidate: *candidate }),
+                    Plan::Pruned | Plan::Useless => None,
+                }
             })
             .collect();
         members.sort_by_cached_key(|member| Cost::of(&member.candidate.program));
         members.dedup_by_key(|member| member.candidate.key);
-        (round, members)
+        members
     }
 
     /// What a traced run of the program shows; a run like any other, and remembered like one.
@@ -215,30 +245,6 @@ impl<'a> Session<'a> {
             (self.watch)(&Event::JournalFailed { error: &error }, &self.tally);
         }
         Ok(evidence)
-    }
-
-    /// What is new of some stages. Of the structure only the first phase, top-level statements, goes with the stages up to
-    /// it, since it spares the rest much; the rest of it goes with the stages that follow.
-    pub(super) fn stages(&mut self, stages: &[Stage]) -> Result<(), Stop> {
-        let passes: Vec<&'static Pass> =
-            stages.iter().flat_map(|&stage| registry::of_stage(&self.passes, stage)).collect();
-        let mut proposals = self.proposals(&passes);
-        if stages.last() == Some(&Stage::Structure) {
-            proposals.retain(|proposal| proposal.phase == 0);
-        }
-        self.round(proposals, Thoroughness::New)
-    }
-
-    /// What is new of all passes but those for layout, or everything of all.
-    pub(super) fn sweep(&mut self, how: Thoroughness) -> Result<(), Stop> {
-        self.kept.clear();
-        let mut passes = self.passes.clone();
-        passes.retain(|pass| pass.stage != Stage::Leap);
-        if how == Thoroughness::New {
-            passes.retain(|pass| pass.stage != Stage::Tidy);
-        }
-        let proposals = self.proposals(&passes);
-        self.round(proposals, how)
     }
 
     /// The proposals of some passes, in their order. A pass that panics is off from here on.
@@ -266,70 +272,175 @@ impl<'a> Session<'a> {
         proposals
     }
 
-    /// Tries proposals until none is left to try.
+    /// Tries what was not rejected before, what promises most first, until nothing is left to try, or so much is gone
+    /// that another look at the whole is worth its run.
     ///
     /// Several successes of one batch are united, and the next batch is made against their union while the union itself
     /// is being judged, as one more candidate of that batch: unions nearly always hold. If one does not, its batch
     /// counts for nothing, and the successes are folded with care.
-    fn round(&mut self, mut proposals: Vec<Proposal>, how: Thoroughness) -> Result<(), Stop> {
-        if how == Thoroughness::New {
-            proposals.retain(|proposal| !self.rejected.contains(&self.base.fingerprint(proposal)));
-        }
-        let mut round = Round::new(proposals, how);
+    pub(super) fn pursue(&mut self, stages: &[Stage]) -> Result<Pursuit, Stop> {
+        let mut offer = self.offer(stages);
+        let mut urgent: VecDeque<Chunk> = VecDeque::new();
         let mut pending: Option<Pending> = None;
         loop {
-            let chunks = round.next_batch(BATCH - usize::from(pending.is_some()));
-            if chunks.is_empty() && pending.is_none() {
-                return Ok(());
+            let is_shrunk = self.base.program.size().tokens * 10 < self.leapt_at * SHRUNK;
+            if is_shrunk && pending.is_none() {
+                return Ok(Pursuit::Shrunk);
             }
-            let mut plans: Vec<Plan> =
-                pending.iter().map(|it| Plan::Candidate(Box::new(it.union.clone()))).collect();
-            plans.par_extend(chunks.par_iter().map(|chunk| self.base.plan(&round.edits(chunk))));
-            let pass = chunks.first().map_or("fold", |chunk| round.pass_of(chunk));
+            let room = if is_shrunk { 0 } else { BATCH - usize::from(pending.is_some()) };
+            let batch = self.next_batch(&offer, &mut urgent, room);
+            if batch.is_empty() && pending.is_none() {
+                return Ok(Pursuit::Exhausted);
+            }
+            let pass = batch.first().map_or("fold", |member| member.chunk.pass());
+            let plans: Vec<Plan> = pending
+                .iter()
+                .map(|it| &it.union)
+                .chain(batch.iter().map(|it| &it.candidate))
+                .map(|it| Plan::Candidate(Box::new(it.clone())))
+                .collect();
             let judged = self.judge(pass, &plans);
             if let Some(it) = pending.take() {
-                plans.remove(0);
                 if self.verdicts.get(&it.union.key).is_some_and(Verdict::is_same) {
-                    self.record_commits(&it.base, &it.union, &it.members, &it.round);
+                    self.record_commits(&it.base, &it.union, &it.members);
                 } else {
                     self.base = it.base;
-                    round = it.round;
-                    self.fold_with_care(it.members, &mut round);
+                    self.fold_with_care(it.members);
                     judged?;
                     self.check_budget()?;
+                    offer = self.offer(stages);
+                    urgent.clear();
                     continue;
                 }
             }
             judged?;
-            let verdicts = self.verdicts_of(&plans);
             let mut successes = Vec::new();
-            let mut wider = Vec::new();
-            for ((chunk, plan), verdict) in chunks.into_iter().zip(plans).zip(verdicts) {
-                match (plan, verdict) {
-                    (Plan::Candidate(candidate), Some(Verdict::Same)) => {
-                        successes.push(Member { chunk, candidate: *candidate });
+            for member in batch {
+                match self.verdicts.get(&member.candidate.key).cloned() {
+                    Some(Verdict::Same) => {
+                        self.beliefs.accept(&member.chunk.names);
+                        successes.push(member);
                     }
-                    (plan, verdict) => {
-                        wider.extend(self.reject(&round, &chunk, &plan, verdict.as_ref(), how));
-                    }
+                    Some(verdict) => urgent.extend(self.reject(&member, &verdict)),
+                    None => {}
                 }
             }
             if successes.is_empty() {
-                for (chunk, edits) in wider.into_iter().rev() {
-                    round.widen(&chunk, edits);
-                }
                 self.check_budget()?;
                 continue;
             }
-            pending = self.unite(successes, &mut round);
+            pending = self.unite(successes);
+            offer = self.offer(stages);
+            urgent.clear();
             if pending.is_none() {
                 self.check_budget()?;
             }
         }
     }
 
+    /// What the passes of some stages propose for the program.
+    fn offer(&mut self, stages: &[Stage]) -> Offer {
+        let passes: Vec<&'static Pass> =
+            stages.iter().flat_map(|&stage| registry::of_stage(&self.passes, stage)).collect();
+        let proposals = self.proposals(&passes);
+        Offer::new(&self.base, proposals)
+    }
+
+    /// The next candidates to try: what failures named first, then what promises most. What needs no run, because it can
+    /// not run or was run before, is learnt from at once.
+    fn next_batch(&mut self, offer: &Offer, urgent: &mut VecDeque<Chunk>, room: usize) -> Vec<Member> {
+        let mut batch: Vec<Member> = Vec::new();
+        while batch.len() < room {
+            let room = room - batch.len();
+            let mut chunks: Vec<Chunk> = urgent.drain(..urgent.len().min(room)).collect();
+            if chunks.is_empty() {
+                let trying: Vec<Chunk> = batch.iter().map(|member| member.chunk.clone()).collect();
+                chunks = offer.choose(&self.beliefs, room, &trying);
+            }
+            if chunks.is_empty() {
+                break;
+            }
+            let base = &self.base;
+            let plans: Vec<Plan> = chunks.par_iter().map(|chunk| base.plan(&chunk.edits)).collect();
+            for (chunk, plan) in chunks.into_iter().zip(plans) {
+                let is_new = |key: Key| {
+                    !batch.iter().any(|it| it.candidate.key == key)
+                        && self.verdicts.get(&key).is_none_or(Verdict::is_same)
+                };
+                match plan {
+                    Plan::Candidate(candidate) if is_new(candidate.key) => {
+                        batch.push(Member { chunk, candidate: *candidate });
+                    }
+                    _ => {
+                        self.tally.pruned += 1;
+                        if !chunk.widened {
+                            self.beliefs.reject(&chunk.names);
+                        }
+                    }
+                }
+            }
+        }
+        batch
+    }
+
+    /// Tries everything once more, one by one, on the program as it is. What shows the bug is gone over to; if nothing does,
+    /// that is the proof that nothing single is left, and the reason why each part stays.
+    pub(super) fn prove(&mut self, stages: &[Stage]) -> Result<Pursuit, Stop> {
+        self.kept.clear();
+        let offer = self.offer(stages);
+        let base = &self.base;
+        let mut members: Vec<Member> = (0..offer.len())
+            .into_par_iter()
+            .filter_map(|unit| {
+                let chunk = offer.chunk(vec![unit]);
+                match base.plan(&chunk.edits) {
+                    Plan::Candidate(candidate) => Some(Member { chunk, candidate: *candidate }),
+                    Plan::Pruned | Plan::Useless => None,
+                }
+            })
+            .collect();
+        self.tally.pruned += (offer.len() - members.len()) as u64;
+        let mut seen = HashSet::new();
+        members.retain(|member| seen.insert(member.candidate.key));
+        let (known, new): (Vec<Member>, Vec<Member>) =
+            members.into_iter().partition(|member| self.verdicts.contains_key(&member.candidate.key));
+        let mut left = new.into_iter();
+        let mut batch: Vec<Member> = known;
+        loop {
+            let plans: Vec<Plan> =
+                batch.iter().map(|it| Plan::Candidate(Box::new(it.candidate.clone()))).collect();
+            let pass = batch.first().map_or("", |member| member.chunk.pass());
+            self.judge(pass, &plans)?;
+            let mut successes = Vec::new();
+            for member in std::mem::take(&mut batch) {
+                match self.verdicts.get(&member.candidate.key).cloned() {
+                    Some(Verdict::Same) => successes.push(member),
+                    Some(verdict) => {
+                        self.base.note_needed(&member.candidate.edits);
+                        self.kept.push(Kept {
+                            line: self.base.line_of(&member.chunk.edits),
+                            pass: member.chunk.pass().to_owned(),
+                            note: member.chunk.note,
+                            verdict,
+                        });
+                    }
+                    None => {}
+                }
+            }
+            if !successes.is_empty() {
+                self.fold_with_care(successes);
+                return Ok(Pursuit::Shrunk);
+            }
+            self.check_budget()?;
+            batch.extend(left.by_ref().take(BATCH));
+            if batch.is_empty() {
+                return Ok(Pursuit::Exhausted);
+            }
+        }
+    }
+
     /// Goes over to the union of successes: at once if that is known to hold, else pending its verdict.
-    fn unite(&mut self, members: Vec<Member>, round: &mut Round) -> Option<Pending> {
+    fn unite(&mut self, members: Vec<Member>) -> Option<Pending> {
         // Of changes that exclude each other, two values for one literal say, the first stays.
         let mut edits = EditSet::default();
         let members: Vec<Member> = members
@@ -347,68 +458,46 @@ impl<'a> Session<'a> {
         match self.base.plan(&edits) {
             Plan::Candidate(union) if known(self, &union).is_none_or(|it| it.is_same()) => {
                 let is_known = known(self, &union).is_some();
-                let before = round.clone();
-                let base = self.advance(&union, &members, round);
+                let base = self.advance(&union);
                 if is_known {
-                    self.record_commits(&base, &union, &members, &before);
+                    self.record_commits(&base, &union, &members);
                     return None;
                 }
-                Some(Pending { base, round: before, union: *union, members })
+                Some(Pending { base, union: *union, members })
             }
             _ => {
-                self.fold_with_care(members, round);
+                self.fold_with_care(members);
                 None
             }
         }
     }
 
     /// Commits what of some successes works together.
-    fn fold_with_care(&mut self, members: Vec<Member>, round: &mut Round) {
+    fn fold_with_care(&mut self, members: Vec<Member>) {
         let Some((union, indices)) = self.fold(&members) else { return };
         let members: Vec<Member> = members
             .into_iter()
             .enumerate()
             .filter_map(|(index, member)| indices.contains(&index).then_some(member))
             .collect();
-        let before = round.clone();
-        let base = self.advance(&union, &members, round);
-        self.record_commits(&base, &union, &members, &before);
+        let base = self.advance(&union);
+        self.record_commits(&base, &union, &members);
     }
 
-    /// Learns from a chunk that was not accepted; returns the chunk in the wider form that its failure names.
-    fn reject(
-        &mut self,
-        round: &Round,
-        chunk: &Chunk,
-        plan: &Plan,
-        verdict: Option<&Verdict>,
-        how: Thoroughness,
-    ) -> Option<(Chunk, EditSet)> {
-        let [unit] = chunk.units[..] else { return None };
-        let proposal = round.proposal(unit)?;
-        let pruned = !matches!(plan, Plan::Candidate(_));
-        if verdict.is_some_and(|verdict| !verdict.is_same()) || pruned {
-            self.rejected.insert(self.base.fingerprint(proposal));
+    /// Learns from a chunk that was not accepted; returns it in the wider form that its failure names.
+    fn reject(&mut self, Member { chunk, candidate }: &Member, verdict: &Verdict) -> Option<Chunk> {
+        if chunk.widened {
+            return None;
         }
-        let (Plan::Candidate(candidate), Some(verdict)) = (plan, verdict) else { return None };
-        if verdict.is_same() {
+        self.beliefs.reject(&chunk.names);
+        if chunk.units.len() > 1 {
             return None;
         }
         self.base.note_needed(&candidate.edits);
-        if how == Thoroughness::Everything {
-            self.kept.push(Kept {
-                line: self.base.line_of(&proposal.edits),
-                pass: proposal.pass.to_owned(),
-                note: proposal.note.clone(),
-                verdict: verdict.clone(),
-            });
-        }
         let Verdict::Different(difference) = verdict else { return None };
-        if chunk.widened.is_some() {
-            return None;
-        }
         let hint = Hint::of(&difference.class, &difference.message)?;
-        Some((chunk.clone(), hint.widen(&self.base.program, &candidate.edits)?))
+        let edits = hint.widen(&self.base.program, &candidate.edits)?;
+        Some(Chunk { edits, widened: true, ..chunk.clone() })
     }
 
     /// Finds out the verdicts of plans, as far as the run budget reaches.
@@ -494,17 +583,16 @@ impl<'a> Session<'a> {
         plans.into_iter().zip(verdicts).map(shows).collect()
     }
 
-    /// Takes a candidate as the base and brings the round along; returns the base that was.
-    fn advance(&mut self, candidate: &Candidate, members: &[Member], round: &mut Round) -> Base {
+    /// Takes a candidate as the base; returns the base that was.
+    fn advance(&mut self, candidate: &Candidate) -> Base {
         let done = candidate.edits.resolve(&self.base.program).unwrap_or_default();
         let rebase = Rebase::new(&self.base.program, &done, &candidate.program);
-        round.accept(members.iter().map(|member| &member.chunk), &rebase);
         let base = self.base.rebased(Arc::clone(&candidate.program), &rebase);
         std::mem::replace(&mut self.base, base)
     }
 
     /// Records what led from `base` to the program that is the base now, a commit for each of its members.
-    fn record_commits(&mut self, base: &Base, union: &Candidate, members: &[Member], round: &Round) {
+    fn record_commits(&mut self, base: &Base, union: &Candidate, members: &[Member]) {
         let seconds = self.started.elapsed().as_secs_f64();
         let mut together = EditSet::default();
         for (index, Member { chunk, candidate }) in members.iter().enumerate() {
@@ -513,15 +601,9 @@ impl<'a> Session<'a> {
             let partial = text.ok().and_then(|text| base.program.sibling(text).ok());
             let last = index + 1 == members.len();
             let program = partial.as_ref().filter(|_| !last).unwrap_or(&union.program);
-            let first = chunk.units.first().and_then(|&unit| round.proposal(unit));
-            let more = chunk.units.len() - 1;
             self.commits.push(Commit {
-                pass: round.pass_of(chunk).to_owned(),
-                note: match first {
-                    Some(first) if more > 0 => format!("{} and {more} more", first.note),
-                    Some(first) => first.note.clone(),
-                    None => String::new(),
-                },
+                pass: chunk.pass().to_owned(),
+                note: chunk.note.clone(),
                 tokens: program.size().tokens,
                 run: self.tally.judged(),
                 seconds,
