@@ -266,6 +266,7 @@ fn deaths_by_signals() {
     // An exception and a death are two bugs, unless they came together.
     let dying = Outcome { end: End::Signal(11), ..raised("ValueError: bad strides") };
     check(&derived(&[raised("ValueError: bad strides")]), &[], std::slice::from_ref(&dying));
+    assert_eq!(derived(std::slice::from_ref(&dying)).to_string(), "ValueError: bad strides and exit:139");
     let signature = given("ValueError: bad strides", &dying).unwrap();
     check(&signature, &[dying, raised("ValueError: bad strides")], &[]);
 }
