@@ -25,7 +25,7 @@ Signatures:
   stderr:TEXT     on standard error
   at:PLACE        where it was raised: torch/_dynamo/guards.py, check() or a line of the script
   cause:Class: text
-                  what it was raised from, or holds as a group
+                  the exception, what it was raised from, or what it holds as a group
   An ellipsis in a text stands for anything within a line: expected … but got
   Several --signature must all hold.
 

@@ -17,7 +17,7 @@ use crate::{
     cli::{Exit, Failure, RunArgs, SandboxWhen},
     engine::{Candidate, Halt, Judge, Judged},
     journal::{Journal, Settled},
-    oracle::{Baseline, BaselineError, Difference, NotDerivable, Signature, Spec, Verdict, summary},
+    oracle::{Baseline, BaselineError, Difference, NotDerivable, RULES, Signature, Spec, Verdict, summary},
     report::Confirmed,
     runner::{Command, End, Interpreter, Job, Limits, Outcome, RunError, Runner, Sandbox, Setup},
 };
@@ -113,7 +113,7 @@ impl Session {
         let inputs =
             inputs::fingerprint(&self.script, &[&self.bytes, test.as_bytes()], &self.programs, written);
         format!(
-            "{} {:?} {} {inputs} {interpreter:?} {specs:?} {:?} {:?} {:?} {} {:?}",
+            "{} {RULES} {:?} {} {inputs} {interpreter:?} {specs:?} {:?} {:?} {:?} {} {:?}",
             env!("CARGO_PKG_VERSION"),
             self.script,
             blake3::hash(&self.bytes),

@@ -1,6 +1,6 @@
-//! Failures that programs get by accident once parts of them go: missing names, modules and arguments, broken syntax,
-//! a plain literal where an object was, and numbers made of nothing. None is ever the bug, printed or raised, unless the script as given shows
-//! its like. Pure.
+//! Failures that programs get by accident once parts of them go: missing names, modules and arguments, broken syntax, a
+//! plain literal where an object was, and numbers made of nothing. None is ever the bug, printed or raised, unless the
+//! script as given shows its like. Pure.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 

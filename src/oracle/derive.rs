@@ -40,12 +40,12 @@ pub fn derive(outcomes: &[Outcome]) -> Result<Signature, NotDerivable> {
     if outcomes.iter().any(|it| it.end != first.end && !(is_dead(first) && is_dead(it))) {
         return Err(NotDerivable::Varies);
     }
-    let parts = match first.end {
-        End::Signal(_) => of_death(outcomes),
-        _ => match exceptions(outcomes) {
-            Some(exceptions) => of_exceptions(&exceptions).ok_or(NotDerivable::Varies)?,
-            None => of_output(outcomes, first.end)?,
-        },
+    let raised = exceptions(outcomes).map(|found| of_exceptions(&found));
+    let parts = match (first.end, raised) {
+        // An interpreter may die while it cleans up behind an exception.
+        (End::Signal(_), raised) => [raised.flatten().unwrap_or_default(), of_death(outcomes)].concat(),
+        (_, Some(parts)) => parts.ok_or(NotDerivable::Varies)?,
+        (end, None) => of_output(outcomes, end)?,
     };
     let signature = Signature::seen_in(parts, outcomes);
     if outcomes.iter().all(|outcome| signature.matches(outcome)) {

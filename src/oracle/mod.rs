@@ -20,3 +20,6 @@ pub use signature::{Part, Signature};
 pub use slips::{Slip, ledger};
 pub use spec::{Spec, SpecError};
 pub use verdict::{Difference, Verdict};
+
+/// Grows whenever the same outcome would be judged in another way; what older rules decided is not read from journals.
+pub const RULES: u32 = 2;

@@ -43,7 +43,7 @@ pub enum Part {
     Headline(Pattern),
     /// Where the exception was raised, for messages that do not tell bugs from each other.
     RaisedAt(Place),
-    /// The class, and what is in the message, of an exception that this one was raised from or, as a group, holds.
+    /// The class, and what is in the message, of the exception, or of one that it was raised from or, as a group, holds.
     Cause(String, Option<Pattern>),
     /// The exit status as a shell shows it, one of these.
     Exit(Vec<i32>),
@@ -145,7 +145,7 @@ impl Part {
             Self::Headline(pattern) => exception.is_some_and(|it| pattern.is_in(&headline(it))),
             Self::RaisedAt(place) => exception.is_some_and(|it| place.holds(it)),
             Self::Cause(class, pattern) => exception.is_some_and(|it| {
-                it.chain.iter().chain(leaves(it)).any(|cause| {
+                it.chain.iter().chain([it]).chain(leaves(it)).any(|cause| {
                     ends_in(&cause.class, class) && pattern.as_ref().is_none_or(|it| it.is_in(&cause.message))
                 })
             }),

@@ -5,7 +5,7 @@ use regex::Regex;
 
 use super::{
     pattern::Pattern,
-    place::Place,
+    place::{Place, is_in_library},
     signature::{Part, Signature, listed},
 };
 use crate::runner::{Exception, Outcome};
@@ -56,14 +56,20 @@ impl Spec {
         (parts, count)
     }
 
-    /// Where the class that was typed is that of a wrapped failure, the class that wraps it: the failure alone, without
-    /// the compiler that reports it, is another bug.
+    /// Where what was typed is a failure that a library wraps, the class that wraps it: the failure alone, without the
+    /// compiler that reports it, is another bug. What the script itself wraps is not.
     fn wrapper(&self, parts: &[Part], outcomes: &[Outcome]) -> Option<Part> {
         let is_classed = matches!(self.readings.first()?.as_slice(), [Part::Class(_), Part::Message(_)]);
-        let is_text = matches!(parts, [Part::Headline(_)]);
-        let mut classes = outcomes.iter().map(|it| it.exception.as_ref().map(Exception::short_class));
-        let class = classes.next()??;
-        (is_classed && is_text && classes.all(|it| it == Some(class))).then(|| Part::Class(class.to_owned()))
+        let is_wrapped = |it: &Exception| match parts {
+            [Part::Headline(_)] => is_classed,
+            [Part::Cause(..)] => is_in_library(it),
+            _ => false,
+        };
+        let exceptions: Vec<&Exception> =
+            outcomes.iter().map(|it| it.exception.as_ref()).collect::<Option<_>>()?;
+        let class = exceptions.first()?.short_class();
+        let is_steady = exceptions.iter().all(|it| it.short_class() == class && is_wrapped(it));
+        is_steady.then(|| Part::Class(class.to_owned()))
     }
 }
 
@@ -128,7 +134,7 @@ fn readings(typed: &str) -> Result<Readings, (String, &'static str)> {
         if compiled.is_match("") {
             return Err(("it matches the empty text".to_owned(), FORMS));
         }
-        return Ok(anywhere(&[Pattern::Regex(regex)]));
+        return Ok(anywhere(&[Pattern::Regex(regex)], Vec::new()));
     }
     Ok(worded(typed))
 }
@@ -164,14 +170,11 @@ fn exit(statuses: &str) -> Result<Readings, (String, &'static str)> {
 }
 
 fn cause(wanted: &str) -> Result<Readings, (String, &'static str)> {
-    match classed(wanted) {
-        Some((class, None)) => Ok(vec![vec![Part::Cause(class.to_owned(), None)]]),
-        Some((class, Some(message))) => Ok(Pattern::typed(message)
-            .into_iter()
-            .map(|pattern| vec![Part::Cause(class.to_owned(), Some(pattern))])
-            .collect()),
-        None => Err(("a cause is named by its class".to_owned(), FORMS)),
+    let readings = classed(wanted, |class, pattern| vec![Part::Cause(class, pattern)]);
+    if readings.is_empty() {
+        return Err(("a cause is named by its class".to_owned(), FORMS));
     }
+    Ok(readings)
 }
 
 /// `/regex/` or `/regex/i`.
@@ -181,33 +184,36 @@ fn regex(text: &str) -> Option<String> {
     known.then(|| if flags.is_empty() { regex.to_owned() } else { format!("(?{flags}){regex}") })
 }
 
-/// Patterns in the exception's headline, else on standard error, else on standard output.
-fn anywhere(patterns: &[Pattern]) -> Readings {
+/// Patterns in the exception's headline, else what `beneath` says, else on standard error, else on standard output.
+fn anywhere(patterns: &[Pattern], beneath: Readings) -> Readings {
     let on = |part: fn(Pattern) -> Part| each(patterns.to_vec(), part);
-    [on(Part::Headline), on(Part::Stderr), on(Part::Stdout)].concat()
+    [on(Part::Headline), beneath, on(Part::Stderr), on(Part::Stdout)].concat()
 }
 
 /// `Class: text`, `Class` or `text`.
 fn worded(text: &str) -> Readings {
-    let mut readings = match classed(text) {
-        Some((class, None)) => vec![vec![Part::Class(class.to_owned())]],
-        Some((class, Some(message))) => Pattern::typed(message)
-            .into_iter()
-            .map(|pattern| vec![Part::Class(class.to_owned()), Part::Message(pattern)])
-            .collect(),
-        None => Vec::new(),
-    };
+    let mut readings = classed(text, |class, pattern| {
+        [Part::Class(class)].into_iter().chain(pattern.map(Part::Message)).collect()
+    });
     let mut patterns = Pattern::typed(text);
-    // `other.Error` names a class in full, not the end of `another.Error`.
-    patterns.retain(
-        |it| !matches!((it, classed(text)), (Pattern::Text(_), Some((class, None))) if class.contains('.')),
-    );
-    readings.extend(anywhere(&patterns));
+    if matches!(class_and_message(text), Some((class, None)) if class.contains('.')) {
+        // `other.Error` names a class in full, not the end of `another.Error`.
+        patterns.retain(|it| !matches!(it, Pattern::Text(_)));
+    }
+    let beneath = classed(text, |class, pattern| vec![Part::Cause(class, pattern)]);
+    readings.extend(anywhere(&patterns, beneath));
     readings
 }
 
+/// What `Class: text` or `Class` may mean; nothing if no class is named.
+fn classed(text: &str, parts: impl Fn(String, Option<Pattern>) -> Vec<Part>) -> Readings {
+    let Some((class, message)) = class_and_message(text) else { return Vec::new() };
+    let Some(message) = message else { return vec![parts(class.to_owned(), None)] };
+    Pattern::typed(message).into_iter().map(|pattern| parts(class.to_owned(), Some(pattern))).collect()
+}
+
 /// A class and what is in its message, if something is given.
-fn classed(text: &str) -> Option<(&str, Option<&str>)> {
+fn class_and_message(text: &str) -> Option<(&str, Option<&str>)> {
     let (class, message) = match text.split_once(": ") {
         Some((class, message)) => (class, Some(message.trim()).filter(|it| !it.is_empty())),
         None => (text.strip_suffix(':').unwrap_or(text), None),

@@ -10,6 +10,7 @@ use minrepro::{
 type At<'a> = (&'a str, &'a str, &'a str);
 
 const MAIN: At<'_> = ("/tmp/run-1/x.py", "<module>", "main()");
+const COMPILER: &str = "/v/lib/python3.12/site-packages/torch/_inductor/scheduler.py";
 const CAUSED: &str = "\nThe above exception was the direct cause of the following exception:\n\n";
 const DURING: &str = "\nDuring handling of the above exception, another exception occurred:\n\n";
 
@@ -144,6 +145,17 @@ fn wrappers_of_the_scripts_own() {
     let missing = wrapper(CAUSED, "TypeError: f() missing 1 required positional argument: 'a'");
     let own = wrapper(CAUSED, "ValueError: bad strides");
     check(&given("RuntimeError: compile failed", &own).unwrap(), &[own], &[missing]);
+    // The failure inside may come out of its wrapper, but never be another.
+    let own = wrapper(CAUSED, "ValueError: bad strides");
+    check(
+        &given("ValueError: bad", &own).unwrap(),
+        &[own, raised("ValueError: bad strides")],
+        &[
+            raised("RuntimeError: compile failed"),
+            wrapper(CAUSED, "ValueError: badly"),
+            raised("TypeError: bad"),
+        ],
+    );
     // What failed before a fallback that fails is not the bug.
     let fast = traced(&[("/tmp/run-1/x.py", "main", "fast()")], "OSError: no fast way");
     let slow = traced(
@@ -266,6 +278,7 @@ fn deaths_by_signals() {
     // An exception and a death are two bugs, unless they came together.
     let dying = Outcome { end: End::Signal(11), ..raised("ValueError: bad strides") };
     check(&derived(&[raised("ValueError: bad strides")]), &[], std::slice::from_ref(&dying));
+    assert_eq!(derived(std::slice::from_ref(&dying)).to_string(), "ValueError: bad strides and exit:139");
     let signature = given("ValueError: bad strides", &dying).unwrap();
     check(&signature, &[dying, raised("ValueError: bad strides")], &[]);
 }
@@ -293,7 +306,6 @@ fn suggestions_come_and_go() {
 
 #[test]
 fn wrapped_failures_that_say_little() {
-    const COMPILER: &str = "/v/lib/python3.12/site-packages/torch/_inductor/scheduler.py";
     let failing =
         |function, headline| fails_at(&[MAIN, (COMPILER, function, "raise InductorError(e)")], headline);
     // Names of buffers change as the script shrinks.

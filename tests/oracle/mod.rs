@@ -225,6 +225,21 @@ fn signatures_are_derived() {
 }
 
 #[test]
+fn signatures_of_groups_are_derived() {
+    if interpreters().range(11..).next().is_none() {
+        return skip("signatures_of_groups_are_derived", "no CPython is new enough");
+    }
+    check_derived(
+        "import asyncio\nasync def f(): raise KeyError('a')\nasync def main():\n    async with asyncio.TaskGroup() as group: group.create_task(f())\nasyncio.run(main())\n",
+        "ExceptionGroup: unhandled errors in a TaskGroup and beneath it KeyError: 'a'",
+    );
+    check_derived(
+        "raise ExceptionGroup('many', [ExceptionGroup('two', [TypeError('bad strides'), KeyError('a')])])\n",
+        "ExceptionGroup: many and beneath it TypeError: bad strides",
+    );
+}
+
+#[test]
 fn what_shows_no_bug_gives_no_signature() {
     let passing = outcomes("print('all fine')\n");
     if passing.is_empty() {
