@@ -14,12 +14,22 @@ pub struct Evidence {
     /// How often each function was entered, by the line on which it begins, its decorators included.
     #[serde(with = "pairs")]
     pub entered: BTreeMap<u32, u64>,
-    /// What each function returned last, as an expression, by the line on which it begins; those missing returned
+    /// What each function had returned last when the failure began, as an expression, by the line on which it begins; those missing returned
     /// nothing that can be written as one, or were called too often to tell.
     #[serde(with = "pairs")]
     pub returned: BTreeMap<u32, String>,
     /// The program's own frames of the failure, outermost first; empty if it caught its failure.
     pub failure: Vec<Frame>,
+    /// Those of the exceptions that it was raised from or while handling, the nearest first.
+    #[serde(default)]
+    pub causes: Vec<Vec<Frame>>,
+}
+
+impl Evidence {
+    /// The frames of the failure and of what it came from.
+    pub fn frames(&self) -> impl Iterator<Item = &Frame> {
+        self.failure.iter().chain(self.causes.iter().flatten())
+    }
 }
 
 /// A frame of the failure.

@@ -19,6 +19,9 @@ use crate::{
     },
 };
 
+/// Up to so many characters a value may stand for what made it, however short that is.
+const LONG: usize = 240;
+
 /// How much of the functions that are kept is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
@@ -83,7 +86,7 @@ impl<'a> Slicer<'a> {
     /// Lets variables have the values of the failure's frames at once, where that takes no more than what made them, and
     /// loops that failed only the turn that did.
     pub(crate) fn with_values(mut self) -> Self {
-        let frames = self.evidence.failure.iter();
+        let frames = self.evidence.frames();
         self.values = frames
             .filter_map(|frame| Some((self.outline.on_line(frame.line)?, frame)))
             .map(|(statement, frame)| (self.outline.function_of(statement), frame))
@@ -286,7 +289,7 @@ impl<'a> Slicer<'a> {
         }
         let body = TextRange::new(def.body.first()?.start(), def.body.last()?.end());
         let text = format!("return {value}");
-        (text.len() < usize::from(body.len()).max(60)).then(|| (Edit::replace(body, text), value.clone()))
+        (text.len() < usize::from(body.len()).max(LONG)).then(|| (Edit::replace(body, text), value.clone()))
     }
 
     /// What a loop that failed turns over, cut to the turn that failed.
@@ -294,6 +297,10 @@ impl<'a> Slicer<'a> {
         let AnyNodeRef::StmtFor(stmt) = self.outline.statements[index].node else { return None };
         let function = self.outline.function_of(index);
         let values = &self.values.iter().find(|(it, _)| *it == function)?.1;
+        // What a cause ended may have gone on after it: a loop that tries again, say.
+        if !self.evidence.failure.contains(values) {
+            return None;
+        }
         let is_failing = self
             .outline
             .on_line(values.line)
@@ -343,7 +350,7 @@ impl<'a> Slicer<'a> {
         }
         let text = format!("{} = {value}", variable.name);
         let old = self.outline.statements[statement].range.len();
-        (text.len() <= usize::from(old).max(40) && !names_of(value).contains(&variable.name.to_string()))
+        (text.len() <= usize::from(old).max(LONG) && !names_of(value).contains(&variable.name.to_string()))
             .then(|| (statement, text, value.clone()))
     }
 

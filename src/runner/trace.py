@@ -7,6 +7,7 @@ prints and how it ends stays as it is.
 import sys
 
 LINES = 20_000  # line events of one code object that are counted before it is left alone
+RAISED = 500  # exceptions that are remembered
 CALLS = 200  # calls of one function whose values are looked at
 NODES = 500  # parts of a value that is written out
 TEXT = 4_000  # characters of a value that is written out
@@ -187,7 +188,9 @@ class Tracer:
         self.entered = {}  # first line of a function -> calls
         self.returned = {}  # first line of a function -> its last value as an expression, or None
         self.made = {}  # id -> (object, args, kwargs) of constructions
+        self.raised = {}  # id -> (exception, what had been returned when it was raised)
         self.failure = []
+        self.causes = []
         self.namespace = {}
 
     def line(self, code, line):
@@ -233,6 +236,10 @@ class Tracer:
         if not code.co_flags & 0x2A0 and self.entered.get(first, 0) <= CALLS:
             self.returned[first] = Writer(self.namespace, self.made).text(value)
 
+    def raise_(self, error):
+        if id(error) not in self.raised and len(self.raised) < RAISED:
+            self.raised[id(error)] = (error, dict(self.returned))
+
     def is_own(self, code):
         return code.co_filename == self.script
 
@@ -260,8 +267,14 @@ class Tracer:
 
         own.register_callback(tool, events.PY_START, on_start)
         own.register_callback(tool, events.LINE, on_line)
+        def on_raise(code, offset, error):
+            # This event can not be switched off for single places.
+            if self.is_own(code):
+                self.raise_(error)
+
         own.register_callback(tool, events.PY_RETURN, on_return)
-        own.set_events(tool, events.PY_START | events.LINE | events.PY_RETURN)
+        own.register_callback(tool, events.RAISE, on_raise)
+        own.set_events(tool, events.PY_START | events.LINE | events.PY_RETURN | events.RAISE)
         return lambda: own.free_tool_id(tool)
 
     def start_settrace(self):
@@ -271,6 +284,8 @@ class Tracer:
             if event == "line":
                 if not self.line(frame.f_code, frame.f_lineno):
                     frame.f_trace_lines = False
+            elif event == "exception":
+                self.raise_(arg[1])
             elif event == "return" and frame.f_code.co_name != "<module>" and arg is not None:
                 self.leave(frame.f_code, arg)
             return on_event
@@ -286,8 +301,21 @@ class Tracer:
         threading.settrace(on_call)
         return lambda: sys.settrace(None)
 
-    def failed(self, traceback):
-        """Notes the frames of a failure that are the script's."""
+    def failed(self, error, traceback):
+        """Notes the frames of a failure that are the script's, and of those that it came from."""
+        self.failure = self.frames(traceback)
+        seen = {id(error)}
+        while True:
+            known = self.raised.get(id(error))
+            if known is not None and known[0] is error:
+                self.returned = known[1]
+            error = error.__cause__ or error.__context__
+            if error is None or id(error) in seen:
+                break
+            seen.add(id(error))
+            self.causes.append(self.frames(error.__traceback__))
+
+    def frames(self, traceback):
         writer = Writer(self.namespace, self.made)
         frames = []
         while traceback is not None:
@@ -317,7 +345,7 @@ class Tracer:
                     "values": values,
                 })
             traceback = traceback.tb_next
-        self.failure = frames
+        return frames
 
     def save(self, out):
         import json
@@ -329,6 +357,7 @@ class Tracer:
                     "entered": sorted(self.entered.items()),
                     "returned": sorted(item for item in self.returned.items() if item[1] is not None),
                     "failure": self.failure,
+                    "causes": self.causes,
                 },
                 file,
             )
@@ -353,7 +382,7 @@ def main():
 
     def in_thread(args, report=threading.excepthook):
         if not tracer.failure:
-            tracer.failed(args.exc_traceback)
+            tracer.failed(args.exc_value, args.exc_traceback)
         report(args)
 
     threading.excepthook = in_thread
@@ -371,7 +400,7 @@ def main():
         while traceback is not None and traceback.tb_frame.f_code is not code:
             traceback = traceback.tb_next
         failed.__traceback__ = traceback
-        tracer.failed(traceback)
+        tracer.failed(error, traceback)
     else:
         failed = None
         # Threads that go on are a part of the run.

@@ -94,7 +94,10 @@ impl<'a> Jump<'a> {
         } else {
             expression(outline, &frames[frame], statement)?
         };
-        for statement in frames[frame + 1..].iter().filter_map(|frame| outline.on_line(frame.line)) {
+        let causes = self.evidence.causes.iter().flatten();
+        let is_above = |it: &Frame| frames[..=frame].iter().any(|above| above.line == it.line);
+        for below in frames[frame + 1..].iter().chain(causes.filter(|it| !is_above(it))) {
+            let Some(statement) = outline.on_line(below.line) else { continue };
             self.slicer.keep(statement);
         }
         self.todo.push((root, frame));

@@ -36,7 +36,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             if valued {
                 slicer = slicer.with_values();
             }
-            for statement in evidence.failure.iter().filter_map(|frame| outline.on_line(frame.line)) {
+            for statement in evidence.frames().filter_map(|frame| outline.on_line(frame.line)) {
                 slicer.keep(statement);
             }
             let text = slicer.text().and_then(|text| tidied(cx.program, text));
