@@ -109,9 +109,10 @@ pub(crate) fn removal(program: &Program, list: &List, gone: &[u32]) -> Option<Ve
         }
         ListKind::Targets | ListKind::TypeParameters if all => Some(vec![Edit::delete(list.inner)]),
         ListKind::Parameters if all => {
-            let range = with_trailing_comma(program, list);
-            let before = program.previous_token(range.start()).map_or(range.start(), |token| token.end());
-            Some(vec![Edit::delete(TextRange::new(before, range.end()))])
+            let before = program.previous_token(list.inner.start()).map_or(list.inner.start(), |it| it.end());
+            let comma = program.next_token(list.inner.end()).filter(|it| it.kind() == TokenKind::Comma);
+            let end = comma.map_or(list.inner.end(), |it| it.end());
+            Some(vec![Edit::delete(TextRange::new(before, end))])
         }
         _ if all => {
             let filler = list.kind.filler()?;
