@@ -27,6 +27,7 @@ pub(crate) mod drop_with_items;
 pub(crate) mod flatten_classes;
 pub(crate) mod flatten_dataclasses;
 pub(crate) mod flatten_else;
+pub(crate) mod flatten_methods;
 pub(crate) mod hoist_expressions;
 pub(crate) mod hoist_statements;
 pub(crate) mod inline_attributes;
