@@ -341,6 +341,14 @@ mod tests {
     }
 
     #[test]
+    fn markers_among_parameters_stay() {
+        check("def f(a, b, /, c=1, *, d, e): pass\n", &["b", "d"], "def f(a, /, c=1, *, e): pass\n");
+        check("def f(a, b, /, c=1, *, d, e): pass\n", &["a", "b", "c=1"], "def f(*, d, e): pass\n");
+        check("def f(a, b, /, c=1, *, d, e): pass\n", &["d", "e"], "def f(a, b, /, c=1): pass\n");
+        check("def f(a=1, b=2, *, c, d): pass\n", &["b=2", "c"], "def f(a=1, *, d): pass\n");
+    }
+
+    #[test]
     fn a_tuple_of_one_keeps_its_comma() {
         check("(a, b)\n", &["a"], "(b,)\n");
         check("(a, b)\n", &["b"], "(a,)\n");

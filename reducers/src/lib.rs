@@ -1,6 +1,7 @@
 //! The reduction passes of minrepro: pure functions from a Python program to edits that would make it smaller. No
 //! files, no processes, no clock. The engine of the `minrepro` crate applies, runs and judges what is proposed here.
 
+mod calls;
 pub mod closure;
 pub mod cost;
 pub mod edit;

@@ -1,6 +1,6 @@
 //! What must hold for every program: CPython's own library serves as programs nobody here wrote.
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::{collections::HashMap, fmt::Write as _, path::PathBuf};
 
 use minrepro_reducers::{
     cost::Cost,
@@ -109,6 +109,37 @@ fn corpus() -> Vec<(PathBuf, Program)> {
         (path, program)
     };
     paths.into_iter().map(read).collect()
+}
+
+/// What two proposals both make is run once, but looked at twice: passes should leave to each other what is theirs.
+#[test]
+fn passes_hardly_repeat_each_other() {
+    let (mut all, mut repeated) = (0, Vec::new());
+    let mut programs = corpus();
+    programs.extend(odd());
+    for (path, program) in programs {
+        let mut seen = HashMap::new();
+        for pass in PASSES {
+            for proposal in pass.proposals(&program) {
+                all += 1;
+                let text = proposal.edits.apply(&program).unwrap();
+                if let Some(first) = seen.insert(text, pass.id) {
+                    repeated.push(format!(
+                        "{first} and {}: {} in {}",
+                        pass.id,
+                        proposal.note,
+                        path.display()
+                    ));
+                }
+            }
+        }
+    }
+    assert!(
+        all > 1_000 && repeated.len() * 20 < all,
+        "{} of {all}:\n{}",
+        repeated.len(),
+        repeated.join("\n")
+    );
 }
 
 /// Numbers that look random and are the same in every run (splitmix64).

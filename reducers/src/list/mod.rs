@@ -109,9 +109,10 @@ pub(crate) fn removal(program: &Program, list: &List, gone: &[u32]) -> Option<Ve
         }
         ListKind::Targets | ListKind::TypeParameters if all => Some(vec![Edit::delete(list.inner)]),
         ListKind::Parameters if all => {
-            let range = with_trailing_comma(program, list);
-            let before = program.previous_token(range.start()).map_or(range.start(), |token| token.end());
-            Some(vec![Edit::delete(TextRange::new(before, range.end()))])
+            let before = program.previous_token(list.inner.start()).map_or(list.inner.start(), |it| it.end());
+            let comma = program.next_token(list.inner.end()).filter(|it| it.kind() == TokenKind::Comma);
+            let end = comma.map_or(list.inner.end(), |it| it.end());
+            Some(vec![Edit::delete(TextRange::new(before, end))])
         }
         _ if all => {
             let filler = list.kind.filler()?;
@@ -157,7 +158,10 @@ fn separated(program: &Program, list: &List, gone: &[u32]) -> Vec<Edit> {
     let last = list.items.len() - 1;
     for (from, to) in runs(gone) {
         if to < last {
-            edits.push(Edit::delete(TextRange::new(list.items[from].start(), list.items[to + 1].start())));
+            let range = TextRange::new(list.items[from].start(), list.items[to + 1].start());
+            let is_parameters = list.kind == ListKind::Parameters;
+            let markers = if is_parameters { markers(program, range, from > 0) } else { String::new() };
+            edits.push(Edit::replace(range, markers));
         } else {
             edits.push(Edit::delete(TextRange::new(list.items[from - 1].end(), list.items[to].end())));
         }
@@ -176,6 +180,29 @@ fn separated(program: &Program, list: &List, gone: &[u32]) -> Vec<Edit> {
         }
     }
     edits
+}
+
+/// The markers `/` and `*` among parameters of which those behind the range stay: the star holds for these, the slash
+/// for those before it.
+fn markers(program: &Program, range: TextRange, follows_others: bool) -> String {
+    let tokens = &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
+    let has = |kind: TokenKind| {
+        tokens.iter().any(|token| {
+            let before = program.previous_token(token.start()).map(|it| it.kind());
+            let after = program.next_token(token.end()).map(|it| it.kind());
+            let stands_alone = after == Some(TokenKind::Comma)
+                && matches!(before, Some(TokenKind::Comma | TokenKind::Lpar | TokenKind::Lambda));
+            token.kind() == kind && stands_alone
+        })
+    };
+    let mut markers = String::new();
+    if follows_others && has(TokenKind::Slash) {
+        markers.push_str("/, ");
+    }
+    if has(TokenKind::Star) {
+        markers.push_str("*, ");
+    }
+    markers
 }
 
 /// Statements go with their lines; those that share a line with others go up to the next, or from the one before.

@@ -1,17 +1,16 @@
-use std::collections::BTreeMap;
-
 use crate::{
-    edit::{Edit, EditSet, Removal},
-    list::ListKind,
+    calls::{Calls, Places, class_around, fields},
+    closure::Statements,
+    edit::{Edit, EditSet},
     pass::{Cx, Prior, Proposals, Stage, pass},
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, TextSize,
-        ast::{self, Expr},
+        AnyNodeRef, Ranged, TextRange,
+        ast::{self, AnyParameterRef, Parameters},
     },
 };
 
 pass! {
-    /// Removes parameters together with the arguments at every call.
+    /// Removes parameters, and fields of dataclasses, together with the arguments at every call.
     ///
     /// ```python before
     /// def f(a, b):
@@ -28,139 +27,59 @@ pass! {
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let places = Places::of(cx.program);
+    let statements = Statements::of(cx.program);
     let tree = cx.program.tree();
-    let calls: Vec<&ast::ExprCall> = tree
-        .nodes
-        .iter()
-        .filter_map(|node| if let AnyNodeRef::ExprCall(call) = node.node { Some(call) } else { None })
-        .collect();
+    let calls = Calls::of(&tree);
     for node in tree.nodes.iter().rev() {
-        let def = match node.node {
-            AnyNodeRef::StmtFunctionDef(def) => def,
+        match node.node {
+            AnyNodeRef::StmtFunctionDef(def) => {
+                let class = class_around(&tree, node.parent).map(|class| class.name.as_str());
+                let calls = calls.of_function(def, class);
+                let receiver = usize::from(class.is_some());
+                for (position, parameter) in def.parameters.iter().enumerate().skip(receiver) {
+                    let Some(mut edits) = without(&places, &def.parameters, parameter) else { continue };
+                    if !parameter.is_variadic() {
+                        places.drop_arguments(&calls, parameter.name(), position - receiver, &mut edits);
+                    }
+                    let note = format!("parameter `{}` of {}", parameter.name(), def.name);
+                    out.propose(edits, Prior::Even, note);
+                }
+            }
             AnyNodeRef::ExprLambda(ast::ExprLambda { parameters: Some(parameters), .. }) => {
                 for parameter in &**parameters {
-                    if let Some(edits) = places.without(parameters, parameter) {
+                    if let Some(edits) = without(&places, parameters, parameter) {
                         let note = format!("parameter `{}` of a lambda", parameter.name());
                         out.propose(edits, Prior::Even, note);
                     }
                 }
-                continue;
             }
-            _ => continue,
-        };
-        let class = node.parent.map(|at| tree.nodes[at as usize].node).and_then(|parent| match parent {
-            AnyNodeRef::StmtClassDef(class) => Some(class.name.as_str()),
-            _ => None,
-        });
-        let calls = calls_of(&calls, def, class);
-        for (position, parameter) in def.parameters.iter().enumerate() {
-            if class.is_some() && position == 0 {
-                continue;
-            }
-            let Some(mut edits) = places.without(&def.parameters, parameter) else { continue };
-            let offset = usize::from(class.is_some());
-            for call in &calls {
-                for argument in arguments_for(call, parameter, position - offset) {
-                    if let Some(place) = places.argument(argument) {
-                        edits.remove(place.list, place.item);
+            AnyNodeRef::StmtClassDef(class) => {
+                let calls = calls.of_class(class.name.as_str());
+                for (position, (name, field)) in fields(class).into_iter().enumerate() {
+                    let Some(place) = statements.place(field.range) else { continue };
+                    let alone = EditSet::removal(place.list, place.item);
+                    let mut edits = alone.clone();
+                    places.drop_arguments(&calls, name, position, &mut edits);
+                    // Without arguments it is a statement like any other.
+                    if edits != alone {
+                        out.propose(edits, Prior::Even, format!("field `{name}` of {}", class.name));
                     }
                 }
             }
-            let note = format!("parameter `{}` of {}", parameter.name(), def.name);
-            out.propose(edits, Prior::Even, note);
+            _ => {}
         }
     }
 }
 
-/// The calls of a function by its name, of a method by its attribute, of `__init__` by its class.
-fn calls_of<'a>(
-    calls: &[&'a ast::ExprCall],
-    def: &ast::StmtFunctionDef,
-    class: Option<&str>,
-) -> Vec<&'a ast::ExprCall> {
-    let name = def.name.as_str();
-    let is_ours = |call: &&&ast::ExprCall| match (&*call.func, class) {
-        (Expr::Name(called), None) => called.id == name,
-        (Expr::Name(called), Some(class)) => name == "__init__" && called.id == class,
-        (Expr::Attribute(called), Some(_)) => called.attr.as_str() == name,
-        _ => false,
-    };
-    calls.iter().filter(is_ours).copied().collect()
-}
-
-/// Where the arguments start that a call gives for a parameter.
-fn arguments_for(
-    call: &ast::ExprCall,
-    parameter: ast::AnyParameterRef<'_>,
-    position: usize,
-) -> Vec<TextSize> {
-    let arguments = &call.arguments;
-    let mut found: Vec<TextSize> = arguments
-        .keywords
-        .iter()
-        .filter(|keyword| keyword.arg.as_ref().is_some_and(|name| name.id == parameter.name().id))
-        .map(Ranged::start)
-        .collect();
-    let starred = arguments.args.iter().take(position + 1).any(Expr::is_starred_expr);
-    if found.is_empty()
-        && !starred
-        && !parameter.is_variadic()
-        && let Some(argument) = arguments.args.get(position)
-    {
-        found.push(argument.start());
+/// The removal of a parameter. Of `*rest` the star stays if only keywords follow it.
+fn without(places: &Places<'_>, parameters: &Parameters, parameter: AnyParameterRef<'_>) -> Option<EditSet> {
+    let inner = parameter.as_parameter();
+    let is_vararg = parameters.vararg.as_deref().is_some_and(|it| it.range == inner.range);
+    if is_vararg && !parameters.kwonlyargs.is_empty() {
+        return Some(EditSet::one(Edit::delete(TextRange::new(inner.name.start(), inner.end()))));
     }
-    found
-}
-
-/// Parameters and arguments by where they start.
-struct Places<'a> {
-    program: &'a Program,
-    parameters: BTreeMap<TextSize, Removal>,
-    arguments: BTreeMap<TextSize, Removal>,
-}
-
-impl<'a> Places<'a> {
-    fn of(program: &'a Program) -> Self {
-        let mut places = Self { program, parameters: BTreeMap::new(), arguments: BTreeMap::new() };
-        for (list, row) in program.lists().iter().enumerate() {
-            let map = match row.kind {
-                ListKind::Parameters => &mut places.parameters,
-                ListKind::Arguments => &mut places.arguments,
-                _ => continue,
-            };
-            for (item, range) in row.items.iter().enumerate() {
-                map.insert(range.start(), Removal { list: list as u32, item: item as u32 });
-            }
-        }
-        places
-    }
-
-    /// The removal of a parameter. Of `*rest` the star stays if only keywords follow it.
-    fn without(&self, parameters: &ast::Parameters, parameter: ast::AnyParameterRef<'_>) -> Option<EditSet> {
-        let inner = parameter.as_parameter();
-        if parameters.vararg.as_deref().is_some_and(|it| it.range == inner.range)
-            && !parameters.kwonlyargs.is_empty()
-        {
-            return Some(EditSet::one(Edit::delete(TextRange::new(inner.name.start(), inner.end()))));
-        }
-        let place = self.parameter(inner.name.range.start())?;
-        Some(EditSet::removal(place.list, place.item))
-    }
-
-    /// The item that holds the name at this offset.
-    fn parameter(&self, name: TextSize) -> Option<Removal> {
-        self.within(&self.parameters, name)
-    }
-
-    fn argument(&self, start: TextSize) -> Option<Removal> {
-        self.within(&self.arguments, start)
-    }
-
-    fn within(&self, map: &BTreeMap<TextSize, Removal>, offset: TextSize) -> Option<Removal> {
-        let (_, &place) = map.range(..=offset).next_back()?;
-        let range = self.program.lists()[place.list as usize].items[place.item as usize];
-        range.contains_inclusive(offset).then_some(place)
-    }
+    let place = places.parameter(inner.name.range.start())?;
+    Some(EditSet::removal(place.list, place.item))
 }
 
 #[cfg(test)]
@@ -184,6 +103,25 @@ mod tests {
             "class A:\n    def __init__(self, x): pass\n    def m(self, y, *, z=1): pass\nA(1).m(2, z=3)\n",
             "class A:\n    def __init__(self): pass\n    def m(self): pass\nA().m()\n",
         );
+    }
+
+    #[test]
+    fn fields_of_dataclasses() {
+        check_edits(
+            &DROP_PARAMETERS,
+            "@dataclass\nclass A:\n    x: int\n    y: int = 0\nA(1, y=2)\n",
+            &["@dataclass\nclass A:\n    y: int = 0\nA(y=2)\n", "@dataclass\nclass A:\n    x: int\nA(1)\n"],
+        );
+    }
+
+    #[test]
+    fn stars_stay_for_keywords() {
+        check_edits(
+            &DROP_PARAMETERS,
+            "lambda a=1, *b, c: 0\n",
+            &["lambda *b, c: 0\n", "lambda a=1, *, c: 0\n", "lambda a=1, *b: 0\n"],
+        );
+        check_edits(&DROP_PARAMETERS, "def f(a, /,): pass\n", &["def f(): pass\n"]);
     }
 
     #[test]

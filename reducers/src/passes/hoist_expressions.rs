@@ -141,11 +141,7 @@ mod tests {
 
     #[test]
     fn formatted_strings() {
-        check_edits(
-            &HOIST_EXPRESSIONS,
-            "x = f'{-a}'\n",
-            &["x = (-a)\n".replace("(-a)", "-a").as_str(), "x = f'{a}'\n"],
-        );
+        check_edits(&HOIST_EXPRESSIONS, "x = f'{-a}'\n", &["x = -a\n", "x = f'{a}'\n"]);
         check_edits(
             &HOIST_EXPRESSIONS,
             "f'{a.b({1: 2}.c)}'\n",

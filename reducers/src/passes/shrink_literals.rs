@@ -1,17 +1,19 @@
-use crate::syntax::TokenKind;
-
-use super::replace_expressions::values;
 use crate::{
+    closure::Statements,
     edit::{Edit, EditSet},
     pass::{Cx, Prior, Proposals, Stage, pass},
+    places::expressions,
     syntax::{
         Ranged,
-        ast::{Expr, Number},
+        ast::{Expr, ExprNumberLiteral, Number},
     },
 };
 
 pass! {
-    /// Makes strings empty and numbers small.
+    /// Makes strings empty or shorter and numbers smaller.
+    ///
+    /// Numbers are tried as 0, 1 and 2, then with half, three quarters and all but one of their bits: round by round that
+    /// closes in on the smallest number that will do. Strings are tried empty, as one character, and by halves.
     ///
     /// ```python before
     /// x = zeros(768)
@@ -23,46 +25,83 @@ pass! {
 }
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
-    for (expr, _) in values(cx.program) {
-        let text = cx.program.slice(expr.range());
-        let smaller: Vec<String> = match expr {
-            Expr::StringLiteral(it) if it.value.to_str().len() > 1 && text.len() > 4 => {
-                let first = it.value.to_str().chars().next().filter(char::is_ascii_alphanumeric);
-                let one = first.map(|first| format!("\"{first}\""));
-                std::iter::once("\"\"".to_owned()).chain(one).collect()
-            }
-            Expr::BytesLiteral(_) if text.len() > 3 => vec!["b\"\"".to_owned()],
-            Expr::NumberLiteral(it) => match &it.value {
-                Number::Int(value) => match value.as_u64() {
-                    Some(value) if value > 1 => {
-                        let steps = [0, 1, 2, value / 2];
-                        let is_less = |it: &&u64| it.leading_zeros() > value.leading_zeros();
-                        steps.iter().filter(is_less).map(u64::to_string).collect()
-                    }
-                    Some(1) if text == "1" => vec!["0".to_owned()],
-                    Some(_) => Vec::new(),
-                    None => vec!["0".to_owned()],
-                },
-                Number::Float(value) if *value > 1.0 => vec!["0".to_owned(), "1.0".to_owned()],
-                Number::Float(_) | Number::Complex { .. } => vec!["0".to_owned()],
-            },
-            _ => continue,
-        };
-        let mut seen = Vec::new();
-        for literal in smaller {
-            // What is no longer a word of its own would run into its neighbours.
-            let is_glued = cx
-                .program
-                .next_token(expr.end())
-                .is_some_and(|next| next.start() == expr.end() && next.kind() == TokenKind::Name);
-            if literal.len() <= text.len() && literal != text && !is_glued && !seen.contains(&literal) {
-                let edits = EditSet::one(Edit::replace(expr.range(), literal.as_str()));
-                let short: String = text.chars().take(30).collect();
-                out.propose(edits, Prior::Unlikely, format!("`{short}` to `{literal}`"));
-                seen.push(literal);
+    let statements = Statements::of(cx.program);
+    let literals: Vec<(&Expr, Vec<String>)> = expressions(cx.program)
+        .into_iter()
+        .filter(|place| statements.place(place.expr.range()).is_none())
+        .map(|place| (place.expr, smaller(place.expr, cx.program.slice(place.expr.range()))))
+        .filter(|(_, smaller)| !smaller.is_empty())
+        .collect();
+    // The boldest of all places together, then what is left of the next: alternatives for one place exclude each other.
+    for rank in 0.. {
+        let mut found = false;
+        for (expr, smaller) in &literals {
+            let Some(literal) = smaller.get(rank) else { continue };
+            found = true;
+            if !cx.program.would_glue(expr.range(), literal) {
+                let note = format!("`{}` to `{literal}`", cx.program.excerpt(expr.range()));
+                let prior = if rank == 0 { Prior::Even } else { Prior::Unlikely };
+                out.propose(EditSet::one(Edit::replace(expr.range(), literal.as_str())), prior, note);
             }
         }
+        if !found {
+            break;
+        }
         out.next_group();
+    }
+}
+
+/// What could stand for a literal, the boldest first.
+fn smaller(expr: &Expr, text: &str) -> Vec<String> {
+    let mut found = match expr {
+        Expr::StringLiteral(it) => shorter(text, &it.value.to_str().chars().collect::<Vec<_>>()),
+        Expr::BytesLiteral(it) => shorter(text, &it.value.bytes().map(char::from).collect::<Vec<_>>()),
+        Expr::NumberLiteral(it) => lower(it, text),
+        _ => Vec::new(),
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    found.retain(|literal| literal.len() <= text.len() && literal != text && seen.insert(literal.clone()));
+    found
+}
+
+/// The empty string, its first character, its first and its second half, in the author's quotes.
+fn shorter(text: &str, value: &[char]) -> Vec<String> {
+    let Some(at) = text.find(['\'', '"']) else { return Vec::new() };
+    let (prefix, quoted) = text.split_at(at);
+    let (bytes, quote) = (if prefix.contains(['b', 'B']) { "b" } else { "" }, &quoted[..1]);
+    let is_empty = value.is_empty() && text.len() == bytes.len() + 2;
+    if is_empty || (value.len() == 1 && bytes.is_empty()) {
+        return Vec::new();
+    }
+    // Other characters might have to be escaped, or mean something to what reads them.
+    let is_plain = |part: &[char]| {
+        part.iter().all(|char| char.is_ascii_graphic() && !matches!(char, '\\' | '\'' | '"') || *char == ' ')
+    };
+    let (first, second) = value.split_at(value.len() / 2);
+    let halves = [&value[..value.len().min(1)], first, second];
+    let halves = halves.into_iter().filter(|part| part.len() < value.len() && is_plain(part));
+    std::iter::once(&value[..0])
+        .chain(halves)
+        .map(|part| format!("{bytes}{quote}{}{quote}", part.iter().collect::<String>()))
+        .collect()
+}
+
+/// Numbers of fewer bits or digits.
+fn lower(number: &ExprNumberLiteral, text: &str) -> Vec<String> {
+    match &number.value {
+        Number::Int(value) => {
+            let Some(value) = value.as_u64() else { return vec!["0".to_owned()] };
+            let bits = u64::BITS - value.leading_zeros();
+            let steps = [0, 1, 2, value >> (bits / 2), value >> (bits / 4), value >> 1];
+            let is_less = |it: &&u64| it.leading_zeros() > value.leading_zeros();
+            steps.iter().filter(is_less).map(u64::to_string).collect()
+        }
+        Number::Float(value) => {
+            let one = (*value > 1.0).then(|| "1.0".to_owned());
+            let short = Some(format!("{value:.1}")).filter(|short| short.len() < text.len() && *value < 1e6);
+            std::iter::once("0".to_owned()).chain(one).chain(short).collect()
+        }
+        Number::Complex { .. } => vec!["0".to_owned()],
     }
 }
 
@@ -72,13 +111,65 @@ mod tests {
     use crate::testing::{check_edits, check_none};
 
     #[test]
-    fn numbers_and_strings_step_down() {
-        check_edits(&SHRINK_LITERALS, "x = 12\n", &["x = 0\n", "x = 1\n", "x = 2\n", "x = 6\n"]);
-        check_edits(&SHRINK_LITERALS, "x = 'hello'\n", &["x = \"\"\n", "x = \"h\"\n"]);
+    fn numbers_step_down() {
+        check_edits(&SHRINK_LITERALS, "x = 12\n", &["x = 0\n", "x = 1\n", "x = 2\n", "x = 3\n", "x = 6\n"]);
+        check_edits(&SHRINK_LITERALS, "x = 0.125\n", &["x = 0\n", "x = 0.1\n"]);
+        check_edits(
+            &SHRINK_LITERALS,
+            "x = 0xFFFF\n",
+            &["x = 0\n", "x = 1\n", "x = 2\n", "x = 255\n", "x = 4095\n", "x = 32767\n"],
+        );
+    }
+
+    /// Takes the first proposal that keeps the number at or above a limit, until there is none.
+    fn rounds(from: u64, limit: u64) -> (u64, u32) {
+        let (mut number, mut rounds) = (from, 0);
+        loop {
+            let program = crate::syntax::Program::parse(format!("x = {number}\n")).unwrap();
+            let proposals = SHRINK_LITERALS.proposals(&program);
+            let next = proposals
+                .iter()
+                .map(|it| it.edits.apply(&program).unwrap()[4..].trim().parse().unwrap())
+                .find(|it| *it >= limit);
+            let Some(next) = next else { return (number, rounds) };
+            (number, rounds) = (next, rounds + 1);
+        }
+    }
+
+    #[test]
+    fn numbers_come_close_to_the_smallest_in_few_rounds() {
+        for (from, limit) in
+            [(1 << 40, 1), (1_000_000, 513), (1_000_000, 3), (4096, 4000), (768, 17), (u64::MAX, 1 << 33)]
+        {
+            let (number, rounds) = rounds(from, limit);
+            assert!(
+                number < 2 * limit.next_power_of_two() && rounds <= 8,
+                "{from} to {number} of {limit} in {rounds}"
+            );
+        }
+    }
+
+    #[test]
+    fn strings_are_cut_in_the_authors_quotes() {
+        check_edits(
+            &SHRINK_LITERALS,
+            "x = 'hello'\n",
+            &["x = ''\n", "x = 'h'\n", "x = 'he'\n", "x = 'llo'\n"],
+        );
+        check_edits(&SHRINK_LITERALS, "x = rb\"\"\"a\\n\"\"\"\n", &["x = b\"\"\n", "x = b\"a\"\n"]);
+    }
+
+    #[test]
+    fn the_boldest_of_all_places_come_first() {
+        check_edits(
+            &SHRINK_LITERALS,
+            "f(3, 'ab')\n",
+            &["f(3, '')\n", "f(0, 'ab')\n", "f(3, 'a')\n", "f(1, 'ab')\n", "f(3, 'b')\n"],
+        );
     }
 
     #[test]
     fn what_is_small_stays() {
-        check_none(&SHRINK_LITERALS, "x = 0\ny = ''\nz = 'a'\n");
+        check_none(&SHRINK_LITERALS, "x = 0\ny = ''\nz = 'a'\n'doc'\nw = b''\n");
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     paste::{gains, parentheses},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, Tree,
-        ast::{Comprehension, Expr, StmtFor},
+        ast::{Comprehension, Expr, ExprCall, StmtFor},
     },
 };
 
@@ -43,22 +43,46 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 }
 
 /// The first element of what is looped over, as far as the program tells it.
-fn first<'a>(program: &'a Program, iter: &'a Expr) -> Option<&'a str> {
+fn first(program: &Program, iter: &Expr) -> Option<String> {
     let elements = match iter {
         Expr::List(it) => &it.elts,
         Expr::Tuple(it) => &it.elts,
         Expr::Set(it) => &it.elts,
-        Expr::Call(call) if call.func.as_name_expr().is_some_and(|name| name.id == "range") => {
-            let arguments = &call.arguments.args;
-            return match arguments.as_ref() {
-                [_] => Some("0"),
-                [start, ..] if !start.is_starred_expr() => Some(program.slice(start.range())),
-                _ => None,
-            };
-        }
+        Expr::Call(call) => return first_of_call(program, call),
         _ => return None,
     };
-    elements.first().filter(|it| !it.is_starred_expr()).map(|it| program.slice(it.range()))
+    let element = elements.first().filter(|it| !it.is_starred_expr())?;
+    Some(program.slice(element.range()).to_owned())
+}
+
+/// The first element of a `range`, an `enumerate` or a `zip`.
+fn first_of_call(program: &Program, call: &ExprCall) -> Option<String> {
+    let arguments = call.arguments.args.as_ref();
+    if arguments.is_empty() || arguments.iter().any(Expr::is_starred_expr) {
+        return None;
+    }
+    let text = |expr: &Expr| program.slice(expr.range()).to_owned();
+    match call.func.as_name_expr()?.id.as_str() {
+        "range" => Some(if arguments.len() == 1 { "0".to_owned() } else { text(&arguments[0]) }),
+        "enumerate" => {
+            let start = arguments.get(1).or(call.arguments.find_keyword("start").map(|it| &it.value));
+            let start = start.map_or("0".to_owned(), text);
+            Some(format!("{start}, {}", nested(program, &arguments[0])?))
+        }
+        "zip" => {
+            let elements: Option<Vec<_>> =
+                arguments.iter().map(|argument| nested(program, argument)).collect();
+            elements.filter(|elements| elements.len() > 1).map(|elements| elements.join(", "))
+        }
+        _ => None,
+    }
+}
+
+/// The first element of what is looped over together with others.
+fn nested(program: &Program, iter: &Expr) -> Option<String> {
+    let element = first(program, iter)?;
+    let is_bare_tuple = iter.is_call_expr() && element.contains(',');
+    Some(if is_bare_tuple { format!("({element})") } else { element })
 }
 
 /// The target bound to the first element, then the body.
@@ -129,6 +153,13 @@ mod tests {
             &["def f():\n    i, j = (1, 2)\n    g(i)\n    h(j)\n    k()\n"],
         );
         check_edits(&UNROLL_LOOPS, "for i in range(9): g(i); h()\nk()\n", &["i = 0\ng(i); h()\nk()\n"]);
+        check_edits(&UNROLL_LOOPS, "for i, a in enumerate([b], 1): c\n", &["i, a = 1, b\nc\n"]);
+        check_edits(
+            &UNROLL_LOOPS,
+            "for i, (a, b) in enumerate(zip([c], [d])): e\n",
+            &["i, (a, b) = 0, (c, d)\ne\n"],
+        );
+        check_edits(&UNROLL_LOOPS, "for a in zip((b, c), range(2)): d\n", &["a = b, 0\nd\n"]);
         check_edits(&UNROLL_LOOPS, "for i in range(3, n):\r\n\tg(i)\r\n", &["i = 3\r\ng(i)\r\n"]);
     }
 

@@ -1,0 +1,119 @@
+use crate::{
+    closure::Statements,
+    edit::{Edit, EditSet},
+    pass::{Cx, Prior, Proposals, Stage, pass},
+    paste::gains,
+    scope::BindingKind,
+    syntax::{
+        AnyNodeRef, Ranged,
+        ast::{ArgOrKeyword, Expr, Parameters, Stmt, StmtFunctionDef},
+    },
+};
+
+pass! {
+    /// Replaces a function that only calls another with what it is given by that other function.
+    ///
+    /// ```python before
+    /// def f(x, y):
+    ///     return g(x, y)
+    /// print(f(1, 2))
+    /// ```
+    /// ```python after
+    /// print(g(1, 2))
+    /// ```
+    pub(crate) static INLINE_WRAPPERS = Pass { stage: Stage::Shape, propose };
+}
+
+fn propose(cx: &Cx<'_>, out: &mut Proposals) {
+    let statements = Statements::of(cx.program);
+    let tree = cx.program.tree();
+    for variable in cx.program.scopes().variables.iter().rev() {
+        let [binding] = variable.bindings.as_slice() else { continue };
+        if binding.kind != BindingKind::Function || variable.uses.is_empty() {
+            continue;
+        }
+        let def = tree.nodes.iter().find_map(|node| match node.node {
+            AnyNodeRef::StmtFunctionDef(def) if def.range == binding.statement => Some(def),
+            _ => None,
+        });
+        let Some((def, wrapped)) = def.and_then(|def| Some((def, wrapped(def)?))) else { continue };
+        let Some(place) = statements.place(def.range) else { continue };
+        let mut edits = EditSet::removal(place.list, place.item);
+        let text = cx.program.slice(wrapped.range());
+        for it in &variable.uses {
+            edits.edit(Edit::replace(it.range, text));
+        }
+        let is_recursive = variable.uses.iter().any(|it| def.range.contains_range(it.range));
+        if !is_recursive && gains(cx.program, &edits) {
+            out.propose(edits, Prior::Even, format!("`{text}` for {}", def.name));
+        }
+        out.next_group();
+    }
+}
+
+/// The function, called by name, that a function hands its parameters to as they are.
+fn wrapped(def: &StmtFunctionDef) -> Option<&Expr> {
+    let value = match def.body.as_slice() {
+        [Stmt::Return(stmt)] => stmt.value.as_deref()?,
+        [Stmt::Expr(stmt)] => &stmt.value,
+        _ => return None,
+    };
+    // An `async` function only hands on what it awaits.
+    let call = match value {
+        Expr::Await(it) if def.is_async => it.value.as_call_expr()?,
+        _ if def.is_async => return None,
+        other => other.as_call_expr()?,
+    };
+    let is_named = |mut expr: &Expr| {
+        while let Expr::Attribute(it) = expr {
+            expr = &it.value;
+        }
+        expr.is_name_expr() && !binds(&def.parameters, expr)
+    };
+    let arguments = &call.arguments;
+    let parameters = def.parameters.iter_source_order();
+    let hands_on = arguments.len() == def.parameters.len()
+        && parameters.zip(arguments.arguments_source_order()).all(|(parameter, argument)| {
+            let name = parameter.name();
+            let (value, is_spread) = match argument {
+                ArgOrKeyword::Arg(Expr::Starred(it)) => (&*it.value, true),
+                ArgOrKeyword::Arg(value) => (value, false),
+                ArgOrKeyword::Keyword(keyword) => {
+                    if keyword.arg.as_ref().is_some_and(|it| it.id != name.id) {
+                        return false;
+                    }
+                    (&keyword.value, keyword.arg.is_none())
+                }
+            };
+            value.as_name_expr().is_some_and(|it| it.id == name.id) && parameter.is_variadic() == is_spread
+        });
+    (hands_on && is_named(&call.func)).then_some(&*call.func)
+}
+
+fn binds(parameters: &Parameters, name: &Expr) -> bool {
+    name.as_name_expr().is_some_and(|name| parameters.includes(&name.id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::INLINE_WRAPPERS;
+    use crate::testing::{check_edits, check_none};
+
+    #[test]
+    fn uses_name_what_is_wrapped() {
+        check_edits(
+            &INLINE_WRAPPERS,
+            "def f(a, *b, k=1, **c): return m.g(a, *b, k=k, **c)\nmap(f, x)\nf(1)\n",
+            &["map(m.g, x)\nm.g(1)\n"],
+        );
+        check_edits(&INLINE_WRAPPERS, "async def f(a): return await g(a)\nh(f)\n", &["h(g)\n"]);
+    }
+
+    #[test]
+    fn what_does_more_stays() {
+        check_none(
+            &INLINE_WRAPPERS,
+            "def f(a): return g(a, 1)\ndef h(a, b): return g(b, a)\ndef i(g): return g(g)\ndef j(a): return j(a)\nf, h, i, j\n",
+        );
+    }
+}
