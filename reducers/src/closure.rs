@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     edit::{EditSet, Removal},
+    evidence::Evidence,
+    outline::Outline,
     scope::{BindingKind, ScopeKind},
     syntax::{AnyNodeRef, Program, Ranged, TextRange, TextSize, ast::ExprContext},
 };
@@ -135,6 +137,13 @@ impl<'a> Statements<'a> {
         }
         total
     }
+}
+
+/// The statements that failed in a traced run: those of the failure's frames.
+pub fn failing(program: &Program, evidence: &Evidence) -> BTreeSet<Removal> {
+    let outline = Outline::of(program, evidence);
+    let statements = evidence.failure.iter().filter_map(|frame| outline.on_line(frame.line));
+    statements.map(|statement| outline.statements[statement].place).collect()
 }
 
 /// An edit set with the removal of all that hangs on what it deletes; `None` if nothing does.

@@ -10,8 +10,8 @@ use crate::{
     list::{logical_end, logical_start},
     paste::lines_outside_strings,
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, TextSize,
-        ast::{ExprContext, name::Name},
+        AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
+        ast::{Expr, ExprContext, name::Name},
     },
 };
 
@@ -30,7 +30,7 @@ pub(crate) struct Outline<'a> {
 pub(crate) struct Statement<'a> {
     pub(crate) node: AnyNodeRef<'a>,
     pub(crate) range: TextRange,
-    place: Removal,
+    pub(crate) place: Removal,
     /// The statement around it.
     pub(crate) parent: Option<usize>,
     pub(crate) children: Vec<usize>,
@@ -42,6 +42,8 @@ pub(crate) struct Statement<'a> {
     pub(crate) attributes: Vec<(Name, TextRange)>,
     /// Whether it yields.
     pub(crate) yields: bool,
+    /// The calls and attributes in it that stand for what a function of the program returned: where, and which function.
+    pub(crate) results: Vec<(TextRange, usize)>,
 }
 
 impl<'a> Outline<'a> {
@@ -97,6 +99,7 @@ impl<'a> Outline<'a> {
                 reads: Vec::new(),
                 attributes: Vec::new(),
                 yields: false,
+                results: Vec::new(),
             });
         }
         for (index, variable) in program.scopes().variables.iter().enumerate() {
@@ -107,7 +110,38 @@ impl<'a> Outline<'a> {
             }
         }
         outline.mark_executed(evidence);
+        outline.find_results(&tree, &around);
         outline
+    }
+
+    /// Finds calls of functions, and reads of properties, that can only mean one definition of that name.
+    fn find_results(&mut self, tree: &Tree<'a>, around: &[Option<usize>]) {
+        let mut by_name: HashMap<&str, Option<usize>> = HashMap::new();
+        for (index, statement) in self.statements.iter().enumerate() {
+            if let AnyNodeRef::StmtFunctionDef(def) = statement.node {
+                by_name.entry(def.name.as_str()).and_modify(|it| *it = None).or_insert(Some(index));
+            }
+        }
+        for (node, around) in tree.nodes.iter().zip(around) {
+            let (name, is_call) = match node.node {
+                AnyNodeRef::ExprCall(call) => match &*call.func {
+                    Expr::Name(it) => (it.id.as_str(), true),
+                    Expr::Attribute(it) => (it.attr.as_str(), true),
+                    _ => continue,
+                },
+                AnyNodeRef::ExprAttribute(it) => (it.attr.as_str(), false),
+                _ => continue,
+            };
+            let (Some(Some(function)), Some(around)) = (by_name.get(name), around) else { continue };
+            let AnyNodeRef::StmtFunctionDef(def) = self.statements[*function].node else { continue };
+            let is_property = def
+                .decorator_list
+                .iter()
+                .any(|it| matches!(&it.expression, Expr::Name(name) if name.id.ends_with("property")));
+            if is_property != is_call && !def.is_async {
+                self.statements[*around].results.push((node.node.range(), *function));
+            }
+        }
     }
 
     fn mark_executed(&mut self, evidence: &Evidence) {
@@ -188,9 +222,9 @@ impl<'a> Outline<'a> {
     }
 
     /// The names of the attributes that are read within a range.
-    pub(crate) fn attributes_in(&self, range: TextRange) -> impl Iterator<Item = &'a Name> {
+    pub(crate) fn attributes_in(&self, range: TextRange) -> impl Iterator<Item = (&'a Name, TextRange)> {
         self.program.tree().nodes.into_iter().filter_map(move |node| match node.node {
-            AnyNodeRef::ExprAttribute(it) if range.contains_range(it.range) => Some(&it.attr.id),
+            AnyNodeRef::ExprAttribute(it) if range.contains_range(it.range) => Some((&it.attr.id, it.range)),
             _ => None,
         })
     }

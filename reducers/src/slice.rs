@@ -44,7 +44,7 @@ pub(crate) struct Slicer<'a> {
     attributes: HashSet<Name>,
     /// Values that variables are given in place of what made them: those of each frame of the failure, by its function.
     values: Vec<(Option<usize>, &'a Frame)>,
-    replaced: BTreeMap<usize, Edit>,
+    replaced: BTreeMap<usize, Vec<Edit>>,
     todo: Vec<Need>,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Slicer<'a> {
                 break;
             }
         }
-        let replaced: Vec<Edit> = self.replaced.values().cloned().collect();
+        let replaced: Vec<Edit> = self.replaced.values().flatten().cloned().collect();
         self.outline.text_of(|index| self.kept[index], &replaced)
     }
 
@@ -169,13 +169,12 @@ impl<'a> Slicer<'a> {
         self.kept[index] = true;
         self.replaced.remove(&index);
         self.todo.extend(statement.parent.map(Need::Statement));
-        let turn = self.failing_turn(index);
-        let left_out = turn.as_ref().map(|turn| turn.range);
-        if let Some(turn) = turn {
-            self.keep_names_of(&turn.text.clone());
-            self.replaced.insert(index, turn);
+        let mut edits = self.results(index);
+        edits.extend(self.failing_turn(index));
+        for edit in &edits {
+            self.keep_names_of(&edit.text);
         }
-        let stays = |range: TextRange| left_out.is_none_or(|it| !it.contains_range(range));
+        let stays = |range: TextRange| !edits.iter().any(|it| it.range.contains_range(range));
         let reads = statement.reads.iter().filter(|it| stays(it.1)).map(|it| Need::Variable(it.0));
         self.todo.extend(reads);
         let attributes = statement.attributes.iter().filter(|it| stays(it.1));
@@ -194,7 +193,7 @@ impl<'a> Slicer<'a> {
                 for inside in outline.within(index) {
                     self.kept[inside] = true;
                 }
-                self.replaced.insert(index, stub);
+                edits.push(stub);
                 self.keep_names_of(&value);
             }
             AnyNodeRef::StmtFunctionDef(_) => {
@@ -214,6 +213,31 @@ impl<'a> Slicer<'a> {
             }
             _ => {}
         }
+        if !edits.is_empty() {
+            self.replaced.insert(index, edits);
+        }
+    }
+
+    /// What stands for the calls in a statement of functions that are not in the traceback: what they returned.
+    pub(crate) fn results(&self, index: usize) -> Vec<Edit> {
+        let mut edits: Vec<Edit> = Vec::new();
+        for &(range, function) in &self.outline.statements[index].results {
+            let is_inside = edits.iter().any(|it| it.range.contains_range(range));
+            if let Some(value) = self.value_of(function).filter(|_| !is_inside) {
+                edits.push(Edit::replace(range, value));
+            }
+        }
+        edits
+    }
+
+    /// What a function returned, if it is not in the traceback.
+    fn value_of(&self, function: usize) -> Option<String> {
+        let line = self.outline.line_of(self.outline.statements[function].range.start());
+        let value = self.evidence.returned.get(&line)?;
+        let fails_within =
+            |it: usize| it == function || self.outline.ancestors(it).any(|around| around == function);
+        let is_failing = self.values.iter().any(|(it, _)| it.is_some_and(fails_within));
+        (!self.values.is_empty() && !is_failing && value.len() <= LONG).then(|| value.clone())
     }
 
     /// Whether a statement of a class is kept with it, whoever asks.
@@ -243,7 +267,7 @@ impl<'a> Slicer<'a> {
             if !self.kept[statement] {
                 self.kept[statement] = true;
                 let range = self.outline.statements[statement].range;
-                self.replaced.insert(statement, Edit::replace(range, text));
+                self.replaced.insert(statement, vec![Edit::replace(range, text)]);
                 self.todo.extend(self.outline.statements[statement].parent.map(Need::Statement));
                 self.keep_names_of(&value);
             }
@@ -280,16 +304,9 @@ impl<'a> Slicer<'a> {
     /// What stands for the body of a function that is not in the traceback, and the value that it returned.
     fn stub(&self, index: usize) -> Option<(Edit, String)> {
         let AnyNodeRef::StmtFunctionDef(def) = self.outline.statements[index].node else { return None };
-        let line = self.outline.line_of(self.outline.statements[index].range.start());
-        let value = self.evidence.returned.get(&line).filter(|it| *it != "None")?;
-        let fails_within =
-            |it: usize| it == index || self.outline.ancestors(it).any(|around| around == index);
-        if self.values.is_empty() || self.values.iter().any(|(it, _)| it.is_some_and(fails_within)) {
-            return None;
-        }
+        let value = self.value_of(index).filter(|it| it != "None")?;
         let body = TextRange::new(def.body.first()?.start(), def.body.last()?.end());
-        let text = format!("return {value}");
-        (text.len() < usize::from(body.len()).max(LONG)).then(|| (Edit::replace(body, text), value.clone()))
+        Some((Edit::replace(body, format!("return {value}")), value))
     }
 
     /// What a loop that failed turns over, cut to the turn that failed.

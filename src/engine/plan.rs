@@ -30,6 +30,8 @@ pub(super) struct Base {
     unbound_names: bool,
     /// Statements that could not go alone.
     needed: BTreeSet<Removal>,
+    /// The statements that fail, as a traced run showed: what takes them away can hardly show the bug.
+    failing: BTreeSet<Removal>,
 }
 
 /// Edits made into a candidate, or not.
@@ -46,16 +48,21 @@ impl Base {
         let key = Key::of(&program.encode().unwrap_or_default());
         let unbound = program.scopes().unbound_names().into_iter().map(str::to_owned).collect();
         let cost = Cost::of(&program);
-        Self { program, key, cost, unbound, unbound_names, needed: BTreeSet::new() }
+        Self { program, key, cost, unbound, unbound_names, needed: BTreeSet::new(), failing: BTreeSet::new() }
     }
 
     /// The same knowledge of the program that `rebase` leads to.
     pub(super) fn rebased(&self, program: Arc<Program>, rebase: &Rebase<'_>) -> Self {
-        let needed = self
-            .needed
-            .iter()
-            .filter_map(|place| EditSet::removal(place.list, place.item).rebase(rebase)?.removals().next());
-        Self { needed: needed.collect(), ..Self::new(program, self.unbound_names) }
+        let rebased = |places: &BTreeSet<Removal>| {
+            let moved =
+                |place: &Removal| EditSet::removal(place.list, place.item).rebase(rebase)?.removals().next();
+            places.iter().filter_map(moved).collect()
+        };
+        Self {
+            needed: rebased(&self.needed),
+            failing: rebased(&self.failing),
+            ..Self::new(program, self.unbound_names)
+        }
     }
 
     /// Remembers that a statement can not go alone, if that is what the edits are.
@@ -66,6 +73,24 @@ impl Base {
             && self.program.lists()[place.list as usize].kind.is_suite()
         {
             self.needed.insert(place);
+        }
+    }
+
+    /// Remembers which statements fail.
+    pub(super) fn note_failing(&mut self, failing: BTreeSet<Removal>) {
+        self.failing = failing;
+    }
+
+    /// As [`Base::plan`], but nothing that takes away a statement that fails.
+    pub(super) fn plan_sparing(&self, edits: &EditSet) -> Plan {
+        let lists = self.program.lists();
+        let range = |place: &Removal| lists[place.list as usize].items[place.item as usize];
+        let removes_failing = |edits: &EditSet| {
+            edits.removals().any(|gone| self.failing.iter().any(|it| range(&gone).contains_range(range(it))))
+        };
+        match self.plan(edits) {
+            Plan::Candidate(candidate) if removes_failing(&candidate.edits) => Plan::Pruned,
+            plan => plan,
         }
     }
 

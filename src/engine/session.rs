@@ -9,6 +9,7 @@ use std::{
 };
 
 use minrepro_reducers::{
+    closure::failing,
     cost::Cost,
     edit::{EditSet, Rebase, splice},
     evidence::{Evidence, Gaps},
@@ -125,10 +126,6 @@ impl<'a> Session<'a> {
         }
     }
 
-    pub(super) fn base_key(&self) -> Key {
-        self.base.key
-    }
-
     /// Takes away all clutter at once, if that shows the bug: what is left is easier to follow.
     pub(super) fn declutter(&mut self) -> Result<(), Stop> {
         let mut proposals = self.proposals(&registry::of_stage(&self.passes, Stage::Clutter));
@@ -175,6 +172,7 @@ impl<'a> Session<'a> {
 
     fn leap(&mut self) -> Result<bool, Stop> {
         let Some(evidence) = self.trace()? else { return Ok(false) };
+        self.base.note_failing(failing(&self.base.program, &evidence));
         let mut left = self.leaps_left;
         loop {
             let mut members = self.suggested(&evidence);
@@ -197,6 +195,7 @@ impl<'a> Session<'a> {
                 }
             }
             if let Some(member) = found.and_then(|at| wave.into_iter().nth(at)) {
+                self.leaps_left = BATCH;
                 self.go_over(member);
                 return Ok(true);
             }
@@ -361,7 +360,7 @@ impl<'a> Session<'a> {
                 break;
             }
             let base = &self.base;
-            let plans: Vec<Plan> = chunks.par_iter().map(|chunk| base.plan(&chunk.edits)).collect();
+            let plans: Vec<Plan> = chunks.par_iter().map(|chunk| base.plan_sparing(&chunk.edits)).collect();
             for (chunk, plan) in chunks.into_iter().zip(plans) {
                 let is_new = |key: Key| {
                     !batch.iter().any(|it| it.candidate.key == key)

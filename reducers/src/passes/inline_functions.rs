@@ -296,7 +296,7 @@ fn is_primary(expr: &Expr) -> bool {
 }
 
 /// A part of the text with some edits made.
-fn replaced(program: &Program, range: TextRange, edits: &[Edit]) -> Option<String> {
+pub(crate) fn replaced(program: &Program, range: TextRange, edits: &[Edit]) -> Option<String> {
     let mut set = EditSet::default();
     for edit in edits.iter().filter(|it| range.contains_range(it.range)) {
         set.edit(edit.clone());

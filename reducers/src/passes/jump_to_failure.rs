@@ -8,7 +8,7 @@ use crate::{
     evidence::{Evidence, Frame},
     outline::Outline,
     pass::{Cx, Prior, Proposals, Stage, pass, whole_text},
-    passes::inline_functions::argument,
+    passes::inline_functions::{argument, replaced},
     scope::{BindingKind, ScopeKind, Variable},
     slice::{Depth, Slicer, names_of, tidied},
     syntax::{AnyNodeRef, Ranged, TextRange, ast::Expr},
@@ -121,12 +121,12 @@ impl<'a> Jump<'a> {
                 at += 1;
             }
             if index == statement && !whole {
-                let expression = outline.program.slice(root);
+                let expression = replaced(outline.program, root, &self.slicer.results(statement))?;
                 let owner = owner(outline, statement).unwrap_or_default();
                 text.push_str(&one_line(&expression.replace("super()", &owner)));
                 text.push('\n');
             } else {
-                text.push_str(&lines(outline, index)?);
+                text.push_str(&lines(outline, index, &self.slicer)?);
             }
         }
         Some(text)
@@ -135,8 +135,18 @@ impl<'a> Jump<'a> {
     /// Sees to it that all names of a part of a frame have their values.
     fn look_at(&mut self, range: TextRange, frame: usize) -> Option<()> {
         let outline = self.outline;
-        for name in outline.attributes_in(range) {
-            self.slicer.keep_attribute(name);
+        let results: Vec<Edit> = (0..outline.statements.len())
+            .filter(|&it| outline.statements[it].range.intersect(range).is_some())
+            .flat_map(|it| self.slicer.results(it))
+            .collect();
+        let stays = |range: TextRange| !results.iter().any(|it| it.range.contains_range(range));
+        for (name, range) in outline.attributes_in(range) {
+            if stays(range) {
+                self.slicer.keep_attribute(name);
+            }
+        }
+        for edit in results.iter().filter(|it| range.contains_range(it.range)) {
+            self.slicer.keep_names_of(&edit.text);
         }
         let statement = outline.on_line(self.evidence.failure[frame].line)?;
         let supers = outline.program.slice(range).contains("super()");
@@ -146,12 +156,10 @@ impl<'a> Jump<'a> {
             self.slicer.keep_names_of(name);
         }
         for (index, variable) in outline.program.scopes().variables.iter().enumerate() {
-            let is_read = variable
-                .uses
-                .iter()
-                .any(|it| range.contains_range(it.range) && is_executed(outline, it.statement))
-                || (is_local(outline, statement, variable)
-                    && owner_names.iter().any(|it| *it == *variable.name));
+            let is_read = variable.uses.iter().any(|it| {
+                range.contains_range(it.range) && stays(it.range) && is_executed(outline, it.statement)
+            }) || (is_local(outline, statement, variable)
+                && owner_names.iter().any(|it| *it == *variable.name));
             let is_inner = variable.bindings.iter().all(|it| range.contains_range(it.range));
             if is_read && !is_inner {
                 self.give(index, variable, frame)?;
@@ -256,8 +264,11 @@ fn is_executed(outline: &Outline<'_>, statement: TextRange) -> bool {
 }
 
 /// A statement's lines for the top level: what was executed of it, values in place of returns.
-fn lines(outline: &Outline<'_>, index: usize) -> Option<String> {
+fn lines(outline: &Outline<'_>, index: usize, slicer: &Slicer<'_>) -> Option<String> {
     let mut edits = EditSet::default();
+    for edit in std::iter::once(index).chain(outline.within(index)).flat_map(|it| slicer.results(it)) {
+        edits.edit(edit);
+    }
     let owner = owner(outline, index);
     for node in outline.program.tree().nodes {
         if let (AnyNodeRef::ExprCall(call), Some(owner)) = (node.node, &owner)
