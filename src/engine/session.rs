@@ -34,6 +34,9 @@ use crate::{
 /// After how many guesses that miss the evidence is given up.
 const LEAPS: usize = 32;
 
+/// The same once one of them has hit.
+const LATER_LEAPS: usize = 5;
+
 /// Down to how many tenths of its tokens a program has shrunk when another look at the whole is worth its run.
 const SHRUNK: u32 = 7;
 
@@ -155,7 +158,7 @@ impl<'a> Session<'a> {
         while self.leap()? {
             brought = true;
         }
-        self.leaps_left = BATCH;
+        self.leaps_left = LATER_LEAPS;
         self.leapt_at = self.base.program.size().tokens;
         Ok(brought)
     }
@@ -176,7 +179,12 @@ impl<'a> Session<'a> {
         let mut left = self.leaps_left;
         loop {
             let mut members = self.suggested(&evidence);
-            members.retain(|member| !self.verdicts.contains_key(&member.candidate.key));
+            // What gains little is better left to single changes.
+            let least = self.base.program.size().tokens * 9 / 10;
+            members.retain(|member| {
+                !self.verdicts.contains_key(&member.candidate.key)
+                    && member.candidate.program.size().tokens <= least
+            });
             let wave = spread(members, BATCH.min(left));
             if wave.is_empty() {
                 return Ok(false);
@@ -188,10 +196,20 @@ impl<'a> Session<'a> {
             let verdicts = self.verdicts_of(&plans);
             let found = verdicts.iter().position(|it| it.as_ref().is_some_and(Verdict::is_same));
             for (member, verdict) in wave.iter().zip(&verdicts) {
-                if let Some(Verdict::Different(it)) = verdict {
-                    let mut lines = member.candidate.program.text().lines();
-                    let line = it.line.and_then(|line| lines.nth(line.saturating_sub(1) as usize));
-                    self.gaps.learn(&it.class, &it.message, line);
+                match verdict {
+                    Some(Verdict::Different(it)) => {
+                        let mut lines = member.candidate.program.text().lines();
+                        let line = it.line.and_then(|line| lines.nth(line.saturating_sub(1) as usize));
+                        self.gaps.learn(&it.class, &it.message, line);
+                    }
+                    // What failed went well: it was given something else.
+                    Some(Verdict::Passed) => {
+                        let lines: Vec<&str> = self.base.program.text().lines().collect();
+                        for frame in &evidence.failure {
+                            self.gaps.learn("", "", lines.get(frame.line as usize - 1).copied());
+                        }
+                    }
+                    _ => {}
                 }
             }
             if let Some(member) = found.and_then(|at| wave.into_iter().nth(at)) {

@@ -44,12 +44,16 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         if statements.extent(&removed) >= whole || !seen.insert(removed.clone()) {
             continue;
         }
-        let prior = if is_unused { Prior::Likely } else { Prior::Even };
         let mut edits = EditSet::default();
         for place in &removed {
             edits.remove(place.list, place.item);
         }
         let uses = removed.len() - 1;
+        let prior = match uses {
+            0 if is_unused => Prior::Likely,
+            0 | 1 => Prior::Even,
+            _ => Prior::Unlikely,
+        };
         let note = match uses {
             0 => format!("`{name}`"),
             _ => format!("`{name}` and {uses} statements that hang on it"),
