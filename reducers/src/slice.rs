@@ -256,7 +256,14 @@ impl<'a> Slicer<'a> {
             }
     }
 
+    /// Whether a function was entered; one whose call only makes a coroutine or generator counts always.
     fn is_entered(&self, index: usize) -> bool {
+        let is_suspended = |it: usize| self.outline.statements[it].yields;
+        if matches!(self.outline.statements[index].node, AnyNodeRef::StmtFunctionDef(def) if def.is_async)
+            || self.outline.within(index).any(is_suspended)
+        {
+            return true;
+        }
         let line = self.outline.line_of(self.outline.statements[index].range.start());
         self.evidence.entered.contains_key(&line)
     }

@@ -69,8 +69,7 @@ class Writer:
         if kind is list:
             return "[" + ", ".join(self.parts((item,) for item in value)) + "]"
         if kind is tuple:
-            parts = self.parts((item,) for item in value)
-            return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
+            return "(" + self.row(value) + ("," if len(value) == 1 else "") + ")"
         if kind is set:
             parts = sorted(self.parts((item,) for item in value))
             return "{" + ", ".join(parts) + "}" if parts else "set()"
@@ -87,7 +86,10 @@ class Writer:
         return self.instance(kind, value)
 
     def parts(self, items):
-        """The elements of a container; those that can not be written are left out, and a run will tell."""
+        """The elements of a container; those that can not be written are left out, and a run will tell.
+
+        Tuples are no containers: each of their places has a meaning.
+        """
         written = []
         for item in items:
             try:
