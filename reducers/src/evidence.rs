@@ -18,6 +18,8 @@ pub struct Evidence {
     /// nothing that can be written as one, or were called too often to tell.
     #[serde(with = "pairs")]
     pub returned: BTreeMap<u32, String>,
+    /// The functions that did not always return the same, by the line on which they begin.
+    pub varying: BTreeSet<u32>,
     /// The program's own frames of the failure, outermost first; empty if it caught its failure.
     pub failure: Vec<Frame>,
     /// Those of the exceptions that it was raised from or while handling, the nearest first.

@@ -118,7 +118,10 @@ impl<'a> Outline<'a> {
     fn find_results(&mut self, tree: &Tree<'a>, around: &[Option<usize>]) {
         let mut by_name: HashMap<&str, Option<usize>> = HashMap::new();
         for (index, statement) in self.statements.iter().enumerate() {
-            if let AnyNodeRef::StmtFunctionDef(def) = statement.node {
+            // The interpreter's own names have a meaning in every class.
+            if let AnyNodeRef::StmtFunctionDef(def) = statement.node
+                && !def.name.starts_with("__")
+            {
                 by_name.entry(def.name.as_str()).and_modify(|it| *it = None).or_insert(Some(index));
             }
         }

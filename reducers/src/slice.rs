@@ -33,6 +33,17 @@ pub(crate) enum Depth {
     Full,
 }
 
+/// Which recorded values stand for what made them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Values {
+    /// None.
+    Made,
+    /// Those of variables in the failure's frames, and results of functions that always were the same.
+    Steady,
+    /// Those, and what other functions returned last.
+    Last,
+}
+
 /// A slice as it grows.
 pub(crate) struct Slicer<'a> {
     outline: &'a Outline<'a>,
@@ -44,6 +55,7 @@ pub(crate) struct Slicer<'a> {
     attributes: HashSet<Name>,
     /// Values that variables are given in place of what made them: those of each frame of the failure, by its function.
     values: Vec<(Option<usize>, &'a Frame)>,
+    which: Values,
     replaced: BTreeMap<usize, Vec<Edit>>,
     todo: Vec<Need>,
 }
@@ -71,6 +83,7 @@ impl<'a> Slicer<'a> {
             variables: HashSet::new(),
             attributes: HashSet::new(),
             values: Vec::new(),
+            which: Values::Made,
             replaced: BTreeMap::new(),
             todo: Vec::new(),
         };
@@ -85,7 +98,11 @@ impl<'a> Slicer<'a> {
 
     /// Lets variables have the values of the failure's frames at once, where that takes no more than what made them, and
     /// loops that failed only the turn that did.
-    pub(crate) fn with_values(mut self) -> Self {
+    pub(crate) fn with_values(mut self, which: Values) -> Self {
+        self.which = which;
+        if which == Values::Made {
+            return self;
+        }
         let frames = self.evidence.frames();
         self.values = frames
             .filter_map(|frame| Some((self.outline.on_line(frame.line)?, frame)))
@@ -234,6 +251,9 @@ impl<'a> Slicer<'a> {
     fn value_of(&self, function: usize) -> Option<String> {
         let line = self.outline.line_of(self.outline.statements[function].range.start());
         let value = self.evidence.returned.get(&line)?;
+        if self.which == Values::Steady && self.evidence.varying.contains(&line) {
+            return None;
+        }
         let fails_within =
             |it: usize| it == function || self.outline.ancestors(it).any(|around| around == function);
         let is_failing = self.values.iter().any(|(it, _)| it.is_some_and(fails_within));

@@ -188,6 +188,7 @@ class Tracer:
         self.script = script
         self.hits = {}  # line -> times
         self.entered = {}  # first line of a function -> calls
+        self.varying = set()  # first lines of functions that did not always return the same
         self.returned = {}  # first line of a function -> its last value as an expression, or None
         self.made = {}  # id -> (object, args, kwargs) of constructions
         self.raised = {}  # id -> (exception, what had been returned when it was raised)
@@ -233,10 +234,13 @@ class Tracer:
 
     def leave(self, code, value):
         first = code.co_firstlineno
+        before = self.returned.get(first)
         self.returned[first] = None
         # Generators and coroutines return otherwise.
         if not code.co_flags & 0x2A0 and self.entered.get(first, 0) <= CALLS:
             self.returned[first] = Writer(self.namespace, self.made).text(value)
+            if self.entered.get(first, 0) > 1 and self.returned[first] != before:
+                self.varying.add(first)
 
     def raise_(self, error):
         if id(error) not in self.raised and len(self.raised) < RAISED:
@@ -358,6 +362,7 @@ class Tracer:
                     "hits": sorted(self.hits.items()),
                     "entered": sorted(self.entered.items()),
                     "returned": sorted(item for item in self.returned.items() if item[1] is not None),
+                    "varying": sorted(self.varying),
                     "failure": self.failure,
                     "causes": self.causes,
                 },

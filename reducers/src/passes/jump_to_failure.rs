@@ -10,7 +10,7 @@ use crate::{
     pass::{Cx, Prior, Proposals, Stage, pass, whole_text},
     passes::inline_functions::{argument, replaced},
     scope::{BindingKind, ScopeKind, Variable},
-    slice::{Depth, Slicer, names_of, tidied},
+    slice::{Depth, Slicer, Values, names_of, tidied},
     syntax::{AnyNodeRef, Ranged, TextRange, ast::Expr},
 };
 
@@ -42,8 +42,10 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let outline = Outline::of(cx.program, evidence);
     for frame in (0..evidence.failure.len()).rev() {
         for depth in [Depth::Thin, Depth::Middle, Depth::Full] {
-            for whole in [false, true] {
-                let text = Jump::new(cx, &outline, evidence, depth).text(frame, whole);
+            for (whole, values) in
+                [false, true].into_iter().flat_map(|it| [(it, Values::Steady), (it, Values::Last)])
+            {
+                let text = Jump::new(cx, &outline, evidence, depth, values).text(frame, whole);
                 let text = text.and_then(|text| tidied(cx.program, text));
                 if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
                     let name = &evidence.failure[frame].function;
@@ -71,11 +73,17 @@ struct Jump<'a> {
 }
 
 impl<'a> Jump<'a> {
-    fn new(cx: &'a Cx<'_>, outline: &'a Outline<'a>, evidence: &'a Evidence, depth: Depth) -> Self {
+    fn new(
+        cx: &'a Cx<'_>,
+        outline: &'a Outline<'a>,
+        evidence: &'a Evidence,
+        depth: Depth,
+        values: Values,
+    ) -> Self {
         Self {
             outline,
             evidence,
-            slicer: Slicer::new(outline, evidence, cx.gaps, depth).with_values(),
+            slicer: Slicer::new(outline, evidence, cx.gaps, depth).with_values(values),
             lifted: BTreeSet::new(),
             given: BTreeMap::new(),
             passed: BTreeMap::new(),

@@ -1,7 +1,7 @@
 use crate::{
     outline::Outline,
     pass::{Cx, Prior, Proposals, Stage, pass, whole_text},
-    slice::{Depth, Slicer, tidied},
+    slice::{Depth, Slicer, Values, tidied},
 };
 
 pass! {
@@ -31,11 +31,8 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let Some(evidence) = cx.evidence.filter(|it| !it.failure.is_empty()) else { return };
     let outline = Outline::of(cx.program, evidence);
     for depth in [Depth::Thin, Depth::Middle, Depth::Full] {
-        for valued in [true, false] {
-            let mut slicer = Slicer::new(&outline, evidence, cx.gaps, depth);
-            if valued {
-                slicer = slicer.with_values();
-            }
+        for values in [Values::Made, Values::Steady, Values::Last] {
+            let mut slicer = Slicer::new(&outline, evidence, cx.gaps, depth).with_values(values);
             for statement in evidence.frames().filter_map(|frame| outline.on_line(frame.line)) {
                 slicer.keep(statement);
             }
