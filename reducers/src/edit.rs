@@ -346,6 +346,7 @@ mod tests {
         check("def f(a, b, /, c=1, *, d, e): pass\n", &["a", "b", "c=1"], "def f(*, d, e): pass\n");
         check("def f(a, b, /, c=1, *, d, e): pass\n", &["d", "e"], "def f(a, b, /, c=1): pass\n");
         check("def f(a=1, b=2, *, c, d): pass\n", &["b=2", "c"], "def f(a=1, *, d): pass\n");
+        check("lambda *, d, **e: 0\n", &["*, d"], "lambda **e: 0\n");
     }
 
     #[test]

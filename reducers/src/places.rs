@@ -76,6 +76,8 @@ pub(crate) enum Role {
 pub(crate) struct Place<'a> {
     /// The expression.
     pub(crate) expr: &'a Expr,
+    /// The innermost statement around it.
+    pub(crate) statement: TextRange,
     /// How deep it is nested in others of its statement.
     pub(crate) depth: u32,
     /// What may stand in its place.
@@ -87,13 +89,16 @@ pub(crate) struct Place<'a> {
 /// Every expression that is evaluated, annotations and formatted strings included, targets and patterns left out; outer
 /// before inner, later before earlier.
 pub(crate) fn expressions(program: &Program) -> Vec<Place<'_>> {
-    let mut finder = Finder { depth: 0, role: Role::Value, behind_brace: false, found: Vec::new() };
+    let statement = TextRange::default();
+    let mut finder =
+        Finder { statement, depth: 0, role: Role::Value, behind_brace: false, found: Vec::new() };
     finder.visit_body(program.body());
     finder.found.sort_by_key(|place| (place.depth, std::cmp::Reverse(place.expr.start())));
     finder.found
 }
 
 struct Finder<'a> {
+    statement: TextRange,
     depth: u32,
     role: Role,
     behind_brace: bool,
@@ -110,6 +115,7 @@ impl<'a> Finder<'a> {
 impl<'a> SourceOrderVisitor<'a> for Finder<'a> {
     fn visit_stmt(&mut self, stmt: &'a ast::Stmt) {
         let depth = std::mem::take(&mut self.depth);
+        let statement = std::mem::replace(&mut self.statement, stmt.range());
         match stmt {
             ast::Stmt::Raise(raise) => {
                 if let Some(exc) = &raise.exc {
@@ -122,6 +128,7 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'a> {
             _ => source_order::walk_stmt(self, stmt),
         }
         self.depth = depth;
+        self.statement = statement;
     }
 
     fn visit_decorator(&mut self, decorator: &'a ast::Decorator) {
@@ -141,7 +148,7 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'a> {
             _ => true,
         };
         if is_load {
-            self.found.push(Place { expr, depth: self.depth, role, behind_brace });
+            self.found.push(Place { expr, statement: self.statement, depth: self.depth, role, behind_brace });
         }
         self.depth += 1;
         match expr {

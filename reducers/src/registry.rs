@@ -19,8 +19,8 @@ use crate::{
         inline_functions::INLINE_FUNCTIONS, inline_parameters::INLINE_PARAMETERS,
         inline_variables::INLINE_VARIABLES, inline_wrappers::INLINE_WRAPPERS,
         jump_to_failure::JUMP_TO_FAILURE, keep_slice::KEEP_SLICE, merge_classes::MERGE_CLASSES,
-        replace_expressions::REPLACE_EXPRESSIONS, shrink_literals::SHRINK_LITERALS,
-        unroll_loops::UNROLL_LOOPS, unwrap_blocks::UNWRAP_BLOCKS,
+        merge_displays::MERGE_DISPLAYS, replace_expressions::REPLACE_EXPRESSIONS,
+        shrink_literals::SHRINK_LITERALS, unroll_loops::UNROLL_LOOPS, unwrap_blocks::UNWRAP_BLOCKS,
     },
 };
 
@@ -64,6 +64,7 @@ pub static PASSES: &[&Pass] = &[
     &HOIST_EXPRESSIONS,
     &DROP_STARS,
     &INLINE_VARIABLES,
+    &MERGE_DISPLAYS,
     &INLINE_ATTRIBUTES,
     &SHRINK_LITERALS,
     &FLATTEN_ELSE,

@@ -160,7 +160,11 @@ fn separated(program: &Program, list: &List, gone: &[u32]) -> Vec<Edit> {
         if to < last {
             let range = TextRange::new(list.items[from].start(), list.items[to + 1].start());
             let is_parameters = list.kind == ListKind::Parameters;
-            let markers = if is_parameters { markers(program, range, from > 0) } else { String::new() };
+            let markers = if is_parameters {
+                markers(program, range, &list.items[from..=to], from > 0)
+            } else {
+                String::new()
+            };
             edits.push(Edit::replace(range, markers));
         } else {
             edits.push(Edit::delete(TextRange::new(list.items[from - 1].end(), list.items[to].end())));
@@ -184,7 +188,7 @@ fn separated(program: &Program, list: &List, gone: &[u32]) -> Vec<Edit> {
 
 /// The markers `/` and `*` among parameters of which those behind the range stay: the star holds for these, the slash
 /// for those before it.
-fn markers(program: &Program, range: TextRange, follows_others: bool) -> String {
+fn markers(program: &Program, range: TextRange, gone: &[TextRange], follows_others: bool) -> String {
     let tokens = &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
     let has = |kind: TokenKind| {
         tokens.iter().any(|token| {
@@ -192,7 +196,9 @@ fn markers(program: &Program, range: TextRange, follows_others: bool) -> String 
             let after = program.next_token(token.end()).map(|it| it.kind());
             let stands_alone = after == Some(TokenKind::Comma)
                 && matches!(before, Some(TokenKind::Comma | TokenKind::Lpar | TokenKind::Lambda));
-            token.kind() == kind && stands_alone
+            // One that is there for a single parameter goes with it.
+            let is_attached = gone.iter().any(|item| item.contains_range(token.range()));
+            token.kind() == kind && stands_alone && !is_attached
         })
     };
     let mut markers = String::new();

@@ -1,7 +1,11 @@
+use std::collections::BTreeSet;
+
 use crate::{
+    calls::{Calls, argument, class_around},
     edit::EditSet,
     list::ListKind,
     pass::{Cx, Prior, Proposals, Stage, pass},
+    syntax::{AnyNodeRef, Program, TextSize},
 };
 
 pass! {
@@ -17,22 +21,45 @@ pass! {
 }
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
+    let required = required(cx.program);
     for (list, row) in cx.program.lists().iter().enumerate().rev() {
         if row.kind != ListKind::Arguments {
             continue;
         }
         for (item, &range) in row.items.iter().enumerate().rev() {
+            if required.contains(&range.start()) {
+                continue;
+            }
             let text = cx.program.slice(range);
             let is_keyword = text.split_once('=').is_some_and(|(name, value)| {
                 name.trim_end().chars().all(|char| char.is_alphanumeric() || char == '_')
                     && !value.starts_with('=')
             });
             let prior = if is_keyword { Prior::Even } else { Prior::Unlikely };
-            let short: String = text.chars().take(40).collect();
-            out.propose(EditSet::removal(list as u32, item as u32), prior, format!("argument `{short}`"));
+            let note = format!("argument `{}`", cx.program.excerpt(range));
+            out.propose(EditSet::removal(list as u32, item as u32), prior, note);
         }
         out.next_group();
     }
+}
+
+/// Where the arguments start that a function of the program can not do without: they go with their parameters.
+fn required(program: &Program) -> BTreeSet<TextSize> {
+    let tree = program.tree();
+    let calls = Calls::of(&tree);
+    let mut found = BTreeSet::new();
+    for node in &tree.nodes {
+        let AnyNodeRef::StmtFunctionDef(def) = node.node else { continue };
+        let class = class_around(&tree, node.parent).map(|class| class.name.as_str());
+        let receiver = usize::from(class.is_some());
+        let calls = calls.of_function(def, class);
+        let parameters = def.parameters.iter_non_variadic_params().enumerate().skip(receiver);
+        for (position, parameter) in parameters.filter(|(_, parameter)| parameter.default.is_none()) {
+            let given = calls.iter().filter_map(|call| argument(call, parameter.name(), position - receiver));
+            found.extend(given.map(|(start, _)| start));
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -55,6 +82,15 @@ mod tests {
             &DROP_ARGUMENTS,
             "class A(B, metaclass=M): pass\n",
             &["class A(B): pass\n", "class A(metaclass=M): pass\n"],
+        );
+    }
+
+    #[test]
+    fn what_a_function_needs_goes_with_its_parameter() {
+        check_edits(
+            &DROP_ARGUMENTS,
+            "def f(a, b=0, *c, d): pass\nf(1, 2, 3, d=4)\n",
+            &["def f(a, b=0, *c, d): pass\nf(1, 2, d=4)\n", "def f(a, b=0, *c, d): pass\nf(1, 3, d=4)\n"],
         );
     }
 

@@ -8,7 +8,7 @@ use crate::{
     scope::BindingKind,
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
-        ast::{Expr, ExprContext, StmtAugAssign},
+        ast::{Expr, ExprContext, StmtAssign, StmtAugAssign},
     },
 };
 
@@ -43,6 +43,10 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     }
     for node in cx.program.tree().nodes.iter().rev() {
         let elements = match node.node {
+            AnyNodeRef::StmtAssign(stmt) => {
+                pair_off(cx.program, stmt, out);
+                continue;
+            }
             AnyNodeRef::StmtAugAssign(stmt) => {
                 simplify(cx.program, stmt, &effects, out);
                 continue;
@@ -127,6 +131,37 @@ fn computes(node: AnyNodeRef<'_>) -> bool {
     )
 }
 
+/// `a, b = c, d` as one of `a = c` and `b = d`; of more targets one less, with its value.
+fn pair_off(program: &Program, stmt: &StmtAssign, out: &mut Proposals) {
+    let ([Expr::Tuple(targets)], Expr::Tuple(values)) = (stmt.targets.as_slice(), &*stmt.value) else {
+        return;
+    };
+    let (count, row) = (targets.elts.len(), |range: TextRange| {
+        program.lists().iter().position(|row| {
+            matches!(row.kind, ListKind::TupleElements { .. }) && range.contains_range(row.inner)
+        })
+    });
+    let is_plain = targets.elts.iter().chain(&values.elts).all(|it| !it.is_starred_expr());
+    if count < 2 || count != values.elts.len() || !is_plain {
+        return;
+    }
+    for (at, (target, value)) in targets.elts.iter().zip(&values.elts).enumerate() {
+        let edits = if count == 2 {
+            keep(program, targets.range, target).zip(keep(program, values.range, value))
+        } else {
+            row(targets.range).zip(row(values.range)).map(|(targets, values)| {
+                let removal = |list: usize| EditSet::removal(list as u32, at as u32);
+                (removal(targets), removal(values))
+            })
+        };
+        if let Some((one, other)) = edits {
+            let note = format!("target `{}` and its value", program.excerpt(target.range()));
+            out.propose(one.union(&other), Prior::Even, note);
+            out.next_group();
+        }
+    }
+}
+
 /// `a += b` as `b`, then as `a = b`.
 fn simplify(program: &Program, stmt: &StmtAugAssign, effects: &Effects, out: &mut Proposals) {
     let value = widened(program, stmt.range, stmt.value.range());
@@ -157,6 +192,19 @@ mod tests {
     #[test]
     fn several_targets_become_one() {
         check_edits(&DROP_TARGETS, "for a, *b in c: pass\n", &["for a in c: pass\n", "for b in c: pass\n"]);
+    }
+
+    #[test]
+    fn targets_go_with_their_values() {
+        let texts = |text: &str| {
+            let program = crate::syntax::Program::parse(text).unwrap();
+            let proposals = crate::testing::proposals(&DROP_TARGETS, &program);
+            let texts = proposals.iter().filter(|it| it.note.ends_with("its value"));
+            texts.map(|it| it.edits.apply(&program).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(texts("a, (b) = c + 1, (d)\n"), ["a = c + 1\n", "b = d\n"]);
+        assert_eq!(texts("(a, b, c) = 1, 2, 3\n"), ["(b, c) = 2, 3\n", "(a, c) = 1, 3\n", "(a, b) = 1, 2\n"]);
+        assert!(texts("a, *b = 1, 2\nc, d = e\n").is_empty());
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub(crate) mod inline_wrappers;
 pub(crate) mod jump_to_failure;
 pub(crate) mod keep_slice;
 pub(crate) mod merge_classes;
+pub(crate) mod merge_displays;
 pub(crate) mod replace_expressions;
 pub(crate) mod shrink_literals;
 pub(crate) mod unroll_loops;

@@ -1,8 +1,10 @@
+use std::{cmp::Reverse, collections::BTreeSet};
+
 use crate::{
     closure::Statements,
     edit::{Edit, EditSet},
     pass::{Cx, Prior, Proposals, Stage, pass},
-    places::expressions,
+    places::{Place, expressions},
     syntax::{
         Ranged,
         ast::{Expr, ExprNumberLiteral, Number},
@@ -26,28 +28,32 @@ pass! {
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
-    let literals: Vec<(&Expr, Vec<String>)> = expressions(cx.program)
+    let mut literals: Vec<(Place<'_>, Vec<String>)> = expressions(cx.program)
         .into_iter()
         .filter(|place| statements.place(place.expr.range()).is_none())
-        .map(|place| (place.expr, smaller(place.expr, cx.program.slice(place.expr.range()))))
+        .map(|place| (place, smaller(place.expr, cx.program.slice(place.expr.range()))))
         .filter(|(_, smaller)| !smaller.is_empty())
         .collect();
-    // The boldest of all places together, then what is left of the next: alternatives for one place exclude each other.
-    for rank in 0.. {
-        let mut found = false;
-        for (expr, smaller) in &literals {
-            let Some(literal) = smaller.get(rank) else { continue };
-            found = true;
-            if !cx.program.would_glue(expr.range(), literal) {
-                let note = format!("`{}` to `{literal}`", cx.program.excerpt(expr.range()));
-                let prior = if rank == 0 { Prior::Even } else { Prior::Unlikely };
-                out.propose(EditSet::one(Edit::replace(expr.range(), literal.as_str())), prior, note);
-            }
+    literals.sort_by_key(|(place, _)| (Reverse(place.statement.start()), place.expr.start()));
+    let propose = |expr: &Expr, literal: &str, prior: Prior, out: &mut Proposals| {
+        if !cx.program.would_glue(expr.range(), literal) {
+            let note = format!("`{}` to `{literal}`", cx.program.excerpt(expr.range()));
+            out.propose(EditSet::one(Edit::replace(expr.range(), literal)), prior, note);
         }
-        if !found {
-            break;
+    };
+    // The boldest of one statement together; what is left of the next one by one: the alternatives for one place exclude
+    // each other.
+    for neighbours in literals.chunk_by(|(one, _), (other, _)| one.statement == other.statement) {
+        for (place, smaller) in neighbours {
+            propose(place.expr, &smaller[0], Prior::Even, out);
         }
         out.next_group();
+    }
+    for (place, smaller) in &literals {
+        for literal in &smaller[1..] {
+            propose(place.expr, literal, Prior::Unlikely, out);
+            out.next_group();
+        }
     }
 }
 
@@ -59,10 +65,13 @@ fn smaller(expr: &Expr, text: &str) -> Vec<String> {
         Expr::NumberLiteral(it) => lower(it, text),
         _ => Vec::new(),
     };
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     found.retain(|literal| literal.len() <= text.len() && literal != text && seen.insert(literal.clone()));
     found
 }
+
+/// The length from which on halves of a string are tried: of shorter ones little is gained.
+const WORD: usize = 6;
 
 /// The empty string, its first character, its first and its second half, in the author's quotes.
 fn shorter(text: &str, value: &[char]) -> Vec<String> {
@@ -77,9 +86,12 @@ fn shorter(text: &str, value: &[char]) -> Vec<String> {
     let is_plain = |part: &[char]| {
         part.iter().all(|char| char.is_ascii_graphic() && !matches!(char, '\\' | '\'' | '"') || *char == ' ')
     };
-    let (first, second) = value.split_at(value.len() / 2);
+    let (first, second) = value.split_at(if value.len() < WORD { 0 } else { value.len() / 2 });
     let halves = [&value[..value.len().min(1)], first, second];
-    let halves = halves.into_iter().filter(|part| part.len() < value.len() && is_plain(part));
+    let halves = halves
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .filter(|part| part.len() < value.len() && is_plain(part));
     std::iter::once(&value[..0])
         .chain(halves)
         .map(|part| format!("{bytes}{quote}{}{quote}", part.iter().collect::<String>()))
@@ -153,18 +165,19 @@ mod tests {
     fn strings_are_cut_in_the_authors_quotes() {
         check_edits(
             &SHRINK_LITERALS,
-            "x = 'hello'\n",
-            &["x = ''\n", "x = 'h'\n", "x = 'he'\n", "x = 'llo'\n"],
+            "x = 'hello you'\n",
+            &["x = ''\n", "x = 'h'\n", "x = 'hell'\n", "x = 'o you'\n"],
         );
+        check_edits(&SHRINK_LITERALS, "x = 'word'\n", &["x = ''\n", "x = 'w'\n"]);
         check_edits(&SHRINK_LITERALS, "x = rb\"\"\"a\\n\"\"\"\n", &["x = b\"\"\n", "x = b\"a\"\n"]);
     }
 
     #[test]
-    fn the_boldest_of_all_places_come_first() {
+    fn the_boldest_of_a_statement_come_first() {
         check_edits(
             &SHRINK_LITERALS,
             "f(3, 'ab')\n",
-            &["f(3, '')\n", "f(0, 'ab')\n", "f(3, 'a')\n", "f(1, 'ab')\n", "f(3, 'b')\n"],
+            &["f(0, 'ab')\n", "f(3, '')\n", "f(1, 'ab')\n", "f(3, 'a')\n"],
         );
     }
 
