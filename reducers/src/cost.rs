@@ -49,6 +49,19 @@ impl Cost {
     }
 }
 
+/// How many tokens a piece of a program is, or somewhat more: words and marks.
+pub fn tokens_of(text: &str) -> u64 {
+    let is_word = |char: char| char.is_alphanumeric() || char == '_';
+    let mut count = 0;
+    let mut previous = ' ';
+    for char in text.chars() {
+        let goes_on = char.is_whitespace() || (is_word(char) && is_word(previous));
+        count += u64::from(!goes_on);
+        previous = char;
+    }
+    count
+}
+
 /// Where docstrings start.
 #[derive(Default)]
 struct Docstrings {

@@ -81,14 +81,14 @@ impl Gaps {
                     | "TypeError"
             )
         );
-        let quoted = message.split('\'').skip(1).step_by(2).filter(|_| is_naming);
+        let mut quoted = message.split('\'').skip(1).step_by(2).filter(|_| is_naming);
         let is_name =
             |it: &&str| !it.is_empty() && it.chars().all(|char| char.is_alphanumeric() || char == '_');
         // An object without an attribute: the attribute is what is missing, not the object's class.
         let named = if class.ends_with("AttributeError") {
             quoted.filter(is_name).last()
         } else {
-            quoted.filter(is_name).next()
+            quoted.find(is_name)
         };
         let word = named.is_some_and(|word| self.words.insert(word.to_owned()));
         let line = line.is_some_and(|line| self.lines.insert(line.trim().to_owned()));

@@ -4,7 +4,7 @@
 use crate::syntax::TokenKind;
 
 use crate::{
-    cost::Cost,
+    cost::{Cost, tokens_of},
     edit::EditSet,
     syntax::{
         Program, Ranged, TextRange, TextSize,
@@ -26,11 +26,25 @@ pub(crate) fn parentheses(program: &Program, expr: &Expr, place: TextRange) -> (
     }
 }
 
-/// Whether edits make a simpler program, for passes that can not tell beforehand.
+/// Whether edits make a program, and a simpler one, for passes that can not tell beforehand.
 pub(crate) fn gains(program: &Program, edits: &EditSet) -> bool {
     let text = edits.apply(program).ok();
     let after = text.and_then(|text| program.sibling(text).ok());
     after.is_some_and(|after| Cost::of(&after) < Cost::of(program))
+}
+
+/// Whether edits that are known to make a program make a simpler one. Parses it only where what goes and what comes are
+/// about as heavy.
+pub(crate) fn lightens(program: &Program, edits: &EditSet) -> bool {
+    let Ok(disjoint) = edits.resolve(program) else { return false };
+    let gone: u64 = disjoint.iter().map(|edit| tokens_in(program, edit.range)).sum();
+    // At most: each token of its own, each byte a literal's.
+    let comes: u64 =
+        disjoint.iter().map(|edit| tokens_of(&edit.text) + edit.text.len() as u64 / 16 + 1).sum();
+    if gone > comes {
+        return true;
+    }
+    gains(program, edits)
 }
 
 /// Whether edits change nothing but how the program is written.
@@ -45,6 +59,11 @@ pub(crate) fn means_the_same(program: &Program, edits: &EditSet) -> bool {
                 .zip(now)
                 .all(|(one, other)| ComparableStmt::from(one) == ComparableStmt::from(other))
     })
+}
+
+fn tokens_in(program: &Program, range: TextRange) -> u64 {
+    let tokens = &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
+    tokens.iter().map(|token| u64::from(program.weight_in_tokens(*token))).sum()
 }
 
 /// Whether an expression reads the same in any place: it has brackets of its own, or is one primary on one line.

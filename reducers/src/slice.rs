@@ -173,7 +173,7 @@ impl<'a> Slicer<'a> {
                 Need::Statement(index) if !self.kept[index] => self.grow_by_statement(index),
                 Need::Variable(index) if self.variables.insert(index) => self.grow_by_variable(index),
                 Need::Attribute(name) if self.attributes.insert(name.clone()) => {
-                    self.grow_by_attribute(&name)
+                    self.grow_by_attribute(&name);
                 }
                 _ => {}
             }

@@ -353,10 +353,11 @@ impl Judge for Live<'_> {
         result.map(|_| ()).map_err(halt)
     }
 
+    fn can_trace(&self) -> bool {
+        matches!(self.measure, Measure::Signature(_))
+    }
+
     fn trace(&mut self, candidate: &Candidate) -> Result<Option<Evidence>, Halt> {
-        if matches!(self.measure, Measure::Test(_)) {
-            return Ok(None);
-        }
         let job = Job { traced: true, ..Job::new(candidate.bytes.clone(), self.timeout) };
         let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?;
         Ok(outcomes

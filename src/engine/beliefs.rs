@@ -1,6 +1,7 @@
 //! How likely it is that proposals are accepted: the passes' priors, corrected by what was accepted and rejected so far.
-//! Pure bookkeeping. After ProbDD (Wang et al., "Probabilistic Delta Debugging", ESEC/FSE 2021): a rejected chunk makes
-//! each of its members less likely, by Bayes' rule; what is shared by the members of one pass is learnt per pass.
+//! Pure bookkeeping. After `ProbDD` (Wang et al., "Probabilistic Delta Debugging", ESEC/FSE 2021): a rejected chunk makes
+//! each of its members less likely, by Bayes' rule; what is shared by the members of one pass is learnt per pass. Chunks shrink to a third when they are
+//! rejected, as in counter-based delta debugging (Zhang et al., ICSE 2025).
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,6 +16,8 @@ pub(super) struct Beliefs {
     passes: HashMap<(&'static str, Prior), Record>,
     /// How far a proposal is less likely than its pass makes it, in log odds; by its print.
     doubts: HashMap<u64, f64>,
+    /// How many of which a proposal may be one from now on, if a chunk with it was rejected.
+    limits: HashMap<u64, usize>,
     /// Proposals that were rejected alone.
     rejected: HashSet<u64>,
 }
@@ -43,6 +46,11 @@ impl Beliefs {
         probability(log_odds(likely) - doubt)
     }
 
+    /// How large a chunk with this proposal may be: a third of one that was rejected.
+    pub(super) fn limit(&self, name: Name) -> usize {
+        self.limits.get(&name.print).copied().unwrap_or(usize::MAX)
+    }
+
     /// Whether a proposal was rejected alone.
     pub(super) fn is_rejected(&self, print: u64) -> bool {
         self.rejected.contains(&print)
@@ -62,17 +70,25 @@ impl Beliefs {
         if let [name] = names {
             self.rejected.insert(name.print);
         }
-        let all: f64 = names.iter().map(|&name| self.of(name)).product();
+        let all = all_of(names.iter().map(|&name| self.of(name).ln()).sum(), names.len());
         for &name in names {
             let before = self.of(name);
             // Given that not all can go, this one can with so much less probability.
             let after = ((before - all) / (1.0 - all)).max(0.001);
+            self.limits.insert(name.print, names.len().div_ceil(3));
             *self.doubts.entry(name.print).or_default() += log_odds(before) - log_odds(after);
         }
         if let Some(name) = names.first() {
             self.passes.entry((name.pass, name.prior)).or_default().tried += 1.0;
         }
     }
+}
+
+/// The probability that so many proposals are accepted together, of the sum of the logarithms of their own. Noise comes in
+/// heaps, so it falls with the logarithm of their number, not with the number.
+pub(super) fn all_of(logarithms: f64, count: usize) -> f64 {
+    let count = count as f64;
+    (logarithms / count * (1.0 + count.ln())).exp()
 }
 
 fn log_odds(probability: f64) -> f64 {

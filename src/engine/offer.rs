@@ -1,16 +1,20 @@
 //! What could be done to one program, and which of it is tried next: the chunks of proposals that gain most for a run.
 //! Pure bookkeeping; judges nothing. Called by the session.
 
-use std::{collections::HashSet, ops::Range};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 use minrepro_reducers::{
+    cost::tokens_of,
     edit::EditSet,
-    pass::Proposal,
+    pass::{Prior, Proposal},
     syntax::{Program, Ranged, TextRange, TextSize},
 };
 
 use super::{
-    beliefs::{Beliefs, Name},
+    beliefs::{Beliefs, Name, all_of},
     plan::Base,
 };
 
@@ -18,7 +22,7 @@ use super::{
 /// each batch is made with what the one before it taught.
 pub(super) const BATCH: usize = 8;
 
-/// At least so many chunks a row of proposals is cut into.
+/// At least so many chunks a long row of proposals is cut into.
 const CHUNKS: usize = 8;
 
 /// Proposals that are tried together.
@@ -38,6 +42,24 @@ impl Chunk {
     /// The pass of the first of the proposals.
     pub(super) fn pass(&self) -> &'static str {
         self.names.first().map_or("", |name| name.pass)
+    }
+}
+
+/// Ranges of a text, to look up whether one lies within another.
+#[derive(Default)]
+struct Ranges(BTreeMap<TextSize, TextSize>);
+
+impl Ranges {
+    fn extend(&mut self, ranges: &[TextRange]) {
+        for range in ranges {
+            let end = self.0.entry(range.start()).or_insert(range.end());
+            *end = (*end).max(range.end());
+        }
+    }
+
+    /// Whether the nearest range that starts no later goes on to the end of this one.
+    fn contain(&self, range: TextRange) -> bool {
+        self.0.range(..=range.start()).next_back().is_some_and(|(_, &end)| end >= range.end())
     }
 }
 
@@ -73,7 +95,7 @@ impl Offer {
             let edits = proposal.edits.resolve(&base.program).unwrap_or_default();
             let gain: f64 = edits
                 .iter()
-                .map(|edit| tokens(&base.program, edit.range) - words(&edit.text))
+                .map(|edit| tokens(&base.program, edit.range) - tokens_of(&edit.text) as f64)
                 .sum::<f64>()
                 .max(0.25);
             let print = base.fingerprint(&proposal, &edits);
@@ -109,7 +131,7 @@ impl Offer {
     /// The chunks to try next, at most `room`, those that promise most first; none within another, and none of what is
     /// being tried already. Proposals that were rejected alone are left out.
     pub(super) fn choose(&self, beliefs: &Beliefs, room: usize, trying: &[Chunk]) -> Vec<Chunk> {
-        let taken: HashSet<usize> = trying.iter().flat_map(|chunk| chunk.units.iter().copied()).collect();
+        let taken: BTreeSet<usize> = trying.iter().flat_map(|chunk| chunk.units.iter().copied()).collect();
         let mut found: Vec<(f64, Vec<usize>)> = Vec::new();
         for group in &self.groups {
             let mut open: Vec<(usize, f64)> = group
@@ -117,30 +139,32 @@ impl Offer {
                 .filter(|unit| !taken.contains(unit) && !beliefs.is_rejected(self.units[*unit].name.print))
                 .map(|unit| (unit, beliefs.of(self.units[unit].name)))
                 .collect();
-            let most = open.len().div_ceil(CHUNKS);
+            // Few are tried at once as they are; of many an eighth, since something of them will be needed.
+            let most = if open.len() <= CHUNKS { open.len() } else { open.len().div_ceil(CHUNKS) };
             open.sort_by(|a, b| b.1.total_cmp(&a.1));
             for _ in 0..room {
                 if open.is_empty() {
                     break;
                 }
-                let (promise, chunk) = self.best_chunk(&mut open, most);
+                let (promise, chunk) = self.best_chunk(beliefs, &mut open, most);
                 found.push((promise, chunk));
             }
         }
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let mut ranges: Vec<TextRange> =
-            taken.iter().flat_map(|&unit| self.units[unit].ranges.iter().copied()).collect();
+        let mut ranges = Ranges::default();
+        for &unit in &taken {
+            ranges.extend(&self.units[unit].ranges);
+        }
         let mut chosen = Vec::new();
         for (_, mut units) in found {
             if chosen.len() == room {
                 break;
             }
-            units.retain(|&unit| {
-                let own = &self.units[unit].ranges;
-                !own.iter().all(|range| ranges.iter().any(|it| it.contains_range(*range)))
-            });
+            units.retain(|&unit| !self.units[unit].ranges.iter().all(|range| ranges.contain(*range)));
             if !units.is_empty() {
-                ranges.extend(units.iter().flat_map(|&unit| self.units[unit].ranges.iter().copied()));
+                for &unit in &units {
+                    ranges.extend(&self.units[unit].ranges);
+                }
                 units.sort_unstable();
                 chosen.push(self.chunk(units));
             }
@@ -149,42 +173,34 @@ impl Offer {
     }
 
     /// Takes the units out of a row, likely ones first, that together promise most: their gain times the probability that
-    /// all of it is accepted. Of a long row at least an eighth of what is as likely as the first.
-    fn best_chunk(&self, open: &mut Vec<(usize, f64)>, least: usize) -> (f64, Vec<usize>) {
-        let first = open[0].1;
-        let (mut likely, mut gain) = (1.0, 0.0);
+    /// all of it is accepted.
+    fn best_chunk(&self, beliefs: &Beliefs, open: &mut Vec<(usize, f64)>, most: usize) -> (f64, Vec<usize>) {
+        let (mut odds, mut gain, mut promise, mut limit) = (0.0, 0.0, 0.0, usize::MAX);
         let mut chunk = Vec::new();
         let mut rest = Vec::new();
-        for &(unit, probability) in open.iter() {
-            let more = (likely * probability, gain + self.units[unit].gain);
-            let is_floor = chunk.len() < least && probability >= first && first > 0.5;
-            if chunk.is_empty() || is_floor || more.0 * more.1 > likely * gain {
-                (likely, gain) = more;
+        for &(unit, likely) in open.iter() {
+            let name = self.units[unit].name;
+            let most = limit.min(beliefs.limit(name)).min(if name.prior == Prior::Certain {
+                usize::MAX
+            } else {
+                most
+            });
+            let count = chunk.len() + 1;
+            let (more, larger) = (odds + likely.ln(), gain + self.units[unit].gain);
+            let together = all_of(more, count) * larger;
+            if chunk.is_empty() || (count <= most && together > promise) {
+                (odds, gain, promise, limit) = (more, larger, together, most);
                 chunk.push(unit);
             } else {
-                rest.push((unit, probability));
+                rest.push((unit, likely));
             }
         }
         *open = rest;
-        (likely * gain, chunk)
+        (promise, chunk)
     }
 }
 
 fn tokens(program: &Program, range: TextRange) -> f64 {
     let at = |offset: TextSize| program.tokens().partition_point(|token| token.range().start() < offset);
     (at(range.end()) - at(range.start())) as f64
-}
-
-/// About how many tokens a text is.
-fn words(text: &str) -> f64 {
-    let is_word = |char: char| char.is_alphanumeric() || char == '_';
-    let mut count = 0;
-    let mut previous = ' ';
-    for char in text.chars() {
-        if !char.is_whitespace() && !(is_word(char) && is_word(previous)) {
-            count += 1;
-        }
-        previous = char;
-    }
-    f64::from(count)
 }

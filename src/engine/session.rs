@@ -40,6 +40,9 @@ const LATER_LEAPS: usize = 5;
 /// Down to how many tenths of its tokens a program has shrunk when another look at the whole is worth its run.
 const SHRUNK: u32 = 7;
 
+/// How many chunks are chosen at once at most.
+const MOST_AHEAD: usize = 256;
+
 /// Why a pursuit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pursuit {
@@ -61,6 +64,8 @@ pub(super) struct Session<'a> {
     beliefs: Beliefs,
     /// How many tokens the program had after the last look at the whole.
     leapt_at: u32,
+    /// Whether programs are traced.
+    traces: bool,
     /// How many guesses are made from one look.
     leaps_left: usize,
     tally: Tally,
@@ -96,6 +101,7 @@ impl<'a> Session<'a> {
         watch: &'a mut dyn FnMut(&Event<'_>, &Tally),
     ) -> Self {
         let tokens = program.size().tokens;
+        let traces = judge.can_trace();
         Self {
             base: Base::new(program, options.unbound_names),
             passes: passes.to_vec(),
@@ -106,6 +112,7 @@ impl<'a> Session<'a> {
             verdicts: HashMap::new(),
             beliefs: Beliefs::default(),
             leapt_at: tokens,
+            traces,
             leaps_left: LEAPS,
             tally: Tally { tokens_before: tokens, tokens_now: tokens, ..Tally::default() },
             commits: Vec::new(),
@@ -170,7 +177,7 @@ impl<'a> Session<'a> {
     /// some safer ones.
     /// Whether the program has changed since the last look at the whole.
     pub(super) fn is_news(&self) -> bool {
-        self.base.program.size().tokens != self.leapt_at
+        self.traces && self.base.program.size().tokens != self.leapt_at
     }
 
     fn leap(&mut self) -> Result<bool, Stop> {
@@ -246,9 +253,11 @@ impl<'a> Session<'a> {
 
     /// What a traced run of the program shows; a run like any other, and remembered like one.
     fn trace(&mut self) -> Result<Option<Evidence>, Stop> {
-        let Plan::Candidate(candidate) = self.base.itself() else { return Ok(None) };
+        // What does not show the bug when it is watched is not watched again.
+        let (true, Plan::Candidate(candidate)) = (self.traces, self.base.itself()) else { return Ok(None) };
         if let Some(known) = self.journal.trace(&candidate.key) {
             self.tally.journal_hits += 1;
+            self.traces = known.is_some();
             return Ok(known);
         }
         self.check_budget()?;
@@ -300,7 +309,7 @@ impl<'a> Session<'a> {
         let mut urgent: VecDeque<Chunk> = VecDeque::new();
         let mut pending: Option<Pending> = None;
         loop {
-            let is_shrunk = self.base.program.size().tokens * 10 < self.leapt_at * SHRUNK;
+            let is_shrunk = self.traces && self.base.program.size().tokens * 10 < self.leapt_at * SHRUNK;
             if is_shrunk && pending.is_none() {
                 return Ok(Pursuit::Shrunk);
             }
@@ -367,37 +376,51 @@ impl<'a> Session<'a> {
     /// not run or was run before, is learnt from at once.
     fn next_batch(&mut self, offer: &Offer, urgent: &mut VecDeque<Chunk>, room: usize) -> Vec<Member> {
         let mut batch: Vec<Member> = Vec::new();
+        // The more of what was chosen needs no run, the more is chosen at once.
+        let mut ahead = room;
         while batch.len() < room {
-            let room = room - batch.len();
-            let mut chunks: Vec<Chunk> = urgent.drain(..urgent.len().min(room)).collect();
+            let mut chunks: Vec<Chunk> = urgent.drain(..urgent.len().min(room - batch.len())).collect();
             if chunks.is_empty() {
                 let trying: Vec<Chunk> = batch.iter().map(|member| member.chunk.clone()).collect();
-                chunks = offer.choose(&self.beliefs, room, &trying);
+                chunks = offer.choose(&self.beliefs, ahead, &trying);
+                ahead = (2 * ahead).min(MOST_AHEAD);
             }
             if chunks.is_empty() {
                 break;
             }
-            let base = &self.base;
-            let plans: Vec<Plan> = chunks.par_iter().map(|chunk| base.plan_sparing(&chunk.edits)).collect();
-            for (chunk, plan) in chunks.into_iter().zip(plans) {
-                let is_new = |key: Key| {
-                    !batch.iter().any(|it| it.candidate.key == key)
-                        && self.verdicts.get(&key).is_none_or(Verdict::is_same)
-                };
-                match plan {
-                    Plan::Candidate(candidate) if is_new(candidate.key) => {
-                        batch.push(Member { chunk, candidate: *candidate });
-                    }
-                    _ => {
-                        self.tally.pruned += 1;
-                        if !chunk.widened {
-                            self.beliefs.reject(&chunk.names);
-                        }
-                    }
+            while !chunks.is_empty() && batch.len() < room {
+                let rest = chunks.split_off(chunks.len().min(room));
+                let base = &self.base;
+                let plans: Vec<Plan> =
+                    chunks.par_iter().map(|chunk| base.plan_sparing(&chunk.edits)).collect();
+                for (chunk, plan) in chunks.into_iter().zip(plans) {
+                    self.take(chunk, plan, room, &mut batch);
                 }
+                chunks = rest;
             }
         }
         batch
+    }
+
+    /// Puts a candidate into a batch that has room, unless it needs no run.
+    fn take(&mut self, chunk: Chunk, plan: Plan, room: usize, batch: &mut Vec<Member>) {
+        let is_new = |key: Key| {
+            !batch.iter().any(|it| it.candidate.key == key)
+                && self.verdicts.get(&key).is_none_or(Verdict::is_same)
+        };
+        match plan {
+            Plan::Candidate(candidate) if is_new(candidate.key) => {
+                if batch.len() < room {
+                    batch.push(Member { chunk, candidate: *candidate });
+                }
+            }
+            _ => {
+                self.tally.pruned += 1;
+                if !chunk.widened {
+                    self.beliefs.reject(&chunk.names);
+                }
+            }
+        }
     }
 
     /// Tries everything once more, one by one, on the program as it is. What shows the bug is gone over to; if nothing does,

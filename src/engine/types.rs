@@ -44,6 +44,11 @@ pub trait Judge {
     /// What stops the whole reduction. Verdicts delivered before stay valid.
     fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt>;
 
+    /// Whether runs can be watched at all.
+    fn can_trace(&self) -> bool {
+        false
+    }
+
     /// Runs a program that shows the bug once more and watches it; `None` if it can not be watched, or does not show
     /// the bug when it is.
     ///

@@ -134,7 +134,6 @@ impl Journal {
     }
 
     /// What a traced run of a candidate brought, if it was traced; inside, nothing if tracing changed what it did.
-    #[expect(clippy::option_option, reason = "whether it was traced, and then whether that brought anything")]
     pub fn trace(&self, key: &Key) -> Option<Option<Evidence>> {
         self.traces.get(key).cloned()
     }

@@ -371,7 +371,7 @@ impl Shared {
         let mut argv = self.argv(&scratch.candidate);
         if job.traced && matches!(self.setup.command, Command::Python { .. }) {
             let tracer = scratch.root.join("trace.py");
-            std::fs::write(&tracer, include_bytes!("trace.py"))?;
+            std::io::Write::write_all(&mut std::fs::File::create_new(&tracer)?, include_bytes!("trace.py"))?;
             let words = [tracer, scratch.trace()].map(|path| path.to_string_lossy().into_owned());
             argv.splice(1..1, words);
         }

@@ -77,7 +77,7 @@ fn nested_needles() {
     check_needle(
         "import os\n\ndef a():\n    with b as c:\n        for d in e:\n            if f:\n                g(1, needle, h=2)\n            i()\n\na()\n",
         &["needle"],
-        "def a():\n    needle\n",
+        "needle\n",
         60,
     );
 }

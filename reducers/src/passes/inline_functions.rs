@@ -84,10 +84,11 @@ fn method_site<'a>(tree: &Tree<'a>, at: usize, def: &ast::StmtFunctionDef) -> Op
     for (index, node) in tree.nodes.iter().enumerate() {
         match node.node {
             AnyNodeRef::StmtFunctionDef(other) if index != at && other.name.as_str() == name => return None,
-            AnyNodeRef::ExprAttribute(it) if it.attr.as_str() == name => {
-                if it.ctx != ExprContext::Load || found.replace((index, it)).is_some() {
-                    return None;
-                }
+            AnyNodeRef::ExprAttribute(it)
+                if it.attr.as_str() == name
+                    && (it.ctx != ExprContext::Load || found.replace((index, it)).is_some()) =>
+            {
+                return None;
             }
             _ => {}
         }
@@ -129,12 +130,8 @@ fn site<'a>(
 
 /// The innermost statement around a place, if what is put before it is done once for each time that it is.
 fn statement_of<'a>(tree: &Tree<'a>, place: TextRange) -> Option<AnyNodeRef<'a>> {
-    let around = tree
-        .nodes
-        .iter()
-        .filter(|it| it.node.is_statement() && it.node.range().contains_range(place))
-        .last()?
-        .node;
+    let around =
+        tree.nodes.iter().rfind(|it| it.node.is_statement() && it.node.range().contains_range(place))?.node;
     let is_header = match around {
         AnyNodeRef::StmtFor(stmt) => stmt.iter.range().contains_range(place),
         AnyNodeRef::StmtIf(stmt) => stmt.test.range().contains_range(place),

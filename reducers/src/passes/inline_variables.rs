@@ -4,7 +4,7 @@ use crate::{
     closure::Statements,
     edit::{Edit, EditSet},
     pass::{Cx, Prior, Proposals, Stage, pass},
-    paste::{gains, parentheses},
+    paste::{lightens, parentheses},
     syntax::{
         AnyNodeRef, Ranged, TextRange, TextSize,
         ast::{Expr, StmtAssign},
@@ -63,10 +63,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             let (open, close) = parentheses(cx.program, &assign.value, it.range);
             edits.edit(Edit::replace(it.range, format!("{open}{value}{close}")));
         }
-        if gains(cx.program, &edits) {
+        if lightens(cx.program, &edits) {
             out.propose(edits, Prior::Even, format!("`{}` by its value", variable.name));
         }
-        out.next_group();
     }
 }
 

@@ -122,9 +122,8 @@ fn heir<'a>(tree: &Tree<'a>, name: TextRange) -> Option<&'a ast::StmtClassDef> {
 }
 
 fn argument_place(program: &Program, range: TextRange) -> Option<(u32, u32)> {
-    let rows = program.lists().iter().enumerate().filter(|(_, row)| row.kind == ListKind::Arguments);
-    rows.filter_map(|(list, row)| Some((list as u32, row.items.iter().position(|it| *it == range)? as u32)))
-        .next()
+    let mut rows = program.lists().iter().enumerate().filter(|(_, row)| row.kind == ListKind::Arguments);
+    rows.find_map(|(list, row)| Some((list as u32, row.items.iter().position(|it| *it == range)? as u32)))
 }
 
 /// A class whose one use is to be a base: what it holds goes to its heir.
