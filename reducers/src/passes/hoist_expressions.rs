@@ -90,7 +90,29 @@ fn of_call(call: &ast::ExprCall, role: Role) -> Vec<&Expr> {
     };
     let func = (role == Role::Callable).then_some(&*call.func);
     let arguments = call.arguments.args.iter().chain(call.arguments.keywords.iter().map(|it| &it.value));
-    func.into_iter().chain(receiver).chain(arguments).collect()
+    let mut parts: Vec<&Expr> = func.into_iter().chain(receiver).chain(arguments).collect();
+    // Calls further down the chain: of `a().b().c()` also `a()`.
+    let mut below = receiver.and_then(receiver_of);
+    while let Some(expr) = below {
+        if expr.is_call_expr() {
+            parts.push(expr);
+        }
+        below = receiver_of(expr);
+    }
+    parts
+}
+
+/// What an expression calls or looks into.
+fn receiver_of(expr: &Expr) -> Option<&Expr> {
+    match expr {
+        Expr::Call(it) => match &*it.func {
+            Expr::Attribute(attribute) => Some(&*attribute.value),
+            _ => None,
+        },
+        Expr::Attribute(it) => Some(&*it.value),
+        Expr::Subscript(it) => Some(&*it.value),
+        _ => None,
+    }
 }
 
 fn of_comprehension(generators: &[ast::Comprehension]) -> Vec<&Expr> {
@@ -126,6 +148,11 @@ mod tests {
         check_edits(&HOIST_EXPRESSIONS, "x = a.f(b, k=c)\n", &["x = a\n", "x = b\n", "x = c\n"]);
         check_edits(&HOIST_EXPRESSIONS, "y = a if b else c\n", &["y = a\n", "y = c\n", "y = b\n"]);
         check_edits(&HOIST_EXPRESSIONS, "y = lambda: a\n", &["y = a\n"]);
+        check_edits(
+            &HOIST_EXPRESSIONS,
+            "y = a().b().c()\n",
+            &["y = a().b()\n", "y = a()\n", "y = a().c()\n"],
+        );
         check_edits(&HOIST_EXPRESSIONS, "y = [a for a in b]\n", &["y = b\n"]);
     }
 

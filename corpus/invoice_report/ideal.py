@@ -1,0 +1,5 @@
+class Money:
+    def __format__(self, spec):
+        pass
+
+f"{Money()}"

@@ -1,0 +1,6 @@
+def read():
+    next(lines)
+    yield
+
+lines = read()
+next(lines)

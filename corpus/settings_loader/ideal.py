@@ -1,0 +1,5 @@
+class SettingsError(Exception):
+    def __str__(self):
+        return "",
+
+str(SettingsError())
