@@ -192,6 +192,7 @@ impl<'a> Session<'a> {
                 !self.verdicts.contains_key(&member.candidate.key)
                     && member.candidate.program.size().tokens <= least
             });
+            let members = distinct(members);
             let wave = spread(members, BATCH.min(left));
             if wave.is_empty() {
                 return Ok(false);
@@ -661,6 +662,19 @@ impl<'a> Session<'a> {
             _ => Ok(()),
         }
     }
+}
+
+/// Of guesses, the simplest first, that are about as large, the largest: it holds what the others do, and a bit more.
+fn distinct(members: Vec<Member>) -> Vec<Member> {
+    let mut kept: Vec<(u32, Member)> = Vec::new();
+    for member in members {
+        let tokens = member.candidate.program.size().tokens;
+        match kept.last_mut() {
+            Some((first, last)) if tokens * 20 <= *first * 21 => *last = member,
+            _ => kept.push((tokens, member)),
+        }
+    }
+    kept.into_iter().map(|(_, member)| member).collect()
 }
 
 /// Some of a row: the first of it, and of the rest some at even distances, the last among them.
