@@ -18,7 +18,7 @@ use super::types::Candidate;
 use crate::journal::Key;
 
 /// How many tokens on each side tell one place from another.
-const AROUND: usize = 3;
+const AROUND: usize = 1;
 
 /// The program that proposals are made against, and what is known of it.
 pub(super) struct Base {
@@ -160,7 +160,8 @@ impl Base {
         let tokens = self.program.tokens();
         for edit in edits {
             let first = tokens.partition_point(|token| token.range().end() <= edit.range.start());
-            let end = tokens.partition_point(|token| token.range().start() < edit.range.end());
+            // Tokens without width, as line ends have, may count for both.
+            let end = tokens.partition_point(|token| token.range().start() < edit.range.end()).max(first);
             for token in &tokens[first.saturating_sub(AROUND)..(end + AROUND).min(tokens.len())] {
                 self.program.slice(token.range()).hash(&mut hasher);
             }
