@@ -37,10 +37,12 @@ pub(crate) fn gains(program: &Program, edits: &EditSet) -> bool {
 /// about as heavy.
 pub(crate) fn lightens(program: &Program, edits: &EditSet) -> bool {
     let Ok(disjoint) = edits.resolve(program) else { return false };
-    let gone: u64 = disjoint.iter().map(|edit| tokens_in(program, edit.range)).sum();
-    // At most: each token of its own, each byte a literal's.
-    let comes: u64 =
-        disjoint.iter().map(|edit| tokens_of(&edit.text) + edit.text.len() as u64 / 16 + 1).sum();
+    let gone: u64 = disjoint
+        .iter()
+        .map(|edit| 16 * tokens_in(program, edit.range) + literals(program.slice(edit.range)))
+        .sum();
+    // A piece of a program is somewhat fewer tokens than its words and marks.
+    let comes: u64 = disjoint.iter().map(|edit| 16 * tokens_of(&edit.text) + literals(&edit.text)).sum();
     if gone > comes {
         return true;
     }
@@ -59,6 +61,14 @@ pub(crate) fn means_the_same(program: &Program, edits: &EditSet) -> bool {
                 .zip(now)
                 .all(|(one, other)| ComparableStmt::from(one) == ComparableStmt::from(other))
     })
+}
+
+/// About what the literals of a text weigh, in sixteenths of a token.
+fn literals(text: &str) -> u64 {
+    if text.contains(['\'', '"']) {
+        return text.len() as u64;
+    }
+    4 * text.bytes().filter(u8::is_ascii_digit).count() as u64
 }
 
 fn tokens_in(program: &Program, range: TextRange) -> u64 {

@@ -73,6 +73,41 @@ fn three_of_two_thousand_functions() {
 }
 
 #[test]
+fn one_of_sixty_classes() {
+    let text: String = (0..60)
+        .map(|n| {
+            let body = if n == 31 { "SENTINEL_KEEP = 1" } else { "value = 2" };
+            format!("class C{n}:\n    {body}\n    def method(self, x):\n        return x + {n}\n\n\n")
+        })
+        .collect();
+    let reduction = run(&text, |text| text.contains("SENTINEL_KEEP"));
+    assert_eq!(reduction.program.text(), "class C31:\n    SENTINEL_KEEP = 0\n");
+    assert!(reduction.tally.runs <= 60, "{} runs", reduction.tally.runs);
+}
+
+#[test]
+fn thirty_functions_with_all_their_parameters() {
+    let text: String = (0..30)
+        .map(|n| {
+            let next = if n == 29 { "marker()".to_owned() } else { format!("f{}(a, b, c, d, e)", n + 1) };
+            format!("def f{n}(a, b, c, d, e):\n    return {next}\n\n\n")
+        })
+        .chain(["f0(1, 2, 3, 4, 5)\n".to_owned()])
+        .collect();
+    // All functions stay, and each goes on calling the next.
+    let reduction = run(&text, |text| {
+        text.contains("marker()")
+            && (0..30)
+                .all(|n| text.contains(&format!("def f{n}(")) && text.matches(&format!("f{n}(")).count() == 2)
+    });
+    let left = reduction.program.text();
+    assert_eq!(left.matches("()").count(), 61, "{left}");
+    // What comes after that is the proof that nothing else goes: each of the functions is asked for several times.
+    let last = reduction.commits.last().map(|commit| commit.run);
+    assert!(last.is_some_and(|run| run <= 300), "{last:?} of {} runs", reduction.tally.runs);
+}
+
+#[test]
 fn nested_needles() {
     check_needle(
         "import os\n\ndef a():\n    with b as c:\n        for d in e:\n            if f:\n                g(1, needle, h=2)\n            i()\n\na()\n",

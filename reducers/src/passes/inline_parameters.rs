@@ -4,7 +4,7 @@ use crate::{
     calls::{Calls, Movable, Places, argument, class_around, formatted_strings, put},
     edit::EditSet,
     pass::{Cx, Prior, Proposals, Stage, pass},
-    paste::gains,
+    paste::lightens,
     scope::{BindingKind, Variable},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
@@ -63,7 +63,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             places.drop_arguments(&calls, name, position - receiver, &mut edits);
             let uses: Vec<TextRange> = variable.uses.iter().map(|it| it.range).collect();
             let fits = put(program, &strings, value, uses, &mut edits).is_some();
-            if fits && gains(program, &edits) {
+            if fits && lightens(program, &edits) {
                 let note =
                     format!("parameter `{name}` of {} by `{}`", def.name, program.excerpt(value.range()));
                 out.propose(edits, Prior::Even, note);
