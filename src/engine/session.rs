@@ -235,18 +235,7 @@ impl<'a> Session<'a> {
             .iter()
             .flat_map(|pass| pass.proposals_with(&self.base.program, Some(evidence), &self.gaps))
             .collect();
-        let base = &self.base;
-        let offer = Offer::new(base, proposals);
-        let mut members: Vec<Member> = (0..offer.len())
-            .into_par_iter()
-            .filter_map(|unit| {
-                let chunk = offer.chunk(vec![unit]);
-                match base.plan(&chunk.edits) {
-                    Plan::Candidate(candidate) => Some(Member { chunk, candidate: *candidate }),
-                    Plan::Pruned | Plan::Useless => None,
-                }
-            })
-            .collect();
+        let mut members = singles(&self.base, &Offer::new(&self.base, proposals));
         members.sort_by_cached_key(|member| Cost::of(&member.candidate.program));
         members.dedup_by_key(|member| member.candidate.key);
         members
@@ -429,17 +418,7 @@ impl<'a> Session<'a> {
     pub(super) fn prove(&mut self, stages: &[Stage]) -> Result<Pursuit, Stop> {
         self.kept.clear();
         let offer = self.offer(stages);
-        let base = &self.base;
-        let mut members: Vec<Member> = (0..offer.len())
-            .into_par_iter()
-            .filter_map(|unit| {
-                let chunk = offer.chunk(vec![unit]);
-                match base.plan(&chunk.edits) {
-                    Plan::Candidate(candidate) => Some(Member { chunk, candidate: *candidate }),
-                    Plan::Pruned | Plan::Useless => None,
-                }
-            })
-            .collect();
+        let mut members = singles(&self.base, &offer);
         self.tally.pruned += (offer.len() - members.len()) as u64;
         let mut seen = HashSet::new();
         members.retain(|member| seen.insert(member.candidate.key));
@@ -662,6 +641,20 @@ impl<'a> Session<'a> {
             _ => Ok(()),
         }
     }
+}
+
+/// Every proposal by itself, as far as it makes a candidate.
+fn singles(base: &Base, offer: &Offer) -> Vec<Member> {
+    (0..offer.len())
+        .into_par_iter()
+        .filter_map(|unit| {
+            let chunk = offer.chunk(vec![unit]);
+            match base.plan(&chunk.edits) {
+                Plan::Candidate(candidate) => Some(Member { chunk, candidate: *candidate }),
+                Plan::Pruned | Plan::Useless => None,
+            }
+        })
+        .collect()
 }
 
 /// Of guesses, the simplest first, that are about as large, the largest: it holds what the others do, and a bit more.
