@@ -6,19 +6,28 @@ use std::collections::HashSet;
 use crate::syntax::TokenKind;
 use serde::{Deserialize, Serialize};
 
-use crate::syntax::{
-    AnyNodeRef, Program, Ranged, TextSize,
-    ast::{Expr, Stmt},
+use crate::{
+    ladder::{Environment, environment},
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextSize, Tree,
+        ast::{Expr, Stmt},
+    },
+    torch,
 };
 
 /// The cost of a program; the smaller of two is the simpler.
 ///
-/// Compared field by field: weight first, and of two programs that weigh the same the one of fewer bytes.
+/// Compared field by field: what it asks of its environment first, then weight; of two programs that weigh the same the
+/// one of the plainer data types, then the one of fewer bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cost {
+    /// Where it has to run. A repro for the CPU alone, or for less of a compiler, is worth more text.
+    pub environment: Environment,
     /// Tokens, and the size of literals, in sixteenths of a token: a string adds one for each byte, a number one for
     /// each bit of its magnitude. Comments, docstrings and layout weigh nothing.
     pub weight: u64,
+    /// How often it names a data type of PyTorch other than the default ones.
+    pub types: u64,
     /// Bytes of the text.
     pub bytes: u64,
 }
@@ -28,7 +37,8 @@ const TOKEN: u64 = 16;
 impl Cost {
     /// The cost of a program.
     pub fn of(program: &Program) -> Self {
-        let docstrings = docstrings(program);
+        let tree = program.tree();
+        let docstrings = docstrings(program, &tree);
         let weight = program
             .tokens()
             .iter()
@@ -45,7 +55,12 @@ impl Cost {
                 _ => TOKEN * u64::from(program.weight_in_tokens(*token)),
             })
             .sum();
-        Self { weight, bytes: program.text().len() as u64 }
+        Self {
+            environment: environment(program, &tree),
+            weight,
+            types: torch::rare_types(program, &tree).len() as u64,
+            bytes: program.text().len() as u64,
+        }
     }
 }
 
@@ -71,7 +86,7 @@ struct Docstrings {
     alone: HashSet<TextSize>,
 }
 
-fn docstrings(program: &Program) -> Docstrings {
+fn docstrings(program: &Program, tree: &Tree<'_>) -> Docstrings {
     let mut found = Docstrings::default();
     let mut visit = |body: &[Stmt], may_be_empty: bool| {
         if let Some(Stmt::Expr(stmt)) = body.first()
@@ -83,7 +98,7 @@ fn docstrings(program: &Program) -> Docstrings {
         }
     };
     visit(program.body(), true);
-    for node in program.tree().nodes {
+    for node in &tree.nodes {
         match node.node {
             AnyNodeRef::StmtFunctionDef(def) => visit(&def.body, false),
             AnyNodeRef::StmtClassDef(def) => visit(&def.body, false),
@@ -132,6 +147,23 @@ mod tests {
         check_simpler("f(1)\n", "f(1.0)\n");
         check_simpler("f('a')\n", "f('ab')\n");
         check_simpler("f('')\n", "f(f'{x}')\n");
+    }
+
+    #[test]
+    fn the_environment_comes_first() {
+        check_simpler(
+            "import torch\ntorch.compile(f, backend='eager')\n",
+            "import torch\ntorch.compile(f)\n",
+        );
+        check_simpler(
+            "import torch\nf = torch.compile(f, backend='aot_eager')\n",
+            "import torch\nf = torch.compile(f, backend=g)\n",
+        );
+        check_simpler("import torch\nx = torch.ones(2, 2)\n", "import torch\nx = y.cuda()\n");
+        check_simpler("import torch\nx.to('cpu')\ny.to('cpu')\n", "import torch\nx.to('mps')\n");
+        check_simpler("import torch\nf(DDP, DDP, 1)\n", "from torch.distributed import a\nf(a)\n");
+        check_simpler("import torch\nf(torch.float32)\n", "import torch\nf(torch.half)\n");
+        assert_eq!(cost("x.cuda()\ntorch.compile(f)\n").environment, Environment::default());
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod cost;
 pub mod edit;
 pub mod evidence;
 pub mod hints;
+pub mod ladder;
 pub mod list;
 mod outline;
 pub mod pass;
@@ -18,6 +19,7 @@ pub mod scope;
 mod slice;
 pub mod source;
 pub mod syntax;
+mod torch;
 
 #[cfg(test)]
 mod testing;

@@ -5,6 +5,7 @@ use crate::{
     cost::Cost,
     edit::{Edit, EditSet},
     evidence::{Evidence, Gaps},
+    ladder::Rungs,
     syntax::{Program, TextRange, TextSize},
 };
 
@@ -25,6 +26,8 @@ pub struct Pass {
 /// The order of work: what takes away most comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
+    /// What makes every later run cheaper: a plainer backend, the CPU, one process, smaller data.
+    Environment,
     /// What a traced run suggests, all at once: the smallest such program that shows the bug is taken.
     Leap,
     /// What the program does not need to run: comments, unused imports.
@@ -41,12 +44,20 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, in order.
-    pub const ALL: [Self; 6] =
-        [Self::Leap, Self::Clutter, Self::Structure, Self::Shape, Self::Detail, Self::Tidy];
+    pub const ALL: [Self; 7] = [
+        Self::Environment,
+        Self::Leap,
+        Self::Clutter,
+        Self::Structure,
+        Self::Shape,
+        Self::Detail,
+        Self::Tidy,
+    ];
 
     /// The stage's name for people.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Environment => "environment",
             Self::Leap => "leap",
             Self::Clutter => "clutter",
             Self::Structure => "structure",
@@ -77,6 +88,8 @@ impl Pass {
     ) -> Vec<Proposal> {
         let mut proposals = Proposals { pass: self.id, phase: 0, group: 0, list: Vec::new() };
         (self.propose)(&Cx { program, evidence, gaps }, &mut proposals);
+        let rungs = Rungs::of(program);
+        proposals.list.retain(|it| !rungs.are_climbed_by(program, &it.edits));
         proposals.list
     }
 

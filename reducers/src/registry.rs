@@ -19,15 +19,17 @@ use crate::{
         inline_attributes::INLINE_ATTRIBUTES, inline_functions::INLINE_FUNCTIONS,
         inline_parameters::INLINE_PARAMETERS, inline_variables::INLINE_VARIABLES,
         inline_wrappers::INLINE_WRAPPERS, jump_to_failure::JUMP_TO_FAILURE, keep_slice::KEEP_SLICE,
-        merge_classes::MERGE_CLASSES, merge_displays::MERGE_DISPLAYS,
+        lower_backends::LOWER_BACKENDS, merge_classes::MERGE_CLASSES, merge_displays::MERGE_DISPLAYS,
         replace_expressions::REPLACE_EXPRESSIONS, shrink_literals::SHRINK_LITERALS,
         unpack_displays::UNPACK_DISPLAYS, unroll_loops::UNROLL_LOOPS, unwrap_blocks::UNWRAP_BLOCKS,
-        write_classes::WRITE_CLASSES,
+        use_cpu::USE_CPU, use_float32::USE_FLOAT32, write_classes::WRITE_CLASSES,
     },
 };
 
 /// All passes, in the order in which they come to their turn.
 pub static PASSES: &[&Pass] = &[
+    &LOWER_BACKENDS,
+    &USE_CPU,
     &JUMP_TO_FAILURE,
     &KEEP_SLICE,
     &DROP_UNEXECUTED,
@@ -72,6 +74,7 @@ pub static PASSES: &[&Pass] = &[
     &MERGE_DISPLAYS,
     &INLINE_ATTRIBUTES,
     &SHRINK_LITERALS,
+    &USE_FLOAT32,
     &FLATTEN_ELSE,
     &DROP_PUNCTUATION,
     &DROP_BLANK_LINES,

@@ -24,10 +24,12 @@ use session::{Pursuit, Session};
 pub use types::{Candidate, Commit, Event, Halt, Judge, Judged, Kept, Options, Reduction, Stop, Tally};
 
 /// What changes the program itself, not only its layout.
-const MATTER: [Stage; 4] = [Stage::Clutter, Stage::Structure, Stage::Shape, Stage::Detail];
+const MATTER: [Stage; 5] =
+    [Stage::Environment, Stage::Clutter, Stage::Structure, Stage::Shape, Stage::Detail];
 
 /// What the last sweep goes through.
-const ALL: [Stage; 5] = [Stage::Clutter, Stage::Structure, Stage::Shape, Stage::Detail, Stage::Tidy];
+const ALL: [Stage; 6] =
+    [Stage::Environment, Stage::Clutter, Stage::Structure, Stage::Shape, Stage::Detail, Stage::Tidy];
 
 /// Reduces a program that is known to show the bug.
 pub fn reduce(
@@ -43,11 +45,12 @@ pub fn reduce(
     session.finish(stop)
 }
 
-/// Bold first, then fine: what evidence suggests for the program as a whole, then what promises most for a run, the whole
+/// What makes all later runs cheaper first; then bold before fine: what evidence suggests for the program as a whole, then what promises most for a run, the whole
 /// again whenever much is gone; then the layout, and everything once more, one by one, on the program as it is then. That
 /// last sweep is the proof that no single proposal is left.
 fn search(session: &mut Session<'_>) -> Result<(), Stop> {
     session.declutter()?;
+    session.pursue(&[Stage::Environment])?;
     session.leaps()?;
     loop {
         while session.pursue(&MATTER)? == Pursuit::Shrunk || session.is_news() {
