@@ -127,7 +127,7 @@ pub struct RunArgs {
     /// Sets a variable for each run.
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     pub env: Vec<(String, String)>,
-    /// Whether runs are kept from writing outside their scratch folders.
+    /// Whether runs are kept from writing outside their scratch folders, from the network and from other processes.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub sandbox: SandboxWhen,
     /// Runs at a time [default: the number of cores]. The result does not depend on it.
@@ -141,10 +141,10 @@ pub struct RunArgs {
 /// Whether runs are confined.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum SandboxWhen {
-    /// Where the kernel can.
+    /// As far as this system can.
     #[default]
     Auto,
-    /// Or nothing is run.
+    /// In full, or nothing is run.
     Require,
     /// Not at all.
     Off,

@@ -92,9 +92,10 @@ impl From<RunError> for Failure {
                 Exit::Environment,
                 Some("is it there, and may it be executed? A shell script needs a `#!` line"),
             ),
-            RunError::NoSandbox(_) => {
-                (Exit::Environment, Some("`--sandbox auto` runs without confinement where there is none"))
-            }
+            RunError::NoSandbox(_) => (
+                Exit::Environment,
+                Some("`--sandbox auto` confines runs as far as this system allows and says how far"),
+            ),
             RunError::Interrupted(signal) => (Exit::Interrupted(*signal), None),
             RunError::Deadline => (Exit::Stopped, Some("give more by `--max-time TIME`")),
             error if error.is_disk_full() => {

@@ -9,6 +9,7 @@ use crate::{
 
 pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure> {
     let (session, _) = Session::start(&args.script, &args.run)?;
+    session.warn_of_weak_confinement(printer);
     let outcomes = session.baseline_runs(args.runs.into())?;
     for (number, outcome) in outcomes.iter().enumerate() {
         let seconds = outcome.wall.as_secs_f64();

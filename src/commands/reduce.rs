@@ -30,6 +30,7 @@ pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failur
     }
     let report_path = report_path(args, script, &output)?;
     let (session, program) = Session::start(script, &args.run)?;
+    session.warn_of_weak_confinement(printer);
     output.check()?;
     let written: Vec<&Path> = output.path().into_iter().chain(report_path.as_deref()).collect();
     for path in &written {

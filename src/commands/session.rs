@@ -14,12 +14,14 @@ use minrepro_reducers::{
 
 use super::{inputs, output::encoded};
 use crate::{
-    cli::{Exit, Failure, RunArgs, SandboxWhen},
+    cli::{Exit, Failure, Printer, RunArgs, SandboxWhen},
     engine::{Candidate, Halt, Judge, Judged},
     journal::{Journal, Settled},
     oracle::{Baseline, BaselineError, Difference, NotDerivable, RULES, Signature, Spec, Verdict, summary},
     report::Confirmed,
-    runner::{Command, End, Interpreter, Job, Limits, Outcome, RunError, Runner, Sandbox, Setup},
+    runner::{
+        Command, Confinement, End, Interpreter, Job, Limits, Outcome, RunError, Runner, Sandbox, Setup,
+    },
 };
 
 /// How often the script is run before, and the result after, the reduction.
@@ -102,6 +104,14 @@ impl Session {
         let session =
             Self { script, bytes, interpreter, runner, specs, args: args.clone(), memory, programs };
         Ok((session, program))
+    }
+
+    /// Says so where runs are confined less than was asked for.
+    pub(super) fn warn_of_weak_confinement(&self, printer: Printer) {
+        let confinement = self.runner.confinement();
+        if !confinement.is_whole() && confinement != Confinement::Off {
+            printer.warning(&format!("confinement of runs: {}", confinement.describe()));
+        }
     }
 
     /// All that verdicts depend on, as one text: the name of the journal. Files `written` by us are no part of it.
@@ -252,6 +262,7 @@ impl Session {
             String::new(),
             format!("command: {}", self.command_line(&self.script)),
             "folder:  a scratch copy of the script's folder".to_owned(),
+            format!("bounds:  {}", self.runner.confinement().describe()),
             format!("end:     {}", summary(outcome)),
         ];
         for (name, stream) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {

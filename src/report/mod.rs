@@ -34,7 +34,7 @@ pub struct Report {
     pub signature: String,
     /// The interpreter.
     pub interpreter: InterpreterReport,
-    /// What kept runs from writing elsewhere.
+    /// What kept runs from doing harm, in words.
     pub confinement: String,
     /// The script as given.
     pub before: Size,

@@ -38,6 +38,7 @@ pub fn summary(report: &Report, verify: &str) -> String {
         }
         _ => format!("not confirmed by fresh runs ({})", report.stop),
     });
+    lines.push(format!("confinement: {}", report.confinement));
     lines.push(format!("verify: {verify}"));
     lines.join("\n")
 }

@@ -27,9 +27,9 @@ use super::{
     environment::environment,
     error::RunError,
     outcome::{End, Outcome},
-    sandbox::{self, Confinement},
+    sandbox::{self, Bounds, Confinement},
     scratch::{Scratch, Siblings},
-    supervise::{Answer, Order, RunOrder, remove, send},
+    supervise::{Answer, Order, Program, RunLimits, RunOrder, remove, send},
     traceback, tree,
 };
 
@@ -64,12 +64,6 @@ impl Runner {
     pub fn start(setup: Setup) -> Result<Self, RunError> {
         let temporary = std::env::temp_dir();
         let unprepared = |source| RunError::Scratch { folder: temporary.clone(), source };
-        let confinement = match (setup.sandbox, sandbox::is_available()) {
-            (Sandbox::Off, _) => Confinement::Off,
-            (_, true) => Confinement::Landlock,
-            (Sandbox::Auto, false) => Confinement::Unavailable,
-            (Sandbox::Require, false) => return Err(RunError::NoSandbox("this kernel has no Landlock")),
-        };
         let siblings = Siblings::of(&setup.script).map_err(unprepared)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -82,11 +76,11 @@ impl Runner {
         let root = root.canonicalize().map_err(unprepared)?;
         std::fs::create_dir(root.join("cache")).map_err(unprepared)?;
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-        let shared = Shared {
+        let mut shared = Shared {
             setup,
             root,
             siblings,
-            confinement,
+            confinement: Confinement::Off,
             runs: AtomicU64::new(0),
             user_environment: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -101,6 +95,7 @@ impl Runner {
                 Ok((shared.start_guard()?, signals))
             })
             .map_err(RunError::Supervisor)?;
+        shared.confinement = runtime.block_on(shared.choose_confinement())?;
         Ok(Self {
             shared: Arc::new(shared),
             runtime,
@@ -112,7 +107,7 @@ impl Runner {
         })
     }
 
-    /// What keeps runs from writing elsewhere.
+    /// What keeps runs from doing harm.
     pub fn confinement(&self) -> Confinement {
         self.shared.confinement
     }
@@ -267,6 +262,57 @@ impl Shared {
         Ok(socket)
     }
 
+    /// Tries what this system allows, the best first.
+    async fn choose_confinement(&self) -> Result<Confinement, RunError> {
+        if self.setup.sandbox == Sandbox::Off {
+            return Ok(Confinement::Off);
+        }
+        let mut reasons = Vec::new();
+        let landlock = sandbox::has_landlock();
+        let alone = landlock.then_some(Confinement::Landlock);
+        for confinement in [Confinement::Namespaces { landlock }].into_iter().chain(alone) {
+            let bounds = Bounds { confinement, ..self.bounds(vec![self.root.clone()]) };
+            match self.attempt(bounds).await.map_err(RunError::Supervisor)? {
+                Ok(()) => return Ok(confinement),
+                Err(reason) => reasons.push(reason),
+            }
+            if self.setup.sandbox == Sandbox::Require {
+                return Err(RunError::NoSandbox(reasons.concat()));
+            }
+        }
+        Ok(Confinement::Unavailable)
+    }
+
+    /// Tries one confinement in a process of its own; the reason if it can not be had.
+    async fn attempt(&self, bounds: Bounds) -> std::io::Result<Result<(), String>> {
+        let (mut supervisor, socket) = self.spawn_helper(Stdio::null)?;
+        send(&socket, &Order::Try(bounds))?;
+        let mut answer = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(socket), &mut answer)?;
+        supervisor.wait().await?;
+        Ok(match serde_json::from_str(&answer) {
+            Ok(Answer::Confined) => Ok(()),
+            Ok(Answer::NotStarted(reason)) => Err(reason),
+            _ => Err("the process that tried it was killed".to_owned()),
+        })
+    }
+
+    /// What a run may touch that may write to these folders.
+    fn bounds(&self, writable: Vec<PathBuf>) -> Bounds {
+        let program = match &self.setup.command {
+            Command::Python { python, .. } => Some(python.clone()),
+            Command::Test(_) => None,
+        };
+        let folder = self.setup.script.parent().filter(|it| !it.as_os_str().is_empty());
+        Bounds {
+            confinement: self.confinement,
+            writable,
+            readable: program.into_iter().chain(folder.map(Path::to_owned)).collect(),
+            shared_memory: self.setup.limits.memory / 2,
+            sockets: Vec::new(),
+        }
+    }
+
     fn argv(&self, candidate: &Path) -> Vec<String> {
         let candidate = candidate.to_string_lossy().into_owned();
         match &self.setup.command {
@@ -286,7 +332,7 @@ impl Shared {
         let order = self
             .order(&scratch, &job)
             .map_err(|source| RunError::Scratch { folder: self.root.clone(), source })?;
-        let command = order.argv.join(" ");
+        let command = order.program.argv.join(" ");
         let (mut supervisor, socket) = self.spawn_helper(Stdio::piped).map_err(RunError::Supervisor)?;
         let helper = supervisor.id();
         send(&socket, &Order::Run(Box::new(order))).map_err(RunError::Supervisor)?;
@@ -350,7 +396,7 @@ impl Shared {
             Ok(Answer::Ended { end, wall, cpu }) => (end, wall, cpu),
             Ok(Answer::NotStarted(reason)) => return Err(RunError::NotStarted { command, reason }),
             // The program killed its supervisor, which nothing but a KILL does.
-            Err(_) => (End::Signal(9), Duration::ZERO, Duration::ZERO),
+            Ok(Answer::Confined) | Err(_) => (End::Signal(9), Duration::ZERO, Duration::ZERO),
         };
         let (stdout, stderr) = (stdout.finish(), stderr.finish());
         let exception = traceback::parse(&stderr.text());
@@ -376,16 +422,15 @@ impl Shared {
             argv.splice(1..1, words);
         }
         Ok(RunOrder {
-            argv,
-            env,
-            work: scratch.work.clone(),
-            writable: (self.confinement == Confinement::Landlock).then(|| vec![scratch.root.clone(), cache]),
-            scratch: scratch.root.clone(),
-            timeout: job.timeout * oversubscription(self.setup.jobs),
-            memory: limits.memory,
-            processes: limits.processes,
-            file_size: limits.file_size,
-            scratch_size: limits.scratch,
+            program: Program { argv, env, work: scratch.work.clone(), file_size: limits.file_size },
+            bounds: self.bounds(vec![scratch.root.clone(), cache]),
+            limits: RunLimits {
+                timeout: job.timeout * oversubscription(self.setup.jobs),
+                memory: limits.memory,
+                processes: limits.processes,
+                scratch: scratch.root.clone(),
+                scratch_size: limits.scratch,
+            },
         })
     }
 }

@@ -44,9 +44,9 @@ pub enum RunError {
     /// The helper process that watches over a run does not work.
     #[error("the process that watches over runs failed")]
     Supervisor(#[source] io::Error),
-    /// Confinement was required and the kernel has none to offer.
-    #[error("runs can not be confined here: {0}")]
-    NoSandbox(&'static str),
+    /// Confinement was required, and this system does not allow all of it.
+    #[error("runs can not be confined in full here: {0}")]
+    NoSandbox(String),
     /// A signal asked for the end.
     #[error("interrupted by signal {0}")]
     Interrupted(i32),

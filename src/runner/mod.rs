@@ -6,6 +6,7 @@ mod capture;
 mod cold;
 mod environment;
 mod error;
+mod inside;
 mod interpreter;
 mod outcome;
 mod sandbox;
@@ -36,7 +37,7 @@ pub struct Setup {
     pub limits: Limits,
     /// How many runs at a time.
     pub jobs: usize,
-    /// Whether writes outside the scratch folder are blocked.
+    /// How hard runs are confined.
     pub sandbox: Sandbox,
     /// The minrepro executable, which serves as supervisor of each run.
     pub supervisor: PathBuf,
@@ -74,10 +75,10 @@ pub struct Limits {
 /// How hard runs are confined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sandbox {
-    /// Confined where the kernel can.
+    /// As far as this system can.
     #[default]
     Auto,
-    /// Confined, or not run at all.
+    /// Confined in full, or not run at all.
     Require,
     /// Not confined.
     Off,

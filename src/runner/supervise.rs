@@ -5,33 +5,36 @@
 use std::{
     collections::BTreeMap,
     fs::{self, OpenOptions},
-    io::{BufRead, BufReader, Write},
-    os::{fd::BorrowedFd, unix::process::CommandExt},
+    io::{self, BufRead, BufReader, Write},
+    os::{fd::OwnedFd, unix::net::UnixStream},
     path::{Path, PathBuf},
-    process::{ExitCode, Stdio},
+    process::{Child, ExitCode},
     time::{Duration, Instant},
 };
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
-    process::{
-        Pid, PidfdFlags, Resource as Rlimited, Rlimit, WaitStatus, getpid, pidfd_open, set_child_subreaper,
-        setrlimit,
-    },
+    process::{getpid, set_child_subreaper},
     stdio,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
+    inside,
     outcome::{End, Resource},
-    sandbox, tree,
+    sandbox::{self, Bounds},
+    tree,
 };
 
-/// What a supervisor is told, as one line of JSON.
+/// What a helper process is told, as one line of JSON.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
     /// Watch over one run.
     Run(Box<RunOrder>),
+    /// Try whether a run can be confined so.
+    Try(Bounds),
+    /// From a supervisor: be confined, then start the program if there is one.
+    Inside { bounds: Bounds, program: Option<Program> },
     /// Wait for the end of minrepro, then remove these.
     Guard(PathBuf),
     /// Remove this, too.
@@ -41,27 +44,40 @@ pub(super) enum Order {
 /// One run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct RunOrder {
+    pub(super) program: Program,
+    pub(super) bounds: Bounds,
+    pub(super) limits: RunLimits,
+}
+
+/// What is started, and with which limits of the kernel's own.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Program {
     pub(super) argv: Vec<String>,
     pub(super) env: BTreeMap<String, String>,
     pub(super) work: PathBuf,
-    /// The folder whose size is limited.
-    pub(super) scratch: PathBuf,
-    /// Folders that may be written; `None` leaves the run unconfined.
-    pub(super) writable: Option<Vec<PathBuf>>,
+    pub(super) file_size: u64,
+}
+
+/// What the whole run may use; the supervisor watches it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct RunLimits {
     pub(super) timeout: Duration,
     pub(super) memory: u64,
     pub(super) processes: u32,
-    pub(super) file_size: u64,
+    /// The folder whose size is limited.
+    pub(super) scratch: PathBuf,
     pub(super) scratch_size: u64,
 }
 
-/// What a supervisor answers, as one line of JSON.
+/// What a helper answers, as one line of JSON.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
     /// How the run ended.
     Ended { end: End, wall: Duration, cpu: Duration },
-    /// The command could not be started.
+    /// The command could not be started, or not be confined.
     NotStarted(String),
+    /// Confined as it was asked for.
+    Confined,
 }
 
 /// How long a run that passed its time limit has between TERM and KILL.
@@ -78,29 +94,23 @@ pub fn supervise() -> ExitCode {
         return ExitCode::FAILURE;
     }
     match serde_json::from_str(&line) {
-        Ok(Order::Run(order)) => {
-            let answer = watch(&order);
-            if let Ok(text) = serde_json::to_string(&answer) {
-                // The socket on standard input goes both ways. Nobody reads it any more if minrepro is gone.
-                let _ = answer_on_socket(&text);
-            }
-            ExitCode::SUCCESS
-        }
-        Ok(Order::Guard(root)) => {
-            guard(root, input);
-            ExitCode::SUCCESS
-        }
-        Ok(Order::Also(_)) | Err(_) => ExitCode::FAILURE,
+        Ok(Order::Run(order)) => reply(&watch(*order)),
+        Ok(Order::Try(bounds)) => reply(&attempt(bounds)),
+        Ok(Order::Inside { bounds, program }) => inside::serve(&bounds, program.as_ref()),
+        Ok(Order::Guard(root)) => guard(root, input),
+        Ok(Order::Also(_)) | Err(_) => return ExitCode::FAILURE,
     }
+    ExitCode::SUCCESS
 }
 
-fn answer_on_socket(text: &str) -> rustix::io::Result<()> {
+/// Answers on the socket that standard input is, which goes both ways. Nobody reads it any more if minrepro is gone.
+pub(super) fn reply(answer: &Answer) {
+    let Ok(text) = serde_json::to_string(answer) else { return };
     let mut bytes = format!("{text}\n").into_bytes();
     while !bytes.is_empty() {
-        let written = rustix::io::write(stdio::stdin(), &bytes)?;
+        let Ok(written) = rustix::io::write(stdio::stdin(), &bytes) else { return };
         bytes.drain(..written);
     }
-    Ok(())
 }
 
 /// Waits until minrepro is gone and removes what it would have removed.
@@ -151,111 +161,146 @@ fn open_up(folder: &Path) {
 }
 
 /// Runs one program to its end, whichever comes first.
-fn watch(order: &RunOrder) -> Answer {
+fn watch(order: RunOrder) -> Answer {
     let started = Instant::now();
-    let child = match start(order) {
-        Ok(child) => child,
+    let mut inside = match Inside::start(order.bounds, Some(order.program)) {
+        Ok(inside) => inside,
         Err(reason) => return Answer::NotStarted(reason),
     };
-    let (mut status, limit) = observe(order, child, started);
+    let (answer, limit) = observe(&mut inside, &order.limits, started);
     let wall = started.elapsed();
     let grace = match limit {
         None => GRACE_FOR_LEFTOVERS,
         Some(End::Timeout) => GRACE,
         Some(_) => Duration::ZERO,
     };
-    tree::end_all(grace, |pid, ended| {
-        if pid == child.as_raw_nonzero().get() && status.is_none() {
-            status = Some(ended);
+    inside.end(grace);
+    let ended = |end, wall| Answer::Ended { end, wall, cpu: cpu_of_children() };
+    match (limit, answer) {
+        (Some(end), _) => ended(end, wall),
+        (None, Some(Answer::Ended { end, wall, .. })) => ended(end, wall),
+        (None, Some(answer)) => answer,
+        // The program killed the process that started it, which nothing but a KILL does.
+        (None, None) => ended(End::Signal(9), wall),
+    }
+}
+
+/// Tries whether a run can be confined so.
+fn attempt(bounds: Bounds) -> Answer {
+    match Inside::start(bounds, None) {
+        Ok(mut inside) => {
+            let answer = inside.answer();
+            inside.end(Duration::ZERO);
+            answer.unwrap_or_else(|| Answer::NotStarted("the first process inside was killed".to_owned()))
         }
-    });
-    let end = limit.or_else(|| status.map(end_of)).unwrap_or(End::Signal(9));
-    Answer::Ended { end, wall, cpu: cpu_of_children() }
+        Err(reason) => Answer::NotStarted(reason),
+    }
 }
 
-/// Confines and limits this process, becomes the reaper of all below it, starts the program and lets go of its output.
-#[expect(clippy::disallowed_methods, reason = "the supervisor is the runner's hand")]
-fn start(order: &RunOrder) -> Result<Pid, String> {
-    set_child_subreaper(Some(getpid())).map_err(|error| format!("subreaper: {error}"))?;
-    let cap =
-        |resource, limit: u64| setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) });
-    cap(Rlimited::Core, 0).map_err(|error| format!("core limit: {error}"))?;
-    cap(Rlimited::Fsize, order.file_size).map_err(|error| format!("file size limit: {error}"))?;
-    if let Some(writable) = &order.writable {
-        sandbox::confine(writable)?;
-    }
-    let (program, args) = order.argv.split_first().ok_or("the command is empty")?;
-    let child = std::process::Command::new(program)
-        .args(args)
-        .env_clear()
-        .envs(&order.env)
-        .current_dir(&order.work)
-        .stdin(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .map_err(|error| error.to_string())?;
-    let null = OpenOptions::new().write(true).open("/dev/null").map_err(|error| error.to_string())?;
-    for dup in [stdio::dup2_stdout(&null), stdio::dup2_stderr(&null)] {
-        dup.map_err(|error| error.to_string())?;
-    }
-    i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or_else(|| "no process id".to_owned())
+/// The process that starts the program: this program once more, the first one in the run's namespaces where there are
+/// any. With its end all within them ends.
+struct Inside {
+    child: Child,
+    socket: BufReader<UnixStream>,
 }
 
-/// Waits for the end of the program, of minrepro, or of what it may use. Returns the program's status if it ended and
-/// the limit that was passed if one was.
-fn observe(order: &RunOrder, child: Pid, started: Instant) -> (Option<WaitStatus>, Option<End>) {
-    let process = pidfd_open(child, PidfdFlags::empty()).ok();
+impl Inside {
+    #[expect(clippy::disallowed_methods, reason = "the supervisor is the runner's hand")]
+    fn start(mut bounds: Bounds, program: Option<Program>) -> Result<Self, String> {
+        let text = |error: io::Error| error.to_string();
+        // Whatever loses its parent turns up here.
+        set_child_subreaper(Some(getpid())).map_err(|error| format!("subreaper: {error}"))?;
+        let (ours, theirs) = UnixStream::pair().map_err(text)?;
+        if bounds.confinement.is_whole() {
+            bounds.sockets = sandbox::sockets();
+            sandbox::enter()?;
+        }
+        let child = std::process::Command::new("/proc/self/exe")
+            .arg("supervise")
+            .env_clear()
+            .stdin(OwnedFd::from(theirs))
+            .spawn()
+            .map_err(text)?;
+        // The output is the program's alone.
+        silence().map_err(text)?;
+        send(&ours, &Order::Inside { bounds, program }).map_err(text)?;
+        Ok(Self { child, socket: BufReader::new(ours) })
+    }
+
+    /// What it answers; nothing if it ends without an answer.
+    fn answer(&mut self) -> Option<Answer> {
+        let mut line = String::new();
+        self.socket.read_line(&mut line).ok()?;
+        serde_json::from_str(&line).ok()
+    }
+
+    /// Waits until its end of the socket closes, which is when nothing is left of the run.
+    fn wait(&self, time: Duration) -> bool {
+        let mut fds = [PollFd::new(self.socket.get_ref(), PollFlags::empty())];
+        matches!(poll(&mut fds, Some(&timespec(time))), Ok(1..))
+    }
+
+    /// Ends all that is left of the run: politely if there is grace, then not.
+    fn end(mut self, grace: Duration) {
+        if !self.wait(Duration::ZERO) {
+            if !grace.is_zero() {
+                tree::terminate_below(self.child.id());
+                self.wait(grace);
+            }
+            let _ = self.child.kill();
+        }
+        tree::end_all();
+    }
+}
+
+/// Waits for the end of the program, of minrepro, or of what it may use. Returns the answer from inside if there is one
+/// and the limit that was passed if one was.
+fn observe(inside: &mut Inside, limits: &RunLimits, started: Instant) -> (Option<Answer>, Option<End>) {
     let mut next_look = Instant::now() + TICK;
     let mut looks = 0u32;
     loop {
-        for (pid, status) in tree::reap().unwrap_or_default() {
-            if pid == child.as_raw_nonzero().get() {
-                return (Some(status), None);
-            }
-        }
         let now = Instant::now();
-        if now.duration_since(started) >= order.timeout {
+        if now.duration_since(started) >= limits.timeout {
             return (None, Some(End::Timeout));
         }
         if now >= next_look {
             looks += 1;
-            if let Some(resource) = exceeded(order, looks) {
+            if let Some(resource) = exceeded(limits, looks) {
                 return (None, Some(End::Limit(resource)));
             }
             next_look = Instant::now() + TICK;
         }
-        let until = next_look.min(started + order.timeout).saturating_duration_since(now);
-        // Without a pidfd (before Linux 5.3) the end is noticed by looking often.
-        let until = if process.is_some() { until } else { until.min(Duration::from_millis(2)) };
-        if wait_for(process.as_ref().map(std::os::fd::AsFd::as_fd), until) {
+        let until = next_look.min(started + limits.timeout).saturating_duration_since(now);
+        let ours = stdio::stdin();
+        let mut fds = [
+            PollFd::from_borrowed_fd(ours, PollFlags::IN),
+            PollFd::new(inside.socket.get_ref(), PollFlags::IN),
+        ];
+        let seen = poll(&mut fds, Some(&timespec(until + Duration::from_millis(1))));
+        let [minrepro, program] = fds.map(|it| seen.is_ok() && !it.revents().is_empty());
+        if program {
+            return (inside.answer(), None);
+        }
+        if minrepro {
             return (None, Some(End::Signal(9)));
         }
     }
 }
 
-/// Sleeps until the program ends, the time is over, or minrepro closes the socket or dies: then true.
-fn wait_for(process: Option<BorrowedFd<'_>>, time: Duration) -> bool {
-    let socket = stdio::stdin();
-    let mut fds = vec![PollFd::from_borrowed_fd(socket, PollFlags::IN | PollFlags::HUP)];
-    fds.extend(process.map(|process| PollFd::from_borrowed_fd(process, PollFlags::IN)));
-    let time = time + Duration::from_millis(1);
-    let timeout = Timespec { tv_sec: time.as_secs().cast_signed(), tv_nsec: i64::from(time.subsec_nanos()) };
-    match poll(&mut fds, Some(&timeout)) {
-        Ok(_) => !fds[0].revents().is_empty(),
-        Err(_) => false,
-    }
+fn timespec(time: Duration) -> Timespec {
+    Timespec { tv_sec: time.as_secs().cast_signed(), tv_nsec: i64::from(time.subsec_nanos()) }
 }
 
 /// Which limit is passed. The scratch folder is walked at every fifth look.
-fn exceeded(order: &RunOrder, looks: u32) -> Option<Resource> {
+fn exceeded(limits: &RunLimits, looks: u32) -> Option<Resource> {
     let pids = tree::descendants(std::process::id());
-    if pids.len() > order.processes as usize {
+    if pids.len() > limits.processes as usize {
         return Some(Resource::Processes);
     }
-    if tree::memory(&pids) > order.memory {
+    if tree::memory(&pids) > limits.memory {
         return Some(Resource::Memory);
     }
-    (looks % 5 == 1 && size_of(&order.scratch, order.scratch_size) > order.scratch_size)
+    (looks % 5 == 1 && size_of(&limits.scratch, limits.scratch_size) > limits.scratch_size)
         .then_some(Resource::Scratch)
 }
 
@@ -276,10 +321,6 @@ fn size_of(folder: &Path, enough: u64) -> u64 {
     total
 }
 
-fn end_of(status: WaitStatus) -> End {
-    status.terminating_signal().map_or_else(|| End::Exit(status.exit_status().unwrap_or(0)), End::Signal)
-}
-
 /// User and system time of all children that were collected.
 fn cpu_of_children() -> Duration {
     let ticks = || -> Option<u64> {
@@ -288,6 +329,13 @@ fn cpu_of_children() -> Duration {
         Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
     };
     Duration::from_secs_f64(ticks().unwrap_or(0) as f64 / rustix::param::clock_ticks_per_second() as f64)
+}
+
+/// Lets go of the output that this process was given.
+pub(super) fn silence() -> io::Result<()> {
+    let null = OpenOptions::new().write(true).open("/dev/null")?;
+    stdio::dup2_stdout(&null)?;
+    Ok(stdio::dup2_stderr(&null)?)
 }
 
 /// Writes an order to a socket.

@@ -81,32 +81,17 @@ pub(super) fn reap() -> Option<Vec<(i32, WaitStatus)>> {
     }
 }
 
-/// Ends everything below this process, which is a subreaper, so that whatever loses its parent turns up here: a polite
-/// TERM first if there is grace, then all are stopped, so that none can fork on, and killed. Gives up on what the kernel
-/// itself holds after ten seconds. `ended` sees every child that is collected.
-pub(super) fn end_all(grace: Duration, mut ended: impl FnMut(i32, WaitStatus)) {
+/// Asks everything below a process to end.
+pub(super) fn terminate_below(pid: u32) {
+    signal(&descendants(pid), Signal::TERM);
+}
+
+/// Ends everything below this process, which is a subreaper, so that whatever loses its parent turns up here: all are
+/// stopped, so that none can fork on, and killed. Gives up on what the kernel itself holds after ten seconds.
+pub(super) fn end_all() {
     let own = std::process::id();
-    let mut reap_all = || match reap() {
-        Some(list) => {
-            for (pid, status) in list {
-                ended(pid, status);
-            }
-            true
-        }
-        None => false,
-    };
-    if !grace.is_zero() {
-        signal(&descendants(own), Signal::TERM);
-        let until = Instant::now() + grace;
-        while Instant::now() < until {
-            if !reap_all() {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
     let until = Instant::now() + Duration::from_secs(10);
-    while reap_all() && Instant::now() < until {
+    while reap().is_some() && Instant::now() < until {
         let mut stopped = BTreeSet::new();
         for _ in 0..20 {
             let now = descendants(own);

@@ -253,7 +253,7 @@ fn a_program_that_kills_its_supervisor_leaves_nothing() {
              os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(600)\n"
         ),
     );
-    let shown = place.shown(&["check", "x.py", "-n", "2"]);
+    let shown = place.shown(&["check", "x.py", "-n", "2", "--sandbox", "off"]);
     assert!(shown.contains("killed by SIGKILL"), "{shown}");
     assert_eq!(processes_with(&marker), Vec::<String>::new());
 }

@@ -1,0 +1,62 @@
+//! Landlock: everything may be read, only a run's own folders and harmless devices may be written. The second wall within
+//! namespaces, the only one where there are none. It says nothing of modes, owners and times: see `system_calls`.
+
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetStatus, Scope,
+};
+
+use super::{Bounds, namespaces::devices};
+
+/// All that is known; a kernel that knows less enforces less.
+const RIGHTS: ABI = ABI::V9;
+
+/// Whether this kernel can confine at all: asks for a rule set without applying it.
+pub(super) fn is_available() -> bool {
+    Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(ABI::V1))
+        .and_then(Ruleset::create)
+        .is_ok()
+}
+
+/// Confines this process and all it starts.
+///
+/// # Errors
+///
+/// What keeps the kernel from doing so.
+pub(super) fn confine(bounds: &Bounds) -> Result<(), String> {
+    // Pseudo-terminals within namespaces are the run's own, elsewhere they are the user's.
+    let terminals = bounds.confinement.is_whole().then(|| PathBuf::from("/dev/pts"));
+    let all = AccessFs::from_all(RIGHTS);
+    let apply = move || -> Result<RulesetStatus, Box<dyn std::error::Error>> {
+        let mut rules = Ruleset::default()
+            .handle_access(all)?
+            // Signals and abstract sockets end at this process and what it starts.
+            .scope(Scope::from_all(RIGHTS))?
+            .create()?
+            .add_rule(PathBeneath::new(PathFd::new("/")?, AccessFs::from_read(RIGHTS)))?;
+        for device in devices().into_iter().chain(terminals.filter(|it| it.is_dir())) {
+            // Drivers of graphics cards are spoken to by ioctl.
+            let mut rights: BitFlags<AccessFs> =
+                AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+            if device.is_dir() {
+                rights |= AccessFs::ReadDir;
+            }
+            rules = rules.add_rule(PathBeneath::new(PathFd::new(device)?, rights))?;
+        }
+        for folder in bounds.writable.iter().map(PathBuf::as_path).chain([Path::new("/dev/shm")]) {
+            if folder.is_dir() {
+                rules = rules.add_rule(PathBeneath::new(PathFd::new(folder)?, all))?;
+            }
+        }
+        Ok(rules.restrict_self()?.ruleset)
+    };
+    match apply() {
+        Ok(RulesetStatus::NotEnforced) => Err("Landlock: the kernel did not enforce the rules".to_owned()),
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("Landlock: {error}")),
+    }
+}

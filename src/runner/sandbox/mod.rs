@@ -1,0 +1,126 @@
+//! Confinement of runs: what a run may touch, and which of the kernel's means see to it. None needs privileges.
+//!
+//! The supervisor calls [`enter`] before it starts the process that will start the program; that process calls
+//! [`confine`] before it does. `detect` in `cold` tries once what works here.
+
+mod kernel;
+mod landlock;
+mod namespaces;
+mod system_calls;
+
+use std::path::PathBuf;
+
+use rustix::{
+    fs::{Access, access},
+    io::Errno,
+    thread::CapabilitySet,
+};
+use serde::{Deserialize, Serialize};
+
+pub(super) use namespaces::{enter, sockets};
+
+/// What is in force for the runs of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Confinement {
+    /// Namespaces of its own for each run: a file system that is read-only but for the scratch folder and the session's
+    /// cache, no processes but its own, no network but its own loopback.
+    Namespaces {
+        /// Whether Landlock is there as a second wall.
+        landlock: bool,
+    },
+    /// Landlock alone: writes only to the scratch folder, the session's cache and harmless devices.
+    Landlock,
+    /// Nothing: not asked for.
+    Off,
+    /// Nothing: the kernel has neither.
+    Unavailable,
+}
+
+impl Confinement {
+    /// In words for people.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Namespaces { landlock: true } => {
+                "writes only to scratch folders, no network, no other processes (namespaces, Landlock, seccomp)"
+            }
+            Self::Namespaces { landlock: false } => {
+                "writes only to scratch folders, no network, no other processes (namespaces, seccomp)"
+            }
+            Self::Landlock => {
+                "writes only to scratch folders, but the network is open (Landlock, seccomp; no namespaces here)"
+            }
+            Self::Off => "none (`--sandbox off`)",
+            Self::Unavailable => "none (this system allows neither namespaces nor Landlock)",
+        }
+    }
+
+    /// Whether all that is promised of a run's confinement holds.
+    pub fn is_whole(self) -> bool {
+        matches!(self, Self::Namespaces { .. })
+    }
+
+    /// Whether anything is in force.
+    pub(super) fn is_any(self) -> bool {
+        matches!(self, Self::Namespaces { .. } | Self::Landlock)
+    }
+}
+
+/// What a run may touch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Bounds {
+    pub(super) confinement: Confinement,
+    /// Folders that may be written.
+    pub(super) writable: Vec<PathBuf>,
+    /// What must stay readable: a confinement that takes these away is none that can be used.
+    pub(super) readable: Vec<PathBuf>,
+    /// Size of the private `/dev/shm`, in bytes.
+    pub(super) shared_memory: u64,
+    /// Unix sockets by which a run could reach a service outside.
+    pub(super) sockets: Vec<PathBuf>,
+}
+
+/// Whether this kernel has Landlock.
+pub(super) fn has_landlock() -> bool {
+    landlock::is_available()
+}
+
+/// Confines this process and all it starts. Within namespaces it is their first process, see [`enter`].
+///
+/// # Errors
+///
+/// What keeps the kernel from doing so.
+pub(super) fn confine(bounds: &Bounds) -> Result<(), String> {
+    if !bounds.confinement.is_any() {
+        return Ok(());
+    }
+    let step = |what: &'static str| move |error: Errno| format!("{what}: {error}");
+    kernel::close_on_exec_from(3).map_err(step("open files"))?;
+    if bounds.confinement.is_whole() {
+        namespaces::furnish(bounds)?;
+    }
+    drop_capabilities().map_err(step("capabilities"))?;
+    rustix::thread::set_no_new_privs(true).map_err(step("no_new_privs"))?;
+    if bounds.confinement != (Confinement::Namespaces { landlock: false }) {
+        landlock::confine(bounds)?;
+    }
+    system_calls::filter(bounds.confinement)?;
+    for path in &bounds.readable {
+        access(path, Access::READ_OK).map_err(|error| format!("`{}`: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Gives up all capabilities for good.
+fn drop_capabilities() -> Result<(), Errno> {
+    rustix::thread::clear_ambient_capability_set()?;
+    for capability in CapabilitySet::all().iter() {
+        match rustix::thread::remove_capability_from_bounding_set(capability) {
+            // Unknown to this kernel; or there was no right to do so, and nothing in the set that could be gained.
+            Ok(()) | Err(Errno::INVAL | Errno::PERM) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let none = CapabilitySet::empty();
+    let sets = rustix::thread::CapabilitySets { effective: none, permitted: none, inheritable: none };
+    rustix::thread::set_capabilities(None, sets)
+}
