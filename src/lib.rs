@@ -8,3 +8,4 @@ pub mod journal;
 pub mod oracle;
 pub mod report;
 pub mod runner;
+pub mod scrub;

@@ -7,4 +7,5 @@ mod grammar;
 mod oracle;
 mod properties;
 mod runner;
+mod scrub;
 mod support;

@@ -36,6 +36,7 @@ Exit status:
   3    stopped by --max-runs or --max-time; the best so far was written
   4    the bug shows too rarely
   5    Python or another tool is missing or broken, or the disk is full
+  6    a security concern, and nobody has said to go on
   70   a bug in minrepro
   130  interrupted (143: terminated); the best so far was written";
 
@@ -69,6 +70,8 @@ pub struct Cli {
 pub enum Verb {
     /// Runs a script several times and shows the signature that would be used and how steady it is.
     Check(CheckArgs),
+    /// Shows what a script would do that a stranger's script should not; runs nothing.
+    Review(ReviewArgs),
     /// Lists the reduction passes, or explains one.
     Passes(PassesArgs),
     /// Prints a completion script for a shell.
@@ -204,6 +207,17 @@ pub struct CheckArgs {
     /// What a run needs.
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+/// Reviews a script.
+#[derive(Clone, Debug, Args)]
+pub struct ReviewArgs {
+    /// The script.
+    #[arg(value_name = "SCRIPT")]
+    pub script: PathBuf,
+    /// Prints the findings as JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Lists passes.

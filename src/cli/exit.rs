@@ -19,6 +19,8 @@ pub enum Exit {
     Unstable,
     /// A tool is missing or broken, or the disk is full.
     Environment,
+    /// A security concern without the user's word.
+    Refused,
     /// A bug of ours.
     Bug,
     /// A signal of this number asked for the end.
@@ -35,6 +37,7 @@ impl Exit {
             Self::Stopped => 3,
             Self::Unstable => 4,
             Self::Environment => 5,
+            Self::Refused => 6,
             Self::Bug => 70,
             Self::Interrupted(signal) => u8::try_from(128 + signal).unwrap_or(130),
         }

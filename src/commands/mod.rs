@@ -7,6 +7,7 @@ mod inputs;
 mod output;
 mod passes;
 mod reduce;
+mod review;
 mod session;
 
 use crate::cli::{Cli, Exit, Failure, Printer, Verb};
@@ -21,6 +22,7 @@ pub fn run(cli: Cli, printer: Printer) -> Result<Exit, Failure> {
             completions::completions(args, printer);
             Ok(Exit::Reduced)
         }
+        Some(Verb::Review(args)) => review::review(&args, printer),
         Some(Verb::Bench(args)) => bench::bench(&args, printer),
     }
 }

@@ -388,7 +388,7 @@ pub(super) fn halt(error: RunError) -> Halt {
 }
 
 /// The script's bytes and what they parse as.
-fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
+pub(super) fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
     let shown = script.display();
     if script.is_dir() {
         return Err(Failure::usage(format!("`{shown}` is a folder")).hint("name the script in it"));

@@ -1,0 +1,440 @@
+//! Whether an issue calls for a reproduction at all: rules, each with the evidence that it stands on. Pure.
+
+use std::{sync::LazyLock, time::SystemTime};
+
+use minrepro_reducers::syntax::{AnyNodeRef, Program};
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Issue, Post, YEAR,
+    blocks::{self, Kind as BlockKind},
+    markdown::Section,
+    reported::{Reported, What},
+    repro::Repro,
+};
+
+/// What an issue is, if it is not a bug to be reproduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sort {
+    /// A bug: go on.
+    Bug,
+    /// Closed.
+    Closed,
+    /// Open, but said to be resolved.
+    Resolved,
+    /// Another issue has it.
+    Duplicate,
+    /// A wish.
+    Feature,
+    /// Work on the code itself.
+    Refactoring,
+    /// A question, a discussion, or a matter of the documentation.
+    Question,
+    /// A list of other issues.
+    Tracker,
+    /// Needs hardware or a system that this machine lacks.
+    Hardware,
+}
+
+/// A judgement with its evidence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// What the issue is.
+    pub sort: Sort,
+    /// Why: `title begins with [RFC]`.
+    pub evidence: String,
+    /// Whether a person should be asked before it is acted upon.
+    pub is_certain: bool,
+}
+
+/// What a machine has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Graphics cards that PyTorch can use by CUDA.
+    pub gpus: u32,
+}
+
+macro_rules! pattern {
+    ($name:ident, $regex:literal) => {
+        static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new($regex).expect("the pattern is well-formed"));
+    };
+}
+
+pattern!(TAG, r"^\s*[\[(]([^\])]{2,40})[\])]");
+pattern!(
+    DUPLICATE,
+    r"(?i)\b(?:duplicate|dup|dupe)\s+(?:of|with)\s+(?:#(\d+)|https://github\.com/[\w.-]+/[\w.-]+/issues/(\d+))"
+);
+pattern!(
+    MAYBE_DUPLICATE,
+    r"(?i)\b(?:possible|possibly|maybe|might be|could be|perhaps|looks like|seems like)\b[^.\n]{0,30}\bdup|\bdup\w*[^.\n]{0,60}\?"
+);
+pattern!(
+    RESOLVED,
+    r"(?i)\b(?:has been|was|is|been|got|already|now|should be)\s+(?:fixed|resolved|solved|addressed)\b|^\s*(?:fixed|resolved|solved)\b|\bfixed (?:by|in|on|with) (?:#\d+|main|master|nightly|https://|the (?:latest )?(?:nightly|main|release)|v?\d+\.\d+)|\b(?:no longer (?:repro\w*|happens|fails)|doesn't repro\w*|does not repro\w*|can(?:'t|not) repro\w*)[^.\n]{0,40}\b(?:main|master|nightly|latest|trunk|\d+\.\d+)|\bclosing (?:this|as|since|the issue)\b"
+);
+pattern!(
+    NOT_RESOLVED,
+    r"(?i)\bstill\b|\bnot (?:been |yet |really |actually )?(?:fixed|resolved|solved)|\b(?:until|once|when|if|after) (?:this|it|that)[^.\n]{0,20}\b(?:fixed|resolved|solved)|\?\s*$|\bregress|\breopen|\bcan be (?:fixed|resolved|solved)|\bpartially\b|\bworkaround\b|\bwould be (?:fixed|resolved|solved)"
+);
+pattern!(
+    QUESTION,
+    r"(?i)^\s*(?:how (?:to|do|can|does|should)|what (?:is|are|does)|why (?:is|does|do|are)|is (?:it|there)|can (?:i|we|someone)|does (?:pytorch|torch)|question\b|should )"
+);
+pattern!(
+    REFACTORING,
+    r"(?i)^\s*(?:refactor\w*|clean ?up|cleanup|deprecate|rename|migrate|consolidate|remove (?:dead|unused|legacy))\b"
+);
+pattern!(
+    FEATURE,
+    r"(?i)^\s*(?:feature request|rfc\b|proposal\b|support for\b|(?:please )?add (?:support|an? (?:option|api|way))|request(?:ing)?\b|would be nice|enable\b.*\bby default)"
+);
+pattern!(TASK, r"(?m)^\s*[-*] \[[ xX]\] ");
+
+/// Judges an issue. `repro` and `reported` are what was found in it.
+pub fn judge(
+    issue: &Issue,
+    repro: Option<&Repro>,
+    reported: Option<&Reported>,
+    machine: Machine,
+) -> Judgement {
+    let found = closed(issue)
+        .or_else(|| duplicate(issue))
+        .or_else(|| tracker(issue, repro))
+        .or_else(|| not_a_bug(issue, repro, reported))
+        .or_else(|| resolved(issue))
+        .or_else(|| hardware(issue, repro, reported, machine));
+    found.unwrap_or_else(|| certain(Sort::Bug, "nothing speaks against it"))
+}
+
+fn certain(sort: Sort, evidence: impl Into<String>) -> Judgement {
+    Judgement { sort, evidence: evidence.into(), is_certain: true }
+}
+
+fn doubtful(sort: Sort, evidence: impl Into<String>) -> Judgement {
+    Judgement { sort, evidence: evidence.into(), is_certain: false }
+}
+
+fn closed(issue: &Issue) -> Option<Judgement> {
+    if !issue.is_closed {
+        return None;
+    }
+    let reason =
+        issue.state_reason.as_deref().map(|it| format!(" as {}", it.replace('_', " "))).unwrap_or_default();
+    Some(certain(Sort::Closed, format!("it is closed{reason}")))
+}
+
+fn duplicate(issue: &Issue) -> Option<Judgement> {
+    if issue.has_label("duplicate") {
+        return Some(certain(Sort::Duplicate, "it has the label `duplicate`"));
+    }
+    issue.comments.iter().rev().filter(|post| !post.is_bot).find_map(|post| {
+        let text = said(post);
+        let found = DUPLICATE.captures(&text)?;
+        let number = found.get(1).or_else(|| found.get(2))?.as_str();
+        if number == issue.number.to_string() {
+            return None;
+        }
+        let evidence = format!("{} wrote `{}`", post.author, found[0].trim());
+        let is_sure = post.association.is_trusted() || issue.is_original_poster(post);
+        let is_doubted = MAYBE_DUPLICATE.is_match(&text);
+        Some(if is_sure && !is_doubted {
+            certain(Sort::Duplicate, evidence)
+        } else {
+            doubtful(Sort::Duplicate, evidence)
+        })
+    })
+}
+
+fn tracker(issue: &Issue, repro: Option<&Repro>) -> Option<Judgement> {
+    if issue.has_label("tracker") {
+        return Some(certain(Sort::Tracker, "it has the label `tracker`"));
+    }
+    if let Some(tag) = tag(&issue.title)
+        && [
+            "tracker",
+            "tracking",
+            "umbrella",
+            "meta",
+            "roadmap",
+            "tracking issue",
+            "master issue",
+            "master tracker",
+        ]
+        .contains(&tag.as_str())
+    {
+        return Some(certain(Sort::Tracker, format!("the title begins with [{tag}]")));
+    }
+    let title = issue.title.to_lowercase();
+    for words in ["tracking issue", "tracker for", "umbrella issue", "master tracker", "meta issue"] {
+        if title.contains(words) {
+            return Some(certain(Sort::Tracker, format!("the title says `{words}`")));
+        }
+    }
+    let tasks = TASK.find_iter(&issue.post.body).count();
+    (tasks >= 4 && repro.is_none())
+        .then(|| certain(Sort::Tracker, format!("the description is a list of {tasks} tasks")))
+}
+
+fn not_a_bug(issue: &Issue, repro: Option<&Repro>, reported: Option<&Reported>) -> Option<Judgement> {
+    let fails = reported.is_some_and(|it| !matches!(it.what, What::WrongResult));
+    for (label, sort) in [
+        ("feature", Sort::Feature),
+        ("enhancement", Sort::Feature),
+        ("better-engineering", Sort::Refactoring),
+        ("question", Sort::Question),
+        ("module: docs", Sort::Question),
+    ] {
+        if issue.has_label(label) && !(label == "module: docs" && fails) {
+            return Some(certain(sort, format!("it has the label `{label}`")));
+        }
+    }
+    if let Some(tag) = tag(&issue.title) {
+        let sort = match tag.as_str() {
+            "rfc" | "feature" | "feature request" | "proposal" | "feature proposal" | "enhancement"
+            | "fr" => Some(Sort::Feature),
+            "be" | "better-engineering" | "better engineering" | "refactor" | "refactoring" | "cleanup"
+            | "code clean" => Some(Sort::Refactoring),
+            "question" | "discussion" | "docs" | "doc" | "documentation" | "help" | "help wanted"
+            | "poll" => Some(Sort::Question),
+            _ => None,
+        };
+        if let Some(sort) = sort {
+            return Some(certain(sort, format!("the title begins with [{tag}]")));
+        }
+    }
+    let sections: Vec<Section> = blocks::blocks(&issue.post.body).iter().map(|it| it.section).collect();
+    if sections.contains(&Section::Feature) {
+        return Some(certain(Sort::Feature, "it was written with the form for features"));
+    }
+    if sections.contains(&Section::Docs) {
+        return Some(certain(Sort::Question, "it was written with the form for documentation"));
+    }
+    if issue.title.starts_with("DISABLED ") || issue.title.starts_with("UNSTABLE ") {
+        return Some(certain(Sort::Question, "it is the record of a test or job that was turned off"));
+    }
+    if fails {
+        return None;
+    }
+    for (pattern, sort, what) in [
+        (&FEATURE, Sort::Feature, "asks for something new"),
+        (&REFACTORING, Sort::Refactoring, "speaks of work on the code"),
+        (&QUESTION, Sort::Question, "asks a question"),
+    ] {
+        if pattern.is_match(&issue.title) {
+            let evidence = format!("the title {what}, and no failure is reported");
+            return Some(if repro.is_none() && reported.is_none() {
+                certain(sort, evidence)
+            } else {
+                doubtful(sort, evidence)
+            });
+        }
+    }
+    None
+}
+
+/// Whether the last word on the matter is that it is done.
+fn resolved(issue: &Issue) -> Option<Judgement> {
+    let mut said_since = false;
+    for post in issue.comments.iter().rev().filter(|post| !post.is_bot) {
+        let text = said(post);
+        if let Some(found) = RESOLVED.find(&text)
+            && !NOT_RESOLVED.is_match(&text)
+        {
+            let quote =
+                text.lines().find(|line| line.contains(found.as_str().trim())).unwrap_or_default().trim();
+            let quote: String = quote.chars().take(100).collect();
+            let evidence = format!("{} wrote `{quote}`", post.author);
+            let is_sure = (post.association.is_trusted() || issue.is_original_poster(post)) && !said_since;
+            return Some(if is_sure {
+                certain(Sort::Resolved, evidence)
+            } else {
+                doubtful(Sort::Resolved, evidence)
+            });
+        }
+        let says_otherwise = NOT_RESOLVED.is_match(&text) || blocks::shows_failure(&post.body);
+        if says_otherwise {
+            return None;
+        }
+        said_since = true;
+    }
+    None
+}
+
+/// Hardware and systems that are not here, unless the script can do without.
+fn hardware(
+    issue: &Issue,
+    repro: Option<&Repro>,
+    reported: Option<&Reported>,
+    machine: Machine,
+) -> Option<Judgement> {
+    for (label, what) in [
+        ("module: mps", "an Apple GPU"),
+        ("module: rocm", "an AMD GPU"),
+        ("module: xpu", "an Intel GPU"),
+        ("module: xla", "a TPU"),
+        ("module: windows", "Windows"),
+        ("module: macos", "macOS"),
+        ("module: ios", "iOS"),
+        ("module: android", "Android"),
+    ] {
+        if issue.has_label(label) {
+            let evidence = format!("it has the label `{label}`, which calls for {what}");
+            let names_it = repro.is_none_or(|it| match label {
+                "module: mps" => it.code.contains("mps"),
+                "module: xpu" => it.code.contains("xpu"),
+                _ => true,
+            });
+            return Some(if names_it {
+                certain(Sort::Hardware, evidence)
+            } else {
+                doubtful(Sort::Hardware, evidence)
+            });
+        }
+    }
+    let code = repro.map_or("", |it| it.code.as_str());
+    for (device, what) in
+        [("mps", "an Apple GPU"), ("xpu", "an Intel GPU"), ("hpu", "a Gaudi accelerator"), ("npu", "an NPU")]
+    {
+        if names_device(code, device) {
+            return Some(certain(
+                Sort::Hardware,
+                format!("the script uses the device `{device}`, which calls for {what}"),
+            ));
+        }
+    }
+    let cards = cards_needed(code);
+    if cards > machine.gpus && cards > 1 {
+        return Some(certain(
+            Sort::Hardware,
+            format!("the script uses {cards} CUDA devices; here are {}", machine.gpus),
+        ));
+    }
+    if machine.gpus > 0 || cards == 0 {
+        return None;
+    }
+    bound_to_cuda(issue, code, reported).map(|evidence| certain(Sort::Hardware, evidence))
+}
+
+/// Why a CUDA script can not be run on a CPU instead, if it can not.
+fn bound_to_cuda(issue: &Issue, code: &str, reported: Option<&Reported>) -> Option<String> {
+    for (part, what) in [
+        ("import triton", "its own Triton kernels"),
+        ("cuda.Stream", "CUDA streams"),
+        ("cuda.graph", "CUDA graphs"),
+        ("CUDAGraph", "CUDA graphs"),
+        ("reduce-overhead", "CUDA graphs"),
+        ("\"nccl\"", "NCCL"),
+        ("'nccl'", "NCCL"),
+        ("cudnn", "cuDNN"),
+        ("_scaled_mm", "a kernel that only CUDA has"),
+        ("cuda.memory", "the CUDA allocator"),
+        ("memory_allocated", "the CUDA allocator"),
+    ] {
+        if code.contains(part) {
+            return Some(format!("the script is about {what}, and here is no CUDA device"));
+        }
+    }
+    let headline = reported.map(|it| it.what.describe()).unwrap_or_default();
+    for part in [
+        "CUDA error",
+        "CUDA out of memory",
+        "AcceleratorError",
+        "CUBLAS",
+        "CUDNN",
+        "cuDNN",
+        "triton",
+        "Triton",
+        "NCCL",
+        "OutOfResources",
+        "PassManager",
+    ] {
+        if headline.contains(part) {
+            return Some(format!("the reported error speaks of `{part}`, and here is no CUDA device"));
+        }
+    }
+    for label in [
+        "module: cuda",
+        "module: cuda graphs",
+        "module: cudnn",
+        "module: nccl",
+        "module: user triton",
+        "module: cublas",
+    ] {
+        if issue.has_label(label) && label != "module: cuda" {
+            return Some(format!("it has the label `{label}`, and here is no CUDA device"));
+        }
+    }
+    None
+}
+
+/// Whether a text literal of a script names a device.
+fn names_device(code: &str, device: &str) -> bool {
+    let Ok(program) = Program::parse(code) else {
+        return code.contains(&format!("'{device}'")) || code.contains(&format!("\"{device}\""));
+    };
+    program.tree().nodes.iter().any(|node| match node.node {
+        AnyNodeRef::StringLiteral(text) => text.value.split(':').next() == Some(device),
+        _ => false,
+    })
+}
+
+/// How many CUDA devices a script uses at least.
+fn cards_needed(code: &str) -> u32 {
+    static INDEXED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"['"]cuda:(\d+)['"]|\.cuda\((\d+)\)|\bset_device\((\d+)\)"#)
+            .expect("the pattern is well-formed")
+    });
+    static ANY: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"['"]cuda['"]|\.cuda\(|torch\.cuda\.|cuda:"#).expect("the pattern is well-formed")
+    });
+    let code: String =
+        code.lines().map(|line| format!("{}\n", line.split('#').next().unwrap_or_default())).collect();
+    let indexed = INDEXED
+        .captures_iter(&code)
+        .filter_map(|found| found.iter().skip(1).flatten().next()?.as_str().parse::<u32>().ok())
+        .max();
+    // A script that asks whether CUDA is there can do without it.
+    let asks = code.contains("cuda.is_available()") && (code.contains("\"cpu\"") || code.contains("'cpu'"));
+    match indexed {
+        Some(index) => index + 1,
+        None if asks => 0,
+        None => u32::from(ANY.is_match(&code)),
+    }
+}
+
+/// Whether to suggest closing an issue that can not be acted upon: old, nobody's, and nothing moves.
+pub fn suggests_closing(issue: &Issue, now: SystemTime) -> Option<String> {
+    let age = |time: SystemTime| now.duration_since(time).unwrap_or_default();
+    let last = issue
+        .posts()
+        .filter(|post| !post.is_bot)
+        .map(|post| post.created)
+        .max()
+        .unwrap_or(issue.post.created);
+    let is_forsaken = age(issue.post.created) > YEAR
+        && age(last) > super::HALF_A_YEAR
+        && issue.assignees.is_empty()
+        && !issue.is_closed;
+    let days = age(last).as_secs() / 86_400;
+    is_forsaken
+        .then(|| format!("older than a year, nobody is assigned, and nothing was said for {days} days"))
+}
+
+/// What a post says in its author's own words: no code, no quotes.
+fn said(post: &Post) -> String {
+    let prose = blocks::blocks(&post.body).into_iter().filter_map(|block| match block.kind {
+        BlockKind::Prose(text) => Some(text),
+        _ => None,
+    });
+    let text: String = prose.collect();
+    text.lines().filter(|line| !line.trim_start().starts_with('>')).map(|line| format!("{line}\n")).collect()
+}
+
+/// What stands in brackets at the beginning of a title, in lower case.
+fn tag(title: &str) -> Option<String> {
+    Some(TAG.captures(title)?[1].trim().to_lowercase())
+}

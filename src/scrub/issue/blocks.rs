@@ -1,0 +1,368 @@
+//! What the pieces of a post are: Python, a log, the output of `collect_env`, prose. Strips prompts, magics, colours and
+//! margins. Pure; called by the extraction of the repro and of the error.
+
+use std::sync::LazyLock;
+
+use minrepro_reducers::syntax::Program;
+use regex::Regex;
+
+use super::markdown::{Content, Section, pieces};
+use crate::scrub::python;
+
+/// A piece of a post and what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    /// The section that it stands in.
+    pub(super) section: Section,
+    /// What it is.
+    pub(super) kind: Kind,
+}
+
+/// What a piece is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Code.
+    Python(Snippet),
+    /// A traceback, or output with an error in it.
+    Log(String),
+    /// What `python -m torch.utils.collect_env` printed.
+    Environment(String),
+    /// Text for people.
+    Prose(String),
+    /// A picture.
+    Image,
+    /// A link to where code may be.
+    Elsewhere(String),
+    /// Other code or output.
+    Other(String),
+}
+
+/// Code as it can be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Snippet {
+    /// The text, cleaned.
+    pub(super) text: String,
+    /// Whether it parses.
+    pub(super) parses: bool,
+}
+
+macro_rules! pattern {
+    ($name:ident, $regex:literal) => {
+        static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new($regex).expect("the pattern is well-formed"));
+    };
+}
+
+pattern!(ANSI, r"\x1b\[[0-9;?]*[ -/]*[@-~]");
+pattern!(IPYTHON, r"^\s*In ?\[\d*\]: ?(.*)$");
+pattern!(IPYTHON_MORE, r"^\s*\.{3,}: ?(.*)$");
+pattern!(HEREDOC, r#"<<-?\s*['"]?(\w+)['"]?"#);
+pattern!(
+    SHELL,
+    r"^\s*(?:\([\w.-]+\) )?(?:[\w.-]+@[\w.-]+[:~ ]\S*\s?)?[$#] ?(?:\w+=\S+ )*(?:python3?|pip3?|conda|cat|torchrun|cd|export|git|bash|uv)\b"
+);
+pattern!(
+    ERROR_LINE,
+    r"(?m)^(?:\[rank\d+\]:? ?)?(?:E +)?[A-Za-z_][\w.]*(?:Error|Exception|Unsupported|Failed|Exit|Interrupt|Warning|Hit|Exceeded|NotImplemented\w*)(?::|\s*$)"
+);
+pattern!(
+    CRASH,
+    r"(?mi)segmentation fault|core dumped|^Fatal Python error|free\(\): invalid|double free|malloc\(\): |corrupted size|terminate called|floating point exception|illegal instruction|bus error|SIG(?:SEGV|ABRT|FPE|ILL|BUS)\b|^Killed$"
+);
+
+/// The blocks of a post.
+pub(super) fn blocks(body: &str) -> Vec<Block> {
+    let mut found = Vec::new();
+    for piece in pieces(body) {
+        let section = piece.section;
+        let kinds = match piece.content {
+            Content::Prose(text) => vec![Kind::Prose(text)],
+            Content::Image => vec![Kind::Image],
+            Content::Elsewhere(link) => vec![Kind::Elsewhere(link)],
+            Content::Fence { language, text } => classify(&language, &text),
+            Content::Indented(text) => match classify("", &text).as_slice() {
+                [Kind::Other(_)] => vec![Kind::Prose(text)],
+                kinds => kinds.to_vec(),
+            },
+        };
+        found.extend(kinds.into_iter().map(|kind| Block { section, kind }));
+    }
+    found
+}
+
+/// Whether a text shows a traceback or a crash.
+pub(super) fn shows_failure(text: &str) -> bool {
+    text.contains("Traceback (most recent call last)") || ERROR_LINE.is_match(text) || CRASH.is_match(text)
+}
+
+/// A text without what terminals and editors put in: colours, boxes, odd spaces, spaces at ends of lines.
+pub(super) fn plain(text: &str) -> String {
+    ANSI.replace_all(text, "")
+        .lines()
+        .map(|line| {
+            let line: String = line
+                .chars()
+                .filter(|char| !matches!(char, '\u{200b}' | '\u{feff}' | '\u{200e}'))
+                .map(|char| if char == '\u{a0}' { ' ' } else { char })
+                .collect();
+            format!("{}\n", line.trim_end())
+        })
+        .collect()
+}
+
+fn classify(language: &str, text: &str) -> Vec<Kind> {
+    let text = plain(text);
+    let is_python =
+        matches!(language, "python" | "py" | "py3" | "python3" | "pycon" | "ipython" | "ipython3");
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    if is_environment(&text) {
+        return vec![Kind::Environment(text)];
+    }
+    if matches!(language, "pytb" | "python-traceback" | "traceback" | "error")
+        && Program::parse(text.as_str()).is_err()
+    {
+        return vec![Kind::Log(text)];
+    }
+    if matches!(
+        language,
+        "diff"
+            | "patch"
+            | "cpp"
+            | "c++"
+            | "c"
+            | "cuda"
+            | "json"
+            | "yaml"
+            | "yml"
+            | "toml"
+            | "ini"
+            | "rust"
+            | "java"
+            | "js"
+            | "javascript"
+            | "html"
+            | "xml"
+            | "markdown"
+            | "md"
+            | "cmake"
+            | "dockerfile"
+            | "makefile"
+            | "sql"
+            | "asm"
+            | "llvm"
+            | "mlir"
+    ) {
+        return vec![if shows_failure(&text) { Kind::Log(text) } else { Kind::Other(text) }];
+    }
+    if let Some(code) = prompted(&text) {
+        let mut kinds: Vec<Kind> = code_of(&code.code, true).into_iter().collect();
+        if shows_failure(&code.output) {
+            kinds.push(Kind::Log(code.output));
+        }
+        return kinds;
+    }
+    if let Some(code) = from_shell(&text) {
+        return code_of(&code, true).into_iter().collect();
+    }
+    if SHELL.is_match(text.lines().next().unwrap_or_default())
+        || matches!(language, "sh" | "bash" | "shell" | "zsh" | "powershell" | "cmd" | "bat")
+    {
+        return vec![if shows_failure(&text) { Kind::Log(text) } else { Kind::Other(text) }];
+    }
+    // A script with its output behind it.
+    if let Some(at) = log_begins(&text) {
+        let (code, log) = text.split_at(at);
+        return match code_of(code, is_python) {
+            Some(code) => vec![code, Kind::Log(log.to_owned())],
+            None => vec![Kind::Log(text)],
+        };
+    }
+    if let Some(code) = code_of(&text, is_python && !ERROR_LINE.is_match(&text)) {
+        return vec![code];
+    }
+    vec![if shows_failure(&text) { Kind::Log(text) } else { Kind::Other(text) }]
+}
+
+fn is_environment(text: &str) -> bool {
+    text.contains("Collecting environment information")
+        || (text.contains("PyTorch version:") && (text.contains("Is debug build:") || text.contains("OS:")))
+}
+
+/// Where a log begins in a text: at a traceback or at a line of dashes above one, as notebooks have it.
+fn log_begins(text: &str) -> Option<usize> {
+    let mut offset = 0;
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim_start_matches(['[', ' ']);
+        let begins = line.starts_with("Traceback (most recent call last)")
+            || line.contains("─ Traceback (most recent")
+            || (trimmed.starts_with("rank") && line.contains("Traceback (most recent"))
+            || (line.starts_with("-----") && line.trim().chars().all(|char| char == '-'))
+            || (line.contains("Traceback (most recent call last)")
+                && !line.trim_start().starts_with(['#', '"', '\'']));
+        if begins && text[offset..].contains("Traceback") {
+            return Some(offset);
+        }
+        offset += line.len();
+    }
+    None
+}
+
+/// Code cleaned so that it parses; broken code only where it is labelled as Python.
+fn code_of(text: &str, is_labelled: bool) -> Option<Kind> {
+    let text = dedented(text);
+    let candidates = [text.clone(), without_magics(&text)];
+    for candidate in &candidates {
+        if candidate.trim().is_empty() {
+            continue;
+        }
+        if let Ok(program) = Program::parse(candidate.as_str()) {
+            let counts = if is_labelled { !program.body().is_empty() } else { python::is_program(&program) };
+            let text = format!("{}\n", candidate.trim_matches('\n'));
+            return counts.then_some(Kind::Python(Snippet { text, parses: true }));
+        }
+    }
+    let is_meant = is_labelled
+        || text.lines().any(|line| line.starts_with("import torch") || line.starts_with("from torch"));
+    (is_meant && !text.trim().is_empty())
+        .then(|| Kind::Python(Snippet { text: format!("{}\n", text.trim_matches('\n')), parses: false }))
+}
+
+/// What was typed at prompts, and what was printed between.
+struct Prompted {
+    code: String,
+    output: String,
+}
+
+/// Code behind `>>>` or `In [1]:`.
+fn prompted(text: &str) -> Option<Prompted> {
+    let is_prompt =
+        |line: &str| line.trim_start().starts_with(">>> ") || line.trim() == ">>>" || IPYTHON.is_match(line);
+    if !text.lines().any(is_prompt) {
+        return None;
+    }
+    let (mut code, mut output, mut is_within) = (String::new(), String::new(), false);
+    let push = |target: &mut String, line: &str| {
+        target.push_str(line);
+        target.push('\n');
+    };
+    for line in text.lines() {
+        let bare = line.trim_start();
+        if let Some(rest) = bare.strip_prefix(">>>") {
+            is_within = true;
+            push(&mut code, rest.strip_prefix(' ').unwrap_or(rest));
+        } else if let Some(found) = IPYTHON.captures(line) {
+            is_within = true;
+            push(&mut code, &found[1]);
+        } else if let Some(found) = IPYTHON_MORE.captures(line).filter(|_| is_within) {
+            push(&mut code, &found[1]);
+        } else if is_within && (bare.starts_with("... ") || bare == "...") {
+            push(&mut code, bare.strip_prefix("... ").unwrap_or(""));
+        } else {
+            is_within &= bare.is_empty();
+            push(&mut output, line);
+        }
+    }
+    Some(Prompted { code, output })
+}
+
+/// Code within a shell's: a here-document that is run or saved as Python, or what `-c` gets.
+fn from_shell(text: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    for (at, line) in lines.iter().enumerate() {
+        let names_python = line.contains("python") || line.contains(".py");
+        if names_python && let Some(found) = HEREDOC.captures(line) {
+            let end = lines[at + 1..].iter().position(|line| line.trim() == &found[1])?;
+            return Some(lines[at + 1..at + 1 + end].join("\n"));
+        }
+        if names_python && line.contains(" -c ") {
+            let command = lines[at..].join("\n");
+            let words = shlex::split(command.trim_start().trim_start_matches("$ "))?;
+            let behind = words.iter().position(|word| word == "-c")?;
+            return words.get(behind + 1).cloned();
+        }
+    }
+    None
+}
+
+/// Lines without the margin that all of them share.
+fn dedented(text: &str) -> String {
+    let margin = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let width = text.lines().filter(|line| !line.trim().is_empty()).map(margin).min().unwrap_or(0);
+    text.lines().map(|line| format!("{}\n", line.get(width..).unwrap_or(""))).collect()
+}
+
+/// Without the commands of notebooks: `%timeit`, `!pip install`, `%%time`.
+fn without_magics(text: &str) -> String {
+    let is_magic = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with('!')
+            || line
+                .strip_prefix('%')
+                .is_some_and(|rest| rest.starts_with(|char: char| char.is_alphabetic() || char == '%'))
+    };
+    text.lines().filter(|line| !is_magic(line)).map(|line| format!("{line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(body: &str) -> Vec<String> {
+        let shown = |kind: Kind| match kind {
+            Kind::Python(Snippet { text, parses: true }) => format!("python {text:?}"),
+            Kind::Python(Snippet { text, .. }) => format!("broken {text:?}"),
+            Kind::Log(text) => format!("log {}", text.lines().last().unwrap_or_default()),
+            Kind::Environment(_) => "environment".to_owned(),
+            Kind::Prose(_) => "prose".to_owned(),
+            Kind::Image => "image".to_owned(),
+            Kind::Elsewhere(_) => "elsewhere".to_owned(),
+            Kind::Other(_) => "other".to_owned(),
+        };
+        blocks(body).into_iter().map(|it| shown(it.kind)).collect()
+    }
+
+    #[test]
+    fn blocks_are_known_by_their_content() {
+        for (body, expected) in [
+            ("```\nimport torch\ntorch.ones(3)\n```", vec![r#"python "import torch\ntorch.ones(3)\n""#]),
+            ("```\ntensor([1., 2.])\n```", vec!["other"]),
+            ("```\nTrue\n```", vec!["other"]),
+            (
+                "```python\nTraceback (most recent call last):\n  File \"x\", line 1, in f\nKeyError: 1\n```",
+                vec!["log KeyError: 1"],
+            ),
+            (
+                "```python\nf()\nTraceback (most recent call last):\n  File \"x\", line 1, in f\nKeyError: 1\n```",
+                vec![r#"python "f()\n""#, "log KeyError: 1"],
+            ),
+            ("```\nRuntimeError: no\n```", vec!["log RuntimeError: no"]),
+            ("```\nSegmentation fault (core dumped)\n```", vec!["log Segmentation fault (core dumped)"]),
+            (
+                "```\n>>> import torch\n>>> for i in x:\n...     f(i)\n...\n3\n>>> g()\n```",
+                vec![r#"python "import torch\nfor i in x:\n    f(i)\n\ng()\n""#],
+            ),
+            (
+                "```\nIn [1]: import torch\n\nIn [2]: def f():\n   ...:     g()\n   ...: \n\nOut[2]: 5\n```",
+                vec![r#"python "import torch\ndef f():\n    g()\n""#],
+            ),
+            ("```python\n%matplotlib inline\n!pip install x\nf()\n```", vec![r#"python "f()\n""#]),
+            (
+                "```bash\n$ python -c \"import torch; torch.f()\"\n```",
+                vec![r#"python "import torch; torch.f()\n""#],
+            ),
+            (
+                "```sh\ncat > x.py <<'EOF'\nimport torch\nf()\nEOF\npython x.py\n```",
+                vec![r#"python "import torch\nf()\n""#],
+            ),
+            ("```bash\npip install torch\n```", vec!["other"]),
+            ("```diff\n- a\n+ b\n```", vec!["other"]),
+            ("```python\nf(\n```", vec![r#"broken "f(\n""#]),
+            ("```\nCollecting environment information...\nPyTorch version: 2.1\n```", vec!["environment"]),
+            ("```py\n    a = 1\n    f(a)\n```", vec![r#"python "a = 1\nf(a)\n""#]),
+        ] {
+            assert_eq!(shown(body), expected, "{body}");
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! An issue as data: what GitHub's REST interface says of it, and pure functions that read it. Nothing here runs, asks
+//! or writes. Called by the steps of the flow.
+
+pub mod actionable;
+pub mod analyze;
+mod blocks;
+mod markdown;
+pub mod recent;
+pub mod reported;
+pub mod repro;
+pub mod versions;
+
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+/// `owner/name` of a repository.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Repo {
+    /// Who it belongs to.
+    pub owner: String,
+    /// Its name.
+    pub name: String,
+}
+
+impl TryFrom<String> for Repo {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Repo> for String {
+    fn from(repo: Repo) -> Self {
+        repo.to_string()
+    }
+}
+
+impl std::str::FromStr for Repo {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let is_name = |it: &str| {
+            !it.is_empty()
+                && it != "."
+                && it != ".."
+                && it.chars().all(|char| char.is_ascii_alphanumeric() || "-_.".contains(char))
+        };
+        match text.split_once('/') {
+            Some((owner, name)) if is_name(owner) && is_name(name) => {
+                Ok(Self { owner: owner.to_owned(), name: name.to_owned() })
+            }
+            _ => Err("a repository has the form OWNER/NAME".to_owned()),
+        }
+    }
+}
+
+impl std::fmt::Display for Repo {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}/{}", self.owner, self.name)
+    }
+}
+
+/// An issue with all its comments.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Issue {
+    /// Its number.
+    pub number: u64,
+    /// Its identity for GraphQL.
+    pub node_id: String,
+    /// Its title.
+    pub title: String,
+    /// The description, as the original poster wrote it.
+    pub post: Post,
+    /// Whether it is closed.
+    pub is_closed: bool,
+    /// Why it was closed: `completed`, `not_planned`, `duplicate`.
+    pub state_reason: Option<String>,
+    /// Whether only collaborators may comment.
+    pub is_locked: bool,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// Who is to work on it.
+    pub assignees: Vec<String>,
+    /// When it was last changed in any way.
+    pub updated: SystemTime,
+    /// What was said below it, oldest first.
+    pub comments: Vec<Post>,
+}
+
+/// A description or a comment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Post {
+    /// Who wrote it.
+    pub author: String,
+    /// What the author is to the repository.
+    pub association: Association,
+    /// Whether a program wrote it.
+    pub is_bot: bool,
+    /// When.
+    pub created: SystemTime,
+    /// The text, in Markdown.
+    pub body: String,
+}
+
+/// What an author is to the repository.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Association {
+    /// Owns it.
+    Owner,
+    /// Belongs to the organisation that owns it.
+    Member,
+    /// Was invited.
+    Collaborator,
+    /// Has a change in it.
+    Contributor,
+    /// Has no change in it yet.
+    FirstTimeContributor,
+    /// Has no change anywhere yet.
+    FirstTimer,
+    /// A stand-in for one who has left.
+    Mannequin,
+    /// None of these.
+    #[default]
+    #[serde(other)]
+    None,
+}
+
+impl Association {
+    /// Whether the author may change the repository.
+    pub fn is_trusted(self) -> bool {
+        matches!(self, Self::Owner | Self::Member | Self::Collaborator)
+    }
+}
+
+impl Issue {
+    /// Whether it carries a label, in whatever case.
+    pub fn has_label(&self, label: &str) -> bool {
+        self.labels.iter().any(|it| it.eq_ignore_ascii_case(label))
+    }
+
+    /// The description, then the comments.
+    pub fn posts(&self) -> impl DoubleEndedIterator<Item = &Post> {
+        std::iter::once(&self.post).chain(&self.comments)
+    }
+
+    /// Whether a post is by who wrote the issue.
+    pub fn is_original_poster(&self, post: &Post) -> bool {
+        post.author == self.post.author
+    }
+
+    /// A hash of all that was said and decided, which tells whether anything has changed.
+    pub fn fingerprint(&self) -> String {
+        let text = serde_json::to_string(self).unwrap_or_default();
+        blake3::hash(text.as_bytes()).to_hex().to_string()
+    }
+}
+
+/// Half a year.
+pub const HALF_A_YEAR: Duration = Duration::from_secs(183 * 24 * 3600);
+/// A year.
+pub const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// What GitHub's REST interface answers for an issue or a comment.
+#[derive(Debug, Deserialize)]
+struct Answer {
+    number: Option<u64>,
+    node_id: Option<String>,
+    title: Option<String>,
+    body: Option<String>,
+    state: Option<String>,
+    state_reason: Option<String>,
+    #[serde(default)]
+    locked: bool,
+    user: Option<User>,
+    #[serde(default)]
+    author_association: Association,
+    #[serde(default)]
+    labels: Vec<Label>,
+    #[serde(default)]
+    assignees: Vec<User>,
+    created_at: Option<String>,
+    updated_at: Option<String>,
+    pull_request: Option<serde_json::Value>,
+}
+
+#[derive(Debug, Deserialize)]
+struct User {
+    login: String,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Label {
+    Named { name: String },
+    Plain(String),
+}
+
+/// Why an answer is no issue.
+#[derive(Debug, thiserror::Error)]
+pub enum IssueError {
+    /// It is no JSON, or of another form.
+    #[error("it is no issue as GitHub's REST interface gives it")]
+    Form(#[from] serde_json::Error),
+    /// A field is missing that every issue has.
+    #[error("it has no `{0}`")]
+    Missing(&'static str),
+    /// It is a pull request.
+    #[error("it is a pull request, not an issue")]
+    PullRequest,
+}
+
+/// Reads `repos/O/R/issues/N` and the pages of `repos/O/R/issues/N/comments`, the latter one array behind the other.
+pub fn parse(issue: &str, comments: &str) -> Result<Issue, IssueError> {
+    let answer: Answer = serde_json::from_str(issue)?;
+    let mut posts = Vec::new();
+    for page in serde_json::Deserializer::from_str(comments).into_iter::<Vec<Answer>>() {
+        posts.extend(page?);
+    }
+    assemble(&answer, &posts)
+}
+
+/// Reads a saved issue: either what `gh api repos/O/R/issues/N` prints, or `{"issue": ..., "comments": [...]}`.
+pub fn parse_saved(text: &str) -> Result<Issue, IssueError> {
+    #[derive(Deserialize)]
+    struct Saved {
+        issue: Answer,
+        #[serde(default)]
+        comments: Vec<Answer>,
+    }
+    let value: serde_json::Value = serde_json::from_str(text)?;
+    if value.get("issue").is_some() {
+        let saved: Saved = serde_json::from_value(value)?;
+        return assemble(&saved.issue, &saved.comments);
+    }
+    assemble(&serde_json::from_value(value)?, &[])
+}
+
+fn assemble(answer: &Answer, comments: &[Answer]) -> Result<Issue, IssueError> {
+    if answer.pull_request.is_some() {
+        return Err(IssueError::PullRequest);
+    }
+    let number = answer.number.ok_or(IssueError::Missing("number"))?;
+    let title = answer.title.clone().ok_or(IssueError::Missing("title"))?;
+    let updated = time(answer.updated_at.as_deref()).or_else(|| time(answer.created_at.as_deref()));
+    let mut comments: Vec<Post> = comments.iter().map(post).collect();
+    comments.sort_by_key(|it| it.created);
+    let name = |label: &Label| match label {
+        Label::Named { name } | Label::Plain(name) => name.clone(),
+    };
+    Ok(Issue {
+        number,
+        node_id: answer.node_id.clone().unwrap_or_default(),
+        title,
+        post: post(answer),
+        is_closed: answer.state.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("closed")),
+        state_reason: answer.state_reason.clone(),
+        is_locked: answer.locked,
+        labels: answer.labels.iter().map(name).collect(),
+        assignees: answer.assignees.iter().map(|it| it.login.clone()).collect(),
+        updated: updated.unwrap_or(SystemTime::UNIX_EPOCH),
+        comments,
+    })
+}
+
+fn post(answer: &Answer) -> Post {
+    let author = answer.user.as_ref().map_or_else(|| "ghost".to_owned(), |it| it.login.clone());
+    let kind = answer.user.as_ref().and_then(|it| it.kind.as_deref());
+    Post {
+        is_bot: kind == Some("Bot") || author.ends_with("[bot]") || is_known_bot(&author),
+        author,
+        association: answer.author_association,
+        created: time(answer.created_at.as_deref()).unwrap_or(SystemTime::UNIX_EPOCH),
+        body: answer.body.clone().unwrap_or_default(),
+    }
+}
+
+/// Programs that post from ordinary accounts.
+fn is_known_bot(author: &str) -> bool {
+    ["pytorchmergebot", "pytorch-bot", "pytorchbot", "facebook-github-bot"].contains(&author)
+}
+
+fn time(text: Option<&str>) -> Option<SystemTime> {
+    humantime::parse_rfc3339_weak(text?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_read_with_pages_of_comments() {
+        let issue = r#"{"number":7,"node_id":"I_7","title":"t","body":null,"state":"open","locked":true,
+            "user":{"login":"ann","type":"User"},"author_association":"MEMBER","labels":[{"name":"x"},"y"],
+            "assignees":[{"login":"bob"}],"created_at":"2026-01-02T03:04:05Z","updated_at":"2026-01-03T03:04:05Z"}"#;
+        let comments = r#"[{"body":"b","user":{"login":"c[bot]"},"created_at":"2026-02-02T00:00:00Z"}]
+            [{"body":"a","user":null,"author_association":"SOMETHING_NEW","created_at":"2026-02-01T00:00:00Z"}]"#;
+        let issue = parse(issue, comments).unwrap();
+        assert_eq!((issue.number, issue.is_locked, issue.is_closed), (7, true, false));
+        assert_eq!(
+            (issue.labels.as_slice(), issue.post.body.as_str()),
+            (["x", "y"].map(str::to_owned).as_slice(), "")
+        );
+        assert!(issue.post.association.is_trusted() && issue.has_label("X"));
+        let said: Vec<_> = issue.comments.iter().map(|it| (it.author.as_str(), it.is_bot)).collect();
+        assert_eq!(said, [("ghost", false), ("c[bot]", true)]);
+        assert!(!issue.comments[0].association.is_trusted());
+    }
+
+    #[test]
+    fn what_is_no_issue_is_refused() {
+        for text in ["", "[]", "{}", r#"{"number":1}"#, r#"{"number":1,"title":"t","pull_request":{}}"#] {
+            assert!(parse_saved(text).is_err(), "{text}");
+        }
+        assert!(parse_saved(r#"{"issue":{"number":1,"title":"t"},"comments":[]}"#).is_ok());
+        for repo in ["pytorch", "a/b/c", "/b", "a/", "a/..", "a b/c", "-R/../x"] {
+            assert!(repo.parse::<Repo>().is_err(), "{repo}");
+        }
+        assert_eq!("pytorch/pytorch".parse::<Repo>().unwrap().to_string(), "pytorch/pytorch");
+    }
+}

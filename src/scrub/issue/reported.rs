@@ -1,0 +1,476 @@
+//! What an issue says goes wrong: the exception of the last traceback in its logs or around the repro, a crash, a hang, a
+//! wrong result; and the signature by which a run is held against it. Pure.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Issue,
+    blocks::{self, Block, Kind},
+    markdown::Section,
+    repro::Repro,
+};
+use crate::runner::{Exception, Frame, traceback};
+
+/// What is reported.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reported {
+    /// What goes wrong.
+    pub what: What,
+    /// Where the issue says so.
+    pub source: String,
+}
+
+/// What goes wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// An exception: its class as printed and the first line of its message.
+    Exception {
+        /// The class.
+        class: String,
+        /// The line.
+        message: String,
+        /// Files of the library that its traceback names, innermost last.
+        #[serde(default)]
+        files: Vec<String>,
+    },
+    /// Death by a signal: these, where it is known.
+    Crash(Vec<i32>),
+    /// It never ends.
+    Hang,
+    /// A wrong result, or no error where there should be one.
+    WrongResult,
+}
+
+macro_rules! pattern {
+    ($name:ident, $regex:literal) => {
+        static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new($regex).expect("the pattern is well-formed"));
+    };
+}
+
+pattern!(
+    HEADLINE,
+    r"^(?:\[rank\d+\]:? ?)?(?:E {2,})?((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Unsupported|Failed|Hit|Exceeded|Interrupt|Exit|Warning|NotImplemented)|(?:torch\._dynamo\.exc\.)?Unsupported|AssertionError|KeyboardInterrupt)(?:: ?(.*))?$"
+);
+pattern!(
+    INLINE,
+    r"((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Failed)|torch\._dynamo\.exc\.Unsupported): ?([^`\n]{3,200})"
+);
+pattern!(WRAPPED, r"^backend='[^']*' raised:\s*\n?((?:\w+\.)*\w+)(?:: ?(.*))?");
+pattern!(WRAPPED_2_0, r"^\w+ raised ((?:\w+\.)*\w+)(?:: ?(.*))?");
+pattern!(FAKE, r"^Failed running call_(?:function|method|module) ");
+pattern!(GOT, r#"got \w+\(['"](.{5,}?)['"]\)?[,)]"#);
+pattern!(
+    CRASH,
+    r"(?i)segmentation fault|\bsegfault\w*|\bsegv\b|SIGSEGV|exit(?:ed with)? (?:code|status) (?:-11|139)"
+);
+pattern!(
+    ABORT,
+    r"(?i)free\(\): |double free|malloc\(\): |corrupted size|corrupted double|terminate called|SIGABRT|\bAborted\b|exit(?:ed with)? (?:code|status) (?:-6|134)"
+);
+pattern!(FPE, r"(?i)floating[- ]point exception|SIGFPE|exit(?:ed with)? (?:code|status) (?:-8|136)");
+pattern!(ILL, r"(?i)illegal instruction|SIGILL|exit(?:ed with)? (?:code|status) (?:-4|132)");
+pattern!(BUS, r"(?i)\bbus error|SIGBUS");
+pattern!(CRASH_WORD, r"(?i)\bcrash(?:es|ed|ing)?\b|core dumped");
+pattern!(
+    HANG,
+    r"(?i)\bhangs?\b|\bhanging\b|\bdead-?lock\w*|\bgets? stuck\b|\bnever (?:returns|ends|finishes|terminates)\b|\binfinite loop\b"
+);
+pattern!(
+    WRONG,
+    r"(?i)\bincorrect(?:ly)?\b|\bwrong\b|\bdiffer(?:s|ent|ence)?\b|\bmismatch\w*|\bsilent(?:ly)?\b|\binconsisten\w+|\bnot equal\b|\bdiscrepan\w+|\bshould (?:raise|fail|error|be|print|return)\b|\bexpected\b.{0,80}\b(?:but|actual|got)\b|\bnan\b|\binaccura\w+|\bdiverg\w+|\bcorrectness\b"
+);
+pattern!(
+    TRAILER,
+    r"^(?:from user code:|Set (?:torch\._dynamo|TORCH)|You can suppress this exception|Minifier script written|For more information about this error|While executing |Original traceback:|\(scroll up for backtrace\)|Exception raised from |CUDA kernel errors|\s+(?:target|args\[\d+\]|kwargs): |Developer debug context|Found from )"
+);
+pattern!(
+    VARIES,
+    r"0x[0-9a-fA-F]+|/(?:tmp|home|root|usr|opt|data|mnt|workspace)/[^\s'\x22:,)]*|FakeTensor\(.*\)|\b[su]\d+\b|\b\d+(?:x\d+)+\b|\b\d[\d.,]*(?:[eE][-+]?\d+)?\b|<[^<>]* at …>"
+);
+
+/// What an issue reports, looked for near the repro first.
+pub fn reported(issue: &Issue, repro: Option<&Repro>) -> Option<Reported> {
+    let posts: Vec<Vec<Block>> = issue.posts().map(|post| blocks::blocks(&post.body)).collect();
+    let own: Vec<usize> = issue
+        .posts()
+        .enumerate()
+        .filter(|(_, post)| issue.is_original_poster(post))
+        .map(|(at, _)| at)
+        .collect();
+    let of_repro = repro.map_or(0, |it| it.post);
+    let name = |at: usize| if at == 0 { "the description".to_owned() } else { format!("comment {at}") };
+    if of_repro > 0
+        && let Some(what) = near(&posts[of_repro], repro)
+    {
+        return Some(Reported { what, source: format!("beside the repro in {}", name(of_repro)) });
+    }
+    for &at in &own {
+        if let Some(what) = in_logs(&posts[at]) {
+            return Some(Reported { what, source: format!("the error logs in {}", name(at)) });
+        }
+    }
+    for at in [of_repro].into_iter().chain(own.iter().copied()) {
+        if let Some(what) = near(&posts[at], repro.filter(|it| it.post == at)) {
+            return Some(Reported { what, source: format!("the log in {}", name(at)) });
+        }
+    }
+    if let Some(what) = repro.and_then(|it| in_comments(&it.code)) {
+        return Some(Reported { what, source: "a comment in the repro".to_owned() });
+    }
+    if let Some(what) = inline(&issue.title) {
+        return Some(Reported { what, source: "the title".to_owned() });
+    }
+    for at in [of_repro].into_iter().chain(own) {
+        let text = prose(&posts[at]);
+        if let Some(what) = inline(&text) {
+            return Some(Reported { what, source: format!("the text of {}", name(at)) });
+        }
+    }
+    in_words(issue, &posts[of_repro], repro)
+}
+
+/// The failure that a log shows last.
+pub fn parse_log(text: &str) -> Option<What> {
+    let text = unboxed(&blocks::plain(text));
+    let text = unindented(&text);
+    if let Some(exception) = last_exception(&text) {
+        return Some(of_exception(&exception));
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let at =
+        lines.iter().rposition(|line| HEADLINE.is_match(line) && !line.contains("Traceback (most recent"));
+    if let Some(at) = at
+        && let Some(found) = HEADLINE.captures(lines[at])
+        && !found[1].ends_with("Warning")
+    {
+        let mut message = found.get(2).map_or("", |it| it.as_str()).to_owned();
+        for line in &lines[at + 1..] {
+            message.push('\n');
+            message.push_str(line);
+        }
+        let exception = Exception { class: found[1].to_owned(), message, ..Exception::default() };
+        return Some(of_exception(&exception));
+    }
+    crash(&text)
+}
+
+/// The exception of the last traceback; where a launcher only tells of a worker's failure, the worker's.
+fn last_exception(text: &str) -> Option<Exception> {
+    let exception = traceback::parse(text)?;
+    if matches!(exception.short_class(), "ChildFailedError" | "ProcessRaisedException") {
+        let others = traceback::parse_all(text);
+        let root = others.into_iter().rev().find(|it| it.short_class() != exception.short_class());
+        return root.or(Some(exception));
+    }
+    Some(exception)
+}
+
+/// Wrappers taken off, trailers cut.
+fn of_exception(exception: &Exception) -> What {
+    let files = library_files(&exception.frames);
+    let wrapped = WRAPPED.captures(&exception.message).or_else(|| WRAPPED_2_0.captures(&exception.message));
+    if let Some(found) = wrapped {
+        let message = found.get(2).map_or("", |it| it.as_str()).trim().to_owned();
+        return What::Exception { class: found[1].to_owned(), message, files };
+    }
+    if exception.message.trim().is_empty()
+        && exception.short_class() == "InternalTorchDynamoError"
+        && let Some(cause) = exception.chain.last()
+    {
+        return of_exception(cause);
+    }
+    let mut lines = exception.message.lines().map(str::trim_end).filter(|line| !line.trim().is_empty());
+    let first = lines.next().unwrap_or_default().to_owned();
+    if FAKE.is_match(&first) {
+        // The line tells what was called; the one below it what went wrong.
+        if let Some(second) = lines.find(|line| !TRAILER.is_match(line)) {
+            return What::Exception {
+                class: exception.class.clone(),
+                message: second.trim().to_owned(),
+                files,
+            };
+        }
+    }
+    if let Some(found) = GOT.captures(&first) {
+        return What::Exception { class: exception.class.clone(), message: found[1].to_owned(), files };
+    }
+    let message = if TRAILER.is_match(&first) { String::new() } else { first };
+    What::Exception { class: exception.class.clone(), message, files }
+}
+
+/// The files of frames that belong to installed packages, from the package on, without repeats.
+fn library_files(frames: &[Frame]) -> Vec<String> {
+    let mut files = Vec::new();
+    for frame in frames {
+        let found =
+            frame.file.split_once("site-packages/").or_else(|| frame.file.split_once("dist-packages/"));
+        let file = match found {
+            Some((_, file)) => file.to_owned(),
+            None => match frame.file.rfind("/torch/") {
+                Some(at) => frame.file[at + 1..].to_owned(),
+                None => continue,
+            },
+        };
+        files.retain(|it| *it != file);
+        files.push(file);
+    }
+    files
+}
+
+fn crash(text: &str) -> Option<What> {
+    let mut signals = Vec::new();
+    for (pattern, signal) in [(&CRASH, 11), (&ABORT, 6), (&FPE, 8), (&ILL, 4), (&BUS, 7)] {
+        if pattern.is_match(text) {
+            signals.push(signal);
+        }
+    }
+    (!signals.is_empty()).then_some(What::Crash(signals))
+}
+
+/// The last failure in the section for logs.
+fn in_logs(blocks: &[Block]) -> Option<What> {
+    let mut logs = blocks.iter().rev().filter(|it| it.section == Section::Logs);
+    logs.find_map(|block| match &block.kind {
+        Kind::Log(text) | Kind::Other(text) => parse_log(text),
+        Kind::Prose(text) => {
+            parse_log(text).filter(|_| text.contains("Traceback") || HEADLINE.is_match(text.trim()))
+        }
+        _ => None,
+    })
+}
+
+/// The first failure behind the repro, else the last one before it.
+fn near(blocks: &[Block], repro: Option<&Repro>) -> Option<What> {
+    let is_repro = |block: &Block| matches!(&block.kind, Kind::Python(snippet) if repro.is_some_and(|it| it.code.contains(snippet.text.trim())));
+    let at = blocks.iter().rposition(is_repro);
+    let failure = |block: &Block| match &block.kind {
+        Kind::Log(text) => parse_log(text),
+        Kind::Prose(text) if text.contains("Traceback (most recent call last)") => parse_log(text),
+        _ => None,
+    };
+    let Some(at) = at else { return blocks.iter().rev().find_map(failure) };
+    // Up to the next code, a log speaks of the repro; further down it may speak of what came later.
+    blocks[at + 1..].iter().find_map(failure).or_else(|| blocks[..at].iter().rev().find_map(failure))
+}
+
+/// `# RuntimeError: ...` in the repro.
+fn in_comments(code: &str) -> Option<What> {
+    let comments = code.lines().filter_map(|line| line.split_once('#')).map(|(_, comment)| comment.trim());
+    comments.rev().find_map(inline)
+}
+
+/// `RuntimeError: ...` within a text.
+fn inline(text: &str) -> Option<What> {
+    let found = INLINE.captures(text)?;
+    let mut message = found[2].trim().trim_end_matches('.').to_owned();
+    for quote in ['"', '\''] {
+        // The end of what is quoted as a whole, not of a name within it.
+        if message.ends_with(quote) && message.matches(quote).count() % 2 == 1 {
+            message.pop();
+        }
+    }
+    Some(What::Exception { class: found[1].to_owned(), message, files: Vec::new() })
+}
+
+/// What only words tell.
+fn in_words(issue: &Issue, blocks: &[Block], repro: Option<&Repro>) -> Option<Reported> {
+    let text = prose(blocks);
+    let code = repro.map_or("", |it| it.code.as_str());
+    for (source, text) in
+        [("the title", issue.title.as_str()), ("the text", text.as_str()), ("a comment in the repro", code)]
+    {
+        let what = if let Some(what) = crash(text) {
+            what
+        } else if HANG.is_match(text) && source != "a comment in the repro" {
+            What::Hang
+        } else if CRASH_WORD.is_match(text)
+            && source != "a comment in the repro"
+            && issue.has_label("module: crash")
+        {
+            What::Crash(Vec::new())
+        } else if WRONG.is_match(text) {
+            What::WrongResult
+        } else {
+            continue;
+        };
+        return Some(Reported { what, source: source.to_owned() });
+    }
+    if blocks.iter().any(|it| it.section == Section::Expected)
+        || issue.has_label("module: correctness (silent)")
+    {
+        return Some(Reported { what: What::WrongResult, source: "the expected behaviour".to_owned() });
+    }
+    None
+}
+
+fn prose(blocks: &[Block]) -> String {
+    let texts = blocks.iter().filter_map(|block| match &block.kind {
+        Kind::Prose(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// Without the boxes that rich tracebacks are drawn in.
+fn unboxed(text: &str) -> String {
+    if !text.contains('│') {
+        return text.to_owned();
+    }
+    let is_frame = |line: &str| line.starts_with(['╭', '╰', '│']);
+    let kept = text.lines().filter(|line| !is_frame(line.trim_start()));
+    kept.map(|line| format!("{line}\n")).collect()
+}
+
+/// Moved to the left so that the header stands in the first column.
+fn unindented(text: &str) -> String {
+    let header = text.lines().find(|line| line.trim_start().starts_with("Traceback (most recent"));
+    let width = header.map_or(0, |line| line.len() - line.trim_start().len());
+    if width == 0 {
+        return text.to_owned();
+    }
+    let cut = |line: &str| {
+        let margin = line.len() - line.trim_start().len();
+        line[margin.min(width)..].to_owned()
+    };
+    text.lines().map(|line| format!("{}\n", cut(line))).collect()
+}
+
+impl What {
+    /// The signature that a run must show, as it is typed; none where only eyes can tell.
+    pub fn signature(&self) -> Option<String> {
+        match self {
+            Self::Exception { class, message, .. } => {
+                let class = class.rsplit('.').next().unwrap_or(class);
+                let message = distinctive(message);
+                Some(if message.is_empty() { class.to_owned() } else { format!("{class}: {message}") })
+            }
+            Self::Crash(signals) if signals.is_empty() => Some("exit:139,134,136,132,135".to_owned()),
+            Self::Crash(signals) => {
+                // What aborts in one run is a bad access in the next.
+                let mut signals = signals.clone();
+                if signals.contains(&11) || signals.contains(&6) {
+                    signals.extend([11, 6]);
+                }
+                signals.sort_unstable();
+                signals.dedup();
+                let statuses: Vec<String> = signals.iter().map(|it| (128 + it).to_string()).collect();
+                Some(format!("exit:{}", statuses.join(",")))
+            }
+            Self::Hang | Self::WrongResult => None,
+        }
+    }
+
+    /// In words.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Exception { class, message, .. } if message.is_empty() => class.clone(),
+            Self::Exception { class, message, .. } => format!("{class}: {message}"),
+            Self::Crash(_) => "a crash".to_owned(),
+            Self::Hang => "it never ends".to_owned(),
+            Self::WrongResult => "a wrong result".to_owned(),
+        }
+    }
+}
+
+/// The part of a message that tells the bug from others and stays as it is from run to run.
+fn distinctive(message: &str) -> String {
+    let line: String = message.lines().next().unwrap_or_default().chars().take(160).collect();
+    let masked = VARIES.replace_all(&line, "…");
+    let words =
+        |text: &str| text.split(|char: char| !char.is_alphabetic()).filter(|word| word.len() > 2).count();
+    let chosen = if words(&masked) >= 2 { masked.into_owned() } else { line.clone() };
+    let mut chosen =
+        chosen.trim().trim_start_matches('…').trim_end_matches(['…', ' ', '(', '[']).trim().to_owned();
+    if line.chars().count() == 160
+        && let Some(at) = chosen.rfind(' ')
+    {
+        chosen.truncate(at);
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(log: &str, expected: &str) {
+        assert_eq!(parse_log(log).map(|it| it.signature().unwrap()).as_deref(), Some(expected), "{log}");
+    }
+
+    #[test]
+    fn every_form_of_log_gives_its_signature() {
+        let head = "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\n    f()\n";
+        for (log, expected) in [
+            (
+                "RuntimeError: expected scalar type Float but found Double",
+                "RuntimeError: expected scalar type Float but found Double",
+            ),
+            ("AssertionError", "AssertionError"),
+            (
+                "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nRuntimeError: bad thing here\n\nSet TORCH_LOGS=1",
+                "RuntimeError: bad thing here",
+            ),
+            (
+                "torch._dynamo.exc.BackendCompilerFailed: debug_wrapper raised RuntimeError: bad thing here",
+                "RuntimeError: bad thing here",
+            ),
+            (
+                "torch._inductor.exc.InductorError: CppCompileError: C++ compile error\n\nCommand:\ng++ /tmp/a.cpp",
+                "InductorError: CppCompileError: C++ compile error",
+            ),
+            (
+                "torch._dynamo.exc.TorchRuntimeError: Failed running call_function <built-in method mm of type object at 0x7f>(*(FakeTensor(..., size=(2, 3))), **{}):\na and b must have same reduction dim\n\nfrom user code:\n x",
+                "TorchRuntimeError: a and b must have same reduction dim",
+            ),
+            (
+                "torch._dynamo.exc.TorchRuntimeError: Dynamo failed to run FX node with fake tensors: call_function f(*(FakeTensor(),), **{}): got RuntimeError('shape mismatch in gather')",
+                "TorchRuntimeError: shape mismatch in gather",
+            ),
+            (
+                "torch._dynamo.exc.UserError: Could not guard on data-dependent expression Eq(u0, 1) (unhinted: Eq(u0, 1)).",
+                "UserError: Could not guard on data-dependent expression Eq(…, …) (unhinted: Eq(…, …)).",
+            ),
+            (
+                "RuntimeError: Expected size 12 but got size 13 for tensor number 1 in the list.",
+                "RuntimeError: Expected size … but got size … for tensor number … in the list.",
+            ),
+            ("KeyError: 's12'", "KeyError: 's12'"),
+        ] {
+            check(&format!("{head}{log}\n"), expected);
+        }
+        check(
+            "    Traceback (most recent call last):\n      File \"x.py\", line 1, in f\n    KeyError: 'wanted'\n",
+            "KeyError: 'wanted'",
+        );
+        check(
+            "---------------------------------------------------\nInductorError                             Traceback (most recent call last)\nCell In[1], line 10\n----> 10 f()\n\nInductorError: CppCompileError: C++ compile error\n",
+            "InductorError: CppCompileError: C++ compile error",
+        );
+        check(
+            "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"x.py\", line 1, in <module>\n[rank0]: RuntimeError: Sharding propagation failed\nTraceback (most recent call last):\n  File \"/bin/torchrun\", line 1, in <module>\ntorch.distributed.elastic.multiprocessing.errors.ChildFailedError:\n====\nx.py FAILED\n",
+            "RuntimeError: Sharding propagation failed",
+        );
+        check("E       ValueError: not good at all\n", "ValueError: not good at all");
+        check(
+            "╭──── Traceback (most recent call last) ────╮\n│ x.py:3 in f │\n╰──────╯\nTypeError: cannot add these\n",
+            "TypeError: cannot add these",
+        );
+        check("free(): invalid next size (fast)\nAborted (core dumped)\n", "exit:134,139");
+        check("Floating point exception (core dumped)\n", "exit:136");
+        check("Segmentation fault (core dumped)\n", "exit:134,139");
+        assert_eq!(parse_log("UserWarning: careful\nall well\n"), None);
+    }
+
+    #[test]
+    fn files_of_the_library_are_kept_for_the_search_of_the_change() {
+        let log = "Traceback (most recent call last):\n  File \"/v/lib/python3.11/site-packages/torch/_dynamo/x.py\", line 1, in f\n    g()\n  File \"/src/pytorch/torch/_inductor/y.py\", line 2, in g\n    h()\nKeyError: 1\n";
+        let Some(What::Exception { files, .. }) = parse_log(log) else { panic!("no exception") };
+        assert_eq!(files, ["torch/_dynamo/x.py", "torch/_inductor/y.py"]);
+    }
+}

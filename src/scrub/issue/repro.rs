@@ -1,0 +1,340 @@
+//! Which code of an issue is its repro, and why that one: the most recent by the original poster; a commenter's only if
+//! it is shorter and needs nothing from the description. What is not clear is asked, never guessed. Pure.
+
+use std::{collections::BTreeSet, sync::LazyLock};
+
+use minrepro_reducers::syntax::{AnyNodeRef, Program, Ranged};
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Association, Issue, Post,
+    blocks::{self, Block, Kind},
+    markdown::Section,
+};
+use crate::scrub::python;
+
+/// A repro, where it was found and why it was picked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repro {
+    /// The code.
+    pub code: String,
+    /// Whether it parses.
+    pub parses: bool,
+    /// Who wrote it.
+    pub author: String,
+    /// What the author is to the repository.
+    pub association: Association,
+    /// Where: 0 is the description, the others are comments.
+    pub post: usize,
+    /// Why this one.
+    pub why: String,
+    /// Tokens.
+    pub weight: u32,
+}
+
+/// What there is to reproduce with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// A repro.
+    Found(Box<Repro>),
+    /// Several, and no telling which; the likeliest first.
+    Ask(Vec<Repro>),
+    /// The code is shown in pictures only.
+    ImageOnly,
+    /// There is none; perhaps behind this link.
+    None(Option<String>),
+}
+
+macro_rules! pattern {
+    ($name:ident, $regex:literal) => {
+        static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new($regex).expect("the pattern is well-formed"));
+    };
+}
+
+// What stands before code that is no repro: a cure, what works, a place in the library, what a tool printed.
+pattern!(
+    CONTRAST,
+    r"(?i)work[- ]?arounds?\b|\bworks?\b(?:\s+(?:fine|well|correctly|as expected|ok|around|if|when|with|without|on|in))|\bworking\b|\bno (?:error|issue|problem|crash)|\bdoes(?:n't| not) (?:fail|crash|error|happen)|\bruns? (?:fine|ok|correctly|without)|\bfix(?:es|ed)?\b|\bsolution\b|\bpropos(?:e|al)|\bpatch\b|\binstead\b|\bexpected (?:output|result|behaviou?r)|\b(?:source|generated|output|triton|inductor|compiled) code\b|\bthe (?:culprit|offending|relevant|following) (?:code|lines?|function) (?:in|from|of) |\bin `?torch/|\bimplementation (?:in|of)\b|\bfull (?:code|script)\b.{0,30}\bproject\b"
+);
+pattern!(
+    MINIMAL,
+    r"(?i)\bminim(?:al|um|ized|ised)\b|\bminified\b|\bsimplif\w+|\bsimple[rs]t?\b|\bsmaller\b|\bshort(?:er|ened)\b|\breduced?\b|\bMRE\b|\bMWE\b|\bself[- ]?contained\b|\bstand-?alone\b"
+);
+pattern!(
+    REPRO,
+    r"(?i)\brepro\w*\b|\bminim(?:al|ized|ised)\b|\bminified\b|\bsimplif\w+|\bsimpler\b|\bsmaller\b|\bshort(?:er|ened)\b|\breduced\b|\bMRE\b|\bMWE\b|\bself[- ]?contained\b|\bstand-?alone\b|\btrigger(?:s|ed)?\b|\bstill (?:fails|happens|crash\w+|see)\b"
+);
+pattern!(
+    NOT_REPRODUCED,
+    r"(?i)\b(?:can(?:'t|not| not)|could(?:n't| not)|unable to|failed to|not able to|no longer|does(?:n't| not)|did(?:n't| not)|won't)\s+(?:\w+\s+)?repro|\bworks for me\b|\bnot reproducible\b"
+);
+
+/// Names that scripts use without importing them, which a repair can supply.
+const WELL_KNOWN: &[&str] = &["torch", "nn", "F", "np", "numpy", "functional", "os", "sys", "math"];
+
+/// One piece of code that may be the repro.
+#[derive(Clone, Debug)]
+struct Candidate {
+    text: String,
+    parses: bool,
+    /// The names that it lacks.
+    lacks: BTreeSet<String>,
+    /// What stands before it.
+    lead: String,
+    /// Whether an error is shown right behind it.
+    fails: bool,
+    is_minified: bool,
+}
+
+impl Candidate {
+    fn is_contrast(&self) -> bool {
+        let lead = self.last_words();
+        CONTRAST.is_match(&lead) && !MINIMAL.is_match(&lead)
+    }
+
+    fn is_minimal(&self) -> bool {
+        MINIMAL.is_match(&self.last_words())
+    }
+
+    /// The last two lines before it that say something.
+    fn last_words(&self) -> String {
+        let filled: Vec<&str> = self.lead.lines().filter(|line| !line.trim().is_empty()).collect();
+        filled[filled.len().saturating_sub(2)..].join(" ")
+    }
+
+    fn is_self_contained(&self) -> bool {
+        self.parses && self.lacks.iter().all(|name| WELL_KNOWN.contains(&name.as_str()))
+    }
+
+    fn weight(&self) -> u32 {
+        python::weight(&self.text)
+    }
+}
+
+/// Picks the repro of an issue.
+pub fn pick(issue: &Issue) -> Pick {
+    let posts: Vec<&Post> = issue.posts().collect();
+    let repro = |post: usize, candidate: &Candidate, why: &str| Repro {
+        code: candidate.text.clone(),
+        parses: candidate.parses,
+        author: posts[post].author.clone(),
+        association: posts[post].association,
+        post,
+        why: why.to_owned(),
+        weight: candidate.weight(),
+    };
+    let mut own: Option<(usize, Vec<Candidate>)> = None;
+    for (at, post) in posts.iter().enumerate().rev() {
+        if !issue.is_original_poster(post) || post.is_bot {
+            continue;
+        }
+        let mut found = candidates(&post.body);
+        if at > 0 {
+            found.retain(|it| it.is_self_contained() && !it.is_contrast());
+        }
+        if !found.is_empty() {
+            own = Some((at, found));
+            break;
+        }
+    }
+    let place =
+        |at: usize| if at == 0 { "the description" } else { "the original poster's latest comment with one" };
+    let own: Option<Vec<Repro>> = own.map(|(at, found)| {
+        let (found, why) = preferred(found);
+        found.iter().map(|it| repro(at, it, &format!("{}: {why}", place(at)))).collect()
+    });
+    let own_self_contained = own.as_ref().is_some_and(|own| own.iter().any(|it| is_self_contained(&it.code)));
+    let least = own.as_ref().and_then(|own| own.iter().map(|it| it.weight).min());
+    let mut claimed: Option<Repro> = None;
+    let mut unclaimed: Option<Repro> = None;
+    for (at, post) in posts.iter().enumerate().skip(1) {
+        if issue.is_original_poster(post) || post.is_bot || NOT_REPRODUCED.is_match(&prose(&post.body)) {
+            continue;
+        }
+        let found = candidates(&post.body);
+        let fits: Vec<&Candidate> =
+            found.iter().filter(|it| it.parses && it.lacks.is_empty() && !it.is_contrast()).collect();
+        for candidate in fits {
+            if least.is_some_and(|least| candidate.weight() >= least) {
+                continue;
+            }
+            let is_claimed = REPRO.is_match(&prose(&post.body)) || MINIMAL.is_match(&candidate.lead);
+            let target = if is_claimed { &mut claimed } else { &mut unclaimed };
+            if target.as_ref().is_none_or(|before| candidate.weight() < before.weight) {
+                let why = format!(
+                    "a comment by {}: shorter, and it needs nothing from the description",
+                    post.author
+                );
+                *target = Some(repro(at, candidate, &why));
+            }
+        }
+    }
+    match (own, claimed, unclaimed) {
+        (_, Some(claimed), _) => Pick::Found(Box::new(claimed)),
+        (Some(own), None, Some(other)) if !own_self_contained => {
+            Pick::Ask(own.into_iter().chain([other]).collect())
+        }
+        (Some(mut own), None, _) if own.len() == 1 => Pick::Found(Box::new(own.remove(0))),
+        (Some(own), None, _) => Pick::Ask(own),
+        (None, None, Some(other)) => Pick::Ask(vec![other]),
+        (None, None, None) => nothing(issue),
+    }
+}
+
+fn is_self_contained(code: &str) -> bool {
+    Program::parse(code)
+        .is_ok_and(|program| python::unbound(&program).iter().all(|it| WELL_KNOWN.contains(&it.as_str())))
+}
+
+/// No code: pictures of it, or a link.
+fn nothing(issue: &Issue) -> Pick {
+    let own = issue.posts().filter(|post| issue.is_original_poster(post));
+    let kinds: Vec<Kind> = own.flat_map(|post| blocks::blocks(&post.body)).map(|it| it.kind).collect();
+    let link = kinds.iter().find_map(|kind| match kind {
+        Kind::Elsewhere(link) => Some(link.clone()),
+        _ => None,
+    });
+    if link.is_none() && kinds.contains(&Kind::Image) {
+        return Pick::ImageOnly;
+    }
+    Pick::None(link)
+}
+
+/// The one among several of a post that is meant, or all that may be, the likeliest first.
+fn preferred(mut found: Vec<Candidate>) -> (Vec<Candidate>, &'static str) {
+    found.dedup_by(|next, before| next.text.trim() == before.text.trim());
+    if found.len() == 1 {
+        return (found, "its only code that does something");
+    }
+    for (rule, why) in [
+        ((|it| !it.is_minified) as fn(&Candidate) -> bool, "the only one that people wrote"),
+        (|it| !it.is_contrast(), "the others show what works or where the cause is"),
+        (Candidate::is_minimal, "it is called minimal"),
+        (|it| it.fails, "the error stands right behind it"),
+        (|it| it.parses && it.lacks.is_empty(), "the only one that is complete"),
+    ] {
+        let fits = found.iter().filter(|it| rule(it)).count();
+        if fits == 1 {
+            found.retain(rule);
+            return (found, why);
+        }
+        if fits > 1 {
+            found.retain(rule);
+        }
+    }
+    (found, "one of several")
+}
+
+/// The text of a post that is for people.
+fn prose(body: &str) -> String {
+    blocks::blocks(body)
+        .into_iter()
+        .filter_map(|block| match block.kind {
+            Kind::Prose(text) => Some(text),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The code of a post that can be run, blocks that belong together joined.
+fn candidates(body: &str) -> Vec<Candidate> {
+    let mut groups: Vec<Candidate> = Vec::new();
+    let mut lead = String::new();
+    for Block { section, kind } in blocks::blocks(body) {
+        let is_minified = section == Section::Minified;
+        match kind {
+            Kind::Prose(text) => lead.push_str(&text),
+            Kind::Log(text) => {
+                // Only what follows at once speaks of the code before.
+                if let Some(last) = groups.last_mut()
+                    && lead.trim().lines().filter(|line| !line.trim().is_empty()).count() <= 3
+                    && blocks::shows_failure(&text)
+                {
+                    last.fails = true;
+                }
+                lead.clear();
+            }
+            Kind::Python(snippet) if !matches!(section, Section::Logs | Section::Versions) => {
+                let program = Program::parse(snippet.text.as_str()).ok();
+                let lacks = program.as_ref().map(python::unbound).unwrap_or_default();
+                let next = Candidate {
+                    text: snippet.text,
+                    parses: snippet.parses,
+                    lacks,
+                    lead: std::mem::take(&mut lead),
+                    fails: false,
+                    is_minified,
+                };
+                add(&mut groups, next);
+            }
+            _ => lead.clear(),
+        }
+    }
+    groups.retain(|it| {
+        it.parses
+            .then(|| Program::parse(it.text.as_str()))
+            .is_none_or(|it| it.is_ok_and(|it| can_be_run(&it)))
+    });
+    groups
+}
+
+/// Whether running a program shows anything: it acts, or it defines tests that can be called.
+fn can_be_run(program: &Program) -> bool {
+    python::does_something(program) || program.body().iter().any(super::analyze::is_test)
+}
+
+/// Adds a block to the one before if it needs its names; else it stands for itself, with imports that it shares.
+fn add(groups: &mut Vec<Candidate>, mut next: Candidate) {
+    let before = groups.last().filter(|it| it.parses && next.parses && it.is_minified == next.is_minified);
+    if let Some(before) = before
+        && !next.lacks.is_empty()
+        && !next.is_contrast()
+        && let Ok(program) = Program::parse(before.text.as_str())
+    {
+        let bound = python::bound(&program);
+        let imported = imported(&program);
+        let shared: BTreeSet<&String> = next.lacks.intersection(&bound).collect();
+        let only_imports = shared.iter().all(|name| imported.contains_key(*name));
+        if !shared.is_empty() && (!only_imports || !python::does_something(&program)) {
+            let joined = format!("{}{}", before.text, next.text);
+            if let Ok(program) = Program::parse(joined.as_str())
+                && let Some(last) = groups.last_mut()
+            {
+                last.lacks = python::unbound(&program);
+                last.text = joined;
+                if last.lead.trim().is_empty() {
+                    last.lead = next.lead;
+                }
+                return;
+            }
+        } else if !shared.is_empty() {
+            let mut lines: Vec<&str> =
+                shared.iter().filter_map(|name| imported.get(*name).map(String::as_str)).collect();
+            lines.dedup();
+            next.text = format!("{}\n{}", lines.join("\n"), next.text);
+            next.lacks =
+                Program::parse(next.text.as_str()).map(|it| python::unbound(&it)).unwrap_or_default();
+        }
+    }
+    groups.push(next);
+}
+
+/// The names that the top level imports, each with its statement.
+fn imported(program: &Program) -> std::collections::BTreeMap<String, String> {
+    let mut found = std::collections::BTreeMap::new();
+    for stmt in program.body() {
+        let names = match AnyNodeRef::from(stmt) {
+            AnyNodeRef::StmtImport(import) => &import.names,
+            AnyNodeRef::StmtImportFrom(import) => &import.names,
+            _ => continue,
+        };
+        for alias in names {
+            let name = alias.asname.as_ref().unwrap_or(&alias.name);
+            let name = name.as_str().split('.').next().unwrap_or_default().to_owned();
+            found.insert(name, program.slice(stmt.range()).to_owned());
+        }
+    }
+    found
+}

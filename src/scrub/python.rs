@@ -1,0 +1,169 @@
+//! What the flow asks of a piece of Python: does it parse, does it do something, which names does it lack. Pure; the
+//! parser itself stays with `minrepro_reducers::syntax`. Called by the readers of issues and by the review.
+
+use std::collections::BTreeSet;
+
+use minrepro_reducers::{
+    scope::{BindingKind, ScopeKind},
+    syntax::{
+        AnyNodeRef, Program,
+        ast::{self, Expr, Stmt},
+    },
+};
+
+/// The names that no scope binds.
+pub(crate) fn unbound(program: &Program) -> BTreeSet<String> {
+    program.scopes().unbound_names().into_iter().map(str::to_owned).collect()
+}
+
+/// The names that the module binds.
+pub(crate) fn bound(program: &Program) -> BTreeSet<String> {
+    let of_module = program.scopes().variables.iter().filter(|it| it.scope == ScopeKind::Module);
+    of_module
+        .filter(|it| it.bindings.iter().any(|binding| binding.kind != BindingKind::Weak))
+        .map(|it| it.name.to_string())
+        .collect()
+}
+
+/// Whether running it would do more than define names: it calls, raises, asserts, loops.
+pub(crate) fn does_something(program: &Program) -> bool {
+    program.body().iter().any(acts)
+}
+
+fn acts(stmt: &Stmt) -> bool {
+    match stmt {
+        // A decorated function only defines as well: `@torch.compile` acts when the function is called.
+        Stmt::FunctionDef(_)
+        | Stmt::Import(_)
+        | Stmt::ImportFrom(_)
+        | Stmt::ClassDef(_)
+        | Stmt::Pass(_)
+        | Stmt::Global(_)
+        | Stmt::TypeAlias(_) => false,
+        Stmt::Expr(stmt) => calls(&stmt.value),
+        Stmt::Assign(stmt) => calls(&stmt.value),
+        Stmt::AnnAssign(stmt) => stmt.value.as_deref().is_some_and(calls),
+        Stmt::If(stmt) => {
+            calls(&stmt.test)
+                || stmt.body.iter().any(acts)
+                || stmt.elif_else_clauses.iter().any(|clause| clause.body.iter().any(acts))
+        }
+        Stmt::Try(stmt) => stmt.body.iter().any(acts),
+        _ => true,
+    }
+}
+
+fn calls(expr: &Expr) -> bool {
+    struct Finder(bool);
+    impl<'a> ast::visitor::Visitor<'a> for Finder {
+        fn visit_expr(&mut self, expr: &'a Expr) {
+            self.0 |= matches!(expr, Expr::Call(_) | Expr::Await(_) | Expr::Subscript(_));
+            if !matches!(expr, Expr::Lambda(_)) {
+                ast::visitor::walk_expr(self, expr);
+            }
+        }
+    }
+    let mut finder = Finder(false);
+    ast::visitor::Visitor::visit_expr(&mut finder, expr);
+    finder.0
+}
+
+/// Whether a text that parses is meant as a program: printed tensors, numbers and labels parse as well.
+pub(crate) fn is_program(program: &Program) -> bool {
+    let is_definite = |stmt: &Stmt| match stmt {
+        Stmt::Import(_)
+        | Stmt::ImportFrom(_)
+        | Stmt::FunctionDef(_)
+        | Stmt::ClassDef(_)
+        | Stmt::With(_)
+        | Stmt::For(_)
+        | Stmt::While(_)
+        | Stmt::Try(_)
+        | Stmt::Assert(_)
+        | Stmt::Raise(_) => true,
+        Stmt::Assign(stmt) => calls(&stmt.value),
+        Stmt::Expr(stmt) => match &*stmt.value {
+            Expr::Call(call) => match &*call.func {
+                Expr::Attribute(_) => true,
+                Expr::Name(name) => name.id == "print",
+                _ => false,
+            },
+            _ => false,
+        },
+        _ => false,
+    };
+    program.body().iter().any(is_definite)
+}
+
+/// The modules that it imports, at any depth, by their full dotted names; relative ones begin with a dot.
+pub(crate) fn imports(program: &Program) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for node in &program.tree().nodes {
+        match node.node {
+            AnyNodeRef::StmtImport(import) => {
+                found.extend(import.names.iter().map(|alias| alias.name.to_string()));
+            }
+            AnyNodeRef::StmtImportFrom(import) => {
+                let dots = ".".repeat(import.level as usize);
+                let module = import.module.as_ref().map_or("", |it| it.as_str());
+                found.insert(format!("{dots}{module}"));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// How large it is, in tokens; what does not parse is measured by its words.
+pub(crate) fn weight(text: &str) -> u32 {
+    Program::parse(text)
+        .map_or_else(|_| text.split_whitespace().count() as u32 * 2, |program| program.size().tokens)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(text: &str) -> Program {
+        Program::parse(text).unwrap()
+    }
+
+    #[test]
+    fn programs_are_told_from_output() {
+        for text in ["import torch\n", "def f(): pass\n", "x = f()\n", "torch.ones(3).sum()\n", "print(1)\n"]
+        {
+            assert!(is_program(&program(text)), "{text}");
+        }
+        for text in ["True\n", "tensor([1., 2.])\n", "Match: False\n", "2.0\n", "x\n", "(1, 2)\n", "a = 3\n"]
+        {
+            assert!(!is_program(&program(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_defines_does_nothing() {
+        for text in [
+            "import torch\ndef f(): g()\n",
+            "class A: x = f()\n",
+            "x = 1\n",
+            "@d\ndef f(): pass\n",
+            "f = lambda: g()\n",
+        ] {
+            assert!(!does_something(&program(text)), "{text}");
+        }
+        for text in
+            ["f()\n", "x = f()\n", "assert x\n", "if __name__ == '__main__':\n    main()\n", "with a: pass\n"]
+        {
+            assert!(does_something(&program(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_and_imports() {
+        let text = "# why\nimport torch\nfrom torch import (\n    nn,\n)\n\nx = nn.f(\n    y)\n";
+        let program = program(text);
+        assert_eq!(unbound(&program), BTreeSet::from(["y".to_owned()]));
+        assert_eq!(bound(&program), BTreeSet::from(["nn", "torch", "x"].map(str::to_owned)));
+        assert_eq!(imports(&program), BTreeSet::from(["torch".to_owned()]));
+    }
+}

@@ -1,0 +1,89 @@
+//! The security review: what a script would do that a stranger's script should not, found on its syntax tree with names
+//! resolved through imports, aliases, `getattr` and the tricks that hide imports. Never by text search. Runs nothing.
+//! Called by `minrepro review` and by the flow before anything is run.
+
+mod rules;
+
+mod environment;
+mod hidden;
+mod names;
+mod network;
+mod paths;
+
+use std::fmt;
+
+use minrepro_reducers::syntax::{Program, TextSize};
+use serde::{Deserialize, Serialize};
+
+/// Something that a person should see before the script is run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Finding {
+    /// The line, counted from 1.
+    pub line: u32,
+    /// What kind of danger.
+    pub concern: Concern,
+    /// What the script does there.
+    pub what: String,
+}
+
+/// The kinds of danger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Concern {
+    /// Speaks to other machines.
+    Network,
+    /// Touches files outside the folder of the run.
+    Files,
+    /// Runs commands, or code that is not in the script.
+    Commands,
+    /// Reads files that can hold code.
+    Loading,
+    /// Hides what it does.
+    Obfuscation,
+    /// Installs packages.
+    Installing,
+    /// Changes variables that other programs heed.
+    Environment,
+}
+
+impl Concern {
+    /// Why it matters.
+    pub fn why(self) -> &'static str {
+        match self {
+            Self::Network => "data may leave this machine, or foreign code come in",
+            Self::Files => "files that are not the script's own may be read or changed",
+            Self::Commands => "it may do anything, seen or unseen",
+            Self::Loading => "such files may hold code that runs when they are read",
+            Self::Obfuscation => "what it does can not be read off it",
+            Self::Installing => "packages run code of their own when they are installed",
+            Self::Environment => "other programs that it starts will behave differently",
+        }
+    }
+}
+
+impl fmt::Display for Concern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Network => "network",
+            Self::Files => "files",
+            Self::Commands => "commands",
+            Self::Loading => "loading",
+            Self::Obfuscation => "obfuscation",
+            Self::Installing => "installing",
+            Self::Environment => "environment",
+        })
+    }
+}
+
+/// Reviews a program.
+pub fn review(program: &Program) -> Vec<Finding> {
+    let mut found = rules::Reviewer::new(program).findings();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The line of a place, counted from 1.
+fn line_of(program: &Program, offset: TextSize) -> u32 {
+    1 + program.text()[..usize::from(offset)].matches('\n').count() as u32
+}

@@ -1,0 +1,435 @@
+//! What the names of a program stand for: `o.system` after `import os as o`, `getattr(os, "sys" + "tem")`,
+//! `__import__("os").system`, `sys.modules["os"]`. Ignores the order of execution: a name stands for all that anything
+//! binds to it. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use minrepro_reducers::syntax::{
+    AnyNodeRef, Program,
+    ast::{self, Expr, Operator},
+};
+
+/// Dotted paths. What a call gives is written as the call: `pathlib.Path().write_text`.
+pub(super) type Paths = BTreeSet<String>;
+
+/// The names of a program.
+pub(super) struct Names {
+    aliases: BTreeMap<String, Paths>,
+    /// What attributes of whatever object were set to.
+    attributes: BTreeMap<String, Paths>,
+    texts: BTreeMap<String, BTreeSet<String>>,
+    /// Names that the program binds in any way.
+    bound: BTreeSet<String>,
+    /// Modules from which everything was imported.
+    stars: BTreeSet<String>,
+}
+
+/// What a chain of aliases may be long.
+const ROUNDS: usize = 6;
+
+impl Names {
+    pub(super) fn of(program: &Program) -> Self {
+        let bound = program.scopes().variables.iter().map(|it| it.name.to_string()).collect();
+        let mut names = Self {
+            aliases: BTreeMap::new(),
+            attributes: BTreeMap::new(),
+            texts: BTreeMap::new(),
+            bound,
+            stars: BTreeSet::new(),
+        };
+        for _ in 0..ROUNDS {
+            let before = (names.aliases.clone(), names.attributes.clone(), names.texts.clone());
+            for node in &program.tree().nodes {
+                names.learn(node.node);
+            }
+            if before == (names.aliases.clone(), names.attributes.clone(), names.texts.clone()) {
+                break;
+            }
+        }
+        names
+    }
+
+    fn learn(&mut self, node: AnyNodeRef<'_>) {
+        match node {
+            AnyNodeRef::StmtImport(import) => {
+                for alias in &import.names {
+                    let module = alias.name.as_str();
+                    match &alias.asname {
+                        Some(name) => self.alias(name.as_str(), [module.to_owned()].into()),
+                        None => {
+                            let root = module.split('.').next().unwrap_or(module).to_owned();
+                            self.alias(&root.clone(), [root].into());
+                        }
+                    }
+                }
+            }
+            AnyNodeRef::StmtImportFrom(import) if import.level == 0 => {
+                let module = import.module.as_ref().map_or("", |it| it.as_str());
+                for alias in &import.names {
+                    if alias.name.as_str() == "*" {
+                        self.stars.insert(module.to_owned());
+                        continue;
+                    }
+                    let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
+                    self.alias(name, [format!("{module}.{}", alias.name)].into());
+                }
+            }
+            AnyNodeRef::StmtAssign(assign) => {
+                for target in &assign.targets {
+                    self.assign(target, &assign.value);
+                }
+            }
+            AnyNodeRef::StmtAnnAssign(assign) => {
+                if let Some(value) = &assign.value {
+                    self.assign(&assign.target, value);
+                }
+            }
+            AnyNodeRef::ExprNamed(named) => self.assign(&named.target, &named.value),
+            AnyNodeRef::StmtFor(stmt) => self.assign_each(&stmt.target, &stmt.iter),
+            AnyNodeRef::Comprehension(comprehension) => {
+                self.assign_each(&comprehension.target, &comprehension.iter);
+            }
+            AnyNodeRef::WithItem(item) => {
+                if let Some(target) = &item.optional_vars {
+                    self.assign(target, &item.context_expr);
+                }
+            }
+            AnyNodeRef::ParameterWithDefault(parameter) => {
+                if let Some(default) = &parameter.default {
+                    let (paths, texts) = (self.resolve(default), self.texts(default));
+                    self.alias(parameter.parameter.name.as_str(), paths);
+                    self.text(parameter.parameter.name.as_str(), texts);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn assign(&mut self, target: &Expr, value: &Expr) {
+        match (target, value) {
+            (Expr::Name(name), value) => {
+                let (paths, texts) = (self.resolve(value), self.texts(value));
+                self.alias(name.id.as_str(), paths);
+                self.text(name.id.as_str(), texts);
+            }
+            (Expr::Attribute(attribute), value) => {
+                let paths = self.resolve(value);
+                if !paths.is_empty() {
+                    self.attributes.entry(attribute.attr.to_string()).or_default().extend(paths);
+                }
+            }
+            (
+                Expr::Tuple(ast::ExprTuple { elts: targets, .. })
+                | Expr::List(ast::ExprList { elts: targets, .. }),
+                value,
+            ) => {
+                if let Expr::Tuple(ast::ExprTuple { elts: values, .. })
+                | Expr::List(ast::ExprList { elts: values, .. }) = value
+                {
+                    for (target, value) in targets.iter().zip(values) {
+                        self.assign(target, value);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn assign_each(&mut self, target: &Expr, values: &Expr) {
+        if let Expr::Tuple(ast::ExprTuple { elts, .. })
+        | Expr::List(ast::ExprList { elts, .. })
+        | Expr::Set(ast::ExprSet { elts, .. }) = values
+        {
+            for value in elts {
+                self.assign(target, value);
+            }
+        }
+    }
+
+    fn alias(&mut self, name: &str, paths: Paths) {
+        // A name that is bound to what is made of itself, `x = x.f()`, would grow for ever.
+        let paths = paths.into_iter().filter(|path| path.len() < 160);
+        let mut paths = paths.peekable();
+        if paths.peek().is_some() {
+            self.aliases.entry(name.to_owned()).or_default().extend(paths);
+        }
+    }
+
+    fn text(&mut self, name: &str, texts: BTreeSet<String>) {
+        let known = self.texts.entry(name.to_owned()).or_default();
+        if known.len() + texts.len() <= 16 {
+            known.extend(texts.into_iter().filter(|it| it.len() < 4096));
+        }
+    }
+
+    /// What an expression stands for; nothing if that is neither a module nor of one.
+    pub(super) fn resolve(&self, expr: &Expr) -> Paths {
+        match expr {
+            Expr::Name(name) => self.named(name.id.as_str()),
+            Expr::Attribute(attribute) => {
+                let name = attribute.attr.as_str();
+                let mut paths = joined(&self.resolve(&attribute.value), name);
+                paths.extend(self.attributes.get(name).into_iter().flatten().cloned());
+                paths
+            }
+            Expr::Call(call) => self.called(call),
+            Expr::Subscript(subscript) => self.subscripted(subscript),
+            Expr::Named(named) => self.resolve(&named.value),
+            Expr::Await(awaited) => self.resolve(&awaited.value),
+            Expr::Starred(starred) => self.resolve(&starred.value),
+            Expr::If(choice) => &self.resolve(&choice.body) | &self.resolve(&choice.orelse),
+            Expr::BoolOp(choice) => choice.values.iter().flat_map(|it| self.resolve(it)).collect(),
+            Expr::BinOp(operation) if operation.op == Operator::Div => {
+                // Paths of files are joined so.
+                self.resolve(&operation.left)
+            }
+            _ => Paths::new(),
+        }
+    }
+
+    fn named(&self, name: &str) -> Paths {
+        let mut paths = self.aliases.get(name).cloned().unwrap_or_default();
+        if !self.bound.contains(name) {
+            // `from torch import *` brings its own `compile`.
+            if name == "compile" && self.stars.contains("torch") {
+                return ["torch.compile".to_owned()].into();
+            }
+            paths.insert(if name == "__builtins__" {
+                "builtins".to_owned()
+            } else {
+                format!("builtins.{name}")
+            });
+            paths.extend(self.stars.iter().map(|module| format!("{module}.{name}")));
+        }
+        paths
+    }
+
+    fn called(&self, call: &ast::ExprCall) -> Paths {
+        let function = self.resolve(&call.func);
+        let args = &call.arguments.args;
+        let mut paths = Paths::new();
+        for path in &function {
+            match path.as_str() {
+                "builtins.getattr" | "inspect.getattr_static" => {
+                    let Some([object, name]) = args.get(..2) else { continue };
+                    for name in self.texts(name) {
+                        paths.extend(joined(&self.resolve(object), &name));
+                    }
+                }
+                "builtins.__import__"
+                | "importlib.import_module"
+                | "importlib.__import__"
+                | "importlib.util.find_spec"
+                | "imp.load_module"
+                | "pydoc.locate"
+                | "pkgutil.resolve_name" => {
+                    let names = args.first().map(|it| self.texts(it)).unwrap_or_default();
+                    paths.extend(names.into_iter().map(|name| name.replace(':', ".")));
+                }
+                "builtins.vars" => paths
+                    .extend(joined(&args.first().map(|it| self.resolve(it)).unwrap_or_default(), "__dict__")),
+                "builtins.globals" | "builtins.locals" => {
+                    paths.insert("globals".to_owned());
+                }
+                "functools.partial" | "functools.partialmethod" | "functools.wraps" => {
+                    paths.extend(args.first().map(|it| self.resolve(it)).unwrap_or_default());
+                }
+                _ => {
+                    paths.insert(format!("{path}()"));
+                    if path.starts_with("pathlib.") || path.starts_with("os.path.") {
+                        // A path below a temporary folder is one of the same.
+                        let below = args
+                            .iter()
+                            .flat_map(|it| self.resolve(it))
+                            .filter(|it| it.starts_with("tempfile."));
+                        paths.extend(below);
+                    }
+                }
+            }
+        }
+        // `operator.attrgetter("system")(os)` and `operator.methodcaller("system", ...)(os)`
+        if let Expr::Call(getter) = &*call.func
+            && let Some(name) = getter.arguments.args.first()
+            && let Some(object) = args.first()
+        {
+            let makes_getter = self.resolve(&getter.func);
+            if makes_getter.contains("operator.attrgetter") || makes_getter.contains("operator.methodcaller")
+            {
+                for name in self.texts(name) {
+                    paths.extend(joined(&self.resolve(object), &name));
+                }
+            }
+        }
+        // `"".join` and the like have no path, methods of what is known have one: `os.__getattribute__("system")`.
+        if let Expr::Attribute(attribute) = &*call.func
+            && matches!(
+                attribute.attr.as_str(),
+                "__getattribute__" | "__getattr__" | "__getitem__" | "get" | "pop"
+            )
+            && let Some(name) = args.first()
+        {
+            let object = self.resolve(&attribute.value);
+            for name in self.texts(name) {
+                paths.extend(self.member(&object, &name));
+            }
+        }
+        paths
+    }
+
+    fn subscripted(&self, subscript: &ast::ExprSubscript) -> Paths {
+        let object = self.resolve(&subscript.value);
+        let names = self.texts(&subscript.slice);
+        if names.is_empty() {
+            return object.iter().map(|path| format!("{path}[]")).collect();
+        }
+        names.iter().flat_map(|name| self.member(&object, name)).collect()
+    }
+
+    /// `sys.modules["os"]`, `os.__dict__["system"]`, `globals()["x"]`, `__builtins__["eval"]`.
+    fn member(&self, object: &Paths, name: &str) -> Paths {
+        let mut paths = Paths::new();
+        for path in object {
+            if path == "sys.modules" {
+                paths.insert(name.to_owned());
+            } else if let Some(owner) = path.strip_suffix(".__dict__") {
+                paths.insert(format!("{owner}.{name}"));
+            } else if path == "globals" {
+                paths.extend(self.named(name));
+            } else if path == "builtins" || path.ends_with("__builtins__") {
+                paths.insert(format!("builtins.{name}"));
+            } else if path.ends_with("__getattribute__") || path.ends_with("__getattr__") {
+                // The object is what precedes.
+            } else {
+                paths.insert(format!("{path}[{name}]"));
+                if is_module(path) {
+                    paths.insert(format!("{path}.{name}"));
+                }
+            }
+        }
+        paths
+    }
+
+    /// The texts that an expression may be, as far as that can be told without running it.
+    pub(super) fn texts(&self, expr: &Expr) -> BTreeSet<String> {
+        match expr {
+            Expr::StringLiteral(text) => [text.value.to_str().to_owned()].into(),
+            Expr::BytesLiteral(bytes) => {
+                let bytes: Vec<u8> = bytes.value.bytes().collect();
+                [String::from_utf8_lossy(&bytes).into_owned()].into()
+            }
+            Expr::Name(name) => self.texts.get(name.id.as_str()).cloned().unwrap_or_default(),
+            Expr::If(choice) => &self.texts(&choice.body) | &self.texts(&choice.orelse),
+            Expr::BinOp(operation) if operation.op == Operator::Add => {
+                let right = self.texts(&operation.right);
+                self.texts(&operation.left)
+                    .iter()
+                    .flat_map(|left| right.iter().map(move |right| format!("{left}{right}")))
+                    .collect()
+            }
+            Expr::FString(text) => {
+                let mut whole = String::new();
+                for element in text.value.elements() {
+                    match element {
+                        ast::InterpolatedStringElement::Literal(literal) => whole.push_str(&literal.value),
+                        ast::InterpolatedStringElement::Interpolation(part) => {
+                            match self.texts(&part.expression).first() {
+                                Some(text) => whole.push_str(text),
+                                None => return BTreeSet::new(),
+                            }
+                        }
+                    }
+                }
+                [whole].into()
+            }
+            Expr::Subscript(subscript) if is_reversal(&subscript.slice) => {
+                self.texts(&subscript.value).iter().map(|text| text.chars().rev().collect()).collect()
+            }
+            Expr::Call(call) => self.texts_of_call(call),
+            _ => BTreeSet::new(),
+        }
+    }
+
+    fn texts_of_call(&self, call: &ast::ExprCall) -> BTreeSet<String> {
+        let args = &call.arguments.args;
+        if let Expr::Attribute(attribute) = &*call.func {
+            let own = self.texts(&attribute.value);
+            let arg = |at: usize| args.get(at).map(|it| self.texts(it)).unwrap_or_default();
+            let change = |change: fn(&str) -> String| own.iter().map(|text| change(text)).collect();
+            return match attribute.attr.as_str() {
+                "lower" | "casefold" => change(str::to_lowercase),
+                "upper" => change(str::to_uppercase),
+                "strip" => change(|text| text.trim().to_owned()),
+                "decode" | "encode" | "format" => own,
+                "replace" => {
+                    let (from, to) = (arg(0), arg(1));
+                    let (Some(from), Some(to)) = (from.first(), to.first()) else { return BTreeSet::new() };
+                    own.iter().map(|text| text.replace(from, to)).collect()
+                }
+                "join" => {
+                    let Some(
+                        Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }),
+                    ) = args.first()
+                    else {
+                        return BTreeSet::new();
+                    };
+                    let parts: Option<Vec<String>> =
+                        elts.iter().map(|it| self.texts(it).pop_first()).collect();
+                    own.iter().zip(parts).map(|(between, parts)| parts.join(between)).collect()
+                }
+                _ => BTreeSet::new(),
+            };
+        }
+        let function = self.resolve(&call.func);
+        if function.contains("builtins.chr")
+            && let Some(Expr::NumberLiteral(number)) = args.first()
+            && let ast::Number::Int(int) = &number.value
+            && let Some(char) = int.as_u32().and_then(char::from_u32)
+        {
+            return [char.to_string()].into();
+        }
+        if function.contains("builtins.str")
+            || function.contains("os.path.expanduser")
+            || function.contains("os.path.abspath")
+        {
+            return args.first().map(|it| self.texts(it)).unwrap_or_default();
+        }
+        if function.contains("os.path.join") {
+            let parts: Option<Vec<String>> = args.iter().map(|it| self.texts(it).pop_first()).collect();
+            return parts.map(|parts| parts.join("/")).into_iter().collect();
+        }
+        BTreeSet::new()
+    }
+
+    /// Whether the program binds a name itself.
+    pub(super) fn binds(&self, name: &str) -> bool {
+        self.bound.contains(name)
+    }
+}
+
+fn joined(objects: &Paths, name: &str) -> Paths {
+    objects
+        .iter()
+        .map(|object| match (object.strip_suffix(".__dict__"), name) {
+            // Modules hold what they import: `tempfile._os.system`.
+            (
+                None,
+                "os" | "_os" | "sys" | "_sys" | "subprocess" | "shutil" | "_shutil" | "builtins" | "socket"
+                | "importlib" | "ctypes",
+            ) if !object.contains('(') && object != name => name.trim_start_matches('_').to_owned(),
+            // `os.__dict__.__getitem__` and `.get`
+            (Some(_), "__getitem__" | "get" | "pop") => object.clone(),
+            _ => format!("{object}.{name}"),
+        })
+        .collect()
+}
+
+/// `[::-1]`
+fn is_reversal(slice: &Expr) -> bool {
+    let Expr::Slice(slice) = slice else { return false };
+    let is_minus_one = |step: &Expr| matches!(step, Expr::UnaryOp(unary) if unary.op == ast::UnaryOp::USub);
+    slice.lower.is_none() && slice.upper.is_none() && slice.step.as_deref().is_some_and(is_minus_one)
+}
+
+fn is_module(path: &str) -> bool {
+    !path.contains('.') && !path.contains('(') && !path.contains('[')
+}

@@ -1,0 +1,520 @@
+//! The rules of the review, over every expression of a program. Called by the module above.
+
+use std::collections::BTreeSet;
+
+use minrepro_reducers::syntax::{
+    AnyNodeRef, Node, Program, Ranged, TextRange, Tree,
+    ast::{self, Expr, ExprContext},
+};
+
+use super::{
+    Concern, Finding, hidden, line_of,
+    names::{Names, Paths},
+    paths,
+};
+
+/// Looks at a program.
+pub(super) struct Reviewer<'a> {
+    pub(super) program: &'a Program,
+    pub(super) tree: Tree<'a>,
+    pub(super) names: Names,
+    /// Files that the program writes itself.
+    saved: BTreeSet<String>,
+    found: Vec<Finding>,
+}
+
+impl<'a> Reviewer<'a> {
+    pub(super) fn new(program: &'a Program) -> Self {
+        let mut reviewer = Self {
+            program,
+            tree: program.tree(),
+            names: Names::of(program),
+            saved: BTreeSet::new(),
+            found: Vec::new(),
+        };
+        reviewer.saved = reviewer.saved();
+        reviewer
+    }
+
+    pub(super) fn findings(mut self) -> Vec<Finding> {
+        for index in 0..self.tree.nodes.len() {
+            let Node { node, parent } = self.tree.nodes[index];
+            let above = parent.map(|at| self.tree.nodes[at as usize].node);
+            match node {
+                AnyNodeRef::ExprName(name) if name.ctx != ExprContext::Load => {}
+                AnyNodeRef::ExprName(_) | AnyNodeRef::ExprAttribute(_) => self.access(node, above),
+                AnyNodeRef::ExprCall(call) => self.call(call),
+                AnyNodeRef::ExprSubscript(subscript) => self.subscript(subscript, above),
+                AnyNodeRef::StmtAugAssign(assign)
+                    if self.names.resolve(&assign.target).contains("os.environ") =>
+                {
+                    self.updated(assign.range(), std::slice::from_ref(&*assign.value), &[]);
+                }
+                AnyNodeRef::ExprBytesLiteral(bytes) => {
+                    let length: usize = bytes.value.iter().map(|part| part.value.len()).sum();
+                    let is_config = self.tree.ancestors(index as u32).any(|it| hidden::is_load_config(it));
+                    if length > 256 && !is_config {
+                        self.add(
+                            bytes.range(),
+                            Concern::Obfuscation,
+                            format!("holds {length} bytes as a literal"),
+                        );
+                    }
+                    self.escapes(bytes.range());
+                }
+                AnyNodeRef::ExprStringLiteral(text) => {
+                    self.escapes(text.range());
+                    if hidden::is_packed(text.value.to_str()) {
+                        self.add(
+                            text.range(),
+                            Concern::Obfuscation,
+                            "holds a long text that looks encoded".to_owned(),
+                        );
+                    }
+                }
+                _ if node.is_statement() => self.characters(node),
+                _ => {}
+            }
+        }
+        self.found
+    }
+
+    pub(super) fn add(&mut self, range: TextRange, concern: Concern, what: String) {
+        let line = line_of(self.program, range.start());
+        self.found.push(Finding { line, concern, what });
+    }
+
+    /// A name or a chain of attributes, called or not.
+    fn access(&mut self, node: AnyNodeRef<'a>, above: Option<AnyNodeRef<'a>>) {
+        if let AnyNodeRef::ExprAttribute(attribute) = node
+            && paths::is_inside(attribute.attr.as_str())
+        {
+            self.add(
+                node.range(),
+                Concern::Obfuscation,
+                format!("reaches into the interpreter by `{}`", attribute.attr),
+            );
+        }
+        // The longest chain says most.
+        if matches!(above, Some(AnyNodeRef::ExprAttribute(_))) {
+            return;
+        }
+        let Some(expr) = node.as_expr_ref() else { return };
+        let is_called =
+            matches!(above, Some(AnyNodeRef::ExprCall(call)) if call.func.range() == node.range());
+        for path in self.resolve_ref(expr) {
+            if let Some((concern, what)) = paths::anywhere(&path) {
+                self.add(node.range(), concern, format!("`{}` {what}", shown(&path)));
+            } else if paths::is_launcher(&path) && !is_called {
+                self.add(node.range(), Concern::Commands, format!("`{path}` runs a command"));
+            } else if matches!(
+                path.as_str(),
+                "sys.meta_path" | "sys.path_hooks" | "sys.settrace" | "sys.addaudithook"
+            ) {
+                self.add(
+                    node.range(),
+                    Concern::Obfuscation,
+                    format!("`{path}` changes how the interpreter works"),
+                );
+            }
+        }
+    }
+
+    fn resolve_ref(&self, node: ast::ExprRef<'_>) -> Paths {
+        match node {
+            ast::ExprRef::Name(name) => self.names.resolve(&Expr::Name(name.clone())),
+            ast::ExprRef::Attribute(attribute) => self.names.resolve(&Expr::Attribute(attribute.clone())),
+            _ => Paths::new(),
+        }
+    }
+
+    fn subscript(&mut self, subscript: &ast::ExprSubscript, above: Option<AnyNodeRef<'a>>) {
+        let object = self.names.resolve(&subscript.value);
+        if object.contains("os.environ") || object.contains("os.environb") {
+            if subscript.ctx != ExprContext::Load {
+                let value = match above {
+                    Some(AnyNodeRef::StmtAssign(assign)) => Some(&*assign.value),
+                    _ => None,
+                };
+                let texts = self.names.texts(&subscript.slice);
+                self.variable(subscript.range(), &texts, value);
+            }
+            return;
+        }
+        let whole = self.names.resolve(&Expr::Subscript(subscript.clone()));
+        self.looked_up(subscript.range(), &whole);
+        let is_hidden = self.names.texts(&subscript.slice).is_empty()
+            && object.iter().any(|it| {
+                it.ends_with(".__dict__")
+                    || it == "sys.modules"
+                    || it.ends_with("__builtins__")
+                    || it == "builtins"
+            });
+        if is_hidden {
+            self.add(
+                subscript.range(),
+                Concern::Obfuscation,
+                "looks up a name that is only known when it runs".to_owned(),
+            );
+        }
+    }
+
+    /// What a call or a subscript stands for, where it is no result but the thing itself.
+    fn looked_up(&mut self, range: TextRange, whole: &Paths) {
+        for path in whole.iter().filter(|it| !it.ends_with("()") && !it.ends_with(']')) {
+            if let Some((concern, what)) = paths::anywhere(path) {
+                self.add(range, concern, format!("`{}` {what}", shown(path)));
+            } else if paths::is_launcher(path) {
+                self.add(range, Concern::Commands, format!("`{path}` runs a command"));
+            }
+        }
+    }
+
+    fn call(&mut self, call: &'a ast::ExprCall) {
+        let range = call.range();
+        let function = self.names.resolve(&call.func);
+        let args = &call.arguments.args;
+        let keyword = |name: &str| call.arguments.find_keyword(name).map(|it| &it.value);
+        let whole = self.names.resolve(&Expr::Call(call.clone()));
+        self.looked_up(range, &whole);
+        let first =
+            args.first().or_else(|| ["file", "path", "args", "f", "name"].into_iter().find_map(keyword));
+        for path in &function {
+            self.hidden_name(path, call);
+            self.command(path, call, first);
+            self.paths(path, call, first);
+            self.loading(path, call, first);
+            self.decoding(path, range);
+            self.network(path, call, first);
+            match path.as_str() {
+                "timeit.timeit" | "timeit.repeat" | "timeit.Timer" | "torch.utils.benchmark.Timer" => {
+                    self.inner_code(call);
+                }
+                "types.FunctionType" | "types.CodeType" => {
+                    self.add(range, Concern::Commands, format!("`{path}` makes code"));
+                }
+                "os.kill" | "os.killpg"
+                    if !first.is_some_and(|it| self.names.resolve(it).contains("os.getpid()")) =>
+                {
+                    self.add(range, Concern::Commands, format!("`{path}` signals another process"));
+                }
+                _ => {}
+            }
+        }
+        let Expr::Attribute(method) = &*call.func else { return };
+        let name = method.attr.as_str();
+        let object = self.names.resolve(&method.value);
+        if object.iter().any(|it| it == "os.environ" || it == "os.environb") {
+            match name {
+                "update" => {
+                    let keywords: Vec<String> = call
+                        .arguments
+                        .keywords
+                        .iter()
+                        .filter_map(|it| it.arg.as_ref())
+                        .map(ToString::to_string)
+                        .collect();
+                    self.updated(range, args, &keywords);
+                }
+                "setdefault" | "pop" | "__setitem__" | "__delitem__" => {
+                    let texts = first.map(|it| self.names.texts(it)).unwrap_or_default();
+                    self.variable(range, &texts, args.get(1).filter(|_| name != "pop"));
+                }
+                "clear" => self.add(range, Concern::Environment, "clears the environment".to_owned()),
+                _ => {}
+            }
+        }
+        let is_path = object.iter().any(|it| it.starts_with("pathlib.") && it.contains("()"));
+        if let Some(what) = paths::writes_by_name(name)
+            && !self.is_temporary(&method.value)
+        {
+            self.add(range, Concern::Files, format!("`{name}` {what}"));
+        } else if is_path && paths::changes_path(name) && !self.is_temporary(&method.value) {
+            let reads_only = name == "open" && !self.writes(first);
+            if !reads_only {
+                self.add(range, Concern::Files, format!("`{name}` changes a file or folder"));
+            }
+        }
+        if object.iter().any(|it| it.ends_with("get_ipython()")) {
+            self.add(range, Concern::Commands, "gives the notebook a command".to_owned());
+            let texts: BTreeSet<String> = args.iter().flat_map(|it| self.texts_within(it)).collect();
+            self.installs(range, &texts);
+        }
+    }
+
+    /// A name that is only known when the program runs.
+    fn hidden_name(&mut self, path: &str, call: &ast::ExprCall) {
+        let args = &call.arguments.args;
+        match path {
+            "builtins.getattr" | "inspect.getattr_static" => {
+                let Some([object, name]) = args.get(..2) else { return };
+                let texts = self.names.texts(name);
+                let modules = self.names.resolve(object);
+                let is_risky = modules.iter().any(|it| {
+                    matches!(
+                        it.as_str(),
+                        "os" | "sys"
+                            | "subprocess"
+                            | "builtins"
+                            | "shutil"
+                            | "socket"
+                            | "ctypes"
+                            | "importlib"
+                            | "pathlib"
+                            | "posix"
+                            | "pickle"
+                    )
+                });
+                if texts.is_empty() && is_risky {
+                    self.add(
+                        call.range(),
+                        Concern::Obfuscation,
+                        "looks up a name that is only known when it runs".to_owned(),
+                    );
+                }
+                if texts.iter().any(|it| paths::is_inside(it)) {
+                    self.add(call.range(), Concern::Obfuscation, "reaches into the interpreter".to_owned());
+                }
+            }
+            "builtins.__import__"
+            | "importlib.import_module"
+            | "importlib.__import__"
+            | "pydoc.locate"
+            | "pkgutil.resolve_name" => {
+                let texts = args.first().map(|it| self.names.texts(it)).unwrap_or_default();
+                if texts.is_empty() {
+                    self.add(
+                        call.range(),
+                        Concern::Commands,
+                        "imports a module whose name is only known when it runs".to_owned(),
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn command(&mut self, path: &str, call: &ast::ExprCall, first: Option<&Expr>) {
+        let runs = paths::is_launcher(path);
+        let is_command =
+            runs || paths::anywhere(path).is_some_and(|(concern, _)| concern == Concern::Commands);
+        if !is_command {
+            return;
+        }
+        if runs && !first.is_some_and(|it| self.is_torchrun(it)) {
+            self.add(call.range(), Concern::Commands, format!("`{path}` runs a command"));
+        }
+        let texts: BTreeSet<String> =
+            call.arguments.args.iter().flat_map(|it| self.texts_within(it)).collect();
+        self.installs(call.range(), &texts);
+        if texts.iter().any(|it| {
+            it.split_whitespace().any(|word| ["curl", "wget", "scp", "ssh", "nc", "ncat"].contains(&word))
+        }) {
+            self.add(
+                call.range(),
+                Concern::Network,
+                "runs a command that speaks to other machines".to_owned(),
+            );
+        }
+    }
+
+    fn installs(&mut self, range: TextRange, texts: &BTreeSet<String>) {
+        let words: Vec<&str> = texts.iter().flat_map(|it| it.split_whitespace()).collect();
+        let names_one = words.iter().any(|it| {
+            let name = it.rsplit('/').next().unwrap_or(it);
+            [
+                "pip",
+                "pip3",
+                "conda",
+                "mamba",
+                "uv",
+                "apt",
+                "apt-get",
+                "easy_install",
+                "brew",
+                "yum",
+                "dnf",
+                "npm",
+            ]
+            .contains(&name)
+        });
+        if names_one && words.contains(&"install") {
+            self.add(range, Concern::Installing, "installs packages".to_owned());
+        }
+    }
+
+    /// `["torchrun", ...]` and `[sys.executable, "-m", "torch.distributed.run", ...]`.
+    fn is_torchrun(&self, command: &Expr) -> bool {
+        if let Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }) = command {
+            let word = |at: usize| elts.get(at).and_then(|it| self.names.texts(it).pop_first());
+            let is_launcher = |it: Option<String>| {
+                it.is_some_and(|it| {
+                    matches!(
+                        it.as_str(),
+                        "torch.distributed.run"
+                            | "torch.distributed.launch"
+                            | "torch.distributed.elastic.run"
+                    )
+                })
+            };
+            let is_python = elts.first().is_some_and(|it| self.names.resolve(it).contains("sys.executable"))
+                || word(0).is_some_and(|it| it == "python" || it == "python3");
+            return word(0).as_deref() == Some("torchrun")
+                || (is_python && word(1).as_deref() == Some("-m") && is_launcher(word(2)));
+        }
+        self.names.texts(command).iter().any(|text| {
+            (text.starts_with("torchrun ") || text.starts_with("python -m torch.distributed."))
+                && !text.contains([';', '|', '&', '$', '`', '>'])
+        })
+    }
+
+    /// The texts of an expression and of what is in its lists.
+    fn texts_within(&self, expr: &Expr) -> BTreeSet<String> {
+        if let Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }) = expr {
+            return elts.iter().flat_map(|it| self.texts_within(it)).collect();
+        }
+        self.names.texts(expr)
+    }
+
+    fn paths(&mut self, path: &str, call: &ast::ExprCall, first: Option<&Expr>) {
+        if !paths::reads_path(path) {
+            return;
+        }
+        let range = call.range();
+        let index = usize::from(path == "sys.path.insert");
+        let named = if index == 1 { call.arguments.args.get(1) } else { first };
+        let Some(named) = named else { return };
+        let texts = self.names.texts(named);
+        if texts.iter().any(|it| is_outside(it)) {
+            self.add(range, Concern::Files, format!("`{}` reaches outside the script's folder", shown(path)));
+        }
+        let opens = matches!(path, "builtins.open" | "io.open" | "codecs.open" | "gzip.open" | "bz2.open");
+        let mode =
+            call.arguments.args.get(1).or_else(|| call.arguments.find_keyword("mode").map(|it| &it.value));
+        let writes = if opens {
+            self.writes(mode)
+        } else if path == "os.open" {
+            call.arguments.args.iter().skip(1).any(|it| {
+                let text = self.program.slice(it.range());
+                ["O_WRONLY", "O_RDWR", "O_CREAT", "O_APPEND", "O_TRUNC"]
+                    .iter()
+                    .any(|flag| text.contains(flag))
+            })
+        } else {
+            false
+        };
+        let is_own = self.is_temporary(named)
+            || texts.iter().any(|it| it == "/dev/null" || (it.starts_with("/tmp/") && !it.contains("..")));
+        if writes && !is_own {
+            self.add(range, Concern::Files, format!("`{}` writes a file", shown(path)));
+        }
+    }
+
+    /// Whether a mode lets a file be written, or can not be told.
+    fn writes(&self, mode: Option<&Expr>) -> bool {
+        let Some(mode) = mode else { return false };
+        let texts = self.names.texts(mode);
+        texts.is_empty() || texts.iter().any(|it| it.contains(['w', 'a', 'x', '+']))
+    }
+
+    /// Whether a path is made of one that `tempfile` gave.
+    fn is_temporary(&self, expr: &Expr) -> bool {
+        struct Finder<'n>(&'n Names, bool);
+        impl<'a> ast::visitor::Visitor<'a> for Finder<'_> {
+            fn visit_expr(&mut self, expr: &'a Expr) {
+                self.1 |= self.0.resolve(expr).iter().any(|it| it.starts_with("tempfile."));
+                ast::visitor::walk_expr(self, expr);
+            }
+        }
+        let mut finder = Finder(&self.names, false);
+        ast::visitor::Visitor::visit_expr(&mut finder, expr);
+        finder.1 && !self.program.slice(expr.range()).contains("..")
+    }
+
+    fn loading(&mut self, path: &str, call: &ast::ExprCall, first: Option<&Expr>) {
+        let Some(what) = paths::loads(path) else { return };
+        let is_true =
+            |it: &ast::Keyword| !matches!(&it.value, Expr::BooleanLiteral(literal) if !literal.value);
+        if path == "numpy.load" && !call.arguments.find_keyword("allow_pickle").is_some_and(is_true) {
+            return;
+        }
+        let is_own = first.is_some_and(|it| {
+            self.is_temporary(it)
+                || self.names.resolve(it).iter().any(|it| {
+                    [
+                        "io.BytesIO()",
+                        "pickle.dumps()",
+                        "_pickle.dumps()",
+                        "io.StringIO()",
+                        "torch._inductor.aoti_compile_and_package()",
+                    ]
+                    .iter()
+                    .any(|own| it.starts_with(own))
+                })
+                || self.names.texts(it).iter().any(|text| self.saved.contains(text))
+        });
+        if !is_own {
+            self.add(call.range(), Concern::Loading, format!("`{path}` {what}"));
+        }
+    }
+
+    fn network(&mut self, path: &str, call: &ast::ExprCall, first: Option<&Expr>) {
+        for what in self.dealings(path, call, first) {
+            self.add(call.range(), Concern::Network, what.to_owned());
+        }
+    }
+
+    /// Code in texts that are run: reviewed as the rest.
+    fn inner_code(&mut self, call: &ast::ExprCall) {
+        let values = call.arguments.args.iter().chain(call.arguments.keywords.iter().map(|it| &it.value));
+        let texts: Vec<String> = values.flat_map(|it| self.names.texts(it)).collect();
+        for text in texts {
+            let Ok(program) = Program::parse(text) else { continue };
+            for finding in super::review(&program) {
+                self.add(call.range(), finding.concern, finding.what);
+            }
+        }
+    }
+
+    /// Literal paths that the program saves to.
+    fn saved(&self) -> BTreeSet<String> {
+        let mut saved: BTreeSet<String> = BTreeSet::new();
+        for node in &self.tree.nodes {
+            let AnyNodeRef::ExprCall(call) = node.node else { continue };
+            let is_save = self
+                .names
+                .resolve(&call.func)
+                .iter()
+                .any(|it| it.starts_with("torch.") && it.contains("save"))
+                || matches!(&*call.func, Expr::Attribute(attribute) if attribute.attr.as_str() == "save");
+            if is_save {
+                saved.extend(
+                    call.arguments
+                        .args
+                        .iter()
+                        .flat_map(|it| self.names.texts(it))
+                        .filter(|it| !is_outside(it)),
+                );
+            }
+        }
+        saved
+    }
+}
+
+/// A path that leads out of the folder of the run.
+fn is_outside(path: &str) -> bool {
+    let is_absolute = path.starts_with('/')
+        && path.len() > 1
+        && !path.starts_with("/tmp/")
+        && path != "/dev/null"
+        && path != "/tmp";
+    is_absolute
+        || path == "/"
+        || path.starts_with('~')
+        || path.split(['/', '\\']).any(|part| part == "..")
+        || path.get(1..3) == Some(":\\")
+}
+
+pub(super) fn shown(path: &str) -> &str {
+    path.strip_prefix("builtins.").unwrap_or(path)
+}
