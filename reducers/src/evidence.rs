@@ -20,6 +20,9 @@ pub struct Evidence {
     pub returned: BTreeMap<u32, String>,
     /// The functions that did not always return the same, by the line on which they begin.
     pub varying: BTreeSet<u32>,
+    /// What each function was first called with, by parameter, as expressions, by the line on which it begins.
+    #[serde(with = "pairs", default)]
+    pub arguments: BTreeMap<u32, BTreeMap<String, String>>,
     /// The program's own frames of the failure, outermost first; empty if it caught its failure.
     pub failure: Vec<Frame>,
     /// Those of the exceptions that it was raised from or while handling, the nearest first.
@@ -28,9 +31,9 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// The frames of the failure and of what it came from.
+    /// The frames of the failure that were run as they are written, and those of what it came from.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
-        self.failure.iter().chain(self.causes.iter().flatten())
+        self.failure.iter().chain(self.causes.iter().flatten()).filter(|frame| !frame.compiled)
     }
 }
 
@@ -46,8 +49,12 @@ pub struct Frame {
     pub function: String,
     /// The line on which the function begins.
     pub first_line: u32,
-    /// The values of its variables that can be written as expressions, in terms of the program's own global names.
+    /// The values of its variables that can be written as expressions, in terms of the program's own global names. Of a
+    /// frame that was compiled also those of the attributes that its line reads, by their dotted names.
     pub values: BTreeMap<String, String>,
+    /// Whether it was being compiled when that failed; its values are those of a run without a compiler.
+    #[serde(default)]
+    pub compiled: bool,
 }
 
 impl Frame {

@@ -1,7 +1,7 @@
 //! The statements of a program as a tree, each with what it reads and whether a traced run executed it; and the text of
 //! a program of which only some statements are kept. Proposes nothing. Called by the passes that use evidence.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::{
     closure::Statements,
@@ -24,6 +24,8 @@ pub(crate) struct Outline<'a> {
     lines: Vec<TextSize>,
     /// The statements that assign an attribute, by the attribute's name.
     pub(crate) stores: BTreeMap<Name, Vec<usize>>,
+    /// The names of all attributes that are read.
+    pub(crate) attributes: BTreeSet<Name>,
 }
 
 /// One statement.
@@ -60,6 +62,7 @@ impl<'a> Outline<'a> {
                 .map(TextSize::new)
                 .collect(),
             stores: BTreeMap::new(),
+            attributes: BTreeSet::new(),
         };
         // The innermost statement of each node.
         let mut around: Vec<Option<usize>> = Vec::with_capacity(tree.nodes.len());
@@ -69,6 +72,11 @@ impl<'a> Outline<'a> {
             let place = node.node.is_statement().then(|| places.place(range)).flatten();
             let Some(place) = place else {
                 around.push(parent);
+                if let AnyNodeRef::ExprAttribute(it) = node.node
+                    && it.ctx == ExprContext::Load
+                {
+                    outline.attributes.insert(it.attr.id.clone());
+                }
                 match (node.node, parent) {
                     (AnyNodeRef::ExprAttribute(it), Some(parent)) if it.ctx == ExprContext::Load => {
                         outline.statements[parent].attributes.push((it.attr.id.clone(), it.range));

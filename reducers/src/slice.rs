@@ -260,13 +260,16 @@ impl<'a> Slicer<'a> {
         (!self.values.is_empty() && !is_failing && value.len() <= LONG).then(|| value.clone())
     }
 
-    /// Whether a statement of a class is kept with it, whoever asks.
+    /// Whether a statement of a class is kept with it, whoever asks: methods that nothing names are called by a library.
     fn is_wanted_in_class(&self, index: usize) -> bool {
         let statement = &self.outline.statements[index];
         let is_special = |name: &str| name.starts_with("__") && name.ends_with("__");
         statement.is_executed
             && match statement.node {
-                AnyNodeRef::StmtFunctionDef(def) => is_special(&def.name) && self.is_entered(index),
+                AnyNodeRef::StmtFunctionDef(def) => {
+                    (is_special(&def.name) || !self.outline.attributes.contains(&def.name.id))
+                        && self.is_entered(index)
+                }
                 AnyNodeRef::StmtAssign(it) => {
                     self.depth == Depth::Full
                         || it.targets.iter().any(|it| matches!(it, Expr::Name(it) if is_special(&it.id)))

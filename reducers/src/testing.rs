@@ -71,8 +71,8 @@ pub(crate) fn check_example(pass: &Pass) {
     assert!(texts.contains(&after), "no proposal makes\n{after}but\n{}", texts.join("or\n"));
 }
 
-/// Evidence as comments on the lines of a text tell it: `# not executed`, and `# fails` or `# fails with x: 1, y: 2` on the
-/// lines of the traceback, the inner ones first. All functions were entered.
+/// Evidence as comments on the lines of a text tell it: `# not executed`, and `# fails` or `# fails with x: 1; y: 2` on the
+/// lines of the traceback, the inner ones first; `# compiled` likewise on those that were being compiled. All functions were entered.
 pub(crate) fn evidence(text: &str) -> Evidence {
     let mut evidence = Evidence::default();
     for (line, content) in (1..).zip(text.lines()) {
@@ -80,12 +80,14 @@ pub(crate) fn evidence(text: &str) -> Evidence {
         if !content.ends_with("# not executed") {
             evidence.hits.insert(line, 1);
         }
-        if let Some((_, values)) = content.split_once("# fails") {
+        let fails = content.split_once("# fails").or_else(|| content.split_once("# compiled"));
+        if let Some((_, values)) = fails {
             let is_module = !content.starts_with(' ');
-            let pairs = values.trim_start_matches(" with").split(", ").filter_map(|it| it.split_once(": "));
+            let pairs = values.trim_start_matches(" with").split("; ").filter_map(|it| it.split_once(": "));
             let frame = Frame {
                 line,
                 function: if is_module { "<module>" } else { "f" }.to_owned(),
+                compiled: content.contains("# compiled"),
                 values: pairs.map(|(name, value)| (name.trim().to_owned(), value.to_owned())).collect(),
                 ..Frame::default()
             };

@@ -55,7 +55,10 @@ class Writer:
         if kind is float or kind is complex:
             text = repr(value)
             return 'float("%s")' % text if text in ("inf", "-inf", "nan") else text
-        if isinstance(value, type) or callable(value) or kind is type(sys):
+        if isinstance(value, type) or kind is type(sys):
+            return self.named(value)
+        torch = sys.modules.get("torch")
+        if callable(value) and not (torch is not None and isinstance(value, torch.nn.Module)):
             return self.named(value)
         if id(value) in self.seen:
             raise Stop
@@ -83,6 +86,8 @@ class Writer:
             return repr(value)
         if kind.__name__ in ("generator", "coroutine"):
             return self.suspended(value)
+        if kind.__module__.split(".")[0] == "torch":
+            return self.of_torch(sys.modules["torch"], kind, value)
         return self.instance(kind, value)
 
     def parts(self, items):
@@ -119,6 +124,18 @@ class Writer:
             module = sys.modules.get(getattr(value, "__module__", None) or "")
             if module is not None and getattr(module, name, None) is value and id(module) in self.names:
                 return self.names[id(module)] + "." + name
+            if str(getattr(value, "__module__", "")).startswith("torch."):
+                return self.of_package(name, value)
+        raise Stop
+
+    def of_package(self, name, value):
+        """What a package offers in another module than the one that defines it."""
+        torch = sys.modules["torch"]
+        for module in (torch.nn, torch.nn.functional, torch):
+            if id(module) in self.names and getattr(module, name, None) is value:
+                return self.names[id(module)] + "." + name
+        if getattr(torch.nn, name, None) is value:
+            return self.write(torch) + ".nn." + name
         raise Stop
 
     def suspended(self, value):
@@ -159,10 +176,54 @@ class Writer:
             return self.named(kind) + "()"
         return self.library(kind, value)
 
+    def of_torch(self, torch, kind, value):
+        """Tensors as calls that make others like them; modules, and what tensors are described by."""
+        if kind is torch.Tensor or kind is torch.nn.Parameter:
+            return Tensor(torch, self.write(torch), value).text()
+        if kind is torch.Size:
+            return self.compound(tuple, tuple(value))
+        if kind is torch.device:
+            return self.write(torch) + '.device("' + str(value) + '")'
+        if kind in (torch.dtype, torch.layout, torch.memory_format):
+            return self.write(torch) + repr(value)[len("torch"):]
+        if not isinstance(value, torch.nn.Module):
+            return self.instance(kind, value)
+        if kind in (torch.nn.Sequential, torch.nn.ModuleList):
+            # What holds for the whole holds for its parts.
+            parts = [self.write(part) for part in value]
+            row = ", ".join(part[: -len(".eval()")] if part.endswith(".eval()") else part for part in parts)
+            text = self.named(kind) + ("(" + row + ")" if kind is torch.nn.Sequential else "([" + row + "])")
+        else:
+            text = self.brief(kind, self.library(kind, value))
+        return text if value.training else text + ".eval()"
+
+    def brief(self, kind, text):
+        """A call without the arguments that are the defaults, and with `3` for `(3, 3)`."""
+        import ast
+        import inspect
+
+        call = ast.parse(text, mode="eval").body
+        if not isinstance(call, ast.Call) or not hasattr(ast, "unparse"):
+            return text
+        parameters = inspect.signature(kind).parameters
+        kept = []
+        for keyword in call.keywords:
+            value = ast.literal_eval(keyword.value)
+            if isinstance(value, tuple) and len(set(value)) == 1:
+                value = value[0]
+                keyword.value = ast.Constant(value)
+            if value != getattr(parameters.get(keyword.arg), "default", inspect.Parameter.empty):
+                kept.append(keyword)
+        call.keywords = kept
+        brief = ast.unparse(call)
+        again = eval(brief, dict(self.namespace))
+        return brief if repr(again) == repr(eval(text, dict(self.namespace))) else text
+
     def library(self, kind, value):
         """A value of a library whose repr is an expression in the script's names."""
         names = getattr(sys, "stdlib_module_names", None)
-        if names is not None and kind.__module__.split(".")[0] not in names:
+        package = kind.__module__.split(".")[0]
+        if names is not None and package not in names and package != "torch":
             raise Stop
         text = repr(value)
         if len(text) > TEXT or "(" not in text or "<" in text or "__main__" in text:
@@ -183,6 +244,86 @@ class Writer:
         return ", ".join(parts)
 
 
+class Tensor:
+    """A tensor as a call that makes one of the same shape, type, strides and device, with values of the same kind."""
+
+    def __init__(self, torch, name, value):
+        self.torch = torch
+        self.name = name
+        self.value = value
+
+    def text(self):
+        torch, value = self.torch, self.value
+        if value.layout is not torch.strided or value.is_quantized:
+            raise Stop
+        options = "" if value.device.type == "cpu" else ', device="' + str(value.device) + '"'
+        if value.requires_grad:
+            options += ", requires_grad=True"
+        value = value.detach()
+        if value.device.type == "meta":
+            return self.call("empty", value.shape, self.typed() + options)
+        if value.dim() == 0:
+            number = value.item()
+            if number != number or number in (float("inf"), float("-inf")):
+                number = 'float("%s")' % number
+            kind = torch.tensor(value.item()).dtype
+            typed = "" if kind is value.dtype else self.typed()
+            return self.name + ".tensor(" + str(number) + typed + options + ")"
+        # The dimensions in the order of the memory; those that repeat one element have none there.
+        strides = value.stride()
+        order = sorted(range(value.dim()), key=lambda at: -strides[at])
+        shape = [value.shape[at] if strides[at] or value.shape[at] == 0 else 1 for at in order]
+        text = self.filled(shape, value, options)
+        if order != list(range(value.dim())):
+            text += self.moved(order)
+        if any(not stride and size > 1 for stride, size in zip(strides, value.shape)):
+            text += ".expand(" + ", ".join(map(str, value.shape)) + ")"
+        return text
+
+    def typed(self):
+        return ", dtype=" + self.name + str(self.value.dtype)[len("torch"):]
+
+    def call(self, function, shape, options):
+        sizes = ", ".join(map(str, shape))
+        return self.name + "." + function + "(" + (sizes or "()") + options + ")"
+
+    def filled(self, shape, value, options):
+        """A call that makes a contiguous tensor."""
+        torch, dtype = self.torch, value.dtype
+        is_default = dtype is torch.get_default_dtype()
+        typed = "" if is_default else self.typed()
+        if value.numel() == 0:
+            return self.call("empty", shape, typed + options)
+        if dtype.is_complex:
+            return self.call("randn", shape, typed + options)
+        plain = value if dtype.is_floating_point and value.element_size() > 1 else value.to(torch.int64)
+        least, most = plain.min().item(), plain.max().item()
+        if least == most and least in (0, 1):
+            return self.call("ones" if least else "zeros", shape, typed + options)
+        if dtype.is_floating_point and value.element_size() == 1:
+            return self.call("randn", shape, options) + ".to(" + self.name + str(dtype)[len("torch"):] + ")"
+        if dtype.is_floating_point:
+            # Where nothing is negative, that may matter.
+            return self.call("rand" if least >= 0 else "randn", shape, typed + options)
+        if dtype is torch.bool:
+            return "(" + self.call("rand", shape, options) + " > 0.5)"
+        typed = "" if dtype is torch.int64 else typed
+        if plain.dim() == 1 and plain.tolist() == list(range(len(plain))):
+            return self.call("arange", shape, typed + options)
+        if plain.numel() <= 8:
+            return self.name + ".tensor(" + repr(value.tolist()) + typed + options + ")"
+        sizes = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+        return self.name + ".randint(%d, %d, %s%s%s)" % (least, most + 1, sizes, typed, options)
+
+    def moved(self, order):
+        """What puts dimensions from the order of the memory into their own."""
+        back = [order.index(at) for at in range(len(order))]
+        wrong = [at for at in range(len(order)) if back[at] != at]
+        if len(wrong) == 2:
+            return ".transpose(%d, %d)" % tuple(wrong)
+        return ".permute(" + ", ".join(map(str, back)) + ")"
+
+
 class Tracer:
     def __init__(self, script):
         self.script = script
@@ -195,10 +336,15 @@ class Tracer:
         self.failure = []
         self.causes = []
         self.namespace = {}
+        self.arguments = {}  # first line of a function -> what it was first called with, as expressions
+        self.watched = {}  # line -> attributes that are read there
+        self.seen = {}  # watched line -> the frame when it first came there
 
-    def line(self, code, line):
+    def line(self, frame, line):
         count = self.hits.get(line, 0) + 1
         self.hits[line] = count
+        if line in self.watched and line not in self.seen:
+            self.seen[line] = self.frame(frame, line, self.watched[line])
         return count < LINES
 
     def call(self, frame):
@@ -206,6 +352,9 @@ class Tracer:
         first = code.co_firstlineno
         count = self.entered.get(first, 0) + 1
         self.entered[first] = count
+        if count == 1 and not code.co_name.startswith("<"):
+            names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            self.arguments[first] = self.values(frame, names)
         if code.co_name == "__init__" and code.co_argcount and len(self.made) < 5_000:
             self.construction(frame)
 
@@ -249,6 +398,9 @@ class Tracer:
     def is_own(self, code):
         return code.co_filename == self.script
 
+    def start(self):
+        return self.start_monitoring() if hasattr(sys, "monitoring") else self.start_settrace()
+
     def start_monitoring(self):
         """sys.monitoring, from CPython 3.12 on."""
         own = sys.monitoring
@@ -262,7 +414,7 @@ class Tracer:
             self.call(sys._getframe(1))
 
         def on_line(code, line):
-            if not self.is_own(code) or not self.line(code, line):
+            if not self.is_own(code) or not self.line(sys._getframe(1), line):
                 return own.DISABLE
 
         def on_return(code, offset, value):
@@ -288,7 +440,7 @@ class Tracer:
 
         def on_event(frame, event, arg):
             if event == "line":
-                if not self.line(frame.f_code, frame.f_lineno):
+                if not self.line(frame, frame.f_lineno):
                     frame.f_trace_lines = False
             elif event == "exception":
                 self.raise_(arg[1])
@@ -299,7 +451,7 @@ class Tracer:
         def on_call(frame, event, arg):
             if event != "call" or not self.is_own(frame.f_code):
                 return None
-            self.line(frame.f_code, frame.f_lineno)
+            self.line(frame, frame.f_lineno)
             self.call(frame)
             return on_event
 
@@ -322,11 +474,9 @@ class Tracer:
             self.causes.append(self.frames(error.__traceback__))
 
     def frames(self, traceback):
-        writer = Writer(self.namespace, self.made)
         frames = []
         while traceback is not None:
-            frame = traceback.tb_frame
-            code = frame.f_code
+            code = traceback.tb_frame.f_code
             if self.is_own(code):
                 place = [traceback.tb_lineno, None, None, None]
                 if hasattr(code, "co_positions") and traceback.tb_lasti >= 0:
@@ -335,23 +485,81 @@ class Tracer:
                             # From, to: line and column each.
                             place = [found[0], found[2], found[1], found[3]]
                             break
-                values = {}
-                if len(frames) < 40:
-                    for name, value in list(frame.f_locals.items())[:200]:
-                        text = writer.text(value)
-                        if text is not None and name.isidentifier():
-                            values[name] = text
                 if place[0] is None:
                     place = [traceback.tb_lineno, None, None, None]
-                frames.append({
-                    "line": traceback.tb_lineno,
-                    "place": place,
-                    "function": code.co_name,
-                    "first_line": code.co_firstlineno,
-                    "values": values,
-                })
+                names = list(traceback.tb_frame.f_locals)[:200] if len(frames) < 40 else []
+                frame = self.frame(traceback.tb_frame, traceback.tb_lineno, names)
+                frames.append(dict(frame, place=place))
             traceback = traceback.tb_next
         return frames
+
+    def frame(self, frame, line, names):
+        """A frame with the values of some names and attributes."""
+        code = frame.f_code
+        return {
+            "line": line,
+            "place": [line, None, None, None],
+            "function": code.co_name,
+            "first_line": code.co_firstlineno,
+            "values": self.values(frame, names),
+        }
+
+    def values(self, frame, names):
+        writer = Writer(self.namespace, self.made)
+        values = {}
+        for name in names:
+            if not name.startswith("__") and all(map(str.isidentifier, name.split("."))):
+                try:
+                    value = eval(name, frame.f_globals, frame.f_locals)
+                except Exception:
+                    continue
+                # A method is a part of what it is looked up in.
+                if "." in name and getattr(value, "__self__", None) is not None:
+                    continue
+                text = writer.text(value)
+                if text is not None:
+                    values[name] = text
+        return values
+
+    def compiled(self, error):
+        """The script's lines that were being compiled when it failed, outermost first."""
+        import re
+
+        lines = []
+        while error is not None:
+            _, mark, stack = str(error).rpartition("from user code:")
+            found = re.findall(r'File "([^"]+)", line (\d+)', stack) if mark else []
+            lines = [int(line) for file, line in found if file == self.script] or lines
+            error = error.__cause__ or error.__context__
+        return lines
+
+    def watch(self, lines, source):
+        """Takes down what the statements on these lines read, when the script comes by."""
+        import ast
+
+        for line in lines:
+            self.watched[line] = names = {}
+            at = [it for it in ast.walk(ast.parse(source)) if isinstance(it, ast.stmt) and it.lineno <= line]
+            statement = max(at, key=lambda it: (it.lineno, it.col_offset), default=None)
+            for node in ast.walk(statement) if statement is not None else ():
+                while isinstance(node, ast.Attribute):
+                    names[ast.unparse(node)] = None
+                    node = node.value
+                if isinstance(node, ast.Name):
+                    names[node.id] = None
+
+    def add(self, eager, lines):
+        """Adds what another run did that was not compiled: code that is compiled runs as something else."""
+        for mine, its in ((self.hits, eager.hits), (self.entered, eager.entered)):
+            for line, count in its.items():
+                mine.setdefault(line, count)
+        for first, text in eager.returned.items():
+            self.returned.setdefault(first, text)
+        for first, values in eager.arguments.items():
+            if len(values) >= len(self.arguments.get(first, ())):
+                self.arguments[first] = values
+        self.varying |= eager.varying
+        self.failure += [dict(eager.seen[line], compiled=True) for line in lines if line in eager.seen]
 
     def save(self, out):
         import json
@@ -365,27 +573,66 @@ class Tracer:
                     "varying": sorted(self.varying),
                     "failure": self.failure,
                     "causes": self.causes,
+                    "arguments": sorted(self.arguments.items()),
                 },
                 file,
             )
 
 
+def module(script):
+    import types
+
+    made = types.ModuleType("__main__")
+    made.__file__ = script
+    made.__builtins__ = sys.modules["builtins"]
+    sys.modules["__main__"] = made
+    return made.__dict__
+
+
+def run_eagerly(tracer, code, lines, source):
+    """Runs a script once more without compiling anything, silently, and adds what that shows."""
+    import os
+
+    torch = sys.modules["torch"]
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
+    os.environ["TORCHDYNAMO_DISABLE"] = "1"
+    if hasattr(torch.compiler, "set_stance"):
+        torch.compiler.set_stance("force_eager")
+    eager = Tracer(tracer.script)
+    eager.namespace = module(tracer.script)
+    eager.watch(lines, source)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    streams = [os.dup(stream) for stream in (1, 2)]
+    silence = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(silence, stream)
+    stop = eager.start()
+    try:
+        exec(code, eager.namespace)
+    except BaseException:
+        pass
+    stop()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    for stream, saved in zip((1, 2), streams):
+        os.dup2(saved, stream)
+    tracer.add(eager, lines)
+
+
 def main():
     import os
     import threading
-    import types
 
     out, script = sys.argv[1:3]
     del sys.argv[:2]
     sys.path[0] = os.path.dirname(script)
     with open(script, "rb") as file:
-        code = compile(file.read(), script, "exec", dont_inherit=True)
-    module = types.ModuleType("__main__")
-    module.__file__ = script
-    module.__builtins__ = sys.modules["builtins"]
-    sys.modules["__main__"] = module
+        source = file.read()
+    code = compile(source, script, "exec", dont_inherit=True)
     tracer = Tracer(script)
-    tracer.namespace = module.__dict__
+    tracer.namespace = module(script)
 
     def in_thread(args, report=threading.excepthook):
         if not tracer.failure:
@@ -393,9 +640,9 @@ def main():
         report(args)
 
     threading.excepthook = in_thread
-    stop = tracer.start_monitoring() if hasattr(sys, "monitoring") else tracer.start_settrace()
+    stop = tracer.start()
     try:
-        exec(code, module.__dict__)
+        exec(code, tracer.namespace)
     except SystemExit:
         stop()
         tracer.save(out)
@@ -416,6 +663,12 @@ def main():
                 thread.join()
         stop()
     tracer.save(out)
+    if "torch._dynamo.convert_frame" in sys.modules:
+        try:
+            run_eagerly(tracer, code, tracer.compiled(failed), source)
+        except Exception:
+            pass
+        tracer.save(out)
     if failed is not None:
         sys.excepthook(type(failed), failed, failed.__traceback__)
         sys.exit(1)

@@ -1,12 +1,12 @@
 //! The tracer under every interpreter: what it writes down, and that a run ends as it would have without it.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use minrepro::runner::{Command, End, Job, Outcome, Runner};
 use minrepro_reducers::evidence::Evidence;
 
 use super::setup;
-use crate::support::{interpreters, skip};
+use crate::support::{interpreters, skip, torch};
 
 const SCRIPT: &str = "\
 import sys
@@ -35,17 +35,22 @@ fn on_all(source: &str, check: impl Fn(&Outcome, &Outcome, Option<Evidence>)) {
         return;
     }
     for python in interpreters().values() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut setup = setup(folder.path(), 2);
-        setup.command = Command::Python { python: python.clone(), args: vec!["one".into()] };
-        let runner = Runner::start(setup).unwrap();
-        let plain = Job::new(source.as_bytes().into(), Duration::from_secs(30));
-        let traced = Job { traced: true, ..plain.clone() };
-        let outcomes = runner.run_all(&[plain, traced], &mut |_, _| {}).unwrap();
-        let [plain, traced] = outcomes.as_slice() else { panic!("two outcomes") };
-        let evidence = traced.trace.as_deref().map(|text| serde_json::from_str(text).unwrap());
-        check(plain, traced, evidence);
+        on(python, source, &check);
     }
+}
+
+/// The same under one interpreter.
+fn on(python: &Path, source: &str, check: impl Fn(&Outcome, &Outcome, Option<Evidence>)) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut setup = setup(folder.path(), 2);
+    setup.command = Command::Python { python: python.to_owned(), args: vec!["one".into()] };
+    let runner = Runner::start(setup).unwrap();
+    let plain = Job::new(source.as_bytes().into(), Duration::from_secs(30));
+    let traced = Job { traced: true, ..plain.clone() };
+    let outcomes = runner.run_all(&[plain, traced], &mut |_, _| {}).unwrap();
+    let [plain, traced] = outcomes.as_slice() else { panic!("two outcomes") };
+    let evidence = traced.trace.as_deref().map(|text| serde_json::from_str(text).unwrap());
+    check(plain, traced, evidence);
 }
 
 #[test]
@@ -90,5 +95,83 @@ fn causes_exits_and_broken_scripts() {
     on_all("x = (\n", |plain, traced, evidence| {
         assert_eq!(plain.end, traced.end);
         assert!(evidence.is_none());
+    });
+}
+
+const TENSORS: &str = "\
+import torch
+from torch import nn
+class Model(nn.Module):
+    def __init__(self, size, *, more=2):
+        super().__init__()
+        self.linear = nn.Linear(size, more)
+    def forward(self, x):
+        moved = x.transpose(0, 1)
+        wide = torch.ones(3, 1).expand(3, 4)
+        index = torch.arange(5)
+        mask = torch.eye(3) > 0.5
+        image = torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last)
+        half, zero = torch.randn(3).half(), torch.zeros(2, dtype=torch.float64)
+        layers = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.GELU()).eval()
+        shape, kind, weight = x.shape, torch.bfloat16, self.linear.weight
+        raise ValueError(1)
+Model(4)(torch.randn(3, 4))
+";
+
+#[test]
+fn tensors_are_written_as_calls() {
+    let Some(python) = torch() else {
+        return skip("tensors_are_written_as_calls", "no PyTorch was found");
+    };
+    on(&python, TENSORS, |_, _, evidence| {
+        let evidence = evidence.unwrap();
+        let values = &evidence.failure.last().unwrap().values;
+        for (name, expected) in [
+            ("self", "Model(4)"),
+            ("x", "torch.randn(3, 4)"),
+            ("moved", "torch.randn(3, 4).transpose(0, 1)"),
+            ("wide", "torch.ones(3, 1).expand(3, 4)"),
+            ("index", "torch.arange(5)"),
+            ("mask", "(torch.rand(3, 3) > 0.5)"),
+            ("image", "torch.randn(2, 4, 5, 3).permute(0, 3, 1, 2)"),
+            ("half", "torch.randn(3, dtype=torch.float16)"),
+            ("zero", "torch.zeros(2, dtype=torch.float64)"),
+            ("layers", "nn.Sequential(nn.Conv2d(3, 8, kernel_size=3, padding=1), nn.GELU()).eval()"),
+            ("shape", "(3, 4)"),
+            ("kind", "torch.bfloat16"),
+            ("weight", "torch.randn(2, 4, requires_grad=True)"),
+        ] {
+            assert_eq!(values.get(name).map(String::as_str), Some(expected), "{name}");
+        }
+    });
+}
+
+const COMPILED: &str = "\
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.limit = 0.5
+    def forward(self, x):
+        y = x.relu()
+        return y[x > self.limit]
+print('once')
+torch.compile(Model(), backend='eager', fullgraph=True)(torch.randn(3, 4))
+";
+
+#[test]
+fn what_was_compiled_is_run_once_more_without() {
+    let test = "what_was_compiled_is_run_once_more_without";
+    let Some(python) = torch() else { return skip(test, "no PyTorch was found") };
+    on(&python, COMPILED, |plain, traced, evidence| {
+        assert_eq!((plain.end, &plain.stdout), (traced.end, &traced.stdout));
+        let evidence = evidence.unwrap();
+        assert!(evidence.hits.contains_key(&7), "{:?}", evidence.hits);
+        let [module, compiled] = evidence.failure.as_slice() else { panic!("{:?}", evidence.failure) };
+        assert!(module.line == 10 && !module.compiled && compiled.line == 8 && compiled.compiled);
+        let value = |name: &str| compiled.values.get(name).map(String::as_str);
+        assert_eq!(value("y"), Some("torch.rand(3, 4)"));
+        assert_eq!(value("self.limit"), Some("0.5"));
+        assert_eq!(evidence.arguments[&6]["x"], "torch.randn(3, 4)");
     });
 }

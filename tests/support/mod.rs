@@ -57,6 +57,16 @@ pub(crate) fn newest() -> Option<&'static PathBuf> {
     interpreters().last_key_value().map(|(_, path)| path)
 }
 
+/// An interpreter with PyTorch: one in minrepro's cache, `torch-VERSION/bin/python`.
+pub(crate) fn torch() -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or(home)?.join("minrepro");
+    let mut found: Vec<PathBuf> = cache.read_dir().ok()?.flatten().map(|it| it.path()).collect();
+    found.retain(|it| it.file_name().is_some_and(|name| name.to_string_lossy().starts_with("torch-")));
+    found.sort();
+    found.into_iter().map(|it| it.join("bin/python")).rfind(|it| it.is_file())
+}
+
 /// Processes whose command line holds a text.
 pub(crate) fn processes_with(marker: &str) -> Vec<String> {
     let mut found = Vec::new();

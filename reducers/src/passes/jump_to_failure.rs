@@ -21,7 +21,7 @@ pass! {
     /// class A:
     ///     def f(self, x):
     ///         log(x)
-    ///         return g(self, x + 1)  # fails with self: A(), x: 2
+    ///         return g(self, x + 1)  # fails with self: A(); x: 2
     ///
     /// for item in load():
     ///     item.f(2)  # fails
@@ -40,7 +40,8 @@ pass! {
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let Some(evidence) = cx.evidence else { return };
     let outline = Outline::of(cx.program, evidence);
-    for frame in (0..evidence.failure.len()).rev() {
+    let plain = |frame: &usize| !evidence.failure[*frame].compiled;
+    for frame in (0..evidence.failure.len()).rev().filter(plain) {
         for depth in [Depth::Thin, Depth::Middle, Depth::Full] {
             for (whole, values) in
                 [false, true].into_iter().flat_map(|it| [(it, Values::Steady), (it, Values::Last)])

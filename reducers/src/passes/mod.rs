@@ -37,6 +37,7 @@ pub(crate) mod inline_functions;
 pub(crate) mod inline_parameters;
 pub(crate) mod inline_variables;
 pub(crate) mod inline_wrappers;
+pub(crate) mod jump_into_compiled;
 pub(crate) mod jump_to_failure;
 pub(crate) mod keep_slice;
 pub(crate) mod lower_backends;

@@ -1,0 +1,371 @@
+use std::collections::BTreeMap;
+
+use crate::{
+    edit::Edit,
+    evidence::{Evidence, Frame},
+    outline::Outline,
+    pass::{Cx, Prior, Proposals, Stage, pass, whole_text},
+    passes::inline_functions::replaced,
+    slice::{Depth, Slicer, tidied},
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange,
+        ast::{Expr, ExprContext, Stmt, StmtFunctionDef},
+    },
+    torch::{Compilation, Form, Torch, compilations},
+};
+
+pass! {
+    /// Compiles only the statement or the function that fails, with the values that a run without the compiler saw there.
+    ///
+    /// ```python before
+    /// import torch
+    /// def step(x):
+    ///     y = x.relu()
+    ///     return y.sum() + 1  # compiled with y: torch.rand(2, 3)
+    /// f = torch.compile(step, fullgraph=True)
+    /// for batch in load():
+    ///     f(batch)  # fails
+    /// ```
+    /// ```python after
+    /// import torch
+    /// @torch.compile(fullgraph=True)
+    /// def f(y):
+    ///     return y.sum() + 1
+    /// f(torch.rand(2, 3))
+    /// ```
+    pub(crate) static JUMP_INTO_COMPILED = Pass { stage: Stage::Leap, propose };
+}
+
+fn propose(cx: &Cx<'_>, out: &mut Proposals) {
+    let Some(evidence) = cx.evidence else { return };
+    let tree = cx.program.tree();
+    let Some(torch) = Torch::of(cx.program, &tree) else { return };
+    let found = compilations(&torch, &tree);
+    let mut compilers: Vec<Compiler> = found.iter().filter_map(|it| Compiler::of(cx.program, it)).collect();
+    compilers.sort();
+    compilers.dedup();
+    if compilers.is_empty() {
+        return;
+    }
+    let outline = Outline::of(cx.program, evidence);
+    let jump = Jump { outline: &outline, evidence };
+    let frames: Vec<&Frame> = evidence.failure.iter().rev().filter(|it| it.compiled).collect();
+    for compiler in &compilers {
+        let alone = frames.iter().filter_map(|frame| jump.statement(frame, compiler));
+        let called = evidence.arguments.keys().filter_map(|&line| jump.function(line, compiler));
+        for code in alone.chain(called) {
+            for depth in [Depth::Thin, Depth::Full] {
+                let mut slicer = Slicer::new(&outline, evidence, cx.gaps, depth);
+                slicer.keep_names_of(&code);
+                let mut text = slicer.text().unwrap_or_default();
+                if !text.is_empty() && !text.ends_with('\n') {
+                    text.push('\n');
+                }
+                let text = tidied(cx.program, text + &code);
+                if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
+                    out.propose(edits, Prior::Even, "what fails when it is compiled, alone");
+                }
+                out.next_group();
+            }
+        }
+    }
+}
+
+/// What compiles, and its settings.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Compiler {
+    name: String,
+    /// Whether the settings are given by a call of their own.
+    comes_first: bool,
+    settings: String,
+}
+
+impl Compiler {
+    fn of(program: &Program, compilation: &Compilation<'_>) -> Option<Self> {
+        let is_method = compilation.form == Form::Method;
+        let name = if is_method { "torch.compile" } else { program.slice(compilation.mention) };
+        let comes_first = compilation.form == Form::Optimize;
+        let Some(call) = compilation.call else {
+            return compilation.around.is_none().then(|| Self {
+                name: name.to_owned(),
+                comes_first,
+                settings: String::new(),
+            });
+        };
+        let positional = call.arguments.args.iter().filter(|_| comes_first).map(Ranged::range);
+        let named =
+            call.arguments.keywords.iter().filter(|it| it.arg.as_ref().is_none_or(|it| it.id != "model"));
+        let settings: Vec<&str> =
+            positional.chain(named.map(Ranged::range)).map(|range| program.slice(range)).collect();
+        Some(Self { name: name.to_owned(), comes_first, settings: settings.join(", ") })
+    }
+
+    /// As a decorator.
+    fn decorator(&self) -> String {
+        match self.settings.as_str() {
+            "" if !self.comes_first => format!("@{}", self.name),
+            settings => format!("@{}({settings})", self.name),
+        }
+    }
+
+    /// Of a model.
+    fn call(&self, model: &str) -> String {
+        match self.settings.as_str() {
+            settings if self.comes_first => format!("{}({settings})({model})", self.name),
+            "" => format!("{}({model})", self.name),
+            settings => format!("{}({model}, {settings})", self.name),
+        }
+    }
+}
+
+struct Jump<'a> {
+    outline: &'a Outline<'a>,
+    evidence: &'a Evidence,
+}
+
+impl Jump<'_> {
+    /// A compiled function of the one statement that failed, and its call.
+    fn statement(&self, frame: &Frame, compiler: &Compiler) -> Option<String> {
+        let program = self.outline.program;
+        let index = self.outline.on_line(frame.line)?;
+        let range = self.outline.statements[index].range;
+        let (part, lead) = match self.outline.statements[index].node {
+            AnyNodeRef::StmtExpr(it) => (it.value.range(), "return "),
+            AnyNodeRef::StmtReturn(it) => (it.value.as_ref()?.range(), "return "),
+            AnyNodeRef::StmtAssign(it) => (it.value.range(), "return "),
+            AnyNodeRef::StmtAnnAssign(it) => (it.value.as_ref()?.range(), "return "),
+            AnyNodeRef::StmtIf(it) => (it.test.range(), "if "),
+            AnyNodeRef::StmtWhile(it) => (it.test.range(), "if "),
+            AnyNodeRef::StmtFor(it) => (it.iter.range(), "for _ in "),
+            AnyNodeRef::StmtAugAssign(_) | AnyNodeRef::StmtAssert(_) => (range, ""),
+            _ => return None,
+        };
+        let Inputs { parameters, edits } = self.inputs(part, frame)?;
+        let mut body = replaced(program, part, &edits)?;
+        if body.contains('\n') {
+            if lead.is_empty() {
+                return None;
+            }
+            body = format!("({body})");
+        }
+        let mut body = format!("{lead}{body}");
+        match self.outline.statements[index].node {
+            AnyNodeRef::StmtAugAssign(it) => {
+                body.push_str("\n    return ");
+                body.push_str(program.slice(it.target.range()));
+            }
+            _ if matches!(lead, "if " | "for _ in ") => body.push_str(":\n        pass"),
+            _ => {}
+        }
+        let names: Vec<&str> = parameters.keys().map(String::as_str).collect();
+        let values: Vec<&str> = parameters.values().map(String::as_str).collect();
+        Some(format!(
+            "{}\ndef f({}):\n    {body}\nf({})\n",
+            compiler.decorator(),
+            names.join(", "),
+            values.join(", ")
+        ))
+    }
+
+    /// What a part of a frame reads: parameters with their values, and what is written in its place.
+    fn inputs(&self, part: TextRange, frame: &Frame) -> Option<Inputs> {
+        let program = self.outline.program;
+        let mut inputs = Inputs::default();
+        let mut done = TextRange::default();
+        for node in program.tree().nodes.iter().filter(|node| part.contains_range(node.node.range())) {
+            let range = node.node.range();
+            let name = match node.node {
+                AnyNodeRef::ExprAttribute(it) if it.ctx == ExprContext::Load => it.attr.as_str(),
+                AnyNodeRef::ExprName(it) => it.id.as_str(),
+                _ => continue,
+            };
+            if done.contains_range(range) {
+                continue;
+            }
+            let text = program.slice(range);
+            match frame.values.get(text) {
+                Some(value) if value == text => done = range,
+                Some(value) if is_literal(value) => {
+                    inputs.edits.push(Edit::replace(range, value));
+                    done = range;
+                }
+                Some(value) => {
+                    let old = inputs.parameters.insert(name.to_owned(), value.clone());
+                    if old.is_some_and(|old| old != *value) || name == "f" {
+                        return None;
+                    }
+                    if text != name {
+                        inputs.edits.push(Edit::replace(range, name));
+                    }
+                    done = range;
+                }
+                None if node.node.is_expr_name() && self.is_local(range, part) => return None,
+                None => {}
+            }
+        }
+        Some(inputs)
+    }
+
+    /// Whether a name is bound by the function around a part, outside of that part.
+    fn is_local(&self, name: TextRange, part: TextRange) -> bool {
+        self.outline.program.scopes().variables.iter().any(|variable| {
+            variable.scope != crate::scope::ScopeKind::Module
+                && variable.uses.iter().any(|it| it.range == name)
+                && !variable.bindings.iter().all(|it| part.contains_range(it.range))
+        })
+    }
+
+    /// The compiled call of the function that begins on a line, with what it was called with.
+    fn function(&self, line: u32, compiler: &Compiler) -> Option<String> {
+        let outline = self.outline;
+        let begins = |index: &usize| outline.line_of(outline.statements[*index].range.start()) == line;
+        let index = (0..outline.statements.len())
+            .filter(begins)
+            .find(|&it| matches!(outline.statements[it].node, AnyNodeRef::StmtFunctionDef(_)))?;
+        let AnyNodeRef::StmtFunctionDef(def) = outline.statements[index].node else { return None };
+        let values = &self.evidence.arguments[&line];
+        if !values.values().any(|value| value.contains("torch.")) {
+            return None;
+        }
+        match outline.statements[index].parent.map(|it| outline.statements[it].node) {
+            None if def.decorator_list.is_empty() => {
+                let arguments = arguments(def, values, 0)?;
+                Some(format!("{}({arguments})\n", compiler.call(&def.name)))
+            }
+            None => Some(format!("{}({})\n", def.name, arguments(def, values, 0)?)),
+            Some(AnyNodeRef::StmtClassDef(_)) if def.name.as_str() == "forward" => {
+                let own = def.parameters.iter_non_variadic_params().next()?.name();
+                let model = values.get(own.as_str())?;
+                Some(format!("{}({})\n", compiler.call(model), arguments(def, values, 1)?))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Inputs {
+    parameters: BTreeMap<String, String>,
+    edits: Vec<Edit>,
+}
+
+/// The arguments of a call that gives a function what it was called with.
+fn arguments(def: &StmtFunctionDef, values: &BTreeMap<String, String>, skipped: usize) -> Option<String> {
+    let mut given = Vec::new();
+    let mut by_name = false;
+    let keyword_only = def.parameters.kwonlyargs.len();
+    let count = def.parameters.iter_non_variadic_params().count();
+    for (position, parameter) in def.parameters.iter_non_variadic_params().enumerate().skip(skipped) {
+        let name = parameter.name().as_str();
+        by_name |= position >= count - keyword_only;
+        match values.get(name) {
+            Some(value) if by_name => given.push(format!("{name}={value}")),
+            Some(value) => given.push(value.clone()),
+            None if parameter.default.is_some() => by_name = true,
+            None => return None,
+        }
+    }
+    Some(given.join(", "))
+}
+
+/// Whether a value may as well stand where it is used.
+fn is_literal(value: &str) -> bool {
+    const SHORT: usize = 24;
+    let Ok(program) = Program::parse(value) else { return false };
+    match program.body() {
+        [Stmt::Expr(stmt)] => value.len() <= SHORT && is_plain(&stmt.value),
+        _ => false,
+    }
+}
+
+fn is_plain(expr: &Expr) -> bool {
+    match expr {
+        Expr::Tuple(it) => it.elts.iter().all(is_plain),
+        Expr::UnaryOp(it) => is_plain(&it.operand),
+        _ => expr.is_literal_expr(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::JUMP_INTO_COMPILED;
+    use crate::{evidence::Gaps, syntax::Program, testing::evidence};
+
+    /// The texts that are proposed for a program whose comments tell what a traced run saw.
+    fn texts(text: &str, arguments: &[(u32, &[(&str, &str)])]) -> Vec<String> {
+        let program = Program::parse(text).unwrap();
+        let mut evidence = evidence(text);
+        for (line, values) in arguments {
+            let values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            evidence.arguments.insert(*line, values.collect());
+        }
+        let proposals = JUMP_INTO_COMPILED.proposals_with(&program, Some(&evidence), &Gaps::default());
+        let mut texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        texts.dedup();
+        texts
+    }
+
+    #[test]
+    fn attributes_and_plain_values_are_written_in_their_place() {
+        let text = "\
+from torch import compile, nn
+import torch
+class M(nn.Module):
+    def forward(self, x):
+        if self.layer(x).view(self.n, -1).sum() > 1:  # compiled with self.layer: nn.Linear(2, 3); self.n: 4; x: torch.rand(8, 2)
+            print(x)
+            raise ValueError('what goes on for long enough to be longer than what stands for it')
+compile(M(), backend='eager')(torch.rand(8, 2))  # fails
+";
+        assert_eq!(
+            texts(text, &[]),
+            ["\
+from torch import compile, nn
+import torch
+@compile(backend='eager')
+def f(layer, x):
+    if layer(x).view(4, -1).sum() > 1:
+        pass
+f(nn.Linear(2, 3), torch.rand(8, 2))
+"]
+        );
+    }
+
+    #[test]
+    fn functions_are_compiled_with_their_arguments() {
+        let text = "\
+import torch
+class Part(torch.nn.Module):
+    def forward(self, x, mask=None):
+        return x + 1
+class Whole(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = [Part() for _ in range(8)]
+    def forward(self, x):
+        for part in self.parts:
+            x = part(x)
+        return x
+model = torch.compile(Whole())
+assert compare(model, torch.rand(2))  # fails
+";
+        let part: &[(&str, &str)] = &[("self", "Part()"), ("x", "torch.rand(2)")];
+        assert_eq!(
+            texts(text, &[(3, part)]),
+            ["\
+import torch
+class Part(torch.nn.Module):
+    def forward(self, x, mask=None):
+        return x + 1
+torch.compile(Part())(torch.rand(2))
+"]
+        );
+    }
+
+    #[test]
+    fn without_a_compiler_or_without_values_nothing_is_tried() {
+        let fails = "import torch\ndef f(y):\n    return y + 1  # compiled with x: 1\n";
+        assert!(texts(&format!("{fails}g(f)(1)  # fails\n"), &[]).is_empty());
+        assert!(texts(&format!("{fails}torch.compile(f)(1)  # fails\n"), &[]).is_empty());
+    }
+}
