@@ -4,6 +4,7 @@
 mod calls;
 pub mod closure;
 pub mod cost;
+mod dimensions;
 pub mod edit;
 pub mod evidence;
 pub mod hints;
