@@ -1,14 +1,47 @@
-//! Keeps the head and the tail of a stream while draining all of it. Called by `cold`.
+//! Keeps the head and the tail of a stream while draining all of it. Called by `cold` and `warm`.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, future::Future, time::Duration};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::outcome::Captured;
 
+/// How long output may stay open after its run has ended.
+const LEAK: Duration = Duration::from_secs(1);
+
+/// Drains both streams of a run until its end is reported, and what is left of them then. Returns the report and what was
+/// kept of each stream, `limit` bytes at its head and as many at its tail.
+pub(super) async fn until_end<R>(
+    limit: usize,
+    stdout: Option<impl AsyncRead + Unpin>,
+    stderr: Option<impl AsyncRead + Unpin>,
+    report: impl Future<Output = Option<R>>,
+) -> (Option<R>, Captured, Captured) {
+    let (mut kept_stdout, mut kept_stderr) = (Capture::new(limit), Capture::new(limit));
+    let ended = {
+        let drain = async {
+            tokio::join!(kept_stdout.drain(stdout), kept_stderr.drain(stderr));
+        };
+        tokio::pin!(drain, report);
+        let mut drained = false;
+        let ended = loop {
+            tokio::select! {
+                ended = &mut report => break ended,
+                () = &mut drain, if !drained => drained = true,
+            }
+        };
+        if !drained && ended.is_some() {
+            // What holds the output open now has outlived its supervisor.
+            let _ = tokio::time::timeout(LEAK, drain).await;
+        }
+        ended
+    };
+    (ended, kept_stdout.finish(), kept_stderr.finish())
+}
+
 /// What was kept of a stream so far.
 #[derive(Debug)]
-pub(super) struct Capture {
+struct Capture {
     limit: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
@@ -17,7 +50,7 @@ pub(super) struct Capture {
 
 impl Capture {
     /// Keeps `limit` bytes at the head and as many at the tail.
-    pub(super) fn new(limit: usize) -> Self {
+    fn new(limit: usize) -> Self {
         Self { limit, head: Vec::new(), tail: VecDeque::new(), total: 0 }
     }
 
@@ -36,7 +69,8 @@ impl Capture {
     }
 
     /// Reads a stream to its end.
-    pub(super) async fn drain(&mut self, mut stream: impl AsyncRead + Unpin) {
+    async fn drain(&mut self, stream: Option<impl AsyncRead + Unpin>) {
+        let Some(mut stream) = stream else { return };
         let mut buffer = vec![0; 1 << 16];
         while let Ok(count @ 1..) = stream.read(&mut buffer).await {
             self.push(&buffer[..count]);
@@ -44,7 +78,7 @@ impl Capture {
     }
 
     /// What was kept. Bytes that are no UTF-8 are replaced; a character cut at the seam is left out.
-    pub(super) fn finish(self) -> Captured {
+    fn finish(self) -> Captured {
         let Self { mut head, tail, total, .. } = self;
         let mut tail: Vec<u8> = tail.into();
         if total == (head.len() + tail.len()) as u64 {

@@ -2,7 +2,7 @@
 //! Owns the session's scratch root and the handling of signals. Called by the oracle's judge and the commands.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     os::{fd::OwnedFd, unix::net::UnixStream},
     path::{Path, PathBuf},
     process::Stdio,
@@ -22,19 +22,17 @@ use tokio::{
 };
 
 use super::{
-    Command, Job, Sandbox, Setup,
-    capture::Capture,
+    Command, Job, Sandbox, Setup, Start,
+    capture::until_end,
     environment::environment,
     error::RunError,
     outcome::{End, Outcome},
     sandbox::{self, Bounds, Confinement},
     scratch::{Scratch, Siblings},
     supervise::{Answer, Order, Program, RunLimits, RunOrder, remove, send},
-    traceback, tree,
+    tree,
+    warm::Warm,
 };
-
-/// How long output may stay open after its run has ended.
-const LEAK: Duration = Duration::from_secs(1);
 
 /// Runs programs, each in a fresh process. Dropping it removes all that is left of the session.
 pub struct Runner {
@@ -50,12 +48,14 @@ pub struct Runner {
 /// Process ids of all supervisors and guards of this process, which is one reaper for all its runners.
 static HELPERS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-struct Shared {
-    setup: Setup,
-    root: PathBuf,
-    siblings: Siblings,
+/// What all runs of a session share.
+pub(super) struct Shared {
+    pub(super) setup: Setup,
+    pub(super) root: PathBuf,
+    pub(super) siblings: Siblings,
+    pub(super) runs: AtomicU64,
+    pub(super) warm: Warm,
     confinement: Confinement,
-    runs: AtomicU64,
     user_environment: Vec<(String, String)>,
 }
 
@@ -82,6 +82,7 @@ impl Runner {
             siblings,
             confinement: Confinement::Off,
             runs: AtomicU64::new(0),
+            warm: Warm::default(),
             user_environment: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
                 .collect(),
@@ -115,6 +116,16 @@ impl Runner {
     /// The command of a run of the file `candidate`, and the folder it is run in.
     pub fn command_line(&self, candidate: &Path) -> Vec<String> {
         self.shared.argv(candidate)
+    }
+
+    /// Why runs that were to be warm are cold, if they are.
+    pub fn why_cold(&self) -> Option<String> {
+        self.shared.warm.why_cold()
+    }
+
+    /// From here on all runs are cold.
+    pub fn go_cold(&self, reason: &str) {
+        self.shared.warm.give_up(reason);
     }
 
     /// From then on runs end with [`RunError::Deadline`].
@@ -155,7 +166,7 @@ impl Runner {
                     && let Some((index, job)) = waiting.next()
                 {
                     let (shared, job, stop) = (Arc::clone(&self.shared), job.clone(), self.stop.subscribe());
-                    running.spawn(async move { (index, shared.run(job, stop).await) });
+                    running.spawn(async move { (index, shared.run(&job, stop).await) });
                 }
                 if running.is_empty() {
                     break;
@@ -236,7 +247,7 @@ async fn until(deadline: Option<Instant>) {
 
 impl Shared {
     #[expect(clippy::disallowed_methods, reason = "the runner starts processes")]
-    fn spawn_helper(
+    pub(super) fn spawn_helper(
         &self,
         output: impl Fn() -> Stdio,
     ) -> std::io::Result<(tokio::process::Child, UnixStream)> {
@@ -313,7 +324,7 @@ impl Shared {
         }
     }
 
-    fn argv(&self, candidate: &Path) -> Vec<String> {
+    pub(super) fn argv(&self, candidate: &Path) -> Vec<String> {
         let candidate = candidate.to_string_lossy().into_owned();
         match &self.setup.command {
             Command::Python { python, args } => {
@@ -325,12 +336,27 @@ impl Shared {
     }
 
     /// One run; `None` if it was stopped.
-    async fn run(&self, job: Job, mut stop: watch::Receiver<bool>) -> Result<Option<Outcome>, RunError> {
-        let number = self.runs.fetch_add(1, Ordering::Relaxed);
-        let scratch = Scratch::make(&self.root, number, &self.setup.script, &job.source, &self.siblings)
-            .map_err(|source| RunError::Scratch { folder: self.root.clone(), source })?;
+    async fn run(
+        self: &Arc<Self>,
+        job: &Job,
+        stop: watch::Receiver<bool>,
+    ) -> Result<Option<Outcome>, RunError> {
+        let outcome = match job.start {
+            Start::Cold => None,
+            Start::Recorded => self.run_recorded(job, &stop).await?,
+            Start::Warm => self.run_warm(job, &stop).await?,
+        };
+        if outcome.is_some() || *stop.borrow() { Ok(outcome) } else { self.run_cold(job, stop).await }
+    }
+
+    async fn run_cold(
+        &self,
+        job: &Job,
+        mut stop: watch::Receiver<bool>,
+    ) -> Result<Option<Outcome>, RunError> {
+        let scratch = self.scratch(job)?;
         let order = self
-            .order(&scratch, &job)
+            .run_order(&scratch, job)
             .map_err(|source| RunError::Scratch { folder: self.root.clone(), source })?;
         let command = order.program.argv.join(" ");
         let (mut supervisor, socket) = self.spawn_helper(Stdio::piped).map_err(RunError::Supervisor)?;
@@ -340,80 +366,46 @@ impl Shared {
         let mut socket =
             BufReader::new(tokio::net::UnixStream::from_std(socket).map_err(RunError::Supervisor)?);
 
-        let limit = self.setup.limits.output;
-        let (mut stdout, mut stderr) = (Capture::new(limit), Capture::new(limit));
-        let streams = (supervisor.stdout.take(), supervisor.stderr.take());
         let mut answer = String::new();
-        let stopped = {
-            let drain = async {
-                tokio::join!(
-                    async {
-                        if let Some(stream) = streams.0 {
-                            stdout.drain(stream).await;
-                        }
-                    },
-                    async {
-                        if let Some(stream) = streams.1 {
-                            stderr.drain(stream).await;
-                        }
-                    },
-                )
-            };
-            tokio::pin!(drain);
-            let mut drained = false;
-            let report = async {
-                tokio::select! {
-                    _ = socket.read_line(&mut answer) => false,
-                    _ = stop.wait_for(|stop| *stop) => true,
-                }
-            };
-            tokio::pin!(report);
-            let stopped = loop {
-                tokio::select! {
-                    stopped = &mut report => break stopped,
-                    _ = &mut drain, if !drained => drained = true,
-                }
-            };
-            if !drained && !stopped {
-                // What holds the output open now has outlived its supervisor.
-                let _ = tokio::time::timeout(LEAK, drain).await;
+        let report = async {
+            tokio::select! {
+                _ = socket.read_line(&mut answer) => Some(()),
+                _ = stop.wait_for(|stop| *stop) => None,
             }
-            stopped
         };
+        let streams = (supervisor.stdout.take(), supervisor.stderr.take());
+        let (ended, stdout, stderr) =
+            until_end(self.setup.limits.output, streams.0, streams.1, report).await;
         drop(socket);
         let _ = supervisor.wait().await;
         {
             let mut helpers = lock(&HELPERS);
-            if answer.is_empty() && !stopped {
+            if answer.is_empty() && ended.is_some() {
                 tree::end_strays(|pid| helpers.contains(&pid));
             }
             helper.map(|helper| helpers.remove(&helper));
         }
-        if stopped {
+        if ended.is_none() {
             return Ok(None);
         }
         let (end, wall, cpu) = match serde_json::from_str(&answer) {
             Ok(Answer::Ended { end, wall, cpu }) => (end, wall, cpu),
             Ok(Answer::NotStarted(reason)) => return Err(RunError::NotStarted { command, reason }),
             // The program killed its supervisor, which nothing but a KILL does.
-            Ok(Answer::Confined) | Err(_) => (End::Signal(9), Duration::ZERO, Duration::ZERO),
+            Ok(_) | Err(_) => (End::Signal(9), Duration::ZERO, Duration::ZERO),
         };
-        let (stdout, stderr) = (stdout.finish(), stderr.finish());
-        let exception = traceback::parse(&stderr.text());
-        let trace = job.traced.then(|| std::fs::read_to_string(scratch.trace()).ok()).flatten();
-        Ok(Some(Outcome { end, wall, cpu, stdout, stderr, exception, trace }))
+        Ok(Some(scratch.outcome(job, (end, wall, cpu), stdout, stderr)))
     }
 
-    fn order(&self, scratch: &Scratch, job: &Job) -> std::io::Result<RunOrder> {
-        let cache = self.root.join("cache");
-        let limits = &self.setup.limits;
-        let env: BTreeMap<String, String> = environment(
-            self.user_environment.iter().cloned(),
-            &self.setup.env,
-            &scratch.work,
-            &scratch.temporary,
-            &cache,
-        );
+    /// The folders of one more run.
+    pub(super) fn scratch(&self, job: &Job) -> Result<Scratch, RunError> {
+        let number = self.runs.fetch_add(1, Ordering::Relaxed);
+        Scratch::make(&self.root, number, &self.setup.script, &job.source, &self.siblings)
+            .map_err(|source| RunError::Scratch { folder: self.root.clone(), source })
+    }
+
+    /// The order to run a job in its folders.
+    pub(super) fn run_order(&self, scratch: &Scratch, job: &Job) -> std::io::Result<RunOrder> {
         let mut argv = self.argv(&scratch.candidate);
         if job.traced && matches!(self.setup.command, Command::Python { .. }) {
             let tracer = scratch.root.join("trace.py");
@@ -421,17 +413,39 @@ impl Shared {
             let words = [tracer, scratch.trace()].map(|path| path.to_string_lossy().into_owned());
             argv.splice(1..1, words);
         }
-        Ok(RunOrder {
-            program: Program { argv, env, work: scratch.work.clone(), file_size: limits.file_size },
-            bounds: self.bounds(vec![scratch.root.clone(), cache]),
+        let Scratch { root, work, temporary, .. } = scratch;
+        let writable = [root.clone(), self.cache()];
+        Ok(self.order(argv, [root, work, temporary], writable.into(), job.timeout))
+    }
+
+    /// The session's cache folder, which all runs share.
+    pub(super) fn cache(&self) -> PathBuf {
+        self.root.join("cache")
+    }
+
+    /// The order to run a command: in which folders (the one whose size is limited, the working folder, the one for
+    /// temporary files), with which of all folders writable, for how long if it had a core to itself.
+    pub(super) fn order(
+        &self,
+        argv: Vec<String>,
+        [scratch, work, temporary]: [&Path; 3],
+        writable: Vec<PathBuf>,
+        timeout: Duration,
+    ) -> RunOrder {
+        let limits = &self.setup.limits;
+        let user = self.user_environment.iter().cloned();
+        let env = environment(user, &self.setup.env, work, temporary, &self.cache());
+        RunOrder {
+            program: Program { argv, env, work: work.to_owned(), file_size: limits.file_size, inherited: None },
+            bounds: self.bounds(writable),
             limits: RunLimits {
-                timeout: job.timeout * oversubscription(self.setup.jobs),
+                timeout: timeout * oversubscription(self.setup.jobs),
                 memory: limits.memory,
                 processes: limits.processes,
-                scratch: scratch.root.clone(),
+                scratch: scratch.to_owned(),
                 scratch_size: limits.scratch,
             },
-        })
+        }
     }
 }
 

@@ -25,7 +25,7 @@ const OPEN_FILES: u64 = 1 << 16;
 
 /// Carries out an order of the supervisor and answers it; then stays as long as anything of the run is left.
 pub(super) fn serve(bounds: &Bounds, program: Option<&Program>) {
-    let (program, started) = match prepare(bounds).and_then(|()| program.map(start).transpose()) {
+    let (program, started) = match prepare(bounds, program).and_then(|()| program.map(start).transpose()) {
         Ok(Some(program)) => (program, Instant::now()),
         Ok(None) => return reply(&Answer::Confined),
         Err(reason) => return reply(&Answer::NotStarted(reason)),
@@ -38,7 +38,7 @@ pub(super) fn serve(bounds: &Bounds, program: Option<&Program>) {
 }
 
 /// Confines this process and all it will start.
-fn prepare(bounds: &Bounds) -> Result<(), String> {
+fn prepare(bounds: &Bounds, program: Option<&Program>) -> Result<(), String> {
     let text = |error: rustix::io::Errno| error.to_string();
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(text)?;
     set_child_subreaper(Some(getpid())).map_err(text)?;
@@ -49,7 +49,7 @@ fn prepare(bounds: &Bounds) -> Result<(), String> {
         .write(true)
         .open("/proc/self/oom_score_adj")
         .and_then(|mut file| io::Write::write_all(&mut file, b"1000"));
-    sandbox::confine(bounds)
+    sandbox::confine(bounds, program.and_then(|program| program.inherited))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the runner starts processes")]

@@ -8,12 +8,14 @@ mod environment;
 mod error;
 mod inside;
 mod interpreter;
+mod nursery;
 mod outcome;
 mod sandbox;
 mod scratch;
 mod supervise;
 pub mod traceback;
 mod tree;
+mod warm;
 
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
@@ -93,11 +95,25 @@ pub struct Job {
     pub timeout: Duration,
     /// Whether what the script does is written down on the way. Only [`Command::Python`] can be traced.
     pub traced: bool,
+    /// From where the run starts.
+    pub start: Start,
+}
+
+/// From where a run starts. What can not be had warm is had cold; [`Runner::why_cold`] says why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// A fresh interpreter.
+    #[default]
+    Cold,
+    /// An interpreter that has imported nothing; what this run imports is what warm runs then find imported.
+    Recorded,
+    /// An interpreter that has imported what a recorded run imported.
+    Warm,
 }
 
 impl Job {
     /// A plain run.
     pub fn new(source: Arc<[u8]>, timeout: Duration) -> Self {
-        Self { source, timeout, traced: false }
+        Self { source, timeout, traced: false, start: Start::Cold }
     }
 }

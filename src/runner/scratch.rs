@@ -1,15 +1,21 @@
 //! Scratch folders: one for each run, holding the candidate under the script's own name and the script's siblings as
 //! the user sees them. Nothing of the user's is ever written: what is small is copied, the rest is linked, and links lead
-//! where a confined run can not write. Called by `cold`.
+//! where a confined run can not write. Called by `cold` and `warm`.
 
 use std::{
     fs, io,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
-use super::supervise::remove;
+use super::{
+    Job,
+    outcome::{Captured, End, Outcome},
+    supervise::remove,
+    traceback,
+};
 
 /// At most so many bytes and entries are copied for each run.
 const COPIED_BYTES: u64 = 2 << 20;
@@ -53,6 +59,18 @@ impl Siblings {
             }
         }
         Ok(siblings)
+    }
+
+    /// Whether Python finds a module of this name beside the script.
+    pub(super) fn has_module(&self, name: &str) -> bool {
+        self.entries.iter().any(|entry| {
+            let (Entry::File { path, .. } | Entry::Folder { path } | Entry::Link { path, .. }) = entry;
+            let mut parts = path.components();
+            let first = parts.next().map(|it| it.as_os_str().to_string_lossy().into_owned());
+            let first = first.unwrap_or_default();
+            let module = [".py", ".pyc", ".so"].iter().any(|suffix| first.ends_with(suffix));
+            if module { first.split('.').next() == Some(name) } else { first == name }
+        })
     }
 
     fn place(&self, folder: &Path) -> io::Result<()> {
@@ -150,6 +168,19 @@ impl Scratch {
         let mut file = fs::File::create_new(&scratch.candidate)?;
         io::Write::write_all(&mut file, source)?;
         Ok(scratch)
+    }
+
+    /// What a run in these folders did: how it ended, its wall time, its processor time, and its streams.
+    pub(super) fn outcome(
+        &self,
+        job: &Job,
+        (end, wall, cpu): (End, Duration, Duration),
+        stdout: Captured,
+        stderr: Captured,
+    ) -> Outcome {
+        let exception = traceback::parse(&stderr.text());
+        let trace = job.traced.then(|| fs::read_to_string(self.trace()).ok()).flatten();
+        Outcome { end, wall, cpu, stdout, stderr, exception, trace }
     }
 
     /// Where a traced run writes what it saw.

@@ -1,6 +1,6 @@
 //! The process that watches over one run, or over a whole session: `minrepro supervise`. It is this program once more,
 //! with one thread and a socket on its standard input; when the other end of the socket closes, however minrepro died,
-//! it ends what it watches over. Started by `cold`; owns the limits.
+//! it ends what it watches over. Started by `cold` and `warm`; owns the limits.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +20,7 @@ use rustix::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    inside,
+    inside, nursery,
     outcome::{End, Resource},
     sandbox::{self, Bounds},
     tree,
@@ -31,6 +31,8 @@ use super::{
 pub(super) enum Order {
     /// Watch over one run.
     Run(Box<RunOrder>),
+    /// Watch over a zygote and the runs forked from it, which further lines name.
+    Zygote(Box<RunOrder>),
     /// Try whether a run can be confined so.
     Try(Bounds),
     /// From a supervisor: be confined, then start the program if there is one.
@@ -56,6 +58,8 @@ pub(super) struct Program {
     pub(super) env: BTreeMap<String, String>,
     pub(super) work: PathBuf,
     pub(super) file_size: u64,
+    /// A file that it inherits open, beside its streams.
+    pub(super) inherited: Option<u32>,
 }
 
 /// What the whole run may use; the supervisor watches it.
@@ -78,13 +82,19 @@ pub(super) enum Answer {
     NotStarted(String),
     /// Confined as it was asked for.
     Confined,
+    /// The zygote has imported everything; or why nothing may be forked from it.
+    Ready { unfit: Option<String> },
+    /// A run forked from the zygote has ended, and nothing of it is left.
+    Gone { id: u64, end: End, wall: Duration, cpu: Duration },
+    /// The zygote ended or had to be ended, and all its runs with it.
+    Lost(String),
 }
 
 /// How long a run that passed its time limit has between TERM and KILL.
-const GRACE: Duration = Duration::from_millis(500);
+pub(super) const GRACE: Duration = Duration::from_millis(500);
 /// How long what a run has left behind has.
-const GRACE_FOR_LEFTOVERS: Duration = Duration::from_millis(50);
-const TICK: Duration = Duration::from_millis(50);
+pub(super) const GRACE_FOR_LEFTOVERS: Duration = Duration::from_millis(50);
+pub(super) const TICK: Duration = Duration::from_millis(50);
 
 /// Serves the hidden verb: reads an order from standard input and carries it out.
 pub fn supervise() -> ExitCode {
@@ -95,6 +105,7 @@ pub fn supervise() -> ExitCode {
     }
     match serde_json::from_str(&line) {
         Ok(Order::Run(order)) => reply(&watch(*order)),
+        Ok(Order::Zygote(order)) => nursery::tend(*order, input.buffer().to_vec()),
         Ok(Order::Try(bounds)) => reply(&attempt(bounds)),
         Ok(Order::Inside { bounds, program }) => inside::serve(&bounds, program.as_ref()),
         Ok(Order::Guard(root)) => guard(root, input),
@@ -199,14 +210,15 @@ fn attempt(bounds: Bounds) -> Answer {
 
 /// The process that starts the program: this program once more, the first one in the run's namespaces where there are
 /// any. With its end all within them ends.
-struct Inside {
+pub(super) struct Inside {
     child: Child,
-    socket: BufReader<UnixStream>,
+    /// Speaks, or closes, when the program has ended.
+    pub(super) socket: BufReader<UnixStream>,
 }
 
 impl Inside {
     #[expect(clippy::disallowed_methods, reason = "the supervisor is the runner's hand")]
-    fn start(mut bounds: Bounds, program: Option<Program>) -> Result<Self, String> {
+    pub(super) fn start(mut bounds: Bounds, program: Option<Program>) -> Result<Self, String> {
         let text = |error: io::Error| error.to_string();
         // Whatever loses its parent turns up here.
         set_child_subreaper(Some(getpid())).map_err(|error| format!("subreaper: {error}"))?;
@@ -228,7 +240,7 @@ impl Inside {
     }
 
     /// What it answers; nothing if it ends without an answer.
-    fn answer(&mut self) -> Option<Answer> {
+    pub(super) fn answer(&mut self) -> Option<Answer> {
         let mut line = String::new();
         self.socket.read_line(&mut line).ok()?;
         serde_json::from_str(&line).ok()
@@ -241,7 +253,7 @@ impl Inside {
     }
 
     /// Ends all that is left of the run: politely if there is grace, then not.
-    fn end(mut self, grace: Duration) {
+    pub(super) fn end(mut self, grace: Duration) {
         if !self.wait(Duration::ZERO) {
             if !grace.is_zero() {
                 tree::terminate_below(self.child.id());
@@ -265,7 +277,8 @@ fn observe(inside: &mut Inside, limits: &RunLimits, started: Instant) -> (Option
         }
         if now >= next_look {
             looks += 1;
-            if let Some(resource) = exceeded(limits, looks) {
+            let pids = tree::descendants(std::process::id());
+            if let Some(resource) = exceeded(limits, &pids, &limits.scratch, looks) {
                 return (None, Some(End::Limit(resource)));
             }
             next_look = Instant::now() + TICK;
@@ -287,20 +300,19 @@ fn observe(inside: &mut Inside, limits: &RunLimits, started: Instant) -> (Option
     }
 }
 
-fn timespec(time: Duration) -> Timespec {
+pub(super) fn timespec(time: Duration) -> Timespec {
     Timespec { tv_sec: time.as_secs().cast_signed(), tv_nsec: i64::from(time.subsec_nanos()) }
 }
 
-/// Which limit is passed. The scratch folder is walked at every fifth look.
-fn exceeded(limits: &RunLimits, looks: u32) -> Option<Resource> {
-    let pids = tree::descendants(std::process::id());
+/// Which limit some processes and their scratch folder pass. The folder is walked at every fifth look.
+pub(super) fn exceeded(limits: &RunLimits, pids: &[u32], scratch: &Path, looks: u32) -> Option<Resource> {
     if pids.len() > limits.processes as usize {
         return Some(Resource::Processes);
     }
-    if tree::memory(&pids) > limits.memory {
+    if tree::memory(pids) > limits.memory {
         return Some(Resource::Memory);
     }
-    (looks % 5 == 1 && size_of(&limits.scratch, limits.scratch_size) > limits.scratch_size)
+    (looks % 5 == 1 && size_of(scratch, limits.scratch_size) > limits.scratch_size)
         .then_some(Resource::Scratch)
 }
 

@@ -37,6 +37,12 @@ fn parent_of(pid: u32) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
+/// Whether a process has ended, collected or not.
+pub(super) fn is_gone(pid: u32) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return true };
+    stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
+}
+
 /// All processes below a process, parents before children.
 pub(super) fn descendants(pid: u32) -> Vec<u32> {
     let mut found = children(pid);
@@ -60,7 +66,8 @@ pub(super) fn memory(pids: &[u32]) -> u64 {
     pids.iter().filter_map(of).sum()
 }
 
-fn signal(pids: &[u32], signal: Signal) {
+/// Sends a signal to some processes.
+pub(super) fn signal(pids: &[u32], signal: Signal) {
     for pid in pids {
         if let Some(pid) = i32::try_from(*pid).ok().and_then(Pid::from_raw) {
             // A process that is gone already needs no signal.

@@ -1,6 +1,7 @@
 //! The cold runner on real children: what they do is reported, what they leave is gone, what they may not is stopped.
 
 mod tracing;
+mod warm;
 
 use std::{
     fs,

@@ -46,8 +46,11 @@ pub(super) fn set_mount_attributes(
     })
 }
 
-/// Keeps programs started from here from inheriting open files, from the descriptor `first` on.
-pub(super) fn close_on_exec_from(first: u32) -> Result<(), Errno> {
+/// Keeps programs started from here from inheriting open files, from the descriptor `first` to `last`.
+pub(super) fn close_on_exec(first: u32, last: u32) -> Result<(), Errno> {
+    if first > last {
+        return Ok(());
+    }
     // SAFETY: nothing is closed now, a flag is set on each.
-    result(unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) })
+    result(unsafe { libc::syscall(libc::SYS_close_range, first, last, libc::CLOSE_RANGE_CLOEXEC) })
 }

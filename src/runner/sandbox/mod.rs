@@ -84,17 +84,22 @@ pub(super) fn has_landlock() -> bool {
     landlock::is_available()
 }
 
-/// Confines this process and all it starts. Within namespaces it is their first process, see [`enter`].
+/// Confines this process and all it starts, which inherits `inherited` of its open files beside the streams. Within
+/// namespaces it is their first process, see [`enter`].
 ///
 /// # Errors
 ///
 /// What keeps the kernel from doing so.
-pub(super) fn confine(bounds: &Bounds) -> Result<(), String> {
+pub(super) fn confine(bounds: &Bounds, inherited: Option<u32>) -> Result<(), String> {
     if !bounds.confinement.is_any() {
         return Ok(());
     }
     let step = |what: &'static str| move |error: Errno| format!("{what}: {error}");
-    kernel::close_on_exec_from(3).map_err(step("open files"))?;
+    let last = inherited.map_or(u32::MAX, |file| file - 1);
+    kernel::close_on_exec(3, last).map_err(step("open files"))?;
+    if let Some(file) = inherited {
+        kernel::close_on_exec(file + 1, u32::MAX).map_err(step("open files"))?;
+    }
     if bounds.confinement.is_whole() {
         namespaces::furnish(bounds)?;
     }

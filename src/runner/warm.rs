@@ -1,0 +1,418 @@
+//! The warm runner: zygotes, and runs forked from them. A zygote stands for a plan: which modules are imported ahead, and
+//! with which variables set. A run that needs another plan says so before it has done anything, and gets another zygote.
+//! Whatever can not be had warm is had cold; why is remembered. Called by the runner in `cold`.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::Write,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use serde::{Deserialize, Serialize};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    net::unix::{OwnedWriteHalf, pipe},
+    process::Child,
+    sync::{mpsc, watch},
+};
+
+use super::{
+    Command, Job,
+    capture::until_end,
+    cold::Shared,
+    error::RunError,
+    nursery::Fork,
+    outcome::Outcome,
+    scratch::Scratch,
+    supervise::{Answer, Order, send},
+};
+
+/// Zygotes kept at a time, beside the one that has imported nothing.
+const KEPT: usize = 3;
+/// Zygotes that may be lost before the rest is run cold.
+const LOSSES: u32 = 3;
+/// How long a zygote may take to import everything.
+const IMPORTS: Duration = Duration::from_mins(3);
+
+const GONE: &str = "its supervisor is gone";
+
+/// Variables, with what they are set to; nothing for those that are removed.
+type Change = BTreeMap<String, Option<String>>;
+
+/// What a zygote is to import.
+#[derive(Clone, Debug, Default, Serialize)]
+struct Plan {
+    /// Modules in the order of their first import, each with the environment it was imported in.
+    modules: Vec<(String, usize)>,
+    /// Environments, as changes of the run's own; the first is none.
+    environments: Vec<Change>,
+    /// Modules that lie beside the script, and that nothing else may be named like.
+    siblings: Vec<String>,
+}
+
+/// The zygotes of a session.
+#[derive(Debug, Default)]
+pub(super) struct Warm {
+    state: tokio::sync::Mutex<State>,
+    /// Why nothing is run warm any more.
+    cold: Mutex<Option<String>>,
+    runs: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Plans that were recorded; the place is the plan's name.
+    plans: Vec<Plan>,
+    /// Running zygotes, the latest used last; the one without a plan has imported nothing.
+    zygotes: Vec<(Option<usize>, Arc<Zygote>)>,
+    started: u64,
+    lost: u32,
+}
+
+/// A zygote that is ready.
+#[derive(Debug)]
+struct Zygote {
+    orders: tokio::sync::Mutex<OwnedWriteHalf>,
+    waiting: Arc<Mutex<BTreeMap<u64, mpsc::UnboundedSender<Answer>>>>,
+    /// Its supervisor; ended when its socket closes.
+    _supervisor: Child,
+}
+
+/// How a run that was to be warm ended.
+enum Warmly {
+    /// It ran; or was stopped.
+    Ran(Option<Outcome>),
+    /// It needs a zygote with these changes of the environment.
+    Stale(Change),
+    /// The zygote is gone.
+    Lost(String),
+}
+
+/// What a child writes down instead of running.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Note {
+    Stale(Change),
+    Broken(String),
+}
+
+impl Warm {
+    /// Why nothing is run warm, if nothing is.
+    pub(super) fn why_cold(&self) -> Option<String> {
+        self.cold.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From here on everything is run cold.
+    pub(super) fn give_up(&self, reason: &str) {
+        self.cold.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| reason.to_owned());
+    }
+}
+
+impl Shared {
+    /// One run that imports everything itself, forked from a zygote that has imported nothing, and with it the plan for
+    /// the zygotes to come. `None` if it was stopped, or if `job` has to be run cold.
+    pub(super) async fn run_recorded(
+        self: &Arc<Self>,
+        job: &Job,
+        stop: &watch::Receiver<bool>,
+    ) -> Result<Option<Outcome>, RunError> {
+        let Some(zygote) = self.zygote(None).await? else { return Ok(None) };
+        let scratch = self.scratch(job)?;
+        let record = scratch.root.join("imports");
+        match self.run_in(&zygote, job, &scratch, Some(&record), stop.clone()).await? {
+            Warmly::Ran(Some(outcome)) => {
+                let plan = self.plan(&fs::read_to_string(&record).unwrap_or_default());
+                self.warm.state.lock().await.plans.push(plan);
+                Ok(Some(outcome))
+            }
+            Warmly::Ran(None) | Warmly::Stale(_) => Ok(None),
+            Warmly::Lost(reason) => {
+                self.lost(&zygote, &reason).await;
+                Ok(None)
+            }
+        }
+    }
+
+    /// One run forked from a zygote that has imported what the script imports. `None` if it was stopped, or if `job` has
+    /// to be run cold.
+    pub(super) async fn run_warm(
+        self: &Arc<Self>,
+        job: &Job,
+        stop: &watch::Receiver<bool>,
+    ) -> Result<Option<Outcome>, RunError> {
+        let mut tried = Vec::new();
+        let mut environment = None;
+        let mut losses = 0;
+        // A run that loses two zygotes is to blame for it.
+        while losses < 2 {
+            let Some(plan) = self.next_plan(&tried, environment.as_ref()).await else {
+                return self.run_recorded(job, stop).await;
+            };
+            let Some(zygote) = self.zygote(Some(plan)).await? else { return Ok(None) };
+            match self.run_in(&zygote, job, &self.scratch(job)?, None, stop.clone()).await? {
+                Warmly::Ran(outcome) => return Ok(outcome),
+                Warmly::Stale(change) => {
+                    tried.push(plan);
+                    environment = Some(change);
+                }
+                Warmly::Lost(reason) => {
+                    self.lost(&zygote, &reason).await;
+                    losses += 1;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The plan that fits best: the one used last, or one made for an environment.
+    async fn next_plan(&self, tried: &[usize], environment: Option<&Change>) -> Option<usize> {
+        let state = self.warm.state.lock().await;
+        let latest = state.zygotes.iter().rev().filter_map(|(plan, _)| *plan);
+        let mut plans = latest.chain(0..state.plans.len());
+        plans.find(|plan| {
+            !tried.contains(plan)
+                && environment.is_none_or(|wanted| state.plans[*plan].environments.contains(wanted))
+        })
+    }
+
+    /// What was imported, as a plan. What lies beside the script is left to each run.
+    fn plan(&self, record: &str) -> Plan {
+        let mut plan = Plan { environments: vec![Change::new()], ..Plan::default() };
+        for line in record.lines() {
+            let Ok((module, change)) = serde_json::from_str::<(String, Change)>(line) else { continue };
+            let top = module.split('.').next().unwrap_or_default();
+            if self.siblings.has_module(top) {
+                if !plan.siblings.iter().any(|it| it == top) {
+                    plan.siblings.push(top.to_owned());
+                }
+                continue;
+            }
+            if plan.modules.iter().any(|(name, _)| *name == module) {
+                continue;
+            }
+            let known = plan.environments.iter().position(|it| *it == change);
+            let moment = known.unwrap_or_else(|| {
+                plan.environments.push(change);
+                plan.environments.len() - 1
+            });
+            plan.modules.push((module, moment));
+        }
+        plan
+    }
+
+    /// The zygote of a plan, started if need be. `None` if nothing can be run warm.
+    async fn zygote(self: &Arc<Self>, plan: Option<usize>) -> Result<Option<Arc<Zygote>>, RunError> {
+        if self.warm.why_cold().is_some() {
+            return Ok(None);
+        }
+        let mut state = self.warm.state.lock().await;
+        if let Some(at) = state.zygotes.iter().position(|(of, _)| *of == plan) {
+            let entry = state.zygotes.remove(at);
+            let zygote = Arc::clone(&entry.1);
+            state.zygotes.push(entry);
+            return Ok(Some(zygote));
+        }
+        let number = state.started;
+        state.started += 1;
+        let blank = Plan { environments: vec![Change::new()], ..Plan::default() };
+        let wanted = plan.map_or(&blank, |plan| &state.plans[plan]);
+        match self.start_zygote(number, wanted).await {
+            Ok(zygote) => {
+                let zygote = Arc::new(zygote);
+                state.zygotes.push((plan, Arc::clone(&zygote)));
+                while state.zygotes.iter().filter(|(plan, _)| plan.is_some()).count() > KEPT {
+                    let oldest = state.zygotes.iter().position(|(plan, _)| plan.is_some());
+                    oldest.map(|at| state.zygotes.remove(at));
+                }
+                Ok(Some(zygote))
+            }
+            Err(reason) => {
+                self.warm.give_up(&reason);
+                Ok(None)
+            }
+        }
+    }
+
+    async fn lost(&self, zygote: &Arc<Zygote>, reason: &str) {
+        let mut state = self.warm.state.lock().await;
+        let before = state.zygotes.len();
+        state.zygotes.retain(|(_, it)| !Arc::ptr_eq(it, zygote));
+        if state.zygotes.len() < before {
+            state.lost += 1;
+            if state.lost >= LOSSES {
+                self.warm.give_up(&format!("the process to fork from was lost {LOSSES} times: {reason}"));
+            }
+        }
+    }
+
+    /// Starts a zygote and waits until it has imported everything.
+    async fn start_zygote(&self, number: u64, plan: &Plan) -> Result<Zygote, String> {
+        let failed = |error: std::io::Error| format!("could not start the process to fork from: {error}");
+        if !matches!(self.setup.command, Command::Python { .. }) {
+            return Err("a test is a program of its own".to_owned());
+        }
+        let folder = self.root.join(format!("zygote-{number}"));
+        let write = |name: &str, bytes: &[u8]| File::create_new(folder.join(name))?.write_all(bytes);
+        let temporary = folder.join("tmp");
+        let prepared = || {
+            fs::create_dir(&folder)?;
+            fs::create_dir(&temporary)?;
+            write("sitecustomize.py", include_bytes!("zygote.py"))?;
+            write("plan.json", &serde_json::to_vec(plan)?)
+        };
+        prepared().map_err(failed)?;
+        // Longer than the path of any run's script, which is to be written over it.
+        let name = self.setup.script.file_name().unwrap_or_default();
+        let script = folder.join("x".repeat(64)).join(name);
+        let argv = self.argv(&script);
+        let mut order =
+            self.order(argv, [&folder, &folder, &temporary], vec![self.root.clone()], IMPORTS);
+        let env = &mut order.program.env;
+        if env.get("PYTHONHASHSEED").is_none_or(|seed| seed.parse::<u32>().is_err()) {
+            return Err("each run is to have its own `PYTHONHASHSEED`".to_owned());
+        }
+        let own = env.get("PYTHONPATH").map(|own| format!(":{own}")).unwrap_or_default();
+        env.insert("PYTHONPATH".to_owned(), format!("{}{own}", folder.display()));
+        let (mut supervisor, socket) = self.spawn_helper(std::process::Stdio::piped).map_err(failed)?;
+        send(&socket, &Order::Zygote(Box::new(order))).map_err(failed)?;
+        socket.set_nonblocking(true).map_err(failed)?;
+        let (answers, orders) = tokio::net::UnixStream::from_std(socket).map_err(failed)?.into_split();
+        let mut answers = BufReader::new(answers).lines();
+        let streams = (supervisor.stdout.take(), supervisor.stderr.take());
+        let report = async {
+            let line = tokio::time::timeout(IMPORTS, answers.next_line()).await;
+            let line = line.ok().and_then(Result::ok).flatten();
+            match line.and_then(|line| serde_json::from_str(&line).ok()) {
+                Some(Answer::Ready { unfit: None }) => None,
+                Some(Answer::Ready { unfit: Some(reason) } | Answer::NotStarted(reason)) => Some(reason),
+                Some(_) => Some("it ended while it imported".to_owned()),
+                None => Some("what it imports takes too long".to_owned()),
+            }
+        };
+        let (unfit, _, said) = until_end(self.setup.limits.output, streams.0, streams.1, report).await;
+        if let Some(reason) = unfit {
+            let last = said.text().lines().last().map(|line| format!(": {line}")).unwrap_or_default();
+            return Err(format!("{reason}{last}"));
+        }
+        let waiting: Arc<Mutex<BTreeMap<u64, mpsc::UnboundedSender<Answer>>>> = Arc::default();
+        let listeners = Arc::clone(&waiting);
+        tokio::spawn(async move {
+            let lock = || listeners.lock().unwrap_or_else(PoisonError::into_inner);
+            while let Ok(Some(line)) = answers.next_line().await {
+                let Ok(answer) = serde_json::from_str(&line) else { continue };
+                match answer {
+                    Answer::Gone { id, .. } => {
+                        if let Some(listener) = lock().get(&id) {
+                            let _ = listener.send(answer);
+                        }
+                    }
+                    Answer::Lost(reason) => {
+                        for listener in lock().values() {
+                            let _ = listener.send(Answer::Lost(reason.clone()));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            // Whoever still waits sees the channel close.
+            lock().clear();
+        });
+        Ok(Zygote { orders: tokio::sync::Mutex::new(orders), waiting, _supervisor: supervisor })
+    }
+
+    /// One run forked from a zygote.
+    async fn run_in(
+        &self,
+        zygote: &Zygote,
+        job: &Job,
+        scratch: &Scratch,
+        record: Option<&Path>,
+        mut stop: watch::Receiver<bool>,
+    ) -> Result<Warmly, RunError> {
+        let unprepared = |source| RunError::Scratch { folder: self.root.clone(), source };
+        let streams = Streams::make(&scratch.root).map_err(unprepared)?;
+        let order = self.run_order(scratch, job).map_err(unprepared)?;
+        let id = self.warm.runs.fetch_add(1, Ordering::Relaxed);
+        let note = scratch.root.join("note");
+        let fork = Fork {
+            id,
+            argv: order.program.argv,
+            env: order.program.env,
+            work: order.program.work,
+            scratch: order.limits.scratch,
+            stdout: streams.paths.0.clone(),
+            stderr: streams.paths.1.clone(),
+            note: note.clone(),
+            record: record.map(Path::to_owned),
+            timeout: order.limits.timeout,
+        };
+        let (listener, mut answers) = mpsc::unbounded_channel();
+        let waiting = || zygote.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting().insert(id, listener);
+        let line = serde_json::to_string(&fork).map_err(|error| RunError::Supervisor(error.into()))? + "\n";
+        if zygote.orders.lock().await.write_all(line.as_bytes()).await.is_err() {
+            return Ok(Warmly::Lost(GONE.to_owned()));
+        }
+        let Streams { stdout, stderr, holders, .. } = streams;
+        let report = async {
+            let answer = tokio::select! {
+                answer = answers.recv() => Some(answer),
+                _ = stop.wait_for(|stop| *stop) => None,
+            };
+            drop(holders);
+            answer
+        };
+        let (answer, stdout, stderr) =
+            until_end(self.setup.limits.output, Some(stdout), Some(stderr), report).await;
+        waiting().remove(&id);
+        let (end, wall, cpu) = match answer {
+            None => {
+                // With its socket the zygote's supervisor, and so the run, comes to its end.
+                self.warm.state.lock().await.zygotes.clear();
+                return Ok(Warmly::Ran(None));
+            }
+            Some(Some(Answer::Gone { end, wall, cpu, .. })) => (end, wall, cpu),
+            Some(Some(Answer::Lost(reason))) => return Ok(Warmly::Lost(reason)),
+            Some(_) => return Ok(Warmly::Lost(GONE.to_owned())),
+        };
+        match fs::read_to_string(&note).ok().and_then(|note| serde_json::from_str(&note).ok()) {
+            Some(Note::Stale(change)) => return Ok(Warmly::Stale(change)),
+            Some(Note::Broken(reason)) => {
+                self.warm.give_up(&format!("a run could not be forked: {reason}"));
+                return Ok(Warmly::Lost(reason));
+            }
+            None => {}
+        }
+        Ok(Warmly::Ran(Some(scratch.outcome(job, (end, wall, cpu), stdout, stderr))))
+    }
+}
+
+/// The named pipes of a run: read here, and held open until the run has ended, since nobody knows when it opens them.
+struct Streams {
+    paths: (PathBuf, PathBuf),
+    stdout: pipe::Receiver,
+    stderr: pipe::Receiver,
+    holders: (pipe::Sender, pipe::Sender),
+}
+
+impl Streams {
+    fn make(folder: &Path) -> std::io::Result<Self> {
+        let make = |name: &str| {
+            let path = folder.join(name);
+            mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+            let receiver = pipe::OpenOptions::new().open_receiver(&path)?;
+            let holder = pipe::OpenOptions::new().open_sender(&path)?;
+            std::io::Result::Ok((path, receiver, holder))
+        };
+        let (out, stdout, out_holder) = make("stdout")?;
+        let (err, stderr, err_holder) = make("stderr")?;
+        Ok(Self { paths: (out, err), stdout, stderr, holders: (out_holder, err_holder) })
+    }
+}

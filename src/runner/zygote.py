@@ -1,0 +1,441 @@
+"""The zygote: an interpreter that has imported what a script imports, and forks a child for each run of it.
+
+It is found as `sitecustomize`, so that it runs before the interpreter opens its main script. A child sets its own
+arguments, streams and folders, writes the path of its script over the one the interpreter was started with, and returns:
+all that follows, from the opening of the script to the last flush, is the interpreter's own work, with no frame of ours
+below. Needs CPython 3.8 or later with ctypes, on Linux.
+
+What was imported ahead is out of sight in a child until the script imports it; then all that this import would have
+brought comes with it, and what it printed is printed. If the environment is not as it was when a module was imported, the
+child leaves a note and ends: that run is for another zygote.
+
+Orders and answers are packets of JSON on the socket named by MINREPRO_ZYGOTE; the plan is `plan.json` beside this file.
+"""
+
+import _frozen_importlib as bootstrap
+import builtins
+import os
+import sys
+
+# Variables that differ from run to run: no import depends on them.
+OWN = ("TMPDIR", "TEMP", "TMP", "PWD")
+
+# What PyTorch computes once in each process and what depends on nothing but its version and the machine.
+WARM_UP = (
+    ("torch._inductor.cpu_vec_isa", "pick_vec_isa"),
+    ("torch._inductor.codecache", "torch_key"),
+    ("torch._inductor.codecache", "CacheBase.get_system"),
+)
+
+SET_CHILD_SUBREAPER = 36
+
+
+def main():
+    """Serves until the socket closes; returns in a child that is to become a run."""
+    control = int(os.environ.pop("MINREPRO_ZYGOTE"))
+    os.set_inheritable(control, False)
+    folder = leave_search_path()
+    record = Record()
+    record.start()
+    customized = customize()
+    import ctypes
+    import gc
+    import json
+
+    with open(os.path.join(folder, "plan.json"), encoding="utf-8") as file:
+        plan = json.load(file)
+    libc = ctypes.CDLL(None)
+    places = places_of(sys.argv[0], ctypes)
+    base = environment()
+    environments = [dict(base, **change) for change in plan["environments"]]
+    for values in environments:
+        for name in [name for name, value in values.items() if value is None]:
+            del values[name]
+    printed, told = import_ahead(plan["modules"], environments, record)
+    warm_up()
+    set_environment(base)
+    record.stop()
+    shelf = Shelf(record, environments, printed, told, base, json)
+    unsafe = None
+    if not places:
+        unsafe = "this Python does not tell where it keeps the path of its script"
+    elif len(os.listdir("/proc/self/task")) > 1:
+        unsafe = "what it imports starts threads"
+    elif "torch.cuda" in shelf.modules and shelf.modules["torch.cuda"].is_initialized():
+        unsafe = "what it imports starts CUDA"
+    gc.collect()
+    gc.freeze()
+    os.write(control, json.dumps({"ready": unsafe}).encode())
+    while True:
+        packet = os.read(control, 1 << 20)
+        if not packet:
+            os._exit(0)
+        order = json.loads(packet)
+        if os.fork() == 0:
+            libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+            os.setpgid(0, 0)
+            child = os.fork()
+            if child == 0:
+                os.close(control)
+                try:
+                    become(order, shelf, places, ctypes)
+                except BaseException as error:
+                    leave(order["note"], json, {"broken": "%s: %s" % (type(error).__name__, error)})
+                return customized
+            keep(control, json, order["id"], child)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            pass
+
+
+def leave_search_path():
+    """Takes this file's folder off the search path and out of the environment, and returns it."""
+    folder, _, rest = os.environ.pop("PYTHONPATH").partition(os.pathsep)
+    if rest:
+        os.environ["PYTHONPATH"] = rest
+    sys.path.remove(folder)
+    sys.path_importer_cache.pop(folder, None)
+    return folder
+
+
+def customize():
+    """Imports the `sitecustomize` that this file stands before; whether there is one."""
+    ours = sys.modules.pop("sitecustomize")
+    try:
+        __import__("sitecustomize")
+        return True
+    except ImportError as error:
+        if error.name != "sitecustomize":
+            raise
+    except Exception as error:
+        sys.stderr.write(
+            "Error in sitecustomize; set PYTHONVERBOSE for traceback:\n%s: %s\n" % (type(error).__name__, error)
+        )
+    sys.modules["sitecustomize"] = ours
+    return False
+
+
+def environment():
+    return {name: value for name, value in os.environ.items() if name not in OWN}
+
+
+def set_environment(values):
+    for name in [name for name in os.environ if name not in values and name not in OWN]:
+        del os.environ[name]
+    for name, value in values.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
+
+
+def difference(before, after):
+    """What was set, and, as None, what was removed."""
+    changes = {name: value for name, value in after.items() if before.get(name) != value}
+    changes.update((name, None) for name in before if name not in after)
+    return changes
+
+
+def places_of(path, ctypes):
+    """Where the interpreter's configuration keeps the path of its script: addresses of wide characters.
+
+    The structure is read as words; one that leads to the path, or to a list that begins with it, is what is sought.
+    """
+    api = ctypes.pythonapi
+    get = getattr(api, "_Py_GetConfig", None) or getattr(api, "_PyInterpreterState_Get", None)
+    if get is None:
+        return []
+    get.restype = ctypes.c_void_p
+    get.argtypes = []
+    wanted = wide(path)
+    memory = os.open("/proc/self/mem", os.O_RDONLY)
+
+    def read(address, size):
+        try:
+            return os.pread(memory, size, address)
+        except (OSError, OverflowError):
+            return b""
+
+    def words(data):
+        return [int.from_bytes(data[at : at + 8], sys.byteorder) for at in range(0, len(data), 8)]
+
+    found = {}
+    for word in words(read(get(), 8192)):
+        for address in [word] + words(read(word, 8)):
+            if read(address, len(wanted)) == wanted:
+                found[address] = None
+    os.close(memory)
+    return list(found)
+
+
+def wide(text):
+    encoding = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
+    return (text + "\0").encode(encoding, "surrogateescape")
+
+
+class Record:
+    """What each import brings with it, noted while modules are imported ahead."""
+
+    def __init__(self):
+        self.base = set(sys.modules)
+        self.stack = []
+        self.edges = {}
+        self.order = {}
+        self.when = {}
+        self.moment = 0
+
+    def start(self):
+        self.plain = plain = (bootstrap._load_unlocked, bootstrap._gcd_import, builtins.__import__)
+
+        def load(spec):
+            self.edge(spec.name)
+            self.order.setdefault(spec.name, len(self.order))
+            self.when[spec.name] = self.moment
+            self.stack.append(spec.name)
+            try:
+                return plain[0](spec)
+            finally:
+                self.stack.pop()
+
+        def gcd_import(name, package=None, level=0):
+            module = plain[1](name, package, level)
+            self.edge(bootstrap._resolve_name(name, package, level) if level else name)
+            return module
+
+        def imports(name, globals=None, locals=None, fromlist=(), level=0):
+            module = plain[2](name, globals, locals, fromlist, level)
+            if self.stack:
+                if level:
+                    name = bootstrap._resolve_name(name, bootstrap._calc___package__(globals), level)
+                self.edge(name)
+                for part in fromlist or ():
+                    if isinstance(part, str):
+                        self.edge(name + "." + part)
+            return module
+
+        bootstrap._load_unlocked, bootstrap._gcd_import, builtins.__import__ = load, gcd_import, imports
+
+    def stop(self):
+        bootstrap._load_unlocked, bootstrap._gcd_import, builtins.__import__ = self.plain
+
+    def edge(self, name):
+        if self.stack:
+            self.edges.setdefault(self.stack[-1], {})[name] = None
+
+
+def import_ahead(modules, environments, record):
+    """Imports modules in order, each in the environment it was imported in.
+
+    Returns what the imports printed, and the modules that complained of their importer: the script itself must import
+    those.
+    """
+    import warnings
+
+    printed = {}
+    told = []
+    warnings.filterwarnings("always", module="sitecustomize$")
+    ours = warnings.filters[0]
+    streams = {"stdout": 1, "stderr": 2}
+    kept = {name: os.dup(fd) for name, fd in streams.items()}
+    files = {name: os.memfd_create(name) for name in streams}
+    for name, fd in streams.items():
+        os.dup2(files[name], fd)
+    for name, moment in modules:
+        if name in sys.modules:
+            continue
+        if moment != record.moment:
+            record.moment = moment
+            set_environment(environments[moment])
+        try:
+            __import__(name)
+        except BaseException:
+            # The script's own import will tell.
+            pass
+        for stream, fd in files.items():
+            getattr(sys, stream).flush()
+            size = os.lseek(fd, 0, os.SEEK_CUR)
+            if size:
+                text = os.pread(fd, size, 0).decode(errors="replace")
+                if __file__ in text:
+                    told.append(name)
+                else:
+                    printed.setdefault(name, []).append((stream, text))
+                os.ftruncate(fd, 0)
+                os.lseek(fd, 0, os.SEEK_SET)
+    for name, fd in streams.items():
+        os.dup2(kept[name], fd)
+        os.close(kept[name])
+        os.close(files[name])
+    warnings.filters.remove(ours)
+    warnings._filters_mutated()
+    return printed, told
+
+
+def warm_up():
+    for module, name in WARM_UP:
+        function = sys.modules.get(module)
+        for part in name.split("."):
+            function = getattr(function, part, None)
+        if function is not None:
+            try:
+                function()
+            except Exception:
+                # A version that wants something else; it will be computed when it is needed.
+                pass
+
+
+class Shelf:
+    """Modules that are there but were not imported yet: a finder, before all others, that hands them out."""
+
+    def __init__(self, record, environments, printed, told, base, json):
+        self.record = record
+        self.environments = environments
+        self.printed = printed
+        self.base = base
+        self.json = json
+        self.path = list(sys.path)
+        library = os.path.dirname(os.__file__) + os.sep
+        self.library = (library, library + "site-packages", library + "dist-packages")
+        self.modules = {}
+        self.specs = {}
+        self.attributes = {}
+        for name in [name for name in sys.modules if name not in record.base and name != "sitecustomize"]:
+            self.modules[name] = module = sys.modules.pop(name)
+            self.specs[name] = getattr(module, "__spec__", None)
+        for name, module in self.modules.items():
+            parent, _, child = name.rpartition(".")
+            parent = self.modules.get(parent) or sys.modules.get(parent)
+            try:
+                if vars(parent).get(child) is module:
+                    delattr(parent, child)
+                    self.attributes[name] = parent
+            except (TypeError, AttributeError):
+                pass
+        for name in told:
+            self.modules.pop(name, None)
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.modules or (path is None and self.is_elsewhere(name)):
+            return None
+        return bootstrap.ModuleSpec(name, self)
+
+    def create_module(self, spec):
+        return self.modules[spec.name]
+
+    def exec_module(self, module):
+        name = module.__spec__.name
+        module.__spec__ = self.specs[name]
+        found = self.closure(name)
+        self.check(found)
+        for each in found:
+            there = self.modules.pop(each)
+            if each != name:
+                sys.modules[each] = there
+            if each in self.attributes:
+                setattr(self.attributes.pop(each), each.rpartition(".")[2], there)
+        for each in found:
+            for stream, text in self.printed.pop(each, ()):
+                getattr(sys, stream).write(text)
+
+    def closure(self, name):
+        """This module and all that comes with it, in the order of their first import."""
+        seen = {name}
+        left = [name]
+        while left:
+            each = left.pop()
+            for one in list(self.record.edges.get(each, ())) + [each]:
+                while one:
+                    if one not in seen and one in self.modules:
+                        seen.add(one)
+                        left.append(one)
+                    one = one.rpartition(".")[0]
+        return sorted(seen, key=lambda one: self.record.order.get(one, 0))
+
+    def is_elsewhere(self, name):
+        """Whether a search path that the script has changed leads to another module of this name."""
+        if sys.path[1:] == self.path:
+            return False
+        found = sys.modules["_frozen_importlib_external"].PathFinder.find_spec(name)
+        origin = getattr(found, "origin", None)
+        return origin is not None and origin != getattr(self.specs[name], "origin", None)
+
+    def is_of_python(self, name):
+        """Whether a module comes with Python itself: those read no variables when they are imported."""
+        origin = getattr(self.specs[name], "origin", None) or ""
+        library, *installed = self.library
+        return not origin.startswith(os.sep) or (
+            origin.startswith(library) and not origin.startswith(tuple(installed))
+        )
+
+    def check(self, found):
+        moments = {self.record.when.get(each, 0) for each in found if not self.is_of_python(each)}
+        if moments:
+            now = environment()
+            if any(self.environments[moment] != now for moment in moments):
+                leave(self.note, self.json, {"stale": difference(self.base, now)})
+
+
+def leave(path, json, note):
+    """Ends a child that can not run, for a reason that is noted."""
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(note, file)
+    os._exit(0)
+
+
+class Notes:
+    """A finder that finds nothing, and writes down what is sought and what the environment is by then."""
+
+    def __init__(self, path, shelf):
+        self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self.shelf = shelf
+
+    def find_spec(self, name, path=None, target=None):
+        line = [name, difference(self.shelf.base, environment())]
+        os.write(self.file, (self.shelf.json.dumps(line) + "\n").encode())
+
+
+def keep(control, json, number, child):
+    """Waits for a child and for all that loses its parent below it; never returns."""
+
+    def tell(**answer):
+        os.write(control, json.dumps(answer).encode())
+
+    tell(started=number)
+    while True:
+        try:
+            pid, status, usage = os.wait4(-1, 0)
+        except ChildProcessError:
+            os._exit(0)
+        if pid == child:
+            tell(ended=number, status=status, cpu=usage.ru_utime + usage.ru_stime)
+
+
+def become(order, shelf, places, ctypes):
+    """Makes this process what it would be had it been started for this run alone."""
+    os.setpgid(0, 0)
+    for fd, path in ((1, order["stdout"]), (2, order["stderr"])):
+        opened = os.open(path, os.O_WRONLY)
+        os.dup2(opened, fd)
+        os.close(opened)
+    for name in OWN:
+        os.environ.pop(name, None)
+    set_environment(order["env"])
+    os.chdir(order["work"])
+    sys.argv[:] = order["argv"][1:]
+    if hasattr(sys, "orig_argv"):
+        sys.orig_argv[:] = order["argv"]
+    path = wide(order["argv"][1])
+    for address in places:
+        ctypes.memmove(address, path, len(path))
+    if "tempfile" in shelf.modules:
+        shelf.modules["tempfile"].tempdir = None
+    if "numpy.random.mtrand" in shelf.modules:
+        shelf.modules["numpy.random.mtrand"].seed()
+    shelf.note = order["note"]
+    sys.meta_path.insert(0, shelf)
+    if order["record"]:
+        sys.meta_path.insert(0, Notes(order["record"], shelf))
+
+
+if not main():
+    raise ImportError("no sitecustomize", name="sitecustomize")
