@@ -133,12 +133,27 @@ pub struct RunArgs {
     /// Whether runs are kept from writing outside their scratch folders, from the network and from other processes.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub sandbox: SandboxWhen,
+    /// Whether candidates are forked from an interpreter that has imported what the script imports.
+    #[arg(long, value_enum, default_value_t, value_name = "KIND")]
+    pub runner: RunnerKind,
     /// Runs at a time [default: the number of cores]. The result does not depend on it.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
     /// The script's own arguments.
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
+}
+
+/// From where candidates start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum RunnerKind {
+    /// Warm, where that shows the bug just as well and saves time.
+    #[default]
+    Auto,
+    /// Warm, or not at all.
+    Warm,
+    /// Each in a fresh interpreter.
+    Cold,
 }
 
 /// Whether runs are confined.
@@ -258,6 +273,9 @@ pub struct BenchArgs {
     /// Runs at a time [default: the number of cores].
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
+    /// Whether candidates are forked from an interpreter that has imported what the script imports.
+    #[arg(long, value_enum, default_value_t, value_name = "KIND")]
+    pub runner: RunnerKind,
     /// Writes all figures as JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

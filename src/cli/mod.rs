@@ -6,7 +6,7 @@ mod printer;
 
 pub use args::{
     BenchArgs, CheckArgs, Cli, ColorWhen, CompletionsArgs, Format, Globals, PassesArgs, PassesVerb,
-    ReduceArgs, ReviewArgs, RunArgs, SandboxWhen, Verb,
+    ReduceArgs, ReviewArgs, RunArgs, RunnerKind, SandboxWhen, Verb,
 };
 pub use exit::{Exit, Failure};
 pub use printer::Printer;

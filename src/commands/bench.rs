@@ -186,6 +186,7 @@ fn run(
         memory: None,
         env: Vec::new(),
         sandbox: SandboxWhen::Auto,
+        runner: args.runner,
         jobs: args.jobs,
         args: Vec::new(),
     };

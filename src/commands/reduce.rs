@@ -71,6 +71,7 @@ pub(super) struct Minimized {
     pub(super) reduction: Reduction,
     pub(super) confirmed: Confirmed,
     pub(super) measure: Measure,
+    runner: String,
     pub(super) seconds: f64,
     timeout: f64,
 }
@@ -87,15 +88,18 @@ pub(super) fn minimize(
 ) -> Result<Minimized, Failure> {
     let started = Instant::now();
     progress.phase("running the script as it is");
-    let Settlement { measure, timeout, is_fresh } = session.settle(journal)?;
-    progress.phase(&format!("signature: {}", measure.describe()));
+    let settlement = session.settle(journal)?;
+    progress.phase(&format!("signature: {}", settlement.measure.describe()));
+    let calibration = session.calibrate(&settlement)?;
+    progress.phase(&format!("runner: {}", calibration.describe(None)));
+    let Settlement { measure, timeout, is_fresh, .. } = settlement;
     journal.forget_what_a_limit_decides(timeout.as_millis() as u64);
     let before = program.sibling(program.shared_text()).unwrap_or(program);
     let copy = before.sibling(before.shared_text()).map_err(|error| Failure::new(Exit::Bug, error))?;
     let options = Options { max_runs, unbound_names: measure.allows_unbound_names() };
-    let mut judge = Live { runner: &session.runner, measure: &measure, timeout };
+    let mut judge = Live { runner: &session.runner, measure: &measure, timeout, start: calibration.start };
     let mut reduction = engine::reduce(copy, passes, &mut judge, journal, &options, &mut |event, tally| {
-        if let Event::Commit { program, .. } = event {
+        if let Event::Commit { program, .. } | Event::Doubted { program, .. } = event {
             // A result that can not be written now is written, or mourned, at the end.
             let _ = output.write(program);
         }
@@ -119,7 +123,8 @@ pub(super) fn minimize(
         }
     };
     let seconds = started.elapsed().as_secs_f64();
-    Ok(Minimized { before, reduction, confirmed, measure, seconds, timeout: timeout.as_secs_f64() })
+    let runner = calibration.describe(session.runner.why_cold().as_deref());
+    Ok(Minimized { before, reduction, confirmed, measure, runner, seconds, timeout: timeout.as_secs_f64() })
 }
 
 impl Minimized {
@@ -139,6 +144,7 @@ impl Minimized {
                     .map_or_else(String::new, |it| it.path.display().to_string()),
                 version: session.interpreter.as_ref().map_or_else(String::new, |it| it.description.clone()),
             },
+            runner: self.runner.clone(),
             confinement: session.runner.confinement().describe().to_owned(),
             before: self.before.size(),
             after: program.size(),

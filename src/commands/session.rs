@@ -14,13 +14,13 @@ use minrepro_reducers::{
 
 use super::{inputs, output::encoded};
 use crate::{
-    cli::{Exit, Failure, Printer, RunArgs, SandboxWhen},
+    cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen},
     engine::{Candidate, Halt, Judge, Judged},
     journal::{Journal, Settled},
     oracle::{Baseline, BaselineError, Difference, NotDerivable, RULES, Signature, Spec, Verdict, summary},
     report::Confirmed,
     runner::{
-        Command, Confinement, End, Interpreter, Job, Limits, Outcome, RunError, Runner, Sandbox, Setup,
+        Command, Confinement, End, Interpreter, Job, Limits, Outcome, RunError, Runner, Sandbox, Setup, Start,
     },
 };
 
@@ -46,8 +46,32 @@ pub(super) struct Session {
 pub(super) struct Settlement {
     pub(super) measure: Measure,
     pub(super) timeout: Duration,
+    /// The slowest baseline run.
+    pub(super) wall: Duration,
+    /// Why all runs are cold, if an earlier session found out.
+    pub(super) cold: Option<String>,
     /// Whether the script was run for it just now; else the journal remembers.
     pub(super) is_fresh: bool,
+}
+
+/// From where candidates start, and why.
+pub(super) struct Calibration {
+    pub(super) start: Start,
+    cold: Duration,
+    warm: Duration,
+    reason: Option<String>,
+}
+
+impl Calibration {
+    /// In words for people; `doubt` is what spoke against warm runs later.
+    pub(super) fn describe(&self, doubt: Option<&str>) -> String {
+        let (cold, warm) = (self.cold.as_secs_f64(), self.warm.as_secs_f64());
+        match (&self.reason, doubt) {
+            (Some(reason), _) => format!("cold ({reason})"),
+            (None, Some(reason)) => format!("warm, then cold ({reason})"),
+            (None, None) => format!("warm ({warm:.2} s for the script instead of {cold:.2} s)"),
+        }
+    }
 }
 
 /// How outcomes are judged: by the sign of the bug, or by the exit status of the user's test.
@@ -123,7 +147,7 @@ impl Session {
         let inputs =
             inputs::fingerprint(&self.script, &[&self.bytes, test.as_bytes()], &self.programs, written);
         format!(
-            "{} {RULES} {:?} {} {inputs} {interpreter:?} {specs:?} {:?} {:?} {:?} {} {:?}",
+            "{} {RULES} {:?} {} {inputs} {interpreter:?} {specs:?} {:?} {:?} {:?} {} {:?} {:?}",
             env!("CARGO_PKG_VERSION"),
             self.script,
             blake3::hash(&self.bytes),
@@ -132,6 +156,7 @@ impl Session {
             args.args,
             self.memory,
             self.runner.confinement(),
+            args.runner,
         )
     }
 
@@ -171,7 +196,8 @@ impl Session {
                 _ => None,
             };
             if let Some(measure) = measure {
-                return Ok(Settlement { measure, timeout, is_fresh: false });
+                let (wall, cold) = (settled.wall, settled.cold);
+                return Ok(Settlement { measure, timeout, wall, cold, is_fresh: false });
             }
         }
         let outcomes = self.baseline_runs(RUNS)?;
@@ -188,8 +214,46 @@ impl Session {
             Measure::Test(_) => None,
         };
         // Where the journal can not be written, the engine will say so.
-        let _ = journal.settle(Settled { signature, wall, runs: RUNS });
-        Ok(Settlement { measure, timeout: self.timeout(wall), is_fresh: true })
+        let _ = journal.settle(Settled { signature, wall, runs: RUNS, cold: None });
+        Ok(Settlement { measure, timeout: self.timeout(wall), wall, cold: None, is_fresh: true })
+    }
+
+    /// Finds out from where candidates start: warm, if the script shows the bug that way too and sooner.
+    pub(super) fn calibrate(&self, settlement: &Settlement) -> Result<Calibration, Failure> {
+        let Settlement { measure, timeout, wall, cold, .. } = settlement;
+        let mut reason = cold.clone();
+        if self.args.runner == RunnerKind::Cold {
+            reason = Some("asked for".to_owned());
+        } else if matches!(measure, Measure::Test(_)) {
+            reason = Some("a test is a program of its own".to_owned());
+        }
+        let mut warm = Duration::ZERO;
+        for start in [Start::Recorded, Start::Warm, Start::Warm] {
+            if reason.is_none() {
+                let job = Job { start, ..Job::new(self.bytes.clone().into(), *timeout) };
+                let outcomes = self.runner.run_all(&[job], &mut |_, _| {})?;
+                reason = self.runner.why_cold().or_else(|| {
+                    let outcome = outcomes.iter().find(|it| !measure.judge(it, *timeout).is_same())?;
+                    Some(format!("a warm run ends otherwise: {}", summary(outcome)))
+                });
+                warm = outcomes.first().map(|it| it.wall).unwrap_or_default();
+            }
+        }
+        if reason.is_none() && warm * 5 > *wall * 4 {
+            reason = Some("warm runs take as long".to_owned());
+        }
+        match reason {
+            None => Ok(Calibration { start: Start::Warm, cold: *wall, warm, reason: None }),
+            Some(reason) if self.args.runner == RunnerKind::Warm => Err(Failure::new(
+                Exit::Environment,
+                anyhow::anyhow!("candidates can not be run warm: {reason}"),
+            )
+            .hint("`--runner auto` runs them in fresh interpreters where it must")),
+            Some(reason) => {
+                self.runner.go_cold(&reason);
+                Ok(Calibration { start: Start::Cold, cold: *wall, warm, reason: Some(reason) })
+            }
+        }
     }
 
     /// The slowest run of the user's test, if all runs found the script interesting.
@@ -351,12 +415,18 @@ pub(super) struct Live<'a> {
     pub(super) runner: &'a Runner,
     pub(super) measure: &'a Measure,
     pub(super) timeout: Duration,
+    pub(super) start: Start,
+}
+
+impl Live<'_> {
+    fn job(&self, candidate: &Candidate) -> Job {
+        Job { start: self.start, ..Job::new(candidate.bytes.clone(), self.timeout) }
+    }
 }
 
 impl Judge for Live<'_> {
     fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
-        let jobs: Vec<Job> =
-            batch.iter().map(|candidate| Job::new(candidate.bytes.clone(), self.timeout)).collect();
+        let jobs: Vec<Job> = batch.iter().map(|candidate| self.job(candidate)).collect();
         let result = self.runner.run_all(&jobs, &mut |index, outcome| {
             let verdict = self.measure.judge(outcome, self.timeout);
             deliver(index, Judged { verdict, seconds: outcome.wall.as_secs_f64() });
@@ -364,12 +434,29 @@ impl Judge for Live<'_> {
         result.map(|_| ()).map_err(halt)
     }
 
+    fn confirm(&mut self, candidate: &Candidate) -> Result<Result<(), String>, Halt> {
+        if self.start == Start::Cold {
+            return Ok(Ok(()));
+        }
+        let job = Job { start: Start::Cold, ..self.job(candidate) };
+        let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?;
+        match outcomes.iter().find(|it| !self.measure.judge(it, self.timeout).is_same()) {
+            None => Ok(Ok(())),
+            Some(outcome) => {
+                let reason = format!("in a fresh interpreter it ends otherwise: {}", summary(outcome));
+                self.start = Start::Cold;
+                self.runner.go_cold(&reason);
+                Ok(Err(reason))
+            }
+        }
+    }
+
     fn can_trace(&self) -> bool {
         matches!(self.measure, Measure::Signature(_))
     }
 
     fn trace(&mut self, candidate: &Candidate) -> Result<Option<Evidence>, Halt> {
-        let job = Job { traced: true, ..Job::new(candidate.bytes.clone(), self.timeout) };
+        let job = Job { traced: true, ..self.job(candidate) };
         let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?;
         Ok(outcomes
             .into_iter()

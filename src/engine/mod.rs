@@ -42,6 +42,10 @@ pub fn reduce(
 ) -> Reduction {
     let mut session = Session::new(Arc::new(program), passes, judge, journal, options, watch);
     let stop = search(&mut session).err().unwrap_or(Stop::Done);
+    if matches!(stop, Stop::MaxRuns) {
+        // What is not what it seemed is taken back; nothing else is left to do.
+        let _ = session.confirm();
+    }
     session.finish(stop)
 }
 
@@ -52,12 +56,14 @@ fn search(session: &mut Session<'_>) -> Result<(), Stop> {
     session.declutter()?;
     session.pursue(&[Stage::Environment])?;
     session.leaps()?;
+    session.confirm()?;
     loop {
         while session.pursue(&MATTER)? == Pursuit::Shrunk || session.is_news() {
+            session.confirm()?;
             session.leaps()?;
         }
         session.pursue(&[Stage::Tidy])?;
-        if session.prove(&ALL)? == Pursuit::Exhausted {
+        if session.prove(&ALL)? == Pursuit::Exhausted && session.confirm()? {
             return Ok(());
         }
     }

@@ -70,6 +70,8 @@ pub(super) struct Session<'a> {
     leaps_left: usize,
     tally: Tally,
     commits: Vec<Commit>,
+    /// The last program that was confirmed, and how many commits led to it.
+    confirmed: (Arc<Program>, usize),
     differences: Vec<(Key, Difference)>,
     kept: Vec<Kept>,
     journal_failed: bool,
@@ -103,6 +105,7 @@ impl<'a> Session<'a> {
         let tokens = program.size().tokens;
         let traces = judge.can_trace();
         Self {
+            confirmed: (Arc::clone(&program), 0),
             base: Base::new(program, options.unbound_names),
             passes: passes.to_vec(),
             judge,
@@ -134,6 +137,32 @@ impl<'a> Session<'a> {
             kept,
             stop,
         }
+    }
+
+    /// Has the program confirmed, if it is not yet; goes back to the last confirmed one if it is not what it seemed. Tells
+    /// whether it was.
+    pub(super) fn confirm(&mut self) -> Result<bool, Stop> {
+        if Arc::ptr_eq(&self.confirmed.0, &self.base.program) {
+            return Ok(true);
+        }
+        let Plan::Candidate(candidate) = self.base.itself() else { return Ok(true) };
+        let Err(reason) = self.judge.confirm(&candidate).map_err(Stop::Halted)? else {
+            self.confirmed = (Arc::clone(&self.base.program), self.commits.len());
+            return Ok(true);
+        };
+        self.base = Base::new(Arc::clone(&self.confirmed.0), self.options.unbound_names);
+        self.commits.truncate(self.confirmed.1);
+        self.verdicts.clear();
+        if let Err(error) = self.journal.distrust(&reason)
+            && !self.journal_failed
+        {
+            self.journal_failed = true;
+            (self.watch)(&Event::JournalFailed { error: &error }, &self.tally);
+        }
+        let size = self.base.program.size();
+        self.tally.tokens_now = size.tokens;
+        (self.watch)(&Event::Doubted { reason: &reason, program: &self.base.program }, &self.tally);
+        Ok(false)
     }
 
     /// Takes away all clutter at once, if that shows the bug: what is left is easier to follow.

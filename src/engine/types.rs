@@ -44,6 +44,16 @@ pub trait Judge {
     /// What stops the whole reduction. Verdicts delivered before stay valid.
     fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt>;
 
+    /// Whether a program that was judged to show the bug shows it beyond doubt, for judges that have a quicker and a surer
+    /// way. After an error, which says why, the surer way judges all that follows.
+    ///
+    /// # Errors
+    ///
+    /// What stops the whole reduction.
+    fn confirm(&mut self, _: &Candidate) -> Result<Result<(), String>, Halt> {
+        Ok(Ok(()))
+    }
+
     /// Whether runs can be watched at all.
     fn can_trace(&self) -> bool {
         false
@@ -156,6 +166,13 @@ pub enum Event<'a> {
         /// The last change.
         commit: &'a Commit,
         /// The program.
+        program: &'a Program,
+    },
+    /// What was found since the last confirmation was taken back: the quicker way of judging erred.
+    Doubted {
+        /// In what.
+        reason: &'a str,
+        /// The last program that was confirmed.
         program: &'a Program,
     },
     /// A pass panicked; it is off from here on.

@@ -70,6 +70,9 @@ pub struct Settled {
     pub wall: Duration,
     /// How many runs showed the bug.
     pub runs: usize,
+    /// Why all runs are cold, if something was found that speaks against warm ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold: Option<String>,
 }
 
 /// One line of the file.
@@ -79,6 +82,7 @@ enum Line {
     Settled(Settled),
     Tried(Key, Record),
     Traced(Key, Option<Evidence>),
+    Distrusted(String),
 }
 
 /// All records of one reduction.
@@ -112,6 +116,7 @@ impl Journal {
                 Some(Line::Traced(key, evidence)) => {
                     journal.traces.insert(key, evidence);
                 }
+                Some(Line::Distrusted(reason)) => journal.forget(reason),
                 None => break,
             }
             trusted += line.len();
@@ -143,6 +148,25 @@ impl Journal {
         let line = Line::Traced(key, evidence.clone());
         self.traces.insert(key, evidence);
         self.append(&line)
+    }
+
+    /// Takes back all that was recorded of candidates, since warm runs are not to be trusted for this script; from here on
+    /// all are cold.
+    ///
+    /// # Errors
+    ///
+    /// The file could not be written.
+    pub fn distrust(&mut self, reason: &str) -> io::Result<()> {
+        self.forget(reason.to_owned());
+        self.append(&Line::Distrusted(reason.to_owned()))
+    }
+
+    fn forget(&mut self, reason: String) {
+        self.records.clear();
+        self.traces.clear();
+        if let Some(settled) = &mut self.settled {
+            settled.cold = Some(reason);
+        }
     }
 
     /// Forgets what would end otherwise under this limit: timeouts under a shorter one, and runs that took longer.
@@ -197,7 +221,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (one, two) = (Key::of(b"one"), Key::of(b"two"));
         let mut journal = Journal::open(folder.path(), "id").unwrap();
-        journal.settle(Settled { signature: None, wall: Duration::from_millis(7), runs: 3 }).unwrap();
+        journal
+            .settle(Settled { signature: None, wall: Duration::from_millis(7), runs: 3, cold: None })
+            .unwrap();
         journal.put(one, record(Verdict::Same)).unwrap();
         journal.put(two, record(Verdict::TimedOut(10_000))).unwrap();
         drop(journal);

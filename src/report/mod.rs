@@ -34,6 +34,8 @@ pub struct Report {
     pub signature: String,
     /// The interpreter.
     pub interpreter: InterpreterReport,
+    /// From where candidates started, and why.
+    pub runner: String,
     /// What kept runs from doing harm, in words.
     pub confinement: String,
     /// The script as given.

@@ -54,6 +54,11 @@ impl Progress {
     /// Tells an event.
     pub fn event(&self, event: &Event<'_>, tally: &Tally) {
         match event {
+            Event::Doubted { reason, .. } => {
+                self.aside(&format!(
+                    "went back to the last result that a fresh interpreter confirmed, and goes on cold: {reason}"
+                ));
+            }
             Event::PassFailed { pass, message } => {
                 self.aside(&format!("pass {pass} failed and is off from here on: {message}"));
             }
@@ -144,6 +149,7 @@ fn as_json(event: &Event<'_>, tally: &Tally) -> serde_json::Value {
             json!({"event": "run", "verdict": verdict, "from_journal": from_journal})
         }
         Event::Commit { commit, .. } => json!({"event": "commit", "commit": commit}),
+        Event::Doubted { reason, .. } => json!({"event": "doubted", "reason": reason}),
         Event::PassFailed { pass, message } => {
             json!({"event": "pass-failed", "pass": pass, "message": message})
         }

@@ -374,8 +374,7 @@ impl Shared {
             }
         };
         let streams = (supervisor.stdout.take(), supervisor.stderr.take());
-        let (ended, stdout, stderr) =
-            until_end(self.setup.limits.output, streams.0, streams.1, report).await;
+        let (ended, stdout, stderr) = until_end(self.setup.limits.output, streams.0, streams.1, report).await;
         drop(socket);
         let _ = supervisor.wait().await;
         {
@@ -436,7 +435,13 @@ impl Shared {
         let user = self.user_environment.iter().cloned();
         let env = environment(user, &self.setup.env, work, temporary, &self.cache());
         RunOrder {
-            program: Program { argv, env, work: work.to_owned(), file_size: limits.file_size, inherited: None },
+            program: Program {
+                argv,
+                env,
+                work: work.to_owned(),
+                file_size: limits.file_size,
+                inherited: None,
+            },
             bounds: self.bounds(writable),
             limits: RunLimits {
                 timeout: timeout * oversubscription(self.setup.jobs),

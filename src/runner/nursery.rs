@@ -15,8 +15,8 @@ use rustix::{
     event::{PollFd, PollFlags, poll},
     io::{FdFlags, fcntl_setfd},
     net::{
-        AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags, SocketType,
-        recvmsg, send, socketpair,
+        AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags,
+        SocketType, recvmsg, send, socketpair,
         sockopt::{set_socket_passcred, set_socket_send_buffer_size},
     },
     process::Signal,
@@ -27,7 +27,8 @@ use serde::{Deserialize, Serialize};
 use super::{
     outcome::End,
     supervise::{
-        Answer, GRACE, GRACE_FOR_LEFTOVERS, Inside, Program, RunLimits, RunOrder, TICK, exceeded, reply, timespec,
+        Answer, GRACE, GRACE_FOR_LEFTOVERS, Inside, Program, RunLimits, RunOrder, TICK, exceeded, reply,
+        timespec,
     },
     tree,
 };
@@ -169,7 +170,8 @@ impl Nursery {
 
     fn begin(&mut self, order: Fork) -> Result<(), String> {
         let packet = serde_json::to_vec(&order).map_err(|error| error.to_string())?;
-        send(&self.control, &packet, SendFlags::NOSIGNAL).map_err(|error| format!("it takes no orders: {error}"))?;
+        send(&self.control, &packet, SendFlags::NOSIGNAL)
+            .map_err(|error| format!("it takes no orders: {error}"))?;
         let now = Instant::now();
         let next_look = now + TICK;
         self.runs.push(Run { order, keeper: None, started: now, next_look, looks: 0, leaving: None });
@@ -256,9 +258,13 @@ impl Nursery {
         }
         for id in gone {
             let at = self.runs.iter().position(|run| run.order.id == id);
-            if let Some(Leaving { end, wall, cpu, .. }) = at.and_then(|at| self.runs.swap_remove(at).leaving) {
+            if let Some(Leaving { end, wall, cpu, .. }) = at.and_then(|at| self.runs.swap_remove(at).leaving)
+            {
                 reply(&Answer::Gone { id, end, wall, cpu });
-                if self.ready.is_some_and(|(zygote, size)| tree::memory(&[zygote]) > (size * GROWTH).max(SMALL)) {
+                if self
+                    .ready
+                    .is_some_and(|(zygote, size)| tree::memory(&[zygote]) > (size * GROWTH).max(SMALL))
+                {
                     return Err("it grew".to_owned());
                 }
             }
@@ -272,7 +278,11 @@ impl Run {
     fn step(&mut self, limits: &RunLimits) -> Result<bool, String> {
         let now = Instant::now();
         let Some(keeper) = self.keeper else {
-            return if now.duration_since(self.started) > FORK { Err("it does not fork".to_owned()) } else { Ok(false) };
+            return if now.duration_since(self.started) > FORK {
+                Err("it does not fork".to_owned())
+            } else {
+                Ok(false)
+            };
         };
         let below = tree::descendants(keeper);
         if let Some(leaving) = &self.leaving {

@@ -272,8 +272,7 @@ impl Shared {
         let name = self.setup.script.file_name().unwrap_or_default();
         let script = folder.join("x".repeat(64)).join(name);
         let argv = self.argv(&script);
-        let mut order =
-            self.order(argv, [&folder, &folder, &temporary], vec![self.root.clone()], IMPORTS);
+        let mut order = self.order(argv, [&folder, &folder, &temporary], vec![self.root.clone()], IMPORTS);
         let env = &mut order.program.env;
         if env.get("PYTHONHASHSEED").is_none_or(|seed| seed.parse::<u32>().is_err()) {
             return Err("each run is to have its own `PYTHONHASHSEED`".to_owned());

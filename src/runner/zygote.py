@@ -38,13 +38,17 @@ def main():
     record = Record()
     record.start()
     customized = customize()
+    import atexit
     import ctypes
     import gc
     import json
 
+    libc = ctypes.CDLL(None)
+    leaving = Leaving(libc, ctypes)
+    atexit.register(leaving.python)
+
     with open(os.path.join(folder, "plan.json"), encoding="utf-8") as file:
         plan = json.load(file)
-    libc = ctypes.CDLL(None)
     places = places_of(sys.argv[0], ctypes)
     base = environment()
     environments = [dict(base, **change) for change in plan["environments"]]
@@ -63,6 +67,7 @@ def main():
         unsafe = "what it imports starts threads"
     elif "torch.cuda" in shelf.modules and shelf.modules["torch.cuda"].is_initialized():
         unsafe = "what it imports starts CUDA"
+    leaving.modules = list(shelf.modules)
     gc.collect()
     gc.freeze()
     os.write(control, json.dumps({"ready": unsafe}).encode())
@@ -79,6 +84,7 @@ def main():
                 os.close(control)
                 try:
                     become(order, shelf, places, ctypes)
+                    leaving.prepare()
                 except BaseException as error:
                     leave(order["note"], json, {"broken": "%s: %s" % (type(error).__name__, error)})
                 return customized
@@ -373,6 +379,30 @@ class Shelf:
             now = environment()
             if any(self.environments[moment] != now for moment in moments):
                 leave(self.note, self.json, {"stale": difference(self.base, now)})
+
+
+class Leaving:
+    """The end of a child: all that can be seen of it is as ever, but what was imported ahead is not torn down.
+
+    That would take longer than many a run: each module and each library would first be copied, then destroyed.
+    """
+
+    def __init__(self, libc, ctypes):
+        self.libc = libc
+        self.ctypes = ctypes
+        self.modules = ()
+
+    def python(self):
+        """The last of all functions of `atexit`, since it was registered before any module was imported."""
+        kept = [sys.modules.pop(name, None) for name in self.modules]
+        self.ctypes.pythonapi.Py_IncRef(self.ctypes.py_object(kept))
+
+    def prepare(self):
+        """Has the C library leave at once when it has nothing to do any more but to destroy what the zygote loaded."""
+        if hasattr(self.libc, "on_exit"):
+            address = self.ctypes.c_void_p
+            self.libc.on_exit(self.ctypes.cast(self.libc._exit, address), None)
+            getattr(self.libc, "__cxa_atexit")(self.ctypes.cast(self.libc.fflush, address), None, None)
 
 
 def leave(path, json, note):

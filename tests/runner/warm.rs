@@ -8,7 +8,12 @@ use super::setup;
 
 /// What a run did, without what differs from run to run: the number of its folder, addresses.
 fn shown(outcome: &Outcome) -> String {
-    let text = format!("{:?}\n--- stdout\n{}\n--- stderr\n{}", outcome.end, outcome.stdout.text(), outcome.stderr.text());
+    let text = format!(
+        "{:?}\n--- stdout\n{}\n--- stderr\n{}",
+        outcome.end,
+        outcome.stdout.text(),
+        outcome.stderr.text()
+    );
     let folder = regex::Regex::new(r"/run-\d+/").unwrap();
     let address = regex::Regex::new(r"0x[0-9a-f]{6,}").unwrap();
     address.replace_all(&folder.replace_all(&text, "/run/"), "0x").into_owned()
@@ -16,7 +21,9 @@ fn shown(outcome: &Outcome) -> String {
 
 fn outcomes(runner: &Runner, source: &str, starts: &[Start]) -> Vec<Outcome> {
     let job = Job::new(source.as_bytes().into(), Duration::from_secs(30));
-    let run = |start: &Start| runner.run_all(&[Job { start: *start, ..job.clone() }], &mut |_, _| {}).unwrap().remove(0);
+    let run = |start: &Start| {
+        runner.run_all(&[Job { start: *start, ..job.clone() }], &mut |_, _| {}).unwrap().remove(0)
+    };
     starts.iter().map(run).collect()
 }
 
