@@ -306,6 +306,13 @@ class Shelf:
         self.specs = {}
         self.attributes = {}
         for name in [name for name in sys.modules if name not in record.base and name != "sitecustomize"]:
+            if name not in record.order:
+                # Put there by hand: it comes with its package, or is there from the beginning.
+                package = name.rpartition(".")[0]
+                if package not in record.order:
+                    continue
+                record.edges.setdefault(package, {})[name] = None
+                record.order[name] = len(record.order)
             self.modules[name] = module = sys.modules.pop(name)
             self.specs[name] = getattr(module, "__spec__", None)
         for name, module in self.modules.items():
