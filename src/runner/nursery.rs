@@ -66,11 +66,14 @@ pub(super) struct Fork {
 
 /// What comes from the zygote and those it forks.
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(rename_all = "snake_case")]
 enum Packet {
-    Ready { ready: Option<String> },
-    Started { started: u64 },
-    Ended { ended: u64, status: i32, cpu: f64 },
+    /// Everything is imported; or why nothing may be forked.
+    Ready(Option<String>),
+    /// A run was forked; its keeper tells.
+    Started(u64),
+    /// A run ended, with this status as `wait` gives it and after so many seconds of processor time.
+    Ended { id: u64, status: i32, cpu: f64 },
 }
 
 struct Run {
@@ -157,7 +160,7 @@ impl Nursery {
             }
             self.look()?;
             if orders {
-                let mut buffer = [0; 1 << 16];
+                let mut buffer = [0; 1 << 12];
                 match rustix::io::read(stdio::stdin(), &mut buffer) {
                     Ok(0) => return Ok(()),
                     Ok(count) => read.extend_from_slice(&buffer[..count]),
@@ -218,21 +221,20 @@ impl Nursery {
         // What no zygote of ours says is not listened to.
         let Ok(packet) = serde_json::from_slice(&bytes[..received.bytes]) else { return Ok(()) };
         match packet {
-            Packet::Ready { ready } => {
+            Packet::Ready(unfit) => {
                 self.ready = sender.map(|zygote| (zygote, tree::memory(&[zygote])));
-                reply(&Answer::Ready { unfit: ready });
+                reply(&Answer::Ready { unfit });
             }
-            Packet::Started { started } => {
-                if let Some(run) = self.run(started) {
+            Packet::Started(id) => {
+                if let Some(run) = self.run(id) {
                     run.keeper = sender;
                 }
             }
-            Packet::Ended { ended, status, cpu } => {
-                if let Some(run) = self.run(ended).filter(|run| run.leaving.is_none()) {
-                    let end = if status & 0x7f == 0 {
-                        End::Exit(status >> 8 & 0xff)
-                    } else {
-                        End::Signal(status & 0x7f)
+            Packet::Ended { id, status, cpu } => {
+                if let Some(run) = self.run(id).filter(|run| run.leaving.is_none()) {
+                    let end = match status & 0x7f {
+                        0 => End::Exit(status >> 8 & 0xff),
+                        signal => End::Signal(signal),
                     };
                     run.leave(end, GRACE_FOR_LEFTOVERS);
                     if let Some(leaving) = &mut run.leaving {

@@ -87,8 +87,10 @@ struct Zygote {
 
 /// How a run that was to be warm ended.
 enum Warmly {
-    /// It ran; or was stopped.
-    Ran(Option<Outcome>),
+    /// It ran.
+    Ran(Box<Outcome>),
+    /// It was stopped.
+    Stopped,
     /// It needs a zygote with these changes of the environment.
     Stale(Change),
     /// The zygote is gone.
@@ -127,12 +129,12 @@ impl Shared {
         let scratch = self.scratch(job)?;
         let record = scratch.root.join("imports");
         match self.run_in(&zygote, job, &scratch, Some(&record), stop.clone()).await? {
-            Warmly::Ran(Some(outcome)) => {
+            Warmly::Ran(outcome) => {
                 let plan = self.plan(&fs::read_to_string(&record).unwrap_or_default());
                 self.warm.state.lock().await.plans.push(plan);
-                Ok(Some(outcome))
+                Ok(Some(*outcome))
             }
-            Warmly::Ran(None) | Warmly::Stale(_) => Ok(None),
+            Warmly::Stopped | Warmly::Stale(_) => Ok(None),
             Warmly::Lost(reason) => {
                 self.lost(&zygote, &reason).await;
                 Ok(None)
@@ -157,7 +159,8 @@ impl Shared {
             };
             let Some(zygote) = self.zygote(Some(plan)).await? else { return Ok(None) };
             match self.run_in(&zygote, job, &self.scratch(job)?, None, stop.clone()).await? {
-                Warmly::Ran(outcome) => return Ok(outcome),
+                Warmly::Ran(outcome) => return Ok(Some(*outcome)),
+                Warmly::Stopped => return Ok(None),
                 Warmly::Stale(change) => {
                     tried.push(plan);
                     environment = Some(change);
@@ -375,7 +378,7 @@ impl Shared {
             None => {
                 // With its socket the zygote's supervisor, and so the run, comes to its end.
                 self.warm.state.lock().await.zygotes.clear();
-                return Ok(Warmly::Ran(None));
+                return Ok(Warmly::Stopped);
             }
             Some(Some(Answer::Gone { end, wall, cpu, .. })) => (end, wall, cpu),
             Some(Some(Answer::Lost(reason))) => return Ok(Warmly::Lost(reason)),
@@ -389,7 +392,7 @@ impl Shared {
             }
             None => {}
         }
-        Ok(Warmly::Ran(Some(scratch.outcome(job, (end, wall, cpu), stdout, stderr))))
+        Ok(Warmly::Ran(Box::new(scratch.outcome(job, (end, wall, cpu), stdout, stderr))))
     }
 }
 

@@ -444,7 +444,7 @@ def keep(control, json, number, child):
         except ChildProcessError:
             os._exit(0)
         if pid == child:
-            tell(ended=number, status=status, cpu=usage.ru_utime + usage.ru_stime)
+            tell(ended={"id": number, "status": status, "cpu": usage.ru_utime + usage.ru_stime})
 
 
 def become(order, shelf, places, ctypes):

@@ -1,6 +1,6 @@
 //! The warm runner against the cold one: what a script does must be the same, or the warm one must decline.
 
-use std::{fs, io::Write, path::Path, time::Duration};
+use std::time::Duration;
 
 use minrepro::runner::{Job, Outcome, Runner, Start};
 
@@ -8,37 +8,23 @@ use super::setup;
 
 /// What a run did, without what differs from run to run: the number of its folder, addresses.
 fn shown(outcome: &Outcome) -> String {
-    let text = format!(
-        "{:?}\n--- stdout\n{}\n--- stderr\n{}",
-        outcome.end,
-        outcome.stdout.text(),
-        outcome.stderr.text()
-    );
+    let (stdout, stderr) = (outcome.stdout.text(), outcome.stderr.text());
+    let text = format!("{:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}", outcome.end);
     let folder = regex::Regex::new(r"/run-\d+/").unwrap();
     let address = regex::Regex::new(r"0x[0-9a-f]{6,}").unwrap();
     address.replace_all(&folder.replace_all(&text, "/run/"), "0x").into_owned()
 }
 
-fn outcomes(runner: &Runner, source: &str, starts: &[Start]) -> Vec<Outcome> {
-    let job = Job::new(source.as_bytes().into(), Duration::from_secs(30));
-    let run = |start: &Start| {
-        runner.run_all(&[Job { start: *start, ..job.clone() }], &mut |_, _| {}).unwrap().remove(0)
-    };
-    starts.iter().map(run).collect()
-}
-
-fn same(source: &str) {
+fn is_the_same_warm(source: &str) {
     let folder = tempfile::tempdir().unwrap();
     let runner = Runner::start(setup(folder.path(), 2)).unwrap();
-    let all = outcomes(&runner, source, &[Start::Cold, Start::Recorded, Start::Warm, Start::Warm]);
-    assert_eq!(runner.why_cold(), None, "{source}");
-    for outcome in &all[1..] {
-        similar_asserts(&shown(&all[0]), &shown(outcome), source);
+    let job = Job::new(source.as_bytes().into(), Duration::from_secs(30));
+    let run = |start| runner.run_all(&[Job { start, ..job.clone() }], &mut |_, _| {}).unwrap().remove(0);
+    let cold = shown(&run(Start::Cold));
+    for start in [Start::Recorded, Start::Warm, Start::Warm] {
+        assert_eq!(cold, shown(&run(start)), "{start:?}\n{source}");
     }
-}
-
-fn similar_asserts(cold: &str, warm: &str, source: &str) {
-    assert_eq!(cold, warm, "\n{source}");
+    assert_eq!(runner.why_cold(), None, "{source}");
 }
 
 const SCRIPTS: &[&str] = &[
@@ -52,6 +38,6 @@ const SCRIPTS: &[&str] = &[
 #[test]
 fn warm_runs_are_as_cold_ones() {
     for source in SCRIPTS {
-        same(source);
+        is_the_same_warm(source);
     }
 }
