@@ -241,6 +241,57 @@ fn a_halt_keeps_what_was_found_and_judged() {
 }
 
 #[test]
+fn what_is_not_confirmed_is_taken_back() {
+    /// Quick until the first doubt, and then does not see that the anchor is gone.
+    struct Hasty {
+        sure: bool,
+        doubts: u32,
+    }
+    impl Judge for Hasty {
+        fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+            for (index, candidate) in batch.iter().enumerate() {
+                let text = candidate.program.text();
+                let same = text.contains("needle") && (!self.sure || text.contains("anchor"));
+                let verdict = if same { Verdict::Same } else { Verdict::Passed };
+                deliver(index, Judged { verdict, seconds: 0.0 });
+            }
+            Ok(())
+        }
+
+        fn confirm(&mut self, candidate: &Candidate) -> Result<Result<(), String>, Halt> {
+            if self.sure || candidate.program.text().contains("anchor") {
+                return Ok(Ok(()));
+            }
+            self.sure = true;
+            self.doubts += 1;
+            Ok(Err("the anchor is gone".to_owned()))
+        }
+    }
+    let text = "noise = 1\nanchor = 2\nprint(anchor)\nneedle = 3\nprint(needle)\nmore = 4\n";
+    let mut judge = Hasty { sure: false, doubts: 0 };
+    let mut journal = Journal::in_memory();
+    let mut doubted = Vec::new();
+    let reduction = reduce(
+        Program::parse(text).unwrap(),
+        PASSES,
+        &mut judge,
+        &mut journal,
+        &Options::default(),
+        &mut |event, _| {
+            if let Event::Doubted { program, .. } = event {
+                doubted.push(program.text().to_owned());
+            }
+        },
+    );
+    assert_eq!((judge.doubts, doubted.as_slice()), (1, [text.to_owned()].as_slice()));
+    assert!(matches!(reduction.stop, Stop::Done));
+    let left = reduction.program.text();
+    assert!(left.contains("needle") && left.contains("anchor") && !left.contains("noise"), "{left}");
+    assert!(reduction.commits.iter().all(|commit| commit.tokens < Program::parse(text).unwrap().size().tokens));
+    assert!(reduction.kept.iter().all(|kept| !kept.verdict.is_same()));
+}
+
+#[test]
 fn records_of_another_session_are_believed() {
     let mut journal = Journal::in_memory();
     let program = Program::parse("x = 1\ny = 2\n").unwrap();
