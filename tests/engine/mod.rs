@@ -287,7 +287,9 @@ fn what_is_not_confirmed_is_taken_back() {
     assert!(matches!(reduction.stop, Stop::Done));
     let left = reduction.program.text();
     assert!(left.contains("needle") && left.contains("anchor") && !left.contains("noise"), "{left}");
-    assert!(reduction.commits.iter().all(|commit| commit.tokens < Program::parse(text).unwrap().size().tokens));
+    assert!(
+        reduction.commits.iter().all(|commit| commit.tokens < Program::parse(text).unwrap().size().tokens)
+    );
     assert!(reduction.kept.iter().all(|kept| !kept.verdict.is_same()));
 }
 
