@@ -1,5 +1,7 @@
 //! Short checks for the tests of passes.
 
+use std::collections::BTreeMap;
+
 use crate::{
     cost::Cost,
     edit::EditSet,
@@ -72,7 +74,8 @@ pub(crate) fn check_example(pass: &Pass) {
 }
 
 /// Evidence as comments on the lines of a text tell it: `# not executed`, and `# fails` or `# fails with x: 1; y: 2` on the
-/// lines of the traceback, the inner ones first; `# compiled` likewise on those that were being compiled. All functions were entered.
+/// lines of the traceback, the inner ones first; `# compiled` likewise on those that were being
+/// compiled; `# called with x: 1` on the lines of functions. All functions were entered.
 pub(crate) fn evidence(text: &str) -> Evidence {
     let mut evidence = Evidence::default();
     for (line, content) in (1..).zip(text.lines()) {
@@ -80,15 +83,22 @@ pub(crate) fn evidence(text: &str) -> Evidence {
         if !content.ends_with("# not executed") {
             evidence.hits.insert(line, 1);
         }
-        let fails = content.split_once("# fails").or_else(|| content.split_once("# compiled"));
-        if let Some((_, values)) = fails {
+        let pairs = |values: &str| -> BTreeMap<String, String> {
+            let pairs = values.trim_start_matches(" with").split("; ");
+            let pairs = pairs.filter_map(|it| it.split_once(": "));
+            pairs.map(|(name, value)| (name.trim().to_owned(), value.to_owned())).collect()
+        };
+        if let Some((_, values)) = content.split_once("# called") {
+            evidence.arguments.insert(line, pairs(values));
+        }
+        let compiled = content.split_once("# compiled");
+        if let Some((_, values)) = content.split_once("# fails").or(compiled) {
             let is_module = !content.starts_with(' ');
-            let pairs = values.trim_start_matches(" with").split("; ").filter_map(|it| it.split_once(": "));
             let frame = Frame {
                 line,
                 function: if is_module { "<module>" } else { "f" }.to_owned(),
-                compiled: content.contains("# compiled"),
-                values: pairs.map(|(name, value)| (name.trim().to_owned(), value.to_owned())).collect(),
+                compiled: compiled.is_some(),
+                values: pairs(values),
                 ..Frame::default()
             };
             evidence.failure.insert(0, frame);

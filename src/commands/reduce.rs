@@ -155,6 +155,7 @@ impl Minimized {
             seconds_in_candidates: tally.seconds_in_candidates,
             timeout: self.timeout,
             commits: commits.clone(),
+            looser: oracle::looser(session.specs.iter().map(|spec| spec.text.as_str()), &slips),
             slips,
             kept: kept.clone(),
             confirmed: self.confirmed,

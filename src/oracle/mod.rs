@@ -17,7 +17,7 @@ pub use derive::{NotDerivable, derive};
 pub use pattern::Pattern;
 pub use place::Place;
 pub use signature::{Part, Signature};
-pub use slips::{Slip, ledger};
+pub use slips::{Slip, ledger, looser};
 pub use spec::{Spec, SpecError};
 pub use verdict::{Difference, Verdict};
 

@@ -58,6 +58,9 @@ pub struct Report {
     pub commits: Vec<Commit>,
     /// Failures other than the bug, met on the way.
     pub slips: Vec<Slip>,
+    /// The signature with gaps for the numbers in it, if these kept failures out that were the same otherwise.
+    #[serde(default)]
+    pub looser: Option<String>,
     /// Why each part of the result stays: what happened without it. Empty unless the reduction is done.
     pub kept: Vec<Kept>,
     /// How often the result was run anew at the end, and how often it showed the bug.

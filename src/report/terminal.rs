@@ -29,6 +29,11 @@ pub fn summary(report: &Report, verify: &str) -> String {
             slip.class, slip.message
         ));
     }
+    if let Some(looser) = &report.looser {
+        lines.push(format!(
+            "hint: numbers in the signature kept smaller ones out; try `--signature \"{looser}\"`"
+        ));
+    }
     lines.push(match report.confirmed {
         confirmed if confirmed.is_certain() => {
             format!("confirmed by {} fresh runs: {}", confirmed.of, report.signature)

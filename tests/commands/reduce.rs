@@ -140,6 +140,24 @@ fn a_script_that_catches_and_prints_is_reduced_by_its_words() {
 }
 
 #[test]
+fn numbers_in_a_signature_that_keep_it_large_are_told() {
+    let place = Place::new();
+    place.file("x.py", "size = 64\nraise RuntimeError(f'cannot multiply ({size}x4 and 8x{size})')\n");
+    let run = |signature: &str| {
+        let output = place.run(&["x.py", "--signature", signature, "--no-journal"]);
+        assert!(output.status.success());
+        (place.read("x.min.py"), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (text, stderr) = run("RuntimeError: cannot multiply (64x4 and");
+    assert!(
+        text.contains("64") && stderr.contains("--signature \"RuntimeError: cannot multiply (… and\""),
+        "{stderr}"
+    );
+    let (text, stderr) = run("RuntimeError: cannot multiply (… and");
+    assert!(!text.contains("64") && !stderr.contains("hint:"), "{stderr}");
+}
+
+#[test]
 fn encodings_and_line_ends_survive() {
     let place = Place::new();
     place.file("x.py", b"# -*- coding: latin-1 -*-\r\nunused = 1\r\nname = 'caf\xe9'\r\nif unused:\r\n\tname.encode('ascii')\r\n");

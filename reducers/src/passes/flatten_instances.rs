@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-use super::unwrap_blocks::unwrap;
+use super::{unwrap_blocks::unwrap, unwrap_modules::is_super_init};
 
 pass! {
     /// Replaces a class of which there is one object by functions and global variables.
@@ -95,7 +95,7 @@ fn flat(program: &Program, tree: &Tree<'_>, class: &StmtClassDef, only: &Use) ->
 }
 
 /// Takes `self.` away within a method; nothing if the object is used otherwise, or changed after its beginning.
-fn without_self(
+pub(super) fn without_self(
     tree: &Tree<'_>,
     def: &StmtFunctionDef,
     own: &str,
@@ -131,7 +131,7 @@ fn prefix(attribute: &ExprAttribute) -> TextRange {
 }
 
 /// The first parameter with its comma.
-fn first_parameter(program: &Program, def: &StmtFunctionDef) -> Option<TextRange> {
+pub(super) fn first_parameter(program: &Program, def: &StmtFunctionDef) -> Option<TextRange> {
     let mut parameters = def.parameters.iter();
     let first = parameters.next()?.range();
     let end = match parameters.next() {
@@ -145,19 +145,20 @@ fn first_parameter(program: &Program, def: &StmtFunctionDef) -> Option<TextRange
 }
 
 /// The lines of a method without parameters of its own that only assigns attributes, as global variables.
-fn beginning(program: &Program, def: &StmtFunctionDef, own: &str) -> Option<Vec<String>> {
+pub(super) fn beginning(program: &Program, def: &StmtFunctionDef, own: &str) -> Option<Vec<String>> {
     if def.parameters.iter().count() != 1 {
         return None;
     }
     let object = format!("{own}.");
+    // What goes over several lines has brackets round it and may stand anywhere.
     let line = |stmt: &Stmt| match stmt {
         Stmt::Assign(it) if matches!(it.targets.as_slice(), [Expr::Attribute(_)]) => {
-            let text = program.slice(it.range);
-            (!text.contains('\n')).then(|| text.replace(&object, ""))
+            Some(program.slice(it.range).replace(&object, ""))
         }
         _ => None,
     };
-    def.body.iter().filter(|stmt| !stmt.is_pass_stmt()).map(line).collect()
+    let is_idle = |stmt: &&Stmt| stmt.is_pass_stmt() || is_super_init(program, stmt);
+    def.body.iter().filter(|stmt| !is_idle(stmt)).map(line).collect()
 }
 
 /// Puts the beginning before the statement that makes the object, and takes the object away where it is used.

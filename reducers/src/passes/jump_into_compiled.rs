@@ -292,14 +292,9 @@ mod tests {
     use crate::{evidence::Gaps, syntax::Program, testing::evidence};
 
     /// The texts that are proposed for a program whose comments tell what a traced run saw.
-    fn texts(text: &str, arguments: &[(u32, &[(&str, &str)])]) -> Vec<String> {
+    fn texts(text: &str) -> Vec<String> {
         let program = Program::parse(text).unwrap();
-        let mut evidence = evidence(text);
-        for (line, values) in arguments {
-            let values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-            evidence.arguments.insert(*line, values.collect());
-        }
-        let proposals = JUMP_INTO_COMPILED.proposals_with(&program, Some(&evidence), &Gaps::default());
+        let proposals = JUMP_INTO_COMPILED.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
         let mut texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
         texts.dedup();
         texts
@@ -318,7 +313,7 @@ class M(nn.Module):
 compile(M(), backend='eager')(torch.rand(8, 2))  # fails
 ";
         assert_eq!(
-            texts(text, &[]),
+            texts(text),
             ["\
 from torch import compile, nn
 import torch
@@ -336,7 +331,7 @@ f(nn.Linear(2, 3), torch.rand(8, 2))
         let text = "\
 import torch
 class Part(torch.nn.Module):
-    def forward(self, x, mask=None):
+    def forward(self, x, mask=None):  # called with self: Part(); x: torch.rand(2)
         return x + 1
 class Whole(torch.nn.Module):
     def __init__(self):
@@ -349,9 +344,8 @@ class Whole(torch.nn.Module):
 model = torch.compile(Whole())
 assert compare(model, torch.rand(2))  # fails
 ";
-        let part: &[(&str, &str)] = &[("self", "Part()"), ("x", "torch.rand(2)")];
         assert_eq!(
-            texts(text, &[(3, part)]),
+            texts(text),
             ["\
 import torch
 class Part(torch.nn.Module):
@@ -365,7 +359,7 @@ torch.compile(Part())(torch.rand(2))
     #[test]
     fn without_a_compiler_or_without_values_nothing_is_tried() {
         let fails = "import torch\ndef f(y):\n    return y + 1  # compiled with x: 1\n";
-        assert!(texts(&format!("{fails}g(f)(1)  # fails\n"), &[]).is_empty());
-        assert!(texts(&format!("{fails}torch.compile(f)(1)  # fails\n"), &[]).is_empty());
+        assert!(texts(&format!("{fails}g(f)(1)  # fails\n")).is_empty());
+        assert!(texts(&format!("{fails}torch.compile(f)(1)  # fails\n")).is_empty());
     }
 }

@@ -1,5 +1,6 @@
 //! One file per pass; [`crate::registry`] puts them in order.
 
+pub(crate) mod descend_into_modules;
 pub(crate) mod drop_annotations;
 pub(crate) mod drop_arguments;
 pub(crate) mod drop_async;
@@ -45,6 +46,7 @@ pub(crate) mod leave_distributed;
 pub(crate) mod lower_backends;
 pub(crate) mod merge_classes;
 pub(crate) mod merge_displays;
+pub(crate) mod plain_tensors;
 pub(crate) mod replace_expressions;
 pub(crate) mod scale_dimensions;
 pub(crate) mod shrink_dimensions;
@@ -52,6 +54,7 @@ pub(crate) mod shrink_literals;
 pub(crate) mod unpack_displays;
 pub(crate) mod unroll_loops;
 pub(crate) mod unwrap_blocks;
+pub(crate) mod unwrap_modules;
 pub(crate) mod use_cpu;
 pub(crate) mod use_float32;
 pub(crate) mod write_classes;

@@ -1,0 +1,182 @@
+use std::collections::BTreeMap;
+
+use crate::{
+    closure::Statements,
+    edit::{Edit, EditSet},
+    evidence::Evidence,
+    outline::Outline,
+    pass::{Cx, Prior, Proposals, Stage, pass, whole_text},
+    scope::{BindingKind, ScopeKind},
+    slice::tidied,
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange,
+        ast::{Expr, StmtFunctionDef},
+    },
+    torch::Torch,
+};
+
+pass! {
+    /// Puts a part of a PyTorch module in the place of the whole, with what a traced run gave to that part.
+    ///
+    /// ```python before
+    /// import torch
+    /// from torch import nn
+    /// class Part(nn.Module):
+    ///     def forward(self, y):  # called with self: Part(); y: torch.rand(2, 8)
+    ///         return y + 1
+    /// class Whole(nn.Module):
+    ///     def __init__(self):
+    ///         super().__init__()
+    ///         self.part = Part()
+    ///     def forward(self, x):  # called with self: Whole(); x: torch.rand(2, 4)
+    ///         return self.part(torch.cat([x, x], 1))
+    /// x = load()
+    /// compare(Whole(), x)  # fails with x: torch.rand(2, 4)
+    /// ```
+    /// ```python after
+    /// import torch
+    /// from torch import nn
+    /// class Part(nn.Module):
+    ///     def forward(self, y):
+    ///         return y + 1
+    /// x = torch.rand(2, 8)
+    /// compare(Part(), x)
+    /// ```
+    pub(crate) static DESCEND_INTO_MODULES = Pass { stage: Stage::Leap, propose };
+}
+
+/// A module that was called: its class, itself as an expression, and what it was given.
+struct Called<'a> {
+    class: &'a str,
+    module: &'a str,
+    given: Vec<&'a str>,
+}
+
+fn propose(cx: &Cx<'_>, out: &mut Proposals) {
+    let Some(evidence) = cx.evidence else { return };
+    let tree = cx.program.tree();
+    if Torch::of(cx.program, &tree).is_none() {
+        return;
+    }
+    let outline = Outline::of(cx.program, evidence);
+    let called: Vec<Called<'_>> =
+        evidence.arguments.iter().filter_map(|(&line, values)| called(&outline, line, values)).collect();
+    for node in &tree.nodes {
+        let AnyNodeRef::ExprCall(call) = node.node else { continue };
+        let Expr::Name(name) = &*call.func else { continue };
+        let Some(whole) = called.iter().find(|it| it.class == name.id.as_str()) else { continue };
+        for part in called.iter().filter(|it| it.class != whole.class && it.given.len() == whole.given.len())
+        {
+            let mut edits = EditSet::one(Edit::replace(call.range, part.module));
+            for (old, new) in whole.given.iter().zip(&part.given) {
+                if old != new {
+                    let new = new.replace(", requires_grad=True", "");
+                    given(cx.program, &outline, evidence, old, &new, &mut edits);
+                }
+            }
+            let text = edits.apply(cx.program).ok().and_then(|text| used(cx.program, text));
+            let text = text.and_then(|text| tidied(cx.program, text));
+            if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
+                let note = format!("`{}` for `{}`", part.class, whole.class);
+                out.propose(edits, Prior::Even, note);
+            }
+            out.next_group();
+        }
+    }
+}
+
+/// The module whose `forward` begins on a line.
+fn called<'a>(outline: &Outline<'a>, line: u32, values: &'a BTreeMap<String, String>) -> Option<Called<'a>> {
+    let defs = outline.statements.iter().filter(|it| outline.line_of(it.range.start()) == line);
+    let (def, parent): (&StmtFunctionDef, usize) = defs.into_iter().find_map(|it| match it.node {
+        AnyNodeRef::StmtFunctionDef(def) if def.name.as_str() == "forward" => Some((def, it.parent?)),
+        _ => None,
+    })?;
+    let AnyNodeRef::StmtClassDef(class) = outline.statements[parent].node else { return None };
+    let mut parameters = def.parameters.iter_non_variadic_params();
+    let module = values.get(parameters.next()?.name().as_str())?;
+    let given = parameters
+        .filter(|it| it.default.is_none() || values.get(it.name().as_str()).is_some_and(|it| it != "None"))
+        .map(|it| values.get(it.name().as_str()).map(String::as_str))
+        .collect::<Option<Vec<_>>>()?;
+    Some(Called { class: class.name.as_str(), module, given })
+}
+
+/// Gives variables of the failure's frames that hold one value another.
+fn given(
+    program: &Program,
+    outline: &Outline<'_>,
+    evidence: &Evidence,
+    old: &str,
+    new: &str,
+    edits: &mut EditSet,
+) {
+    for frame in evidence.failure.iter().filter(|frame| !frame.compiled) {
+        let function = outline.on_line(frame.line).and_then(|it| outline.function_of(it));
+        for variable in &program.scopes().variables {
+            let is_old = frame.values.get(variable.name.as_str()).is_some_and(|it| it == old);
+            for binding in variable.bindings.iter().filter(|_| is_old) {
+                let Some(at) = outline.at(binding.statement) else { continue };
+                let is_here = match variable.scope {
+                    ScopeKind::Module => frame.is_module(),
+                    _ => function.is_some() && outline.function_of(at) == function,
+                };
+                if let AnyNodeRef::StmtAssign(assign) = outline.statements[at].node
+                    && is_here
+                    && matches!(assign.targets.as_slice(), [Expr::Name(_)])
+                {
+                    edits.edit(Edit::replace(assign.value.range(), new));
+                }
+            }
+        }
+    }
+}
+
+/// A text without the classes and functions that nothing in it uses any more.
+fn used(program: &Program, text: String) -> Option<String> {
+    let mut text = text;
+    loop {
+        let program = program.sibling(text.as_str()).ok()?;
+        let statements = Statements::of(&program);
+        let mut edits = EditSet::default();
+        for variable in program.scopes().variables.iter().filter(|it| it.scope == ScopeKind::Module) {
+            let [binding] = variable.bindings.as_slice() else { continue };
+            let is_inside = |range: TextRange| binding.statement.contains_range(range);
+            if matches!(binding.kind, BindingKind::Class | BindingKind::Function)
+                && variable.uses.iter().all(|it| is_inside(it.range))
+                && let Some(place) = statements.place(binding.statement)
+            {
+                edits.remove(place.list, place.item);
+            }
+        }
+        if edits.is_empty() {
+            return Some(text);
+        }
+        text = edits.apply(&program).ok()?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DESCEND_INTO_MODULES;
+    use crate::{evidence::Gaps, syntax::Program, testing::evidence};
+
+    #[test]
+    fn parts_that_are_given_more_are_left_out() {
+        let text = "\
+import torch
+class Part(torch.nn.Module):
+    def forward(self, y, z):  # called with self: Part(); y: torch.rand(2, 8); z: torch.rand(2)
+        return y + z
+class Whole(torch.nn.Module):
+    def forward(self, x):  # called with self: Whole(); x: torch.rand(2, 4)
+        return Part()(x, x)
+compare(Whole(), torch.rand(2, 4))  # fails
+";
+        let program = Program::parse(text).unwrap();
+        let evidence = evidence(text);
+        assert_eq!(evidence.arguments.len(), 2);
+        let proposals = DESCEND_INTO_MODULES.proposals_with(&program, Some(&evidence), &Gaps::default());
+        assert!(proposals.is_empty(), "{proposals:?}");
+    }
+}
