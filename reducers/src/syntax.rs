@@ -150,6 +150,31 @@ impl Program {
         }
     }
 
+    /// The lines on which a token begins that belongs to no import: what people call the lines of a repro.
+    pub fn lines_without_imports(&self) -> u32 {
+        let tree = self.tree();
+        let imports: Vec<TextRange> = tree
+            .nodes
+            .iter()
+            .filter(|it| matches!(it.node, AnyNodeRef::StmtImport(_) | AnyNodeRef::StmtImportFrom(_)))
+            .map(|it| it.node.range())
+            .collect();
+        let counts = |token: &&Token| {
+            self.weight_in_tokens(**token) > 0
+                && token.kind() != TokenKind::Semi
+                && !imports.iter().any(|import| import.contains_range(token.range()))
+        };
+        let (mut lines, mut counted) = (0, 0);
+        for token in self.tokens().iter().filter(counts) {
+            let start = usize::from(token.start());
+            if lines == 0 || self.text[counted..start].contains(['\n', '\r']) {
+                lines += 1;
+            }
+            counted = start;
+        }
+        lines
+    }
+
     /// `tokenize` sees an empty literal part where a format specification is empty or ends in a replacement field.
     fn empty_spec_ends(&self) -> u32 {
         if !self.tokens().iter().any(|token| token.kind() == TokenKind::FStringStart) {
@@ -264,5 +289,23 @@ impl<'a> Tree<'a> {
     pub fn ancestors(&self, index: u32) -> impl Iterator<Item = AnyNodeRef<'a>> + '_ {
         std::iter::successors(self.nodes[index as usize].parent, |&at| self.nodes[at as usize].parent)
             .map(|at| self.nodes[at as usize].node)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_repro() {
+        for (text, lines) in [
+            ("", 0),
+            ("import torch\nfrom torch import (\n    nn,\n)\n", 0),
+            ("# why\nimport torch; x = 1\n\nif x:\n    import sys  # here\n    f(\n        x\n    )\n", 5),
+            ("x = 1; y = 2;\n", 1),
+            ("\"\"\"Says\nmuch.\"\"\"\nx\n", 2),
+        ] {
+            assert_eq!(Program::parse(text).unwrap().lines_without_imports(), lines, "{text}");
+        }
     }
 }

@@ -264,12 +264,20 @@ pub struct CompletionsArgs {
 /// Runs a corpus.
 #[derive(Clone, Debug, Args)]
 pub struct BenchArgs {
-    /// The corpus: a folder of cases, or one case.
-    #[arg(value_name = "FOLDER")]
-    pub folder: PathBuf,
-    /// The interpreter, for all cases that it fits [default: for each case the newest that fits].
+    /// What to run: folders of cases, or single cases.
+    #[arg(value_name = "FOLDER", required = true)]
+    pub folders: Vec<PathBuf>,
+    /// An interpreter for the cases that it fits; may be given several times.
+    ///
+    /// A case gets the newest that fits its range and has its packages. Without this option they are looked for on the
+    /// search path, with pyenv, and, for a case that needs the package NAME at VERSION, in `minrepro/NAME-VERSION` in the
+    /// user's cache folder.
     #[arg(short, long, value_name = "PYTHON")]
-    pub python: Option<PathBuf>,
+    pub python: Vec<PathBuf>,
+    /// Only checks that `repro.py` and `ideal.py` show the case's signature, each in three runs, and that `ideal.py` does
+    /// on the rung that the case names but not on the next weaker one; reduces nothing.
+    #[arg(long, conflicts_with_all = ["json", "keep"])]
+    pub check: bool,
     /// Runs at a time [default: the number of cores].
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,

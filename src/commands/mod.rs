@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod completions;
+mod corpus;
 mod inputs;
 mod output;
 mod passes;

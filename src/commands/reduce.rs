@@ -252,7 +252,7 @@ fn open_journal(args: &ReduceArgs, identity: &str, printer: Printer) -> Journal 
     if args.no_journal {
         return Journal::in_memory();
     }
-    match folder().map(|folder| Journal::open(&folder, identity)) {
+    match cache_folder().map(|folder| Journal::open(&folder.join("journals"), identity)) {
         Some(Ok(journal)) => journal,
         Some(Err(error)) => {
             let cause = match &error {
@@ -272,10 +272,10 @@ fn open_journal(args: &ReduceArgs, identity: &str, printer: Printer) -> Journal 
     }
 }
 
-/// Where journals are kept: the user's cache folder.
-fn folder() -> Option<PathBuf> {
+/// Where what outlives a run is kept: our part of the user's cache folder.
+pub(super) fn cache_folder() -> Option<PathBuf> {
     let of = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let cache =
         of("XDG_CACHE_HOME").filter(|it| it.is_absolute()).or_else(|| Some(of("HOME")?.join(".cache")))?;
-    Some(cache.join("minrepro").join("journals"))
+    Some(cache.join("minrepro"))
 }

@@ -22,6 +22,14 @@ pub struct Interpreter {
     pub identity: String,
 }
 
+/// Asks for the version of a package by its name on the index.
+const PACKAGE: &str = "import sys, importlib.metadata as metadata
+try:
+    print(metadata.version(sys.argv[1]))
+except metadata.PackageNotFoundError:
+    pass
+";
+
 const QUESTION: &str = "import sys, platform, sysconfig
 print('minrepro', sys.version_info[0], sys.version_info[1])
 print(platform.python_implementation(), platform.python_version())
@@ -49,7 +57,7 @@ impl Interpreter {
 
     fn ask(path: PathBuf) -> Result<Self, RunError> {
         let broken = |reason: String| RunError::PythonBroken { python: path.clone(), reason };
-        let (answer, complaint) = output(&path).map_err(&broken)?;
+        let (answer, complaint) = output(&path, &[QUESTION]).map_err(&broken)?;
         let lines: Vec<&str> = answer.lines().collect();
         let number = |at: usize| lines.first()?.split(' ').nth(at)?.parse::<u8>().ok();
         let (Some(major), Some(minor)) = (number(1), number(2)) else {
@@ -67,6 +75,13 @@ impl Interpreter {
         let identity = identity(&path, &lines[1..]);
         Ok(Self { path, version: (major, minor), description, identity })
     }
+
+    /// The version of a package that is installed for it, if it is; without what follows a `+`.
+    pub fn package(&self, name: &str) -> Option<String> {
+        let (answer, _) = output(&self.path, &[PACKAGE, name]).ok()?;
+        let version = answer.trim().split('+').next().unwrap_or_default();
+        (!version.is_empty()).then(|| version.to_owned())
+    }
 }
 
 /// A path as it is; a bare name along the search path.
@@ -78,11 +93,12 @@ fn locate(wanted: &Path) -> Option<PathBuf> {
     env::split_paths(&search).map(|folder| folder.join(wanted)).find(|it| it.is_file())
 }
 
-/// Both outputs of the question, or why there are none. Waits half a minute.
+/// Both outputs of a question with its arguments, or why there are none. Waits half a minute.
 #[expect(clippy::disallowed_methods, reason = "part of the runner")]
-fn output(python: &Path) -> Result<(String, String), String> {
+fn output(python: &Path, question: &[&str]) -> Result<(String, String), String> {
     let mut child = std::process::Command::new(python)
-        .args(["-I", "-c", QUESTION])
+        .args(["-I", "-c"])
+        .args(question)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -1,6 +1,7 @@
 //! The real binary in an environment of its own: what a person sees, and that nothing is lost.
 
 mod bad_input;
+mod bench;
 mod reduce;
 mod resume;
 

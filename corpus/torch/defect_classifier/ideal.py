@@ -1,0 +1,3 @@
+import torch
+
+torch.nn.Linear(4, 2)(torch.randn(1, 3))

@@ -1,0 +1,8 @@
+import torch
+
+@torch.compile(fullgraph=True)
+def forward(x):
+    if x.sum() > 0:
+        pass
+
+forward(torch.ones(1))

@@ -1,0 +1,247 @@
+//! What a corpus holds: its cases, what `case.toml` says of each, and which interpreter of this machine fits it. Called by
+//! `bench` alone; runs nothing but interpreters that it asks for their versions.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, anyhow};
+use minrepro_reducers::syntax::Program;
+use serde::{Deserialize, Serialize};
+
+use super::reduce::cache_folder;
+use crate::{
+    cli::{Exit, Failure},
+    runner::Interpreter,
+};
+
+/// What `case.toml` says.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Expected {
+    pub(super) description: String,
+    pub(super) signature: String,
+    python: String,
+    /// Packages that the script imports, each with the version that shows the bug.
+    #[serde(default)]
+    packages: BTreeMap<String, String>,
+    pub(super) timeout: f64,
+    #[serde(default)]
+    pub(super) keep: Vec<String>,
+    #[serde(default)]
+    pub(super) gone: Vec<String>,
+    pub(super) max_tokens: u32,
+    pub(super) max_runs: u64,
+    /// The weakest rung on which `ideal.py` shows the bug.
+    pub(super) rung: Option<Rung>,
+}
+
+/// The ladder of `torch.compile` backends, strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Rung {
+    Inductor,
+    AotEagerDecompPartition,
+    AotEager,
+    Eager,
+    /// Fails without `torch.compile`.
+    None,
+}
+
+impl Rung {
+    /// The next weaker one.
+    pub(super) fn weaker(self) -> Option<Self> {
+        match self {
+            Self::Inductor => Some(Self::AotEagerDecompPartition),
+            Self::AotEagerDecompPartition => Some(Self::AotEager),
+            Self::AotEager => Some(Self::Eager),
+            Self::Eager => Some(Self::None),
+            Self::None => None,
+        }
+    }
+
+    /// As in `case.toml`, and as PyTorch calls the backend.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Inductor => "inductor",
+            Self::AotEagerDecompPartition => "aot_eager_decomp_partition",
+            Self::AotEager => "aot_eager",
+            Self::Eager => "eager",
+            Self::None => "none",
+        }
+    }
+
+    /// A script that compiles what it compiles on this rung; `none` compiles nothing.
+    pub(super) fn lowered(self, script: &str) -> String {
+        let prelude = include_str!("rung.py");
+        let name = self.name();
+        format!("{prelude}torch.compile = functools.partial(lowered, {name:?}, torch.compile)\n\n{script}")
+    }
+}
+
+/// A case: its folder, read.
+pub(super) struct Case {
+    pub(super) name: String,
+    pub(super) script: PathBuf,
+    pub(super) expected: Expected,
+    pub(super) ideal: Program,
+}
+
+impl Case {
+    /// Reads a case.
+    pub(super) fn read(folder: &Path) -> Result<Self, Failure> {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let read = || -> anyhow::Result<(Expected, Program)> {
+            let expected = toml::from_str(&std::fs::read_to_string(folder.join("case.toml"))?)?;
+            let ideal = std::fs::read(folder.join("ideal.py"))
+                .map_err(anyhow::Error::from)
+                .and_then(|bytes| Ok(Program::read(&bytes)?))
+                .context("`ideal.py` can not be read")?;
+            Ok((expected, ideal))
+        };
+        let (expected, ideal) = read().map_err(|error| broken(&name, error))?;
+        Ok(Self { name, script: folder.join("repro.py"), expected, ideal })
+    }
+
+    /// What an interpreter must be and have, in words.
+    pub(super) fn needs(&self) -> String {
+        let packages: Vec<String> =
+            self.expected.packages.iter().map(|(name, version)| format!(" with {name} {version}")).collect();
+        format!("Python {}{}", self.expected.python, packages.join(" and"))
+    }
+}
+
+fn broken(name: &str, error: anyhow::Error) -> Failure {
+    Failure::new(Exit::Usage, error.context(format!("the case `{name}` is broken")))
+}
+
+/// The folders with a `case.toml`, as named, or else by name within a named folder.
+pub(super) fn cases(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut all = Vec::new();
+    for folder in folders {
+        if folder.join("case.toml").is_file() {
+            all.push(folder.clone());
+            continue;
+        }
+        let entries = std::fs::read_dir(folder)
+            .with_context(|| format!("could not read the corpus `{}`", folder.display()))
+            .map_err(|error| {
+                Failure::new(Exit::Usage, error).hint("name a folder of cases, such as `corpus`")
+            })?;
+        let mut found: Vec<PathBuf> = entries
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.join("case.toml").is_file())
+            .collect();
+        if found.is_empty() {
+            return Err(Failure::usage(format!("`{}` holds no case", folder.display()))
+                .hint("a case is a folder with repro.py, case.toml and ideal.py"));
+        }
+        found.sort();
+        all.append(&mut found);
+    }
+    Ok(all)
+}
+
+/// The interpreters to choose from.
+pub(super) struct Interpreters {
+    /// Oldest first.
+    known: Vec<Interpreter>,
+    /// Whether those of the cache folder may be used as well.
+    may_look: bool,
+}
+
+impl Interpreters {
+    /// Those that were named; else those of this machine.
+    pub(super) fn new(named: &[PathBuf]) -> Result<Self, Failure> {
+        if named.is_empty() {
+            return Ok(Self { known: installed(), may_look: true });
+        }
+        let mut known =
+            named.iter().map(|path| Interpreter::find(Some(path))).collect::<Result<Vec<_>, _>>()?;
+        known.sort_by_key(|it| it.version);
+        Ok(Self { known, may_look: false })
+    }
+
+    /// The newest that fits a case: its range, and the packages with their versions. One of the cache folder comes first.
+    pub(super) fn fitting(&self, case: &Case) -> Result<Option<Interpreter>, Failure> {
+        let range = Range::parse(&case.expected.python).map_err(|error| broken(&case.name, error))?;
+        let packages = &case.expected.packages;
+        let cached = packages.iter().filter(|_| self.may_look).filter_map(|(name, version)| {
+            let path = cache_folder()?.join(format!("{name}-{version}")).join("bin/python");
+            Interpreter::find(Some(&path)).ok()
+        });
+        let fits = |it: &Interpreter| {
+            range.holds(it.version)
+                && packages.iter().all(|(name, version)| it.package(name).as_ref() == Some(version))
+        };
+        Ok(cached.chain(self.known.iter().rev().cloned()).find(fits))
+    }
+}
+
+/// The interpreters of this machine, oldest first: the active one, `python3.N` on the search path, pyenv's.
+fn installed() -> Vec<Interpreter> {
+    let mut names: Vec<PathBuf> = vec!["python3".into()];
+    names.extend((8..=14).map(|minor| PathBuf::from(format!("python3.{minor}"))));
+    let root = std::env::var_os("PYENV_ROOT").map(PathBuf::from);
+    let root = root.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".pyenv")));
+    if let Some(versions) = root.and_then(|root| root.join("versions").read_dir().ok()) {
+        let mut found: Vec<PathBuf> = versions.flatten().map(|it| it.path().join("bin/python")).collect();
+        found.sort();
+        names.extend(found);
+    }
+    let mut found: BTreeMap<(u8, u8), Interpreter> = BTreeMap::new();
+    for name in names {
+        if let Ok(interpreter) = Interpreter::find(Some(&name)) {
+            found.entry(interpreter.version).or_insert(interpreter);
+        }
+    }
+    found.into_values().collect()
+}
+
+/// A range such as `>=3.8,<3.14`.
+struct Range(Vec<(String, (u8, u8))>);
+
+impl Range {
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        let mut bounds = Vec::new();
+        for bound in text.split(',').map(str::trim) {
+            let digits =
+                bound.find(|char: char| char.is_ascii_digit()).context("a bound without a version")?;
+            let (sign, version) = bound.split_at(digits);
+            let (major, minor) = version.trim().split_once('.').context("a version is MAJOR.MINOR")?;
+            let sign = sign.trim();
+            if ![">=", "<=", "<", ">", "=="].contains(&sign) {
+                return Err(anyhow!("`{sign}` is no comparison"));
+            }
+            bounds.push((sign.to_owned(), (major.parse()?, minor.parse()?)));
+        }
+        Ok(Self(bounds))
+    }
+
+    fn holds(&self, version: (u8, u8)) -> bool {
+        self.0.iter().all(|(sign, bound)| match sign.as_str() {
+            ">=" => version >= *bound,
+            "<=" => version <= *bound,
+            "<" => version < *bound,
+            ">" => version > *bound,
+            _ => version == *bound,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        let holds = |range: &str, minor| Range::parse(range).unwrap().holds((3, minor));
+        assert!(holds(">=3.8", 13) && holds(">=3.8, <3.14", 13) && holds("==3.11", 11));
+        assert!(!holds(">=3.8,<3.14", 14) && !holds("==3.11", 12) && !holds(">3.8", 8) && !holds("<=3.8", 9));
+        for text in ["3.8", ">=3", "~=3.8", "", ">=3.x"] {
+            assert!(Range::parse(text).is_err(), "{text}");
+        }
+    }
+}
