@@ -320,6 +320,7 @@ impl Shared {
             writable,
             readable: program.into_iter().chain(folder.map(Path::to_owned)).collect(),
             shared_memory: self.setup.limits.memory / 2,
+            nests: false,
             sockets: Vec::new(),
         }
     }

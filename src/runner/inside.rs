@@ -10,7 +10,7 @@ use std::{
 };
 
 use rustix::process::{
-    Pid, Resource as Rlimited, Rlimit, Signal, WaitOptions, WaitStatus, getpid, getrlimit,
+    DumpableBehavior, Pid, Resource as Rlimited, Rlimit, Signal, WaitOptions, WaitStatus, getpid, getrlimit,
     set_child_subreaper, set_parent_process_death_signal, setrlimit, setsid, wait,
 };
 
@@ -49,6 +49,8 @@ fn prepare(bounds: &Bounds, program: Option<&Program>) -> Result<(), String> {
         .write(true)
         .open("/proc/self/oom_score_adj")
         .and_then(|mut file| io::Write::write_all(&mut file, b"1000"));
+    // The program is of the same user, and could otherwise lay hands on this process. It is no secret to itself.
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(text)?;
     sandbox::confine(bounds, program.and_then(|program| program.inherited))
 }
 

@@ -1,5 +1,6 @@
 //! The cold runner on real children: what they do is reported, what they leave is gone, what they may not is stopped.
 
+mod hostile;
 mod tracing;
 mod warm;
 

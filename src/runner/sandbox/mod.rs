@@ -1,7 +1,7 @@
 //! Confinement of runs: what a run may touch, and which of the kernel's means see to it. None needs privileges.
 //!
 //! The supervisor calls [`enter`] before it starts the process that will start the program; that process calls
-//! [`confine`] before it does. `detect` in `cold` tries once what works here.
+//! [`confine`] before it does. `choose_confinement` in `cold` tries once what works here.
 
 mod kernel;
 mod landlock;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use rustix::{
     fs::{Access, access},
     io::Errno,
-    thread::CapabilitySet,
+    thread::{CapabilitySet, CapabilitySets, configure_capability_in_ambient_set, set_capabilities},
 };
 use serde::{Deserialize, Serialize};
 
@@ -75,6 +75,8 @@ pub(super) struct Bounds {
     pub(super) readable: Vec<PathBuf>,
     /// Size of the private `/dev/shm`, in bytes.
     pub(super) shared_memory: u64,
+    /// Whether the program confines what it forks further: then it keeps the rights that this takes within its namespaces.
+    pub(super) nests: bool,
     /// Unix sockets by which a run could reach a service outside.
     pub(super) sockets: Vec<PathBuf>,
 }
@@ -103,9 +105,11 @@ pub(super) fn confine(bounds: &Bounds, inherited: Option<u32>) -> Result<(), Str
     if bounds.confinement.is_whole() {
         namespaces::furnish(bounds)?;
     }
-    drop_capabilities().map_err(step("capabilities"))?;
+    let nests = bounds.nests && bounds.confinement.is_whole();
+    keep_capabilities(if nests { NESTING } else { CapabilitySet::empty() }).map_err(step("capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(step("no_new_privs"))?;
-    if bounds.confinement != (Confinement::Namespaces { landlock: false }) {
+    // Whoever is under Landlock can mount nothing.
+    if bounds.confinement != (Confinement::Namespaces { landlock: false }) && !nests {
         landlock::confine(bounds)?;
     }
     system_calls::filter(bounds.confinement)?;
@@ -115,17 +119,20 @@ pub(super) fn confine(bounds: &Bounds, inherited: Option<u32>) -> Result<(), Str
     Ok(())
 }
 
-/// Gives up all capabilities for good.
-fn drop_capabilities() -> Result<(), Errno> {
+/// What it takes to make a confinement within another: namespaces, mounts, a loopback.
+const NESTING: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::NET_ADMIN);
+
+/// Gives up all capabilities for good but those `kept`, which programs started from here keep, too.
+fn keep_capabilities(kept: CapabilitySet) -> Result<(), Errno> {
     rustix::thread::clear_ambient_capability_set()?;
-    for capability in CapabilitySet::all().iter() {
+    for capability in CapabilitySet::all().difference(kept).iter() {
         match rustix::thread::remove_capability_from_bounding_set(capability) {
             // Unknown to this kernel; or there was no right to do so, and nothing in the set that could be gained.
             Ok(()) | Err(Errno::INVAL | Errno::PERM) => {}
             Err(error) => return Err(error),
         }
     }
-    let none = CapabilitySet::empty();
-    let sets = rustix::thread::CapabilitySets { effective: none, permitted: none, inheritable: none };
-    rustix::thread::set_capabilities(None, sets)
+    let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: kept };
+    set_capabilities(None, sets)?;
+    kept.iter().try_for_each(|capability| configure_capability_in_ambient_set(capability, true))
 }
