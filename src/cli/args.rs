@@ -19,11 +19,13 @@ Signatures:
   Class           the class alone
   text            in the exception's class and message, else on stderr, else on stdout
   /regex/         the same by a regular expression; /regex/i ignores case
-  exit:N          the exit status; 128 and the signal's number for a death by a signal: exit:139 is SIGSEGV;
-                  exit:134,139 is either
+  exit:N          the exit status; exit:2,3 is either
+  signal:NAME     death by a signal; signal:SIGSEGV,SIGABRT is by either
+  timeout         it does not end, held up by the same call as the script
   stdout:TEXT     on standard output
   stderr:TEXT     on standard error
   at:PLACE        where it was raised: torch/_dynamo/guards.py, check() or a line of the script
+  in:PLACE        where it was when it died of a signal or was ended
   cause:Class: text
                   the exception, what it was raised from, or what it holds as a group
   An ellipsis in a text stands for anything within a line: expected … but got

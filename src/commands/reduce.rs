@@ -93,7 +93,9 @@ pub(super) fn minimize(
     let calibration = session.calibrate(&settlement)?;
     progress.phase(&format!("runner: {}", calibration.describe(None)));
     let Settlement { measure, timeout, is_fresh, .. } = settlement;
-    journal.forget_what_a_limit_decides(timeout.as_millis() as u64);
+    if !measure.is_hang() {
+        journal.forget_what_a_limit_decides(timeout.as_millis() as u64);
+    }
     let before = program.sibling(program.shared_text()).unwrap_or(program);
     let copy = before.sibling(before.shared_text()).map_err(|error| Failure::new(Exit::Bug, error))?;
     let options = Options { max_runs, unbound_names: measure.allows_unbound_names() };

@@ -28,6 +28,10 @@ use crate::{
 pub(super) const RUNS: usize = 3;
 /// What the first run of all is given.
 const FIRST_TIMEOUT: Duration = Duration::from_mins(2);
+/// What it is given where the bug is that it does not end.
+const FIRST_HANG: Duration = Duration::from_mins(1);
+/// What a candidate is given then, at least and at most: four times what the script works before it waits.
+const HANG: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(15)];
 
 /// A script, and all that it takes to run it.
 pub(super) struct Session {
@@ -178,18 +182,32 @@ impl Session {
 
     /// Runs the script as it is: once alone, then the other times at once.
     pub(super) fn baseline_runs(&self, times: usize) -> Result<Vec<Outcome>, RunError> {
-        let first_timeout = self.args.timeout.unwrap_or(FIRST_TIMEOUT);
+        let is_hang = self.specs.iter().any(Spec::is_hang);
+        let first_timeout = if is_hang { FIRST_HANG } else { FIRST_TIMEOUT };
+        let first_timeout = self.args.timeout.unwrap_or(first_timeout);
         let mut outcomes = self.run_times(&self.bytes, 1, first_timeout)?;
-        if times > 1 && outcomes.first().is_some_and(|it| it.end != End::Timeout) {
-            outcomes.extend(self.run_times(&self.bytes, times - 1, first_timeout)?);
+        let timeout = match outcomes.first() {
+            Some(first) if first.end == End::Timeout && is_hang => Some(self.hang_limit(first)),
+            Some(first) if first.end != End::Timeout => Some(first_timeout),
+            _ => None,
+        };
+        if let Some(timeout) = timeout.filter(|_| times > 1) {
+            outcomes.extend(self.run_times(&self.bytes, times - 1, timeout)?);
         }
         Ok(outcomes)
+    }
+
+    /// What a candidate is given where the bug is that it does not end: what the script works before it waits for ever
+    /// tells how long the working part takes.
+    fn hang_limit(&self, first: &Outcome) -> Duration {
+        let [least, most] = HANG;
+        self.args.timeout.unwrap_or_else(|| (first.cpu * 4).clamp(least, most))
     }
 
     /// Settles what the bug looks like and how long it takes: from the journal, or by running the script.
     pub(super) fn settle(&self, journal: &mut Journal) -> Result<Settlement, Failure> {
         if let Some(settled) = journal.settled().cloned() {
-            let timeout = self.timeout(settled.wall);
+            let timeout = settled.limit.unwrap_or_else(|| self.timeout(settled.wall));
             let measure = match (settled.signature, &self.args.test) {
                 (Some(signature), None) => Some(Measure::Signature(signature)),
                 (None, Some(test)) => Some(Measure::Test(test.clone())),
@@ -201,12 +219,14 @@ impl Session {
             }
         }
         let outcomes = self.baseline_runs(RUNS)?;
+        let mut limit = None;
         let (measure, wall) = if let Some(test) = &self.args.test {
             (Measure::Test(test.clone()), self.interesting(test, &outcomes)?)
         } else {
             let shown = outcomes.first().cloned();
             let baseline = Baseline::new(&self.specs, outcomes)
                 .map_err(|error| self.not_reproduced(error, shown.as_ref()))?;
+            limit = shown.filter(|_| baseline.signature.is_hang()).map(|first| self.hang_limit(&first));
             (Measure::Signature(baseline.signature), baseline.wall)
         };
         let signature = match &measure {
@@ -214,8 +234,9 @@ impl Session {
             Measure::Test(_) => None,
         };
         // Where the journal can not be written, the engine will say so.
-        let _ = journal.settle(Settled { signature, wall, runs: RUNS, cold: None });
-        Ok(Settlement { measure, timeout: self.timeout(wall), wall, cold: None, is_fresh: true })
+        let _ = journal.settle(Settled { signature, wall, runs: RUNS, limit, cold: None });
+        let timeout = limit.unwrap_or_else(|| self.timeout(wall));
+        Ok(Settlement { measure, timeout, wall, cold: None, is_fresh: true })
     }
 
     /// Finds out from where candidates start: warm, if the script shows the bug that way too and sooner.
@@ -296,7 +317,7 @@ impl Session {
                 Exit::NotReproduced,
                 None,
                 seen,
-                "give it more by `--timeout TIME` or `--memory SIZE`; where it never ends, a test can tell: `--test CMD`",
+                "give it more by `--timeout TIME` or `--memory SIZE`; if it never ends, and that is the bug: `--signature timeout`",
             ),
             BaselineError::NotDerivable { seen, .. } => (
                 Exit::NotReproduced,
@@ -399,6 +420,11 @@ impl Measure {
             Self::Signature(signature) => signature.to_string(),
             Self::Test(test) => format!("test `{test}`"),
         }
+    }
+
+    /// Whether the bug is that the program does not end.
+    pub(super) fn is_hang(&self) -> bool {
+        matches!(self, Self::Signature(signature) if signature.is_hang())
     }
 
     /// Whether candidates that leave names unbound may be interesting all the same.

@@ -70,6 +70,9 @@ pub struct Settled {
     pub wall: Duration,
     /// How many runs showed the bug.
     pub runs: usize,
+    /// What a candidate is given, where the bug is that it does not end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Duration>,
     /// Why all runs are cold, if something was found that speaks against warm ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<String>,
@@ -222,7 +225,13 @@ mod tests {
         let (one, two) = (Key::of(b"one"), Key::of(b"two"));
         let mut journal = Journal::open(folder.path(), "id").unwrap();
         journal
-            .settle(Settled { signature: None, wall: Duration::from_millis(7), runs: 3, cold: None })
+            .settle(Settled {
+                signature: None,
+                wall: Duration::from_millis(7),
+                runs: 3,
+                limit: None,
+                cold: None,
+            })
             .unwrap();
         journal.put(one, record(Verdict::Same)).unwrap();
         journal.put(two, record(Verdict::TimedOut(10_000))).unwrap();

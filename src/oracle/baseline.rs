@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     derive::{NotDerivable, derive},
+    signals,
     signature::{Signature, headline},
     spec::Spec,
 };
@@ -104,7 +105,7 @@ fn seen(outcomes: &[Outcome]) -> Vec<(String, usize)> {
 pub fn summary(outcome: &Outcome) -> String {
     let end = match outcome.end {
         End::Exit(status) => format!("exit {status}"),
-        End::Signal(signal) => format!("killed by {}", signal_name(signal)),
+        End::Signal(signal) => format!("killed by {}", signals::name(signal)),
         End::Timeout => format!("timed out after {:.1} s", outcome.wall.as_secs_f64()),
         End::Limit(Resource::Memory) => "stopped: too much memory".to_owned(),
         End::Limit(Resource::Processes) => "stopped: too many processes".to_owned(),
@@ -113,27 +114,4 @@ pub fn summary(outcome: &Outcome) -> String {
     let Some(exception) = &outcome.exception else { return end };
     let line: String = headline(exception).lines().next().unwrap_or_default().chars().take(160).collect();
     format!("{end}, {line}")
-}
-
-/// The name of a signal on Linux, or its number.
-fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        5 => "SIGTRAP",
-        6 => "SIGABRT",
-        7 => "SIGBUS",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        14 => "SIGALRM",
-        15 => "SIGTERM",
-        25 => "SIGXFSZ",
-        31 => "SIGSYS",
-        other => return format!("signal {other}"),
-    };
-    name.to_owned()
 }

@@ -9,6 +9,7 @@ use super::{
     pattern::Pattern,
     place::{Place, is_in_library},
     signature::{Part, Signature, leaves},
+    spot::Spot,
     wording::{fragments, is_steady, letters, telling},
 };
 use crate::runner::{End, Exception, Outcome, traceback};
@@ -61,12 +62,23 @@ fn of_death(outcomes: &[Outcome]) -> Vec<Part> {
         Regex::new(r"^\s*what\(\): |Assertion [`'].+' failed|^Fatal Python error: _?Py")
             .expect("the pattern is well-formed")
     });
-    let statuses: BTreeSet<i32> = outcomes.iter().filter_map(|it| it.end.shell_status()).collect();
+    let signals: BTreeSet<i32> = outcomes
+        .iter()
+        .filter_map(|it| match it.end {
+            End::Signal(signal) => Some(signal),
+            _ => None,
+        })
+        .collect();
     let said = pattern(outcomes, |outcome| {
         let text = outcome.stderr.text();
         text.lines().find(|line| LAST_WORDS.is_match(line)).map(str::to_owned)
     });
-    [Part::Exit(statuses.into_iter().collect())].into_iter().chain(said.map(Part::Stderr)).collect()
+    let spot = Spot::common(outcomes).map(Part::In);
+    [Part::Signal(signals.into_iter().collect())]
+        .into_iter()
+        .chain(said.map(Part::Stderr))
+        .chain(spot)
+        .collect()
 }
 
 fn exceptions(outcomes: &[Outcome]) -> Option<Vec<&Exception>> {

@@ -5,9 +5,11 @@ mod baseline;
 mod derive;
 mod pattern;
 mod place;
+mod signals;
 mod signature;
 mod slips;
 mod spec;
+mod spot;
 mod verdict;
 mod wording;
 
@@ -16,10 +18,11 @@ pub use baseline::{Baseline, BaselineError, summary};
 pub use derive::{NotDerivable, derive};
 pub use pattern::Pattern;
 pub use place::Place;
-pub use signature::{Part, Signature};
+pub use signature::{Pace, Part, Signature};
 pub use slips::{Slip, ledger, looser};
 pub use spec::{Spec, SpecError};
+pub use spot::Spot;
 pub use verdict::{Difference, Verdict};
 
 /// Grows whenever the same outcome would be judged in another way; what older rules decided is not read from journals.
-pub const RULES: u32 = 2;
+pub const RULES: u32 = 3;

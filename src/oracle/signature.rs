@@ -9,6 +9,8 @@ use super::{
     accident::{self, Accident, Accidents},
     pattern::Pattern,
     place::Place,
+    signals,
+    spot::Spot,
     verdict::{Difference, Verdict},
 };
 use crate::runner::{Captured, End, Exception, Outcome, traceback};
@@ -47,10 +49,42 @@ pub enum Part {
     Cause(String, Option<Pattern>),
     /// The exit status as a shell shows it, one of these.
     Exit(Vec<i32>),
+    /// Death by one of these signals: the program's own, or a child's that its status tells of.
+    Signal(Vec<i32>),
+    /// The program does not end.
+    Timeout(Pace),
+    /// Where the program was when it died of a signal or was ended.
+    In(Spot),
     /// On standard output.
     Stdout(Pattern),
     /// On standard error.
     Stderr(Pattern),
+}
+
+/// What a program does that does not end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pace {
+    /// It computes.
+    Busy,
+    /// It waits for something that does not come.
+    Waiting,
+}
+
+impl Pace {
+    /// What an outcome's processor time says.
+    pub(super) fn of(outcome: &Outcome) -> Self {
+        // Many runs may share a core.
+        if outcome.cpu * 5 > outcome.wall { Self::Busy } else { Self::Waiting }
+    }
+
+    /// As the user types it.
+    pub(super) fn argument(self) -> &'static str {
+        match self {
+            Self::Busy => "busy",
+            Self::Waiting => "waiting",
+        }
+    }
 }
 
 impl Signature {
@@ -75,7 +109,7 @@ impl Signature {
 
     /// Whether an outcome shows the bug.
     pub fn matches(&self, outcome: &Outcome) -> bool {
-        if matches!(outcome.end, End::Timeout | End::Limit(_)) {
+        if matches!(outcome.end, End::Limit(_)) || (outcome.end == End::Timeout && !self.is_hang()) {
             return false;
         }
         // A death by a signal is no matter of what was printed before.
@@ -99,6 +133,11 @@ impl Signature {
             return false;
         }
         self.parts.iter().all(|part| part.holds(outcome, &self.accidents))
+    }
+
+    /// Whether the bug is that the program does not end.
+    pub fn is_hang(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Timeout(_)))
     }
 
     /// Whether the bug is that a name is bound nowhere.
@@ -150,6 +189,14 @@ impl Part {
                 })
             }),
             Self::Exit(statuses) => outcome.end.shell_status().is_some_and(|it| statuses.contains(&it)),
+            Self::Signal(signals) => match outcome.end {
+                End::Signal(signal) => signals.contains(&signal),
+                End::Exit(status) => status > 128 && signals.contains(&(status - 128)),
+                End::Timeout | End::Limit(_) => false,
+            },
+            Self::Timeout(pace) => outcome.end == End::Timeout && Pace::of(outcome) == *pace,
+            Self::In(spot) if outcome.end == End::Timeout => spot.holds_up(outcome),
+            Self::In(spot) => spot.allows_death(outcome),
             Self::Stdout(pattern) | Self::Stderr(pattern) => self
                 .printed(outcome)
                 .is_some_and(|printed| pattern.is_in(&accident::without(&printed, accidents))),
@@ -232,6 +279,9 @@ impl fmt::Display for Part {
             Self::Cause(class, None) => write!(formatter, "beneath it {class}"),
             Self::Cause(class, Some(pattern)) => write!(formatter, "beneath it {class}: {pattern}"),
             Self::Exit(statuses) => write!(formatter, "exit:{}", listed(statuses)),
+            Self::Signal(signals) => write!(formatter, "signal:{}", signals::listed(signals)),
+            Self::Timeout(pace) => write!(formatter, "timeout:{}", pace.argument()),
+            Self::In(spot) => spot.fmt(formatter),
             Self::Stdout(pattern) => write!(formatter, "stdout:{pattern}"),
             Self::Stderr(pattern) => write!(formatter, "stderr:{pattern}"),
         }

@@ -6,7 +6,9 @@ use regex::Regex;
 use super::{
     pattern::Pattern,
     place::{Place, is_in_library},
-    signature::{Part, Signature, listed},
+    signals,
+    signature::{Pace, Part, Signature, listed},
+    spot::Spot,
 };
 use crate::runner::{Exception, Outcome};
 
@@ -30,9 +32,14 @@ pub struct SpecError {
     pub hint: &'static str,
 }
 
-const FORMS: &str = "the forms are `Class: text`, `Class`, `text`, `/regex/`, `exit:N`, `stdout:TEXT`, `stderr:TEXT`, `at:PLACE` and `cause:Class: text`";
+const FORMS: &str = "the forms are `Class: text`, `Class`, `text`, `/regex/`, `exit:N`, `signal:NAME`, `timeout`, `stdout:TEXT`, `stderr:TEXT`, `at:PLACE`, `in:PLACE` and `cause:Class: text`";
 
 impl Spec {
+    /// Whether this may mean that the program does not end.
+    pub fn is_hang(&self) -> bool {
+        self.readings.iter().flatten().any(|part| matches!(part, Part::Timeout(_)))
+    }
+
     /// Reads what was typed.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         let typed = text.trim();
@@ -53,6 +60,10 @@ impl Spec {
         }
         let (mut parts, count) = best.unwrap_or_default();
         parts.extend(self.wrapper(&parts, outcomes));
+        if matches!(parts.as_slice(), [Part::Signal(_) | Part::Timeout(_)]) {
+            // What else could hold a program up, or kill it, is much.
+            parts.extend(Spot::common(outcomes).map(Part::In));
+        }
         (parts, count)
     }
 
@@ -90,6 +101,9 @@ impl Signature {
                 (Part::Cause(class, None), _) => format!("cause:{class}"),
                 (Part::Cause(class, Some(pattern)), _) => format!("cause:{class}: {}", pattern.argument()),
                 (Part::Exit(statuses), _) => format!("exit:{}", listed(statuses)),
+                (Part::Signal(signals), _) => format!("signal:{}", signals::listed(signals)),
+                (Part::Timeout(pace), _) => format!("timeout:{}", pace.argument()),
+                (Part::In(spot), _) => format!("in:{}", spot.argument()),
                 (Part::Stdout(pattern), _) => format!("stdout:{}", pattern.argument()),
                 (Part::Stderr(pattern), _) => format!("stderr:{}", pattern.argument()),
             });
@@ -116,17 +130,19 @@ fn readings(typed: &str) -> Result<Readings, (String, &'static str)> {
             "stderr" => Ok(each(Pattern::typed(wanted), Part::Stderr)),
             "at" => Ok(each(Place::typed(wanted), Part::RaisedAt)),
             "cause" => cause(wanted),
-            _ => Err((
-                "this form is not known".to_owned(),
-                "a death by a signal shows as `exit:N` with 128 and the signal's number: `exit:139` is SIGSEGV",
-            )),
+            "signal" => signal(wanted),
+            "in" => Ok(each(Spot::typed(wanted), Part::In)),
+            _ => match wanted {
+                "busy" => Ok(vec![vec![Part::Timeout(Pace::Busy)]]),
+                "waiting" => Ok(vec![vec![Part::Timeout(Pace::Waiting)]]),
+                _ => {
+                    Err(("it is neither `busy` nor `waiting`".to_owned(), "`timeout` alone finds out which"))
+                }
+            },
         };
     }
     if typed == "timeout" {
-        return Err((
-            "this form is not known".to_owned(),
-            "a script that never ends needs a test: `--test CMD`",
-        ));
+        return Ok(each(vec![Pace::Waiting, Pace::Busy], Part::Timeout));
     }
     if let Some(regex) = regex(typed) {
         let compiled = Regex::new(&regex)
@@ -144,7 +160,7 @@ fn form(text: &str) -> Option<(&str, &str)> {
     let (form, rest) = text.split_once(':')?;
     let is_form = match form {
         "exit" | "stdout" | "stderr" | "signal" => true,
-        "at" | "cause" => !rest.starts_with(char::is_whitespace),
+        "at" | "cause" | "in" | "timeout" => !rest.starts_with(char::is_whitespace),
         _ => false,
     };
     is_form.then_some((form, rest))
@@ -167,6 +183,17 @@ fn exit(statuses: &str) -> Result<Readings, (String, &'static str)> {
             "for a signal give 128 and its number: `exit:139` is SIGSEGV",
         )),
     }
+}
+
+fn signal(signals: &str) -> Result<Readings, (String, &'static str)> {
+    let found: Option<Vec<i32>> = signals.split(',').map(|it| signals::typed(it.trim())).collect();
+    let found = found.ok_or_else(|| {
+        (
+            "no such signal is known".to_owned(),
+            "name signals as in `signal:SIGSEGV` or `signal:SIGSEGV,SIGABRT`",
+        )
+    })?;
+    Ok(vec![vec![Part::Signal(found)]])
 }
 
 fn cause(wanted: &str) -> Result<Readings, (String, &'static str)> {

@@ -450,6 +450,7 @@ impl Shared {
                 processes: limits.processes,
                 scratch: scratch.to_owned(),
                 scratch_size: limits.scratch,
+                shows_stack: matches!(self.setup.command, Command::Python { .. }),
             },
         }
     }

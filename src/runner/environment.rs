@@ -18,7 +18,6 @@ const REMOVED: &[&str] = &[
     "PYTHONPROFILEIMPORTTIME",
     "PYTHONBREAKPOINT",
     "PYTHONSAFEPATH",
-    "PYTHONFAULTHANDLER",
     "PYTHONASYNCIODEBUG",
     "PYTHONMALLOC",
     "PYTHONPYCACHEPREFIX",
@@ -42,6 +41,8 @@ const SET: &[(&str, &str)] = &[
     ("PYTHONHASHSEED", "0"),
     ("PYTHONDONTWRITEBYTECODE", "1"),
     ("PYTHONNOUSERSITE", "1"),
+    // A death by a signal shows where it was.
+    ("PYTHONFAULTHANDLER", "1"),
     // Tracebacks without colour, and without lines broken at the width of a terminal.
     ("NO_COLOR", "1"),
     ("PYTHON_COLORS", "0"),

@@ -12,6 +12,7 @@ mod nursery;
 mod outcome;
 mod sandbox;
 mod scratch;
+mod stack;
 mod supervise;
 pub mod traceback;
 mod tree;

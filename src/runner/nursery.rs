@@ -231,12 +231,14 @@ impl Nursery {
                 }
             }
             Packet::Ended { id, status, cpu } => {
-                if let Some(run) = self.run(id).filter(|run| run.leaving.is_none()) {
+                if let Some(run) = self.run(id) {
                     let end = match status & 0x7f {
                         0 => End::Exit(status >> 8 & 0xff),
                         signal => End::Signal(signal),
                     };
-                    run.leave(end, GRACE_FOR_LEFTOVERS);
+                    if run.leaving.is_none() {
+                        run.leave(end, GRACE_FOR_LEFTOVERS);
+                    }
                     if let Some(leaving) = &mut run.leaving {
                         leaving.cpu = Duration::try_from_secs_f64(cpu).unwrap_or_default();
                     }
@@ -319,8 +321,10 @@ impl Run {
     fn leave(&mut self, end: End, grace: Duration) {
         let now = Instant::now();
         let wall = now.duration_since(self.started);
-        if let Some(keeper) = self.keeper {
-            tree::signal(&tree::descendants(keeper), Signal::TERM);
+        match self.keeper {
+            Some(keeper) if end == End::Timeout => tree::abort_child(keeper),
+            Some(keeper) => tree::signal(&tree::descendants(keeper), Signal::TERM),
+            None => {}
         }
         self.leaving = Some(Leaving { end, wall, cpu: Duration::ZERO, kill: now + grace });
     }

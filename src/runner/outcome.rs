@@ -19,6 +19,10 @@ pub struct Outcome {
     pub stderr: Captured,
     /// The exception that standard error shows last, if it shows one.
     pub exception: Option<Exception>,
+    /// Where the program was when it died of a signal or was ended for taking too long, outermost frame first; source
+    /// lines are those of the script alone. Empty if the interpreter did not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<Frame>,
     /// What a traced run wrote down: a JSON object, [`minrepro_reducers::evidence::Evidence`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,

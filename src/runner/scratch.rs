@@ -13,6 +13,7 @@ use std::{
 use super::{
     Job,
     outcome::{Captured, End, Outcome},
+    stack,
     supervise::remove,
     traceback,
 };
@@ -179,8 +180,20 @@ impl Scratch {
         stderr: Captured,
     ) -> Outcome {
         let exception = traceback::parse(&stderr.text());
+        let mut stack = match end {
+            End::Signal(_) | End::Timeout => stack::parse(&stderr.text()),
+            End::Exit(_) | End::Limit(_) => Vec::new(),
+        };
+        if !stack.is_empty() {
+            let source = String::from_utf8_lossy(&job.source);
+            let lines: Vec<&str> = source.lines().collect();
+            for frame in stack.iter_mut().filter(|frame| Path::new(&frame.file) == self.candidate) {
+                let line = lines.get(frame.line.saturating_sub(1) as usize);
+                frame.code = line.map_or_else(String::new, |line| line.trim().to_owned());
+            }
+        }
         let trace = job.traced.then(|| fs::read_to_string(self.trace()).ok()).flatten();
-        Outcome { end, wall, cpu, stdout, stderr, exception, trace }
+        Outcome { end, wall, cpu, stdout, stderr, exception, stack, trace }
     }
 
     /// Where a traced run writes what it saw.

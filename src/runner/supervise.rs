@@ -71,6 +71,8 @@ pub(super) struct RunLimits {
     /// The folder whose size is limited.
     pub(super) scratch: PathBuf,
     pub(super) scratch_size: u64,
+    /// Whether the program shows its stack when it is aborted: an interpreter does, a test of the user's may not like it.
+    pub(super) shows_stack: bool,
 }
 
 /// What a helper answers, as one line of JSON.
@@ -185,6 +187,10 @@ fn watch(order: RunOrder) -> Answer {
         Some(End::Timeout) => GRACE,
         Some(_) => Duration::ZERO,
     };
+    if limit == Some(End::Timeout) && order.limits.shows_stack {
+        tree::abort_child(inside.child.id());
+        inside.wait(GRACE);
+    }
     inside.end(grace);
     let ended = |end, wall| Answer::Ended { end, wall, cpu: cpu_of_children() };
     match (limit, answer) {

@@ -88,6 +88,11 @@ pub(super) fn reap() -> Option<Vec<(i32, WaitStatus)>> {
     }
 }
 
+/// Aborts the first child of a process, which makes an interpreter show its stack before it dies.
+pub(super) fn abort_child(pid: u32) {
+    signal(children(pid).get(..1).unwrap_or_default(), Signal::ABORT);
+}
+
 /// Asks everything below a process to end.
 pub(super) fn terminate_below(pid: u32) {
     signal(&descendants(pid), Signal::TERM);

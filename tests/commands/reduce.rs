@@ -254,7 +254,7 @@ fn completions_and_help_are_there() {
         assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("max-runs"));
     }
     let help = place.shown(&["--help"]);
-    for part in ["Examples:", "Signatures:", "Exit status:", "--max-time", "exit:139", "--no-journal"] {
+    for part in ["Examples:", "Signatures:", "Exit status:", "--max-time", "signal:SIGSEGV", "--no-journal"] {
         assert!(help.contains(part), "{part} is not in\n{help}");
     }
 }
@@ -356,6 +356,46 @@ fn every_interpreter_from_3_8_on_works() {
         assert!(output.status.success(), "3.{minor}: {}", String::from_utf8_lossy(&output.stderr));
         assert!(!place.read("x.min.py").contains("unused"));
     }
+}
+
+#[test]
+fn a_death_by_a_signal_is_the_bug_itself() {
+    let place = Place::new();
+    place.file(
+        "x.py",
+        "import ctypes\nimport json\nimport os\n\ndef peek(address, depth=2):\n    if depth:\n        \
+         return peek(address, depth - 1)\n    return ctypes.string_at(address)\n\nprint(json.dumps({'a': 1}))\n\
+         if os.environ.get('NEVER'):\n    os.abort()\nprint(peek(0))\n",
+    );
+    let output = place.run(&["x.py", "--report", "r.json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(place.read("x.min.py"), "import ctypes\n\nctypes.string_at(0)\n");
+    let report = json(&place.read("r.json"));
+    assert_eq!(report["signature"], "signal:SIGSEGV and in ctypes/__init__.py, string_at()");
+    // What dies in another way, or in another place, is another bug.
+    place.file("y.py", "import os\nos.abort()\n");
+    assert_eq!(place.run(&["y.py", "--signature", "signal:SIGSEGV"]).status.code(), Some(1));
+    assert!(place.run(&["y.py", "--signature", "signal:SEGV,ABRT"]).status.success());
+    assert_eq!(place.run(&["y.py", "--signature", "signal:SIGNONE"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_deadlock_is_reduced_and_a_sleep_does_not_pass_for_it() {
+    let place = Place::new();
+    // Without what it is given, `settle` sleeps as long as the deadlock waits.
+    place.file(
+        "x.py",
+        "import threading\nimport time\n\ndef settle(seconds=600):\n    time.sleep(seconds)\n\n\
+         noise = [number for number in range(3)]\nlock = threading.Lock()\nsettle(0)\nlock.acquire()\n\
+         print('held', noise)\nlock.acquire()\n",
+    );
+    let output = place.run(&["x.py", "--signature", "timeout", "--timeout", "2", "--report", "r.json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let result = place.read("x.min.py");
+    assert!(result.matches("acquire()").count() == 2 && !result.contains("sleep"), "{result}");
+    assert!(!result.contains("noise") && !result.contains("print"), "{result}");
+    let report = json(&place.read("r.json"));
+    assert_eq!(report["signature"], "timeout:waiting and in acquire()");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use proptest::{collection::vec, prelude::*};
 
 pub(super) fn outcome(status: i32, stdout: &str, stderr: &str) -> Outcome {
     Outcome {
+        stack: Vec::new(),
         trace: None,
         end: End::Exit(status),
         wall: Duration::from_millis(20),

@@ -26,6 +26,7 @@ fn run(python: &Path, source: &str, env: &[(&str, &str)]) -> Outcome {
         .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     Outcome {
+        stack: Vec::new(),
         trace: None,
         end: End::Exit(output.status.code().unwrap_or(-1)),
         wall: Duration::from_millis(20),
@@ -297,7 +298,18 @@ fn all_forms_of_signatures() {
 
 #[test]
 fn what_can_be_no_signature_says_why() {
-    for text in ["", "  ", "exit:300", "exit:x", "exit:0", "/(/", "/x*/", "stdout:", "signal:SIGSEGV"] {
+    for text in [
+        "",
+        "  ",
+        "exit:300",
+        "exit:x",
+        "exit:0",
+        "/(/",
+        "/x*/",
+        "stdout:",
+        "signal:SIGNONE",
+        "timeout:often",
+    ] {
         assert!(Spec::parse(text).is_err(), "{text}");
     }
 }

@@ -1,0 +1,107 @@
+//! Where a program was when it died of a signal, or did not go on: told by the interpreter's own dump of its stack, which
+//! names functions and no source. Plain data.
+
+use std::{collections::BTreeSet, fmt, sync::LazyLock};
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use super::place::Place;
+use crate::runner::{Exception, Frame, Outcome};
+
+/// Where a program was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spot {
+    /// In a function of a library.
+    Library {
+        /// The last two parts of the file's path; fewer where the user gave fewer.
+        file: String,
+        /// The function.
+        function: String,
+    },
+    /// In the script itself, at a line that calls these, or at one that calls nothing.
+    Script(BTreeSet<String>),
+}
+
+impl Spot {
+    /// Where a stack ends, if it tells.
+    pub(super) fn of(stack: &[Frame]) -> Option<Self> {
+        let raised = Exception { frames: stack.to_vec(), ..Exception::default() };
+        Some(match Place::of(&raised)? {
+            Place::Library { file, function, .. } => Self::Library { file, function },
+            Place::Script { code } => Self::Script(calls(&code)),
+        })
+    }
+
+    /// What all outcomes have in common.
+    pub(super) fn common(outcomes: &[Outcome]) -> Option<Self> {
+        let first = Self::of(&outcomes.first()?.stack)?;
+        outcomes.iter().all(|it| Self::of(&it.stack).as_ref() == Some(&first)).then_some(first)
+    }
+
+    /// Whether a program that does not go on is held up by the same thing.
+    pub(super) fn holds_up(&self, outcome: &Outcome) -> bool {
+        Self::of(&outcome.stack).is_some_and(|its| self.is_as(&its))
+    }
+
+    /// Whether a program may have died of the same thing: what a library's function called, the script may call itself once
+    /// that function is gone, but another function of a library is another place to die in.
+    pub(super) fn allows_death(&self, outcome: &Outcome) -> bool {
+        match (self, Self::of(&outcome.stack)) {
+            (_, None | Some(Self::Script(_))) => true,
+            (own, Some(its)) => own.is_as(&its),
+        }
+    }
+
+    fn is_as(&self, its: &Self) -> bool {
+        match (self, its) {
+            (Self::Library { file, function }, Self::Library { file: its, function: of }) => {
+                let is_end =
+                    its.strip_suffix(file.as_str()).is_some_and(|it| it.is_empty() || it.ends_with('/'));
+                is_end && function == of
+            }
+            (Self::Script(calls), Self::Script(its)) => {
+                !calls.is_disjoint(its) || (calls.is_empty() && its.is_empty())
+            }
+            _ => false,
+        }
+    }
+
+    /// What a typed text may mean: `FILE, FUNCTION()`, or a line of the script.
+    pub(super) fn typed(text: &str) -> Vec<Self> {
+        let of = |place| match place {
+            Place::Library { code: Some(_), .. } => None,
+            Place::Library { file, function, code: None } => Some(Self::Library { file, function }),
+            Place::Script { code } => Some(Self::Script(calls(&code))),
+        };
+        Place::typed(text).into_iter().filter_map(of).collect()
+    }
+
+    /// As the user types it.
+    pub(super) fn argument(&self) -> String {
+        match self {
+            Self::Library { file, function } => format!("{file}, {function}()"),
+            Self::Script(calls) if calls.is_empty() => "a line without calls".to_owned(),
+            Self::Script(calls) => calls.iter().map(|it| format!("{it}()")).collect::<Vec<_>>().join(" "),
+        }
+    }
+}
+
+/// The names that a line calls, without what they are called on.
+fn calls(code: &str) -> BTreeSet<String> {
+    static CALL: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"([^\W\d]\w*)\s*\(").expect("the pattern is well-formed"));
+    const WORDS: &[&str] =
+        &["if", "elif", "while", "for", "in", "not", "and", "or", "return", "await", "with"];
+    CALL.captures_iter(code)
+        .map(|found| found[1].to_owned())
+        .filter(|name| !WORDS.contains(&name.as_str()))
+        .collect()
+}
+
+impl fmt::Display for Spot {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "in {}", self.argument())
+    }
+}
