@@ -16,7 +16,8 @@ OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR = 428, 429, 442
 LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
 AT_FDCWD, AT_EMPTY_PATH, OPEN_TREE_CLONE, MOVE_MOUNT_F_EMPTY_PATH = -100, 0x1000, 1, 4
 MOUNT_ATTR_RDONLY = 1
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND = 1, 2, 4, 8, 4096
+S_IFMT, S_IFSOCK = 0o170000, 0o140000
 PR_SET_DUMPABLE = 4
 CAPABILITY_VERSION_3 = 0x20080522
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
@@ -31,15 +32,17 @@ SCOPES = 3
 class Confinement:
     """How runs that are forked from this process are confined; made before the first of them.
 
-    `session` is the folder that this process may write, `devices` are the files below `/dev` that runs may write, and
-    `shared_memory` is the size of each run's own `/dev/shm`.
+    `session` is the folder that this process may write, `cache` the one below it that all runs may write, `devices` are
+    the files below `/dev` that they may write, and `shared_memory` is the size of each run's own `/dev/shm`.
     """
 
-    def __init__(self, namespaces, landlock, session, devices=(), shared_memory=0):
+    def __init__(self, namespaces, landlock, session, cache, devices, shared_memory):
+        self.confines = namespaces or landlock
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.namespaces = namespaces
         self.landlock = self.landlock_version() if landlock else 0
         self.session = session
+        self.cache = cache
         self.devices = devices
         self.shared_memory = shared_memory
         self.own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC) if namespaces else None
@@ -58,22 +61,29 @@ class Confinement:
                 self.call("setns", self.own, NEWPID)
         return pid
 
-    def enter(self, writable):
-        """For the process between: of the session, only these folders may be written from here on."""
+    def enter(self, scratch, sockets):
+        """For the process between: of the session, only `scratch` and the cache may be written from here on.
+
+        `sockets` are Unix sockets outside; read-only mounts do not bar the way to the services behind them.
+        """
         if self.namespaces:
             os.close(self.own)
             self.call("unshare", NEWNS | NEWNET | NEWIPC)
-            self.mounts(writable)
+            self.mounts([scratch, self.cache])
+            for path in sockets:
+                self.cover(path)
             self.loopback()
-        # The run is of the same user, and could otherwise lay hands on this process.
-        self.call("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
-        self.renounce()
+        if self.confines:
+            # The run is of the same user, and could otherwise lay hands on this process.
+            self.call("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
+            self.renounce()
 
-    def begin(self, writable):
-        """For the run itself; `writable` as before."""
-        self.call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)
+    def begin(self, scratch):
+        """For the run itself; `scratch` as before."""
+        if self.confines:
+            self.call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)
         if self.landlock:
-            self.restrict(writable)
+            self.restrict([scratch, self.cache])
 
     def mounts(self, writable):
         trees = [(path, self.tree(path, OPEN_TREE_CLONE)) for path in writable]
@@ -89,6 +99,15 @@ class Confinement:
             self.mount(b"proc", b"/proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, None)
         except OSError:
             # Where parts of /proc are covered, no fresh one may be had.
+            pass
+
+    def cover(self, socket):
+        try:
+            # What was there when this interpreter was started is covered already.
+            if os.lstat(socket).st_mode & S_IFMT == S_IFSOCK:
+                self.call("mount", b"/dev/null", os.fsencode(socket), None, ctypes.c_ulong(MS_BIND), None)
+        except OSError:
+            # One that went away or lies where nobody gets to needs no cover.
             pass
 
     def mount(self, kind, target, flags, data):

@@ -57,6 +57,8 @@ pub(super) struct Fork {
     /// Named pipes.
     pub(super) stdout: PathBuf,
     pub(super) stderr: PathBuf,
+    /// Unix sockets by which the run could reach a service outside, those since the zygote's start included.
+    pub(super) sockets: Vec<PathBuf>,
     /// Where a run that is not for this zygote says so.
     pub(super) note: PathBuf,
     /// Where imports are written down, if they are.

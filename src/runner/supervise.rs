@@ -94,6 +94,8 @@ pub(super) enum Answer {
 
 /// How long a run that passed its time limit has between TERM and KILL.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
+/// How long the process inside has to collect what was killed.
+const COLLECTION: Duration = Duration::from_secs(1);
 /// How long what a run has left behind has.
 pub(super) const GRACE_FOR_LEFTOVERS: Duration = Duration::from_millis(50);
 pub(super) const TICK: Duration = Duration::from_millis(50);
@@ -264,6 +266,12 @@ impl Inside {
             if !grace.is_zero() {
                 tree::terminate_below(self.child.id());
                 self.wait(grace);
+            }
+            // What the process inside collects is counted to the run; what is gone with it is not.
+            let until = Instant::now() + COLLECTION;
+            while !self.wait(Duration::ZERO) && Instant::now() < until {
+                tree::kill_below(self.child.id());
+                self.wait(Duration::from_millis(20));
             }
             let _ = self.child.kill();
         }

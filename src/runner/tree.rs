@@ -98,23 +98,27 @@ pub(super) fn terminate_below(pid: u32) {
     signal(&descendants(pid), Signal::TERM);
 }
 
-/// Ends everything below this process, which is a subreaper, so that whatever loses its parent turns up here: all are
-/// stopped, so that none can fork on, and killed. Gives up on what the kernel itself holds after ten seconds.
+/// Kills everything below a process: all are stopped first, so that none can fork on.
+pub(super) fn kill_below(pid: u32) {
+    let mut stopped = BTreeSet::new();
+    for _ in 0..20 {
+        let now = descendants(pid);
+        let fresh: Vec<u32> = now.into_iter().filter(|pid| stopped.insert(*pid)).collect();
+        if fresh.is_empty() {
+            break;
+        }
+        signal(&fresh, Signal::STOP);
+    }
+    let all: Vec<u32> = stopped.into_iter().collect();
+    signal(&all, Signal::KILL);
+}
+
+/// Ends everything below this process, which is a subreaper, so that whatever loses its parent turns up here. Gives up on
+/// what the kernel itself holds after ten seconds.
 pub(super) fn end_all() {
-    let own = std::process::id();
     let until = Instant::now() + Duration::from_secs(10);
     while reap().is_some() && Instant::now() < until {
-        let mut stopped = BTreeSet::new();
-        for _ in 0..20 {
-            let now = descendants(own);
-            let fresh: Vec<u32> = now.into_iter().filter(|pid| stopped.insert(*pid)).collect();
-            if fresh.is_empty() {
-                break;
-            }
-            signal(&fresh, Signal::STOP);
-        }
-        let all: Vec<u32> = stopped.into_iter().collect();
-        signal(&all, Signal::KILL);
+        kill_below(std::process::id());
         std::thread::sleep(Duration::from_millis(2));
     }
 }

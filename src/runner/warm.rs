@@ -30,6 +30,7 @@ use super::{
     error::RunError,
     nursery::Fork,
     outcome::Outcome,
+    sandbox::{self, Nesting},
     scratch::Scratch,
     supervise::{Answer, Order, send},
 };
@@ -55,6 +56,14 @@ struct Plan {
     environments: Vec<Change>,
     /// Modules that lie beside the script, and that nothing else may be named like.
     siblings: Vec<String>,
+}
+
+/// What a zygote is told when it starts.
+#[derive(Debug, Serialize)]
+struct Brief<'a> {
+    #[serde(flatten)]
+    plan: &'a Plan,
+    confinement: Nesting,
 }
 
 /// The zygotes of a session.
@@ -264,18 +273,21 @@ impl Shared {
         let folder = self.root.join(format!("zygote-{number}"));
         let write = |name: &str, bytes: &[u8]| File::create_new(folder.join(name))?.write_all(bytes);
         let temporary = folder.join("tmp");
-        let prepared = || {
-            fs::create_dir(&folder)?;
-            fs::create_dir(&temporary)?;
-            write("sitecustomize.py", include_bytes!("zygote.py"))?;
-            write("plan.json", &serde_json::to_vec(plan)?)
-        };
-        prepared().map_err(failed)?;
         // Longer than the path of any run's script, which is to be written over it.
         let name = self.setup.script.file_name().unwrap_or_default();
         let script = folder.join("x".repeat(64)).join(name);
         let argv = self.argv(&script);
         let mut order = self.order(argv, [&folder, &folder, &temporary], vec![self.root.clone()], IMPORTS);
+        order.bounds.nests = true;
+        let confinement = order.bounds.nesting(self.root.clone(), self.cache());
+        let prepared = || {
+            fs::create_dir(&folder)?;
+            fs::create_dir(&temporary)?;
+            write("sitecustomize.py", include_bytes!("zygote.py"))?;
+            write("confine.py", sandbox::CONFINE.as_bytes())?;
+            write("plan.json", &serde_json::to_vec(&Brief { plan, confinement })?)
+        };
+        prepared().map_err(failed)?;
         let env = &mut order.program.env;
         if env.get("PYTHONHASHSEED").is_none_or(|seed| seed.parse::<u32>().is_err()) {
             return Err("each run is to have its own `PYTHONHASHSEED`".to_owned());
@@ -351,6 +363,7 @@ impl Shared {
             scratch: order.limits.scratch,
             stdout: streams.paths.0.clone(),
             stderr: streams.paths.1.clone(),
+            sockets: if order.bounds.confinement.is_whole() { sandbox::sockets() } else { Vec::new() },
             note: note.clone(),
             record: record.map(Path::to_owned),
             timeout: order.limits.timeout,

@@ -49,6 +49,7 @@ def main():
 
     with open(os.path.join(folder, "plan.json"), encoding="utf-8") as file:
         plan = json.load(file)
+    confinement = confinement_of(plan, folder)
     places = places_of(sys.argv[0], ctypes)
     base = environment()
     environments = [dict(base, **change) for change in plan["environments"]]
@@ -76,17 +77,20 @@ def main():
         if not packet:
             os._exit(0)
         order = json.loads(packet)
-        if os.fork() == 0:
-            libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-            os.setpgid(0, 0)
-            child = os.fork()
-            if child == 0:
-                os.close(control)
-                try:
+        if confinement.fork() == 0:
+            try:
+                libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+                os.setpgid(0, 0)
+                confinement.enter(order["scratch"], order["sockets"])
+                child = os.fork()
+                if child == 0:
+                    os.close(control)
+                    confinement.begin(order["scratch"])
                     become(order, shelf, places, ctypes)
                     leaving.prepare()
-                except BaseException as error:
-                    leave(order["note"], json, {"broken": "%s: %s" % (type(error).__name__, error)})
+            except BaseException as error:
+                leave(order["note"], json, {"broken": "%s: %s" % (type(error).__name__, error)})
+            if child == 0:
                 return customized
             keep(control, json, order["id"], child)
         try:
@@ -94,6 +98,14 @@ def main():
                 pass
         except ChildProcessError:
             pass
+
+
+def confinement_of(plan, folder):
+    """How runs are confined. The module for it is no module that a script could come upon."""
+    confine = {"__name__": "confine"}
+    with open(os.path.join(folder, "confine.py"), encoding="utf-8") as file:
+        exec(compile(file.read(), "confine.py", "exec"), confine)
+    return confine["Confinement"](**plan["confinement"])
 
 
 def leave_search_path():

@@ -98,6 +98,13 @@ fn a_time_limit_ends_what_ignores_term() {
 }
 
 #[test]
+fn the_time_of_a_run_that_was_ended_counts() {
+    let outcome = Bench::new().run("x = []\nwhile True: x.append(bytearray(b'x' * (1 << 20)))\n");
+    assert_eq!(outcome.end, End::Limit(Resource::Memory));
+    assert!(outcome.cpu > Duration::from_millis(50), "{:?}", outcome.cpu);
+}
+
+#[test]
 fn what_leaves_its_session_or_becomes_a_daemon_is_ended() {
     let bench = Bench::new();
     let marker = format!("minrepro-stray-{}", std::process::id());

@@ -81,6 +81,35 @@ pub(super) struct Bounds {
     pub(super) sockets: Vec<PathBuf>,
 }
 
+/// What a program that nests must know to confine what it forks: see `confine.py`.
+#[derive(Debug, Serialize)]
+pub(super) struct Nesting {
+    namespaces: bool,
+    landlock: bool,
+    /// The folder that the program may write, and the one below it that all it forks may write.
+    session: PathBuf,
+    cache: PathBuf,
+    devices: Vec<PathBuf>,
+    shared_memory: u64,
+}
+
+/// The part of `confine.py` in the program.
+pub(super) const CONFINE: &str = include_str!("../confine.py");
+
+impl Bounds {
+    /// For a program within these bounds.
+    pub(super) fn nesting(&self, session: PathBuf, cache: PathBuf) -> Nesting {
+        let namespaces = self.confinement.is_whole();
+        let mut devices = namespaces::devices();
+        // Pseudo-terminals within namespaces are the session's own.
+        devices.extend(namespaces.then(|| PathBuf::from("/dev/pts")));
+        let without =
+            [Confinement::Namespaces { landlock: false }, Confinement::Off, Confinement::Unavailable];
+        let landlock = !without.contains(&self.confinement);
+        Nesting { namespaces, landlock, session, cache, devices, shared_memory: self.shared_memory }
+    }
+}
+
 /// Whether this kernel has Landlock.
 pub(super) fn has_landlock() -> bool {
     landlock::is_available()
