@@ -17,7 +17,7 @@ use crate::{
     engine::Stop,
     journal::Journal,
     report::{Confirmed, Progress, write_atomically},
-    runner::Interpreter,
+    runner::{Interpreter, Start},
 };
 
 /// The figures of one case.
@@ -36,6 +36,10 @@ struct Row {
     /// Share of runs behind the last success.
     tail: f64,
     seconds: f64,
+    /// Seconds of the script as given in a fresh interpreter.
+    cold: f64,
+    /// Seconds of the script as given when it is forked; none if candidates were not.
+    warm: Option<f64>,
     /// Lines without imports, of the result and of the ideal.
     lines: u32,
     ideal_lines: u32,
@@ -226,6 +230,8 @@ fn run(case: &Case, python: &Interpreter, args: &BenchArgs, printer: Printer) ->
         runs,
         tail: (runs.saturating_sub(last)) as f64 / runs.max(1) as f64,
         seconds: minimized.seconds,
+        cold: minimized.calibration.cold.as_secs_f64(),
+        warm: (minimized.calibration.start == Start::Warm).then(|| minimized.calibration.warm.as_secs_f64()),
         lines: reduction.program.lines_without_imports(),
         ideal_lines: ideal.lines_without_imports(),
         rung: expected.rung,
@@ -236,7 +242,7 @@ fn run(case: &Case, python: &Interpreter, args: &BenchArgs, printer: Printer) ->
 
 fn header() -> String {
     format!(
-        "{:24} {:16} {:>6} {:>6} {:>6} {:>6} {:>7} {:>5} {:>5} {:>8}  {}\n",
+        "{:24} {:16} {:>6} {:>6} {:>6} {:>6} {:>7} {:>5} {:>5} {:>8} {:>6} {:>6} {:>7}  {}\n",
         "case",
         "python",
         "before",
@@ -247,13 +253,16 @@ fn header() -> String {
         "runs",
         "tail",
         "seconds",
+        "cold",
+        "warm",
+        "faster",
         "confirmed"
     )
 }
 
 fn line(row: &Row) -> String {
     format!(
-        "{:24} {:16} {:>6} {:>6} {:>6} {:>6.2} {:>7.2} {:>5} {:>4.0}% {:>8.1}  {}{}\n",
+        "{:24} {:16} {:>6} {:>6} {:>6} {:>6.2} {:>7.2} {:>5} {:>4.0}% {:>8.1} {:>6.2} {:>6} {:>7}  {}{}\n",
         row.case,
         row.python,
         row.before,
@@ -264,6 +273,9 @@ fn line(row: &Row) -> String {
         row.runs,
         100.0 * row.tail,
         row.seconds,
+        row.cold,
+        row.warm.map_or_else(String::new, |warm| format!("{warm:.3}")),
+        row.warm.map_or_else(String::new, |warm| format!("{:.1}", row.cold / warm.max(1e-6))),
         if row.confirmed { "yes" } else { "NO" },
         if row.faults.is_empty() { "" } else { "  FALLS SHORT" },
     )

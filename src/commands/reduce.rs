@@ -10,7 +10,7 @@ use minrepro_reducers::{pass::Pass, syntax::Program};
 use super::{
     output::{Output, check_writable, encoded, target},
     passes,
-    session::{Live, Measure, RUNS, Session, Settlement, halt},
+    session::{Calibration, Live, Measure, RUNS, Session, Settlement, halt},
 };
 use crate::{
     cli::{Exit, Failure, Format, Printer, ReduceArgs},
@@ -72,6 +72,8 @@ pub(super) struct Minimized {
     pub(super) confirmed: Confirmed,
     pub(super) measure: Measure,
     runner: String,
+    /// From where candidates started, and what that saved.
+    pub(super) calibration: Calibration,
     pub(super) seconds: f64,
     timeout: f64,
 }
@@ -126,7 +128,16 @@ pub(super) fn minimize(
     };
     let seconds = started.elapsed().as_secs_f64();
     let runner = calibration.describe(session.runner.why_cold().as_deref());
-    Ok(Minimized { before, reduction, confirmed, measure, runner, seconds, timeout: timeout.as_secs_f64() })
+    Ok(Minimized {
+        before,
+        reduction,
+        confirmed,
+        measure,
+        runner,
+        calibration,
+        seconds,
+        timeout: timeout.as_secs_f64(),
+    })
 }
 
 impl Minimized {

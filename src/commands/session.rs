@@ -50,8 +50,8 @@ pub(super) struct Session {
 pub(super) struct Settlement {
     pub(super) measure: Measure,
     pub(super) timeout: Duration,
-    /// The slowest baseline run.
-    pub(super) wall: Duration,
+    /// The fastest baseline run.
+    pub(super) fastest: Duration,
     /// Why all runs are cold, if an earlier session found out.
     pub(super) cold: Option<String>,
     /// Whether the script was run for it just now; else the journal remembers.
@@ -61,8 +61,10 @@ pub(super) struct Settlement {
 /// From where candidates start, and why.
 pub(super) struct Calibration {
     pub(super) start: Start,
-    cold: Duration,
-    warm: Duration,
+    /// What the script takes in a fresh interpreter.
+    pub(super) cold: Duration,
+    /// What it takes when it is forked.
+    pub(super) warm: Duration,
     reason: Option<String>,
 }
 
@@ -214,11 +216,12 @@ impl Session {
                 _ => None,
             };
             if let Some(measure) = measure {
-                let (wall, cold) = (settled.wall, settled.cold);
-                return Ok(Settlement { measure, timeout, wall, cold, is_fresh: false });
+                let (fastest, cold) = (settled.fastest, settled.cold);
+                return Ok(Settlement { measure, timeout, fastest, cold, is_fresh: false });
             }
         }
         let outcomes = self.baseline_runs(RUNS)?;
+        let fastest = outcomes.iter().map(|outcome| outcome.wall).min().unwrap_or_default();
         let mut limit = None;
         let (measure, wall) = if let Some(test) = &self.args.test {
             (Measure::Test(test.clone()), self.interesting(test, &outcomes)?)
@@ -234,14 +237,14 @@ impl Session {
             Measure::Test(_) => None,
         };
         // Where the journal can not be written, the engine will say so.
-        let _ = journal.settle(Settled { signature, wall, runs: RUNS, limit, cold: None });
+        let _ = journal.settle(Settled { signature, wall, fastest, runs: RUNS, limit, cold: None });
         let timeout = limit.unwrap_or_else(|| self.timeout(wall));
-        Ok(Settlement { measure, timeout, wall, cold: None, is_fresh: true })
+        Ok(Settlement { measure, timeout, fastest, cold: None, is_fresh: true })
     }
 
     /// Finds out from where candidates start: warm, if the script shows the bug that way too and sooner.
     pub(super) fn calibrate(&self, settlement: &Settlement) -> Result<Calibration, Failure> {
-        let Settlement { measure, timeout, wall, cold, .. } = settlement;
+        let Settlement { measure, timeout, fastest, cold, .. } = settlement;
         let mut reason = cold.clone();
         if self.args.runner == RunnerKind::Cold {
             reason = Some("asked for".to_owned());
@@ -260,11 +263,11 @@ impl Session {
                 warm = outcomes.first().map(|it| it.wall).unwrap_or_default();
             }
         }
-        if reason.is_none() && warm * 5 > *wall * 4 {
+        if reason.is_none() && warm * 5 > *fastest * 4 {
             reason = Some("warm runs take as long".to_owned());
         }
         match reason {
-            None => Ok(Calibration { start: Start::Warm, cold: *wall, warm, reason: None }),
+            None => Ok(Calibration { start: Start::Warm, cold: *fastest, warm, reason: None }),
             Some(reason) if self.args.runner == RunnerKind::Warm => Err(Failure::new(
                 Exit::Environment,
                 anyhow::anyhow!("candidates can not be run warm: {reason}"),
@@ -272,7 +275,7 @@ impl Session {
             .hint("`--runner auto` runs them in fresh interpreters where it must")),
             Some(reason) => {
                 self.runner.go_cold(&reason);
-                Ok(Calibration { start: Start::Cold, cold: *wall, warm, reason: Some(reason) })
+                Ok(Calibration { start: Start::Cold, cold: *fastest, warm, reason: Some(reason) })
             }
         }
     }

@@ -68,6 +68,9 @@ pub struct Settled {
     pub signature: Option<Signature>,
     /// The slowest baseline run.
     pub wall: Duration,
+    /// The fastest baseline run.
+    #[serde(default)]
+    pub fastest: Duration,
     /// How many runs showed the bug.
     pub runs: usize,
     /// What a candidate is given, where the bug is that it does not end.
@@ -228,6 +231,7 @@ mod tests {
             .settle(Settled {
                 signature: None,
                 wall: Duration::from_millis(7),
+                fastest: Duration::from_millis(5),
                 runs: 3,
                 limit: None,
                 cold: None,
