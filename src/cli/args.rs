@@ -191,7 +191,7 @@ pub struct ReduceArgs {
     /// The passes to use, or, as `no-NAME`, not to use.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub passes: Vec<String>,
-    /// Writes a report in JSON.
+    /// Writes a report: FILE.html, FILE.md or FILE.json.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// How progress is told: for people, or one JSON value a line on standard output.

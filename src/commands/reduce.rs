@@ -32,7 +32,8 @@ pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failur
     let (session, program) = Session::start(script, &args.run)?;
     session.warn_of_weak_confinement(printer);
     output.check()?;
-    let written: Vec<&Path> = output.path().into_iter().chain(report_path.as_deref()).collect();
+    let report_file = report_path.as_ref().map(|(path, _)| path.as_path());
+    let written: Vec<&Path> = output.path().into_iter().chain(report_file).collect();
     for path in &written {
         session.runner.guard_file(&temporary(path));
     }
@@ -45,9 +46,8 @@ pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failur
     progress.finish();
     let minimized = minimized?;
     let report = minimized.report(&session, &output);
-    if let Some(path) = &report_path {
-        let text = serde_json::to_vec_pretty(&report).unwrap_or_default();
-        if let Err(error) = write_atomically(path, &text) {
+    if let Some((path, form)) = &report_path {
+        if let Err(error) = write_atomically(path, report.render(*form).as_bytes()) {
             // The result comes first; what it says of itself must not stand in its way.
             printer.warning(&format!("could not write the report `{}`: {error}", path.display()));
         }
@@ -56,13 +56,21 @@ pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failur
 }
 
 /// Where the report goes, if it is wanted and can be written there.
-fn report_path(args: &ReduceArgs, script: &Path, output: &Output) -> Result<Option<PathBuf>, Failure> {
+fn report_path(
+    args: &ReduceArgs,
+    script: &Path,
+    output: &Output,
+) -> Result<Option<(PathBuf, report::Form)>, Failure> {
     let Some(path) = &args.report else { return Ok(None) };
+    let form = report::Form::of(path).ok_or_else(|| {
+        Failure::usage(format!("`{}` names no form of report", path.display()))
+            .hint("the forms are FILE.html, FILE.md and FILE.json")
+    })?;
     let hint = "name another file by `--report FILE`";
     let others: Vec<&Path> = std::iter::once(script).chain(output.path()).collect();
     let path = target(path, &others, hint)?;
     check_writable(&path, hint)?;
-    Ok(Some(path))
+    Ok(Some((path, form)))
 }
 
 /// A reduction with all that its report needs.
@@ -161,6 +169,12 @@ impl Minimized {
             confinement: session.runner.confinement().describe().to_owned(),
             before: self.before.size(),
             after: program.size(),
+            text_before: self.before.text().to_owned(),
+            text_after: program.text().to_owned(),
+            verify: match output {
+                Output::File(path) => session.by_hand(path),
+                Output::Stdout => session.by_hand(Path::new("RESULT.py")),
+            },
             runs: tally.runs,
             journal_hits: tally.journal_hits,
             pruned: tally.pruned,
@@ -214,10 +228,6 @@ fn finish(
             Failure::new(Exit::Environment, error).hint("make room, or name another file by `-o FILE`")
         );
     }
-    let verify = match output {
-        Output::File(path) => session.by_hand(path),
-        Output::Stdout => session.by_hand(Path::new("RESULT.py")),
-    };
     match args.format {
         Format::Jsonl => {
             let mut value = serde_json::to_value(report).unwrap_or_default();
@@ -227,7 +237,7 @@ fn finish(
         Format::Human => {
             let names = (session.script.display().to_string(), output.name());
             let diff = report::unified((&names.0, minimized.before.text()), (&names.1, program.text()));
-            printer.note(&format!("{diff}\n{}", report::summary(report, &verify)));
+            printer.note(&format!("{diff}\n{}", report::summary(report)));
         }
     }
     match &minimized.reduction.stop {

@@ -1,9 +1,14 @@
-//! What came of a reduction, as one value, and its views: the terminal, a progress line, JSON. Judges and runs nothing.
+//! What came of a reduction, as one value, and its views: the terminal, a progress line, JSON, Markdown, HTML. Judges and runs nothing.
 
 mod diff;
+mod html;
+mod markdown;
 mod progress;
+mod reasons;
 mod terminal;
 mod write;
+
+use std::path::Path;
 
 use minrepro_reducers::syntax::Size;
 use serde::{Deserialize, Serialize};
@@ -42,6 +47,15 @@ pub struct Report {
     pub before: Size,
     /// The result.
     pub after: Size,
+    /// The text of the script.
+    #[serde(default)]
+    pub text_before: String,
+    /// The text of the result.
+    #[serde(default)]
+    pub text_after: String,
+    /// The command that shows the bug by the result.
+    #[serde(default)]
+    pub verify: String,
     /// Candidate runs, those of earlier sessions not counted.
     pub runs: u64,
     /// Candidates whose verdict an earlier session had recorded.
@@ -67,6 +81,41 @@ pub struct Report {
     pub confirmed: Confirmed,
     /// Why the reduction ended: `done`, `max-runs`, `max-time`, `interrupted`.
     pub stop: String,
+}
+
+/// The forms in which a report is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// All of it, for programs.
+    Json,
+    /// For an issue.
+    Markdown,
+    /// One page.
+    Html,
+}
+
+impl Form {
+    /// The form that a file's name asks for.
+    pub fn of(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
+            "json" => Some(Self::Json),
+            "md" | "markdown" => Some(Self::Markdown),
+            "html" | "htm" => Some(Self::Html),
+            _ => None,
+        }
+    }
+}
+
+impl Report {
+    /// The report in one of its forms.
+    pub fn render(&self, form: Form) -> String {
+        match form {
+            Form::Json => serde_json::to_string_pretty(self).unwrap_or_default(),
+            Form::Markdown => markdown::render(self),
+            Form::Html => html::render(self),
+        }
+    }
 }
 
 /// The interpreter, as reports show it.

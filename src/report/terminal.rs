@@ -3,7 +3,7 @@
 use super::Report;
 
 /// The closing lines.
-pub fn summary(report: &Report, verify: &str) -> String {
+pub fn summary(report: &Report) -> String {
     let share = 100.0 * (1.0 - f64::from(report.after.tokens) / f64::from(report.before.tokens.max(1)));
     let mut lines = vec![
         format!(
@@ -44,6 +44,6 @@ pub fn summary(report: &Report, verify: &str) -> String {
         _ => format!("not confirmed by fresh runs ({})", report.stop),
     });
     lines.push(format!("confinement: {}", report.confinement));
-    lines.push(format!("verify: {verify}"));
+    lines.push(format!("verify: {}", report.verify));
     lines.join("\n")
 }

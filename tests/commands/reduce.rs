@@ -359,6 +359,32 @@ fn every_interpreter_from_3_8_on_works() {
 }
 
 #[test]
+fn reports_are_written_in_the_form_that_their_name_asks_for() {
+    let place = Place::new();
+    place.file("x.py", "noise = 1\nprint(noise)\nraise ValueError('<b> & `c`')\n");
+    let report = |name: &str| {
+        let output = place.run(&["x.py", "--report", name]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        place.read(name)
+    };
+    let page = report("r.html");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("lang=\"en\""), "{page}");
+    assert!(page.contains("&lt;b&gt; &amp; `c`") && !page.contains("<b>"), "{page}");
+    // One file, and nothing is fetched.
+    for fetched in ["http://", "https://", "<script", "<link", "src=", "url("] {
+        assert!(!page.contains(fetched), "{fetched} is in\n{page}");
+    }
+    assert!(page.contains("<del>noise = 1\n</del>"), "{page}");
+    assert!(page.contains("prefers-color-scheme: dark") && page.contains("aria-label="), "{page}");
+    let text = report("r.md");
+    assert!(text.contains("```python\nraise ValueError('<b> & `c`')\n```\n"), "{text}");
+    assert!(text.contains("| tokens |") && text.contains("Why each line stays"), "{text}");
+    let output = place.run(&["x.py", "--report", "r.pdf"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("FILE.html"));
+}
+
+#[test]
 fn a_death_by_a_signal_is_the_bug_itself() {
     let place = Place::new();
     place.file(

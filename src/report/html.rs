@@ -1,0 +1,192 @@
+//! The report as one HTML file: no network, light and dark, from 360 pixels on, readable without a mouse or eyes.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use similar::{ChangeTag, TextDiff};
+
+use super::{Report, reasons};
+
+const STYLE: &str = include_str!("style.css");
+
+/// The report.
+pub(super) fn render(report: &Report) -> String {
+    let name = report.script.rsplit('/').next().unwrap_or(&report.script);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (name) " minimized" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                main {
+                    header {
+                        h1 { (name) ": " (report.before.tokens) " → " (report.after.tokens) " tokens" }
+                        p { code { (report.signature) } " — " (reasons::confirmed(report)) }
+                    }
+                    (result(report))
+                    (sides(report))
+                    (curve(report))
+                    (passes(report))
+                    (slips(report))
+                    (facts(report))
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn result(report: &Report) -> Markup {
+    let reasons = reasons::by_line(report);
+    html! {
+        section aria-labelledby="result" {
+            h2 id="result" { "The result, and why each line stays" }
+            div.scroll tabindex="0" role="region" aria-labelledby="result" {
+                table.code {
+                    thead { tr { th.number scope="col" { "Line" } th scope="col" { "Code" } th scope="col" { "Without it" } } }
+                    tbody {
+                        @for (number, line) in (1u32..).zip(report.text_after.lines()) {
+                            tr {
+                                td.number { (number) }
+                                td { pre { (line) } }
+                                td.why {
+                                    @if let Some(why) = reasons.get(&number) {
+                                        ul { @for reason in why { li { (reason) } } }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn sides(report: &Report) -> Markup {
+    let diff = TextDiff::from_lines(report.text_before.as_str(), report.text_after.as_str());
+    let side = |gone: ChangeTag| {
+        html! {
+            @for change in diff.iter_all_changes() {
+                @if change.tag() == ChangeTag::Equal {
+                    span { (change.value()) }
+                } @else if change.tag() == gone {
+                    @if gone == ChangeTag::Delete { del { (change.value()) } } @else { ins { (change.value()) } }
+                }
+            }
+        }
+    };
+    html! {
+        section aria-labelledby="sides" {
+            h2 id="sides" { "Before and after" }
+            div.sides {
+                figure {
+                    figcaption { "Before, " (lines(report.before.lines)) }
+                    pre tabindex="0" { (side(ChangeTag::Delete)) }
+                }
+                figure {
+                    figcaption { "After, " (lines(report.after.lines)) }
+                    pre tabindex="0" { (side(ChangeTag::Insert)) }
+                }
+            }
+        }
+    }
+}
+
+fn lines(count: u32) -> String {
+    if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
+}
+
+/// Tokens over candidate runs, as steps on a logarithmic scale.
+fn curve(report: &Report) -> Markup {
+    const WIDTH: f64 = 360.0;
+    const HEIGHT: f64 = 160.0;
+    const LEFT: f64 = 44.0;
+    const BOTTOM: f64 = 24.0;
+    let runs = report.commits.iter().map(|it| it.run).max().unwrap_or(0).max(report.runs).max(1) as f64;
+    let height = |tokens: u32| {
+        let (most, least) =
+            (f64::from(report.before.tokens.max(2)).ln(), f64::from(report.after.tokens.max(1)).ln());
+        let share = (f64::from(tokens.max(1)).ln() - least) / (most - least).max(1e-9);
+        8.0 + (1.0 - share.clamp(0.0, 1.0)) * (HEIGHT - 8.0 - BOTTOM)
+    };
+    let place = |run: u64| LEFT + run as f64 / runs * (WIDTH - LEFT - 8.0);
+    let mut path = format!("M{LEFT:.1} {:.1}", height(report.before.tokens));
+    for commit in &report.commits {
+        path += &format!(" H{:.1} V{:.1}", place(commit.run), height(commit.tokens));
+    }
+    path += &format!(" H{:.1}", WIDTH - 8.0);
+    html! {
+        section aria-labelledby="curve" {
+            h2 id="curve" { "Size over candidate runs" }
+            svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(format!(
+                "{} tokens at the start, {} after {} runs", report.before.tokens, report.after.tokens, report.runs
+            )) {
+                path.axis d=(format!("M{LEFT} 4 V{} H{}", HEIGHT - BOTTOM, WIDTH - 8.0)) {}
+                path.curve d=(path) {}
+                text x=(LEFT - 6.0) y=(height(report.before.tokens) + 4.0) text-anchor="end" { (report.before.tokens) }
+                text x=(LEFT - 6.0) y=(height(report.after.tokens) + 4.0) text-anchor="end" { (report.after.tokens) }
+                text x=(LEFT) y=(HEIGHT - 6.0) { "0" }
+                text x=(WIDTH - 8.0) y=(HEIGHT - 6.0) text-anchor="end" { (runs) " runs" }
+            }
+        }
+    }
+}
+
+fn passes(report: &Report) -> Markup {
+    html! {
+        section aria-labelledby="passes" {
+            h2 id="passes" { "What each pass gained" }
+            div.scroll tabindex="0" role="region" aria-labelledby="passes" {
+                table {
+                    thead { tr { th scope="col" { "Pass" } th.number scope="col" { "Tokens gone" } th.number scope="col" { "Changes" } } }
+                    tbody {
+                        @for (pass, tokens, changes) in reasons::gains(report) {
+                            tr { th scope="row" { (pass) } td.number { (tokens) } td.number { (changes) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn slips(report: &Report) -> Markup {
+    html! {
+        @if !report.slips.is_empty() {
+            section aria-labelledby="slips" {
+                h2 id="slips" { "Other failures seen on the way" }
+                ul {
+                    @for slip in &report.slips {
+                        li { (slip.count) " × " code { (slip.class) ": " (slip.message) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn facts(report: &Report) -> Markup {
+    let facts = [
+        ("Verify", report.verify.clone()),
+        ("Interpreter", format!("{} ({})", report.interpreter.version, report.interpreter.path)),
+        (
+            "Candidate runs",
+            format!("{} in {:.1} s; {} dropped without a run", report.runs, report.seconds, report.pruned),
+        ),
+        ("Runner", report.runner.clone()),
+        ("Confinement", report.confinement.clone()),
+        ("Time limit of a run", format!("{:.1} s", report.timeout)),
+        ("Ended", report.stop.clone()),
+        ("minrepro", env!("CARGO_PKG_VERSION").to_owned()),
+    ];
+    html! {
+        section aria-labelledby="facts" {
+            h2 id="facts" { "How it was found" }
+            dl { @for (name, fact) in facts { dt { (name) } dd { (fact) } } }
+        }
+    }
+}

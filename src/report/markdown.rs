@@ -1,0 +1,86 @@
+//! The report as Markdown, ready to be pasted into an issue.
+
+use std::fmt::Write;
+
+use super::{Report, reasons};
+
+/// The report.
+pub(super) fn render(report: &Report) -> String {
+    let mut text = String::new();
+    let fence = fence(&report.text_after);
+    let _ = writeln!(text, "### Minimized repro\n\n{fence}python\n{}{fence}\n", with_end(&report.text_after));
+    let _ = writeln!(text, "Shows `{}`: {}.\n", code(&report.signature), reasons::confirmed(report));
+    let _ = writeln!(
+        text,
+        "| | before | after |\n|---|---:|---:|\n| tokens | {} | {} |\n| lines | {} | {} |\n",
+        report.before.tokens, report.after.tokens, report.before.lines, report.after.lines
+    );
+    let reasons = reasons::by_line(report);
+    if !reasons.is_empty() {
+        let _ = writeln!(text, "<details><summary>Why each line stays</summary>\n");
+        for (number, line) in report.text_after.lines().enumerate() {
+            let Some(why) = reasons.get(&(number as u32 + 1)) else { continue };
+            let _ = writeln!(text, "- `{}`", code(line.trim()));
+            for reason in why {
+                let _ = writeln!(text, "  - {}", escaped(reason));
+            }
+        }
+        let _ = writeln!(text, "\n</details>\n");
+    }
+    if !report.slips.is_empty() {
+        let _ = writeln!(text, "<details><summary>Other failures seen on the way</summary>\n");
+        for slip in &report.slips {
+            let _ =
+                writeln!(text, "- {} × `{}`", slip.count, code(&format!("{}: {}", slip.class, slip.message)));
+        }
+        let _ = writeln!(text, "\n</details>\n");
+    }
+    let _ = writeln!(
+        text,
+        "<sub>{}, {} candidate runs in {:.0} s by minrepro {}</sub>",
+        report.interpreter.version,
+        report.runs,
+        report.seconds,
+        env!("CARGO_PKG_VERSION")
+    );
+    text
+}
+
+/// A fence longer than any in a text.
+fn fence(text: &str) -> String {
+    let longest = text.split(|char| char != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}
+
+fn with_end(text: &str) -> String {
+    if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
+}
+
+/// A text for between single backticks.
+fn code(text: &str) -> String {
+    text.replace('`', "'").replace('\n', " ")
+}
+
+/// A text in which nothing is markup, and nobody is mentioned.
+fn escaped(text: &str) -> String {
+    text.chars()
+        .flat_map(|char| {
+            let is_markup =
+                matches!(char, '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '@' | '|' | '~');
+            is_markup.then_some('\\').into_iter().chain([if char == '\n' { ' ' } else { char }])
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_quoted_stays_quoted() {
+        assert_eq!(fence("no"), "```");
+        assert_eq!(fence("s = '''\n````\n'''"), "`````");
+        assert_eq!(code("a `b`\nc"), "a 'b' c");
+        assert_eq!(escaped("<b> @who *x*"), r"\<b\> \@who \*x\*");
+    }
+}

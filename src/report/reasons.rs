@@ -1,0 +1,76 @@
+//! Why each line of the result stays, and what each pass gained, in words. Pure.
+
+use std::collections::BTreeMap;
+
+use super::Report;
+use crate::{
+    oracle::{Difference, Verdict},
+    runner::End,
+};
+
+/// Reasons shown for one line at most.
+const REASONS: usize = 3;
+
+/// For each line of the result that has any, what happened without a part of it: `without …: …`.
+pub(super) fn by_line(report: &Report) -> BTreeMap<u32, Vec<String>> {
+    let mut reasons: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for kept in &report.kept {
+        let of_line = reasons.entry(kept.line).or_default();
+        let reason = format!("{}: {}", kept.note, outcome(&kept.verdict));
+        if of_line.len() < REASONS && !of_line.contains(&reason) {
+            of_line.push(reason);
+        }
+    }
+    reasons
+}
+
+/// What came of a candidate.
+fn outcome(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Same => "the bug still shows".to_owned(),
+        Verdict::Passed => "the bug is gone".to_owned(),
+        Verdict::TimedOut(limit) => format!("no end within {:.0} s", *limit as f64 / 1000.0),
+        Verdict::Different(it) => different(it),
+    }
+}
+
+fn different(difference: &Difference) -> String {
+    if !difference.class.is_empty() {
+        let first = difference.message.lines().next().unwrap_or_default();
+        let shown: String = first.chars().take(80).collect();
+        let rest = if shown.len() < first.len() { "…" } else { "" };
+        let colon = if shown.is_empty() { "" } else { ": " };
+        return format!("{}{colon}{shown}{rest} instead", difference.class);
+    }
+    match difference.end {
+        End::Exit(status) => format!("it exits with {status}"),
+        End::Signal(signal) => format!("it dies of signal {signal}"),
+        End::Timeout => "it does not end".to_owned(),
+        End::Limit(_) => "it uses too much".to_owned(),
+    }
+}
+
+/// Tokens that each pass took away, in how many changes, most first.
+pub(super) fn gains(report: &Report) -> Vec<(&str, u32, usize)> {
+    let mut gains: BTreeMap<&str, (u32, usize)> = BTreeMap::new();
+    let mut tokens = report.before.tokens;
+    for commit in &report.commits {
+        let of_pass = gains.entry(&commit.pass).or_default();
+        of_pass.0 += tokens.saturating_sub(commit.tokens);
+        of_pass.1 += 1;
+        tokens = commit.tokens;
+    }
+    let mut gains: Vec<_> =
+        gains.into_iter().map(|(pass, (tokens, changes))| (pass, tokens, changes)).collect();
+    gains.sort_by_key(|(_, tokens, _)| std::cmp::Reverse(*tokens));
+    gains
+}
+
+/// How well the result was confirmed.
+pub(super) fn confirmed(report: &Report) -> String {
+    match report.confirmed {
+        it if it.is_certain() => format!("shown in {} of {} fresh runs", it.same, it.of),
+        it if it.of > 0 => format!("NOT certain: shown in {} of {} fresh runs", it.same, it.of),
+        _ => format!("not confirmed by fresh runs ({})", report.stop),
+    }
+}
