@@ -231,7 +231,8 @@ fn run(case: &Case, python: &Interpreter, args: &BenchArgs, printer: Printer) ->
         tail: (runs.saturating_sub(last)) as f64 / runs.max(1) as f64,
         seconds: minimized.seconds,
         cold: minimized.calibration.cold.as_secs_f64(),
-        warm: (minimized.calibration.start == Start::Warm).then(|| minimized.calibration.warm.as_secs_f64()),
+        warm: (minimized.calibration.start == Start::Warm)
+            .then_some(minimized.calibration.warm.as_secs_f64()),
         lines: reduction.program.lines_without_imports(),
         ideal_lines: ideal.lines_without_imports(),
         rung: expected.rung,

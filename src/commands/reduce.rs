@@ -46,11 +46,11 @@ pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failur
     progress.finish();
     let minimized = minimized?;
     let report = minimized.report(&session, &output);
-    if let Some((path, form)) = &report_path {
-        if let Err(error) = write_atomically(path, report.render(*form).as_bytes()) {
-            // The result comes first; what it says of itself must not stand in its way.
-            printer.warning(&format!("could not write the report `{}`: {error}", path.display()));
-        }
+    if let Some((path, form)) = &report_path
+        && let Err(error) = write_atomically(path, report.render(*form).as_bytes())
+    {
+        // The result comes first; what it says of itself must not stand in its way.
+        printer.warning(&format!("could not write the report `{}`: {error}", path.display()));
     }
     finish(args, &session, &output, &minimized, &report, printer)
 }

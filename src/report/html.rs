@@ -1,5 +1,7 @@
 //! The report as one HTML file: no network, light and dark, from 360 pixels on, readable without a mouse or eyes.
 
+use std::fmt::Write;
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use similar::{ChangeTag, TextDiff};
 
@@ -116,9 +118,9 @@ fn curve(report: &Report) -> Markup {
     let place = |run: u64| LEFT + run as f64 / runs * (WIDTH - LEFT - 8.0);
     let mut path = format!("M{LEFT:.1} {:.1}", height(report.before.tokens));
     for commit in &report.commits {
-        path += &format!(" H{:.1} V{:.1}", place(commit.run), height(commit.tokens));
+        let _ = write!(path, " H{:.1} V{:.1}", place(commit.run), height(commit.tokens));
     }
-    path += &format!(" H{:.1}", WIDTH - 8.0);
+    let _ = write!(path, " H{:.1}", WIDTH - 8.0);
     html! {
         section aria-labelledby="curve" {
             h2 id="curve" { "Size over candidate runs" }
