@@ -72,6 +72,15 @@ pub struct Cli {
 pub enum Verb {
     /// Runs a script several times and shows the signature that would be used and how steady it is.
     Check(CheckArgs),
+    /// Takes a GitHub issue to a minimized repro, a report and a comment.
+    ///
+    /// Fetches the issue by `gh`, finds its repro and its error, judges whether it is to be reproduced, reviews the script
+    /// before it is run, runs it, finds out when it was fixed or minimizes it, and drafts the comment. Nothing is written
+    /// to the issue that was not shown before, word for word, and agreed to: PyTorch's policy on AI asks that a person has
+    /// read what is posted. Every question can be answered in advance by the flag that it names.
+    Scrub(Box<ScrubArgs>),
+    /// Finds the version in which a bug came or went.
+    Bisect(BisectArgs),
     /// Shows what a script would do that a stranger's script should not; runs nothing.
     Review(ReviewArgs),
     /// Lists the reduction passes, or explains one.
@@ -237,6 +246,137 @@ pub struct ReviewArgs {
     pub json: bool,
 }
 
+/// How a script is run by the verbs that run it as it is.
+#[derive(Clone, Debug, Args)]
+pub struct ProbeArgs {
+    /// The sign of the bug [for an issue: what it reports]. Several must all hold.
+    #[arg(short, long, value_name = "SIG")]
+    pub signature: Vec<String>,
+    /// The interpreter [default: that of the active virtual or conda environment, else python3].
+    #[arg(short, long, value_name = "PYTHON")]
+    pub python: Option<PathBuf>,
+    /// Seconds for each run of the script as it is [default: 120].
+    #[arg(short, long, value_name = "TIME", value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// Memory for each run and all its processes [default: 16G, or three quarters of what the machine has].
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
+    /// Whether runs are kept from writing outside their scratch folders, from the network and from other processes.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub sandbox: SandboxWhen,
+    /// Runs at a time [default: the number of cores].
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}
+
+/// Versions to look for a bug in.
+#[derive(Clone, Debug, Args)]
+pub struct VersionArgs {
+    /// A version and the interpreter that has it [default: the conda environments named pytorch-VERSION].
+    #[arg(long, value_name = "VERSION=PYTHON", value_parser = environment)]
+    pub env: Vec<(String, PathBuf)>,
+    /// Versions of PyTorch in environments of uv.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub versions: Vec<String>,
+    /// Lets uv install those that are missing.
+    #[arg(long, requires = "versions")]
+    pub install: bool,
+    /// A checkout of PyTorch: its history is searched for the change, its tests for those that wait for it.
+    #[arg(long, value_name = "FOLDER")]
+    pub pytorch: Option<PathBuf>,
+}
+
+/// Scrubs an issue.
+#[derive(Clone, Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
+pub struct ScrubArgs {
+    /// The issue.
+    #[arg(value_name = "NUMBER", required_unless_present = "from", conflicts_with = "from")]
+    pub number: Option<u64>,
+    /// An issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it (FILE.json), or a script; the network is not used.
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    /// The repository.
+    #[arg(long, value_name = "OWNER/NAME", default_value = "pytorch/pytorch")]
+    pub repo: crate::scrub::issue::Repo,
+    /// Where scripts, report and what is remembered go [default: scrub-NUMBER].
+    #[arg(long, value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
+    /// Only shows what would be written to the issue.
+    #[arg(long, conflicts_with = "post")]
+    pub dry_run: bool,
+    /// Agrees in advance to what will be written: for scrubs that nobody watches. You answer for what is posted.
+    #[arg(long)]
+    pub post: bool,
+    /// Prints the whole report as JSON, the plan in it; asks nothing.
+    #[arg(long)]
+    pub json: bool,
+    /// What the issue is, whatever the rules say.
+    #[arg(long, value_enum, value_name = "SORT")]
+    pub assume: Option<Assume>,
+    /// Runs the script whoever wrote it and whatever the review finds; it is confined all the same.
+    #[arg(long)]
+    pub trust: bool,
+    /// Installs a package for the run, into the scrub's folder.
+    #[arg(long, value_name = "PKG")]
+    pub with: Vec<String>,
+    /// Which piece of code is the repro, where several may be.
+    #[arg(long, value_name = "N")]
+    pub pick: Option<usize>,
+    /// Verifies and minimizes what somebody confirmed not long ago.
+    #[arg(long)]
+    pub reverify: bool,
+    /// Plans to close an old issue that nobody can act upon.
+    #[arg(long)]
+    pub close_stale: bool,
+    /// How the script is run.
+    #[command(flatten)]
+    pub probe: ProbeArgs,
+    /// Where to look for the version in which it was fixed.
+    #[command(flatten)]
+    pub versions: VersionArgs,
+}
+
+/// What an issue is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Assume {
+    /// To be reproduced.
+    Bug,
+    /// Another issue has it.
+    Duplicate,
+    /// A wish for something new.
+    Feature,
+    /// Work on the code.
+    Refactoring,
+    /// A question or a discussion.
+    Question,
+    /// A list of issues.
+    Tracker,
+}
+
+/// Bisects.
+#[derive(Clone, Debug, Args)]
+pub struct BisectArgs {
+    /// The script that shows the bug in some versions.
+    #[arg(value_name = "SCRIPT")]
+    pub script: PathBuf,
+    /// How the script is run.
+    #[command(flatten)]
+    pub probe: ProbeArgs,
+    /// The versions.
+    #[command(flatten)]
+    pub versions: VersionArgs,
+    /// Probes at the same time.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub at_once: u16,
+    /// The issue that a change may name.
+    #[arg(long, value_name = "NUMBER")]
+    pub issue: Option<u64>,
+    /// Prints the answer as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Lists passes.
 #[derive(Clone, Debug, Args)]
 pub struct PassesArgs {
@@ -305,6 +445,15 @@ fn duration(text: &str) -> Result<Duration, String> {
 fn size(text: &str) -> Result<u64, String> {
     let size = text.parse::<bytesize::ByteSize>()?.as_u64();
     if size < 1 << 20 { Err("less than 1M is too little for any interpreter".to_owned()) } else { Ok(size) }
+}
+
+fn environment(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((version, python)) if !version.is_empty() && !python.is_empty() => {
+            Ok((version.to_owned(), python.into()))
+        }
+        _ => Err("it has the form VERSION=PYTHON".to_owned()),
+    }
 }
 
 fn variable(text: &str) -> Result<(String, String), String> {

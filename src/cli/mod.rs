@@ -5,8 +5,9 @@ mod exit;
 mod printer;
 
 pub use args::{
-    BenchArgs, CheckArgs, Cli, ColorWhen, CompletionsArgs, Format, Globals, PassesArgs, PassesVerb,
-    ReduceArgs, ReviewArgs, RunArgs, RunnerKind, SandboxWhen, Verb,
+    Assume, BenchArgs, BisectArgs, CheckArgs, Cli, ColorWhen, CompletionsArgs, Format, Globals, PassesArgs,
+    PassesVerb, ProbeArgs, ReduceArgs, ReviewArgs, RunArgs, RunnerKind, SandboxWhen, ScrubArgs, Verb,
+    VersionArgs,
 };
 pub use exit::{Exit, Failure};
 pub use printer::Printer;

@@ -61,6 +61,11 @@ impl Printer {
         }
     }
 
+    /// A line that belongs to a question or an answer that was asked for: shown in any case.
+    pub fn always(self, line: &str) {
+        Self::line(line);
+    }
+
     /// A line for those who want more.
     pub fn detail(self, line: &str) {
         if self.verbose {

@@ -1,14 +1,17 @@
 //! The verbs, a file each. Each takes its arguments as typed and ends with an exit status or a failure.
 
 mod bench;
+mod bisect;
 mod check;
 mod completions;
 mod corpus;
 mod inputs;
+mod lab;
 mod output;
 mod passes;
 mod reduce;
 mod review;
+mod scrub;
 mod session;
 
 use crate::cli::{Cli, Exit, Failure, Printer, Verb};
@@ -23,6 +26,8 @@ pub fn run(cli: Cli, printer: Printer) -> Result<Exit, Failure> {
             completions::completions(args, printer);
             Ok(Exit::Reduced)
         }
+        Some(Verb::Scrub(args)) => scrub::scrub(&args, printer),
+        Some(Verb::Bisect(args)) => bisect::bisect(&args, printer),
         Some(Verb::Review(args)) => review::review(&args, printer),
         Some(Verb::Bench(args)) => bench::bench(&args, printer),
     }

@@ -2,6 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
+    sync::Arc,
     time::Instant,
 };
 
@@ -21,6 +22,18 @@ use crate::{
 };
 
 pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failure> {
+    reduced(args, printer).map(|it| it.exit)
+}
+
+/// What came of a reduction whose result was written.
+pub(super) struct Reduced {
+    pub(super) exit: Exit,
+    pub(super) report: Report,
+    pub(super) text: Arc<str>,
+}
+
+/// Reduces a script, writes and tells what is to be written and told.
+pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Failure> {
     let Some(script) = &args.script else { return Err(Failure::usage("no script was named")) };
     let passes = passes::select(&args.passes)?;
     let output = Output::new(args.output.as_deref(), script)?;
@@ -52,7 +65,8 @@ pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failur
         // The result comes first; what it says of itself must not stand in its way.
         printer.warning(&format!("could not write the report `{}`: {error}", path.display()));
     }
-    finish(args, &session, &output, &minimized, &report, printer)
+    let exit = finish(args, &session, &output, &minimized, &report, printer)?;
+    Ok(Reduced { exit, report, text: minimized.reduction.program.shared_text() })
 }
 
 /// Where the report goes, if it is wanted and can be written there.

@@ -1,8 +1,189 @@
 //! The flow from a GitHub issue to a minimized repro and a reviewed report, and the parts of it that stand alone.
 //!
 //! What an issue says is read by pure functions (`issue`), what a script would do is reviewed on its syntax tree
-//! (`review`). Called by the commands.
+//! (`review`); the nine steps (`steps`) decide with them, run by the [`steps::Lab`] that the commands lend, and write
+//! through `gh`. Called by the commands.
 
+mod ask;
+pub mod bisect;
+pub mod change;
+pub mod gh;
 pub mod issue;
+pub mod plan;
 mod python;
+pub mod repair;
 pub mod review;
+pub mod state;
+pub mod steps;
+mod subscription;
+mod tool;
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+pub use ask::Asker;
+pub use plan::Planned;
+use steps::{Cx, End, Found, Lab, Posting, Settings, Source, next, reproduce::Reproduced};
+pub use tool::{Call, Tools};
+
+use crate::{
+    cli::{Exit, Failure, Printer},
+    scrub::{
+        gh::GitHub,
+        issue::{Issue, actionable::Sort},
+        state::State,
+    },
+};
+
+/// What came of a scrub.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The version of this form.
+    pub version: u32,
+    /// The repository.
+    pub repo: String,
+    /// The issue.
+    pub number: Option<u64>,
+    /// How it ended.
+    pub end: End,
+    /// Why.
+    pub why: String,
+    /// What was found on the way.
+    #[serde(flatten)]
+    pub found: Found,
+    /// The comment, where there is something to say.
+    pub comment: Option<String>,
+    /// The writes, and what became of each.
+    pub plan: Vec<Planned>,
+    /// What went wrong with them.
+    pub troubles: Vec<String>,
+    /// Seconds in all.
+    pub seconds: f64,
+    /// The signal that asked for the end.
+    #[serde(skip)]
+    pub interrupted: Option<i32>,
+}
+
+impl Report {
+    /// The exit status: that of the end, unless writes went wrong.
+    pub fn exit(&self) -> Exit {
+        if let Some(signal) = self.interrupted {
+            return Exit::Interrupted(signal);
+        }
+        if !self.troubles.is_empty() {
+            return Exit::Environment;
+        }
+        match self.end {
+            End::DoesNotReproduce | End::DifferentError => Exit::NotReproduced,
+            End::MissingPackages | End::NeedsHardware => Exit::Environment,
+            End::SecurityConcern => Exit::Refused,
+            _ => Exit::Reduced,
+        }
+    }
+}
+
+/// Scrubs an issue.
+pub fn scrub(
+    settings: &Settings,
+    tools: &Tools,
+    lab: &mut dyn Lab,
+    printer: Printer,
+) -> Result<Report, Failure> {
+    let started = Instant::now();
+    let github = match settings.source {
+        Source::GitHub(number) => Some(GitHub::open(tools, settings.repo.clone(), number)?),
+        _ => None,
+    };
+    let mut cx = Cx {
+        settings,
+        tools,
+        github,
+        asker: Asker::new(tools, printer, settings.json),
+        printer,
+        lab,
+        state: State::open(&settings.folder, &settings.repo),
+        found: Found::default(),
+    };
+    let issue = steps::fetch::fetch(&mut cx)?;
+    if let (Some(issue), Some(github)) = (&issue, &cx.github)
+        && settings.posting != Posting::DryRun
+        && let Some(restored) = plan::restore_left_behind(issue, github, &cx.state)
+    {
+        match restored {
+            Ok(saved) => printer
+                .note(&format!("     an earlier scrub was cut short; your subscription is {saved:?} again")),
+            Err(error) => printer.warning(&format!(
+                "an earlier scrub was cut short, and your subscription could not be restored: {error}"
+            )),
+        }
+    }
+    let (end, why) = go(&mut cx, issue.as_ref())?;
+    cx.step("8", &format!("{end:?}: {why}"));
+    if let Some(issue) = &issue {
+        steps::actionable::consider_closing(&mut cx, issue, end)?;
+    }
+    let (mut plan, mut troubles, mut interrupted) = (Vec::new(), Vec::new(), None);
+    if let Some(issue) = &issue {
+        let writes = steps::report::plan(&cx.found, issue, end);
+        cx.step("9", "writing");
+        let carried;
+        (plan, carried) = steps::report::post(&mut cx, issue, &writes)?;
+        troubles = carried.troubles;
+        interrupted = carried.interrupted;
+    }
+    let comment = steps::report::comment(&cx.found, end);
+    Ok(Report {
+        version: 1,
+        repo: settings.repo.to_string(),
+        number: issue.as_ref().map(|it| it.number),
+        end,
+        why,
+        comment,
+        found: cx.found,
+        plan,
+        troubles,
+        seconds: started.elapsed().as_secs_f64(),
+        interrupted,
+    })
+}
+
+/// The steps that decide, to an end and its reason.
+fn go(cx: &mut Cx<'_>, issue: Option<&Issue>) -> Result<(End, String), Failure> {
+    let repro = next!(steps::fetch::read(cx, issue));
+    let sort = next!(steps::actionable::actionable(cx, issue, repro.as_ref()));
+    let ready = next!(steps::analyze::analyze(cx, issue, repro));
+    if sort == Sort::Bug {
+        next!(steps::recent::recent(cx, issue));
+    }
+    let number = issue.map(|it| it.number);
+    let reproduced = next!(steps::reproduce::reproduce(cx, ready));
+    if sort != Sort::Bug {
+        let persists = matches!(reproduced, Reproduced::Same(_));
+        let said = if persists {
+            "the behaviour that it speaks of is still so"
+        } else {
+            "the behaviour that it speaks of is no longer so"
+        };
+        return Ok((End::NotABug, said.to_owned()));
+    }
+    match reproduced {
+        Reproduced::Passes(showing) => {
+            steps::fixed::fixed(cx, &showing, number)?;
+            let version =
+                cx.found.ran_with.as_ref().map_or_else(String::new, |it| format!(" with {}", it.with));
+            cx.found.next = Some("close it, if you agree".to_owned());
+            if let Some(number) = number {
+                steps::trivial::trivial(cx, number)?;
+            }
+            Ok((End::DoesNotReproduce, format!("it runs well{version}")))
+        }
+        Reproduced::Same(showing) => {
+            let end = steps::minimize::minimize(cx, &showing)?;
+            if cx.found.next.is_none() {
+                cx.found.next = Some("find its cause".to_owned());
+            }
+            Ok(end)
+        }
+    }
+}

@@ -120,6 +120,68 @@ pub(crate) fn weight(text: &str) -> u32 {
         .map_or_else(|_| text.split_whitespace().count() as u32 * 2, |program| program.size().tokens)
 }
 
+/// What a subclass of a tensor has to have, however small the bug.
+const BOILERPLATE: &[&str] = &[
+    "__new__",
+    "__init__",
+    "__torch_dispatch__",
+    "__torch_function__",
+    "__tensor_flatten__",
+    "__tensor_unflatten__",
+];
+
+/// Lines that hold more than white space, comments, imports and the boilerplate of tensor subclasses: what a maintainer has
+/// to read.
+pub(crate) fn lines_of_code(program: &Program) -> usize {
+    use minrepro_reducers::syntax::{Ranged, TokenKind};
+    let text = program.text();
+    let line_of =
+        |offset: minrepro_reducers::syntax::TextSize| text[..usize::from(offset)].matches('\n').count();
+    let mut lines = BTreeSet::new();
+    for token in program.tokens() {
+        let is_layout = matches!(
+            token.kind(),
+            TokenKind::Comment
+                | TokenKind::Newline
+                | TokenKind::NonLogicalNewline
+                | TokenKind::Indent
+                | TokenKind::Dedent
+                | TokenKind::EndOfFile
+        );
+        if !is_layout {
+            lines.extend(line_of(token.range().start())..=line_of(token.range().end()));
+        }
+    }
+    let tree = program.tree();
+    for node in &tree.nodes {
+        let is_boilerplate = match node.node {
+            AnyNodeRef::StmtImport(_) | AnyNodeRef::StmtImportFrom(_) => true,
+            AnyNodeRef::StmtFunctionDef(def) => {
+                let is_of_subclass =
+                    node.parent.is_some_and(|at| is_tensor_subclass(tree.nodes[at as usize].node));
+                is_of_subclass && BOILERPLATE.contains(&def.name.as_str())
+            }
+            _ => false,
+        };
+        if is_boilerplate {
+            for line in line_of(node.node.start())..=line_of(node.node.end()) {
+                lines.remove(&line);
+            }
+        }
+    }
+    lines.len()
+}
+
+/// `class A(torch.Tensor):`
+fn is_tensor_subclass(node: AnyNodeRef<'_>) -> bool {
+    let AnyNodeRef::StmtClassDef(class) = node else { return false };
+    class.bases().iter().any(|base| match base {
+        Expr::Name(name) => name.id == "Tensor",
+        Expr::Attribute(attribute) => attribute.attr.as_str() == "Tensor",
+        _ => false,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,11 +221,14 @@ mod tests {
     }
 
     #[test]
-    fn names_and_imports() {
+    fn names_imports_and_lines() {
         let text = "# why\nimport torch\nfrom torch import (\n    nn,\n)\n\nx = nn.f(\n    y)\n";
         let program = program(text);
         assert_eq!(unbound(&program), BTreeSet::from(["y".to_owned()]));
         assert_eq!(bound(&program), BTreeSet::from(["nn", "torch", "x"].map(str::to_owned)));
         assert_eq!(imports(&program), BTreeSet::from(["torch".to_owned()]));
+        assert_eq!(lines_of_code(&program), 2);
+        let subclass = "class A(torch.Tensor):\n    def __new__(cls):\n        return f()\n    def g(self):\n        pass\n";
+        assert_eq!(lines_of_code(&Program::parse(subclass).unwrap()), 3);
     }
 }

@@ -1,5 +1,10 @@
 //! The flow from an issue to a report, part by part and whole.
 
+mod daily;
+mod faults;
+mod flow;
 mod judging;
 mod picking;
 mod review;
+mod server;
+mod versions;

@@ -149,12 +149,6 @@ impl Issue {
     pub fn is_original_poster(&self, post: &Post) -> bool {
         post.author == self.post.author
     }
-
-    /// A hash of all that was said and decided, which tells whether anything has changed.
-    pub fn fingerprint(&self) -> String {
-        let text = serde_json::to_string(self).unwrap_or_default();
-        blake3::hash(text.as_bytes()).to_hex().to_string()
-    }
 }
 
 /// Half a year.
@@ -270,13 +264,19 @@ fn post(answer: &Answer) -> Post {
     let author = answer.user.as_ref().map_or_else(|| "ghost".to_owned(), |it| it.login.clone());
     let kind = answer.user.as_ref().and_then(|it| it.kind.as_deref());
     Post {
-        is_bot: kind == Some("Bot") || author.ends_with("[bot]") || is_known_bot(&author),
+        is_bot: kind == Some("Bot")
+            || author.ends_with("[bot]")
+            || is_known_bot(&author)
+            || answer.body.as_ref().is_some_and(|it| it.contains(OWN_MARK)),
         author,
         association: answer.author_association,
         created: time(answer.created_at.as_deref()).unwrap_or(SystemTime::UNIX_EPOCH),
         body: answer.body.clone().unwrap_or_default(),
     }
 }
+
+/// What this program's own comments end with: they are no new evidence.
+pub(super) const OWN_MARK: &str = "(Analysis by minrepro ";
 
 /// Programs that post from ordinary accounts.
 fn is_known_bot(author: &str) -> bool {

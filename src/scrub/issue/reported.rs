@@ -361,7 +361,8 @@ impl What {
                 let statuses: Vec<String> = signals.iter().map(|it| (128 + it).to_string()).collect();
                 Some(format!("exit:{}", statuses.join(",")))
             }
-            Self::Hang | Self::WrongResult => None,
+            Self::Hang => Some("timeout".to_owned()),
+            Self::WrongResult => None,
         }
     }
 

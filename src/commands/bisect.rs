@@ -1,0 +1,70 @@
+//! `minrepro bisect SCRIPT --signature SIG`: between which versions a bug came or went, and by which change.
+
+use std::time::Duration;
+
+use super::{lab::Bench, scrub, session::read};
+use crate::{
+    cli::{BisectArgs, Exit, Failure, Printer},
+    oracle::Spec,
+    scrub::{
+        bisect::{Answer, Probe, Question, environments, search},
+        change,
+        issue::reported::parse_log,
+    },
+};
+
+/// What a probe gets, unless the user says otherwise.
+const TIMEOUT: Duration = Duration::from_mins(2);
+
+pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failure> {
+    let (_, program) = read(&args.script)?;
+    let typed = &args.probe.signature;
+    if typed.is_empty() {
+        return Err(Failure::usage("the sign of the bug is missing")
+            .hint("give it by `--signature`; `minrepro check SCRIPT` derives one where the bug shows"));
+    }
+    let specs = typed.iter().map(|it| Spec::parse(it)).collect::<Result<Vec<_>, _>>().map_err(|error| {
+        let hint = error.hint;
+        Failure::new(Exit::Usage, error).hint(hint)
+    })?;
+    let tools = scrub::tools()?;
+    let found = environments(&scrub::environments(&args.versions), &tools, printer)?;
+    if found.len() < 2 {
+        return Err(Failure::new(Exit::Environment, anyhow::anyhow!("there are {} versions to look at; it takes two", found.len()))
+            .hint("name some by `--env VERSION=PYTHON`, or let uv install them: `--versions 2.5.0,2.6.0 --install`; conda environments named `pytorch-VERSION` are found by themselves"));
+    }
+    let bench = Bench::new(scrub::run_args(&args.probe), printer)?;
+    let question = Question {
+        code: program.text(),
+        env: &[],
+        specs: &specs,
+        at_once: args.at_once.into(),
+        timeout: args.probe.timeout.unwrap_or(TIMEOUT),
+    };
+    let answer = search(&question, &found, &bench, printer)?;
+    let mut changes = Vec::new();
+    if let (Some((before, after)), Some(checkout), Some(what)) =
+        (&answer.change, &args.versions.pytorch, typed.iter().find_map(|it| parse_log(it)))
+    {
+        changes = change::candidates(checkout, (before, after), args.issue, &what, &tools)?;
+    }
+    if args.json {
+        let value = serde_json::json!({"answer": answer, "changes": changes});
+        printer.data(&format!("{value:#}\n"));
+    } else {
+        printer.data(&format!("{}\n", answer.describe()));
+        for it in &changes {
+            printer.data(&format!("perhaps {} {} ({})\n", it.commit, it.subject, it.reasons.join("; ")));
+        }
+    }
+    Ok(exit(&answer))
+}
+
+fn exit(answer: &Answer) -> Exit {
+    let told = answer.versions.iter().any(|(_, it)| matches!(it, Some(Probe::Shows(_) | Probe::Gone(_))));
+    match (&answer.change, told) {
+        (Some(_), _) => Exit::Reduced,
+        (None, true) => Exit::NotReproduced,
+        (None, false) => Exit::Environment,
+    }
+}

@@ -1,0 +1,117 @@
+//! Where the flow runs and minimizes its scripts: the sessions and the reduction of the other verbs, lent to `scrub`.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use super::{reduce, session::Session};
+use crate::{
+    cli::{Exit, Failure, Format, Printer, ReduceArgs, RunArgs},
+    runner::{Interpreter, Outcome},
+    scrub::steps::{Lab, Reduced, Trial},
+};
+
+/// The user's interpreter and limits.
+pub(super) struct Bench {
+    run: RunArgs,
+    interpreter: Interpreter,
+    printer: Printer,
+}
+
+impl Bench {
+    /// Finds the interpreter.
+    pub(super) fn new(run: RunArgs, printer: Printer) -> Result<Self, Failure> {
+        let interpreter = Interpreter::find(run.python.as_deref())?;
+        Ok(Self { run, interpreter, printer })
+    }
+
+    fn trial(&self, trial: &Trial) -> Result<Vec<Outcome>, Failure> {
+        let unwritten = |error: std::io::Error| {
+            Failure::new(
+                Exit::Environment,
+                anyhow::Error::new(error).context("could not write the script to be run"),
+            )
+        };
+        // A folder of its own: nothing lies beside the script.
+        let folder = tempfile::Builder::new().prefix("minrepro-trial-").tempdir().map_err(unwritten)?;
+        let script = folder.path().join("repro.py");
+        std::fs::File::create(&script)
+            .and_then(|mut file| file.write_all(trial.code.as_bytes()))
+            .map_err(unwritten)?;
+        let python = trial.python.clone().unwrap_or_else(|| self.interpreter.path.clone());
+        let args = RunArgs {
+            python: Some(python),
+            env: self.run.env.iter().chain(&trial.env).cloned().collect(),
+            signature: Vec::new(),
+            ..self.run.clone()
+        };
+        let (session, _) = Session::start(&script, &args)?;
+        Ok(session.run_times(&session.bytes, trial.times, trial.timeout)?)
+    }
+}
+
+impl Lab for Bench {
+    fn run(&self, trials: &[Trial]) -> Vec<Result<Vec<Outcome>, Failure>> {
+        if let [trial] = trials {
+            return vec![self.trial(trial)];
+        }
+        std::thread::scope(|scope| {
+            let running: Vec<_> = trials.iter().map(|trial| scope.spawn(|| self.trial(trial))).collect();
+            let ended = running.into_iter().map(std::thread::ScopedJoinHandle::join);
+            ended
+                .map(|it| {
+                    it.unwrap_or_else(|_| Err(Failure::new(Exit::Bug, anyhow::anyhow!("a probe panicked"))))
+                })
+                .collect()
+        })
+    }
+
+    fn minimize(
+        &self,
+        script: &Path,
+        signature: &[String],
+        env: &[(String, String)],
+        output: &Path,
+    ) -> Result<Reduced, Failure> {
+        let run = RunArgs {
+            python: Some(self.interpreter.path.clone()),
+            env: self.run.env.iter().chain(env).cloned().collect(),
+            signature: signature.to_vec(),
+            ..self.run.clone()
+        };
+        let args = ReduceArgs {
+            script: Some(script.to_owned()),
+            run,
+            output: Some(output.to_owned()),
+            max_time: None,
+            max_runs: None,
+            passes: Vec::new(),
+            report: None,
+            format: Format::Human,
+            no_journal: false,
+        };
+        let reduce::Reduced { exit, report, text } = reduce::reduced(&args, self.printer)?;
+        if let Exit::Interrupted(signal) = exit {
+            return Err(crate::runner::RunError::Interrupted(signal).into());
+        }
+        Ok(Reduced {
+            text: text.to_string(),
+            tokens: (report.before.tokens, report.after.tokens),
+            kept: report.kept,
+        })
+    }
+
+    fn identity(&self) -> String {
+        self.interpreter.identity.clone()
+    }
+
+    fn python(&self) -> PathBuf {
+        self.interpreter.path.clone()
+    }
+
+    fn set_python(&mut self, python: &Path) -> Result<(), Failure> {
+        self.interpreter = Interpreter::find(Some(python))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! `minrepro scrub NUMBER`: from a GitHub issue to a minimized repro, a report and a comment that the user has seen.
+
+use std::{path::PathBuf, time::Duration};
+
+use super::lab::Bench;
+use crate::{
+    cli::{Assume, Exit, Failure, Printer, ProbeArgs, RunArgs, RunnerKind, ScrubArgs, VersionArgs},
+    report::write_atomically,
+    scrub::{
+        Report, Tools,
+        bisect::Environments,
+        issue::actionable::Sort,
+        scrub as go,
+        steps::{Posting, Settings, Source},
+    },
+};
+
+/// What a run of the script as it is gets, unless the user says otherwise.
+const TIMEOUT: Duration = Duration::from_mins(2);
+
+pub(super) fn scrub(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failure> {
+    let settings = settings(args)?;
+    let tools = tools()?;
+    std::fs::create_dir_all(&settings.folder).map_err(|error| {
+        let error = anyhow::Error::new(error)
+            .context(format!("could not make the folder `{}`", settings.folder.display()));
+        Failure::new(Exit::Usage, error).hint("name another by `--dir FOLDER`")
+    })?;
+    let mut bench = Bench::new(run_args(&args.probe), printer)?;
+    let report = go(&settings, &tools, &mut bench, printer)?;
+    let text = serde_json::to_string_pretty(&report).unwrap_or_default();
+    for (name, text) in [("report.json", Some(&text)), ("comment.md", report.comment.as_ref())] {
+        let file = settings.folder.join(name);
+        if let Some(text) = text
+            && let Err(error) = write_atomically(&file, text.as_bytes())
+        {
+            printer.warning(&format!("could not write `{}`: {error}", file.display()));
+        }
+    }
+    if args.json {
+        printer.data(&format!("{text}\n"));
+    }
+    for trouble in &report.troubles {
+        printer.warning(trouble);
+    }
+    tell(&report, &settings, printer);
+    Ok(report.exit())
+}
+
+/// The last lines.
+fn tell(report: &Report, settings: &Settings, printer: Printer) {
+    printer.note(&format!("\n{:?}: {}", report.end, report.why));
+    if let Some(smaller) = &report.found.minimized {
+        printer.note(&format!("minimized repro: {}", smaller.file.display()));
+    }
+    if let Some(next) = &report.found.next {
+        printer.note(&format!("next: {next}"));
+    }
+    printer.note(&format!("report: {}", settings.folder.join("report.json").display()));
+}
+
+/// The tools of the user.
+pub(super) fn tools() -> Result<Tools, Failure> {
+    Tools::start().map_err(|error| {
+        Failure::new(Exit::Environment, anyhow::Error::new(error).context("could not listen to signals"))
+    })
+}
+
+/// What a run needs, as the other verbs have it.
+pub(super) fn run_args(args: &ProbeArgs) -> RunArgs {
+    RunArgs {
+        signature: Vec::new(),
+        test: None,
+        python: args.python.clone(),
+        timeout: None,
+        memory: args.memory,
+        env: Vec::new(),
+        sandbox: args.sandbox,
+        runner: RunnerKind::Auto,
+        jobs: args.jobs,
+        args: Vec::new(),
+    }
+}
+
+/// Where environments come from.
+pub(super) fn environments(args: &VersionArgs) -> Environments {
+    Environments { named: args.env.clone(), versions: args.versions.clone(), install: args.install }
+}
+
+fn settings(args: &ScrubArgs) -> Result<Settings, Failure> {
+    let source = match (&args.number, &args.from) {
+        (Some(number), None) => Source::GitHub(*number),
+        (None, Some(file)) if file.extension().is_some_and(|it| it == "json") => Source::Saved(file.clone()),
+        (None, Some(file)) => Source::Script(file.clone()),
+        _ => return Err(Failure::usage("name an issue by its number, or a file by `--from FILE`")),
+    };
+    let name = match &source {
+        Source::GitHub(number) => number.to_string(),
+        Source::Saved(file) | Source::Script(file) => {
+            file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+        }
+    };
+    Ok(Settings {
+        source,
+        repo: args.repo.clone(),
+        folder: args.dir.clone().unwrap_or_else(|| PathBuf::from(format!("scrub-{name}"))),
+        posting: match (args.dry_run, args.post) {
+            (true, _) => Posting::DryRun,
+            (false, true) => Posting::Agreed,
+            (false, false) => Posting::Ask,
+        },
+        json: args.json,
+        assume: args.assume.map(|it| match it {
+            Assume::Bug => Sort::Bug,
+            Assume::Duplicate => Sort::Duplicate,
+            Assume::Feature => Sort::Feature,
+            Assume::Refactoring => Sort::Refactoring,
+            Assume::Question => Sort::Question,
+            Assume::Tracker => Sort::Tracker,
+        }),
+        trust: args.trust,
+        with: args.with.clone(),
+        pick: args.pick,
+        reverify: args.reverify,
+        close_stale: args.close_stale,
+        signature: args.probe.signature.clone(),
+        timeout: args.probe.timeout.unwrap_or(TIMEOUT),
+        pytorch: args.versions.pytorch.clone(),
+        search: environments(&args.versions),
+    })
+}

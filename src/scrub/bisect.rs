@@ -1,0 +1,456 @@
+//! Between which versions a bug went: a search over installed environments, several probes at a time. What can not run is
+//! skipped and told. The search is pure; environments are found by the tools of the user.
+
+use std::{cmp::Ordering, path::PathBuf, time::Duration};
+
+use serde::Serialize;
+
+use super::{
+    steps::{Lab, Trial},
+    tool::{Call, Tools},
+};
+use crate::{
+    cli::{Exit, Failure, Printer},
+    oracle::{Spec, summary},
+    runner::Outcome,
+};
+
+/// Where environments come from.
+#[derive(Clone, Debug, Default)]
+pub struct Environments {
+    /// Named by the user: a version and its interpreter.
+    pub named: Vec<(String, PathBuf)>,
+    /// Versions that uv is to install, or has installed for an earlier search.
+    pub versions: Vec<String>,
+    /// Whether what is missing may be installed.
+    pub install: bool,
+}
+
+/// A version and the interpreter that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Environment {
+    /// The version, or whatever it is called.
+    pub version: String,
+    /// The interpreter.
+    pub python: PathBuf,
+    /// Variables that its activation would set.
+    pub env: Vec<(String, String)>,
+}
+
+/// What a version does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Probe {
+    /// It shows the bug.
+    Shows(String),
+    /// It does not.
+    Gone(String),
+    /// It can not tell: it does not run, or fails in another way.
+    Broken(String),
+}
+
+/// A search over versions in order, oldest first.
+#[derive(Debug)]
+pub struct Search {
+    probes: Vec<Option<Probe>>,
+    /// How many rounds were made.
+    pub rounds: u32,
+}
+
+impl Search {
+    /// A search over so many versions.
+    pub fn new(versions: usize) -> Self {
+        Self { probes: vec![None; versions], rounds: 0 }
+    }
+
+    /// The versions to look at next, `most` at a time; none when all is known that can be.
+    pub fn next(&self, most: usize) -> Vec<usize> {
+        let open =
+            |range: std::ops::Range<usize>| range.filter(|&at| self.probes[at].is_none()).collect::<Vec<_>>();
+        let total = self.probes.len();
+        let known: Vec<usize> = (0..total).filter(|&at| self.shows(at).is_some()).collect();
+        let (Some(&first), Some(&last)) = (known.first(), known.last()) else {
+            return spread(&open(0..total), most, true);
+        };
+        // Where an end can not run, the next one within stands for it.
+        let mut wanted: Vec<usize> = open(0..first)
+            .first()
+            .copied()
+            .into_iter()
+            .chain(open(last + 1..total).last().copied())
+            .collect();
+        // The last change is the one that matters today.
+        let change = known.windows(2).rev().find(|pair| self.shows(pair[0]) != self.shows(pair[1]));
+        if let Some(pair) = change {
+            let within = open(pair[0] + 1..pair[1]);
+            wanted.extend(spread(&within, most.saturating_sub(wanted.len()), false));
+        }
+        wanted.truncate(most);
+        wanted
+    }
+
+    fn shows(&self, at: usize) -> Option<bool> {
+        match self.probes[at] {
+            Some(Probe::Shows(_)) => Some(true),
+            Some(Probe::Gone(_)) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// A round of probes is done.
+    pub fn learn(&mut self, found: Vec<(usize, Probe)>) {
+        self.rounds += 1;
+        for (at, probe) in found {
+            self.probes[at] = Some(probe);
+        }
+    }
+
+    /// The last change: the version before and the version after.
+    fn change(&self) -> Option<(usize, usize)> {
+        let known: Vec<usize> = (0..self.probes.len()).filter(|&at| self.shows(at).is_some()).collect();
+        known
+            .windows(2)
+            .rev()
+            .find(|pair| self.shows(pair[0]) != self.shows(pair[1]))
+            .map(|pair| (pair[0], pair[1]))
+    }
+}
+
+/// So many of these, evenly spread; with both ends or strictly within.
+fn spread(places: &[usize], most: usize, with_ends: bool) -> Vec<usize> {
+    if places.len() <= most {
+        return places.to_vec();
+    }
+    let count = places.len();
+    let mut chosen: Vec<usize> = match (with_ends, most) {
+        (_, 0) => Vec::new(),
+        (true, 1) => vec![count - 1],
+        (true, most) => (0..most).map(|at| at * (count - 1) / (most - 1)).collect(),
+        (false, most) => (1..=most).map(|at| at * count / (most + 1)).collect(),
+    };
+    chosen.dedup();
+    chosen.into_iter().map(|at| places[at]).collect()
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// Each version with what it showed; none if it needed no look.
+    pub versions: Vec<(String, Option<Probe>)>,
+    /// The last version before the change, and the first after it.
+    pub change: Option<(String, String)>,
+    /// Whether the bug went there; else it came.
+    pub is_fixed: bool,
+    /// How many rounds it took.
+    pub rounds: u32,
+}
+
+impl Answer {
+    /// In one sentence.
+    pub fn describe(&self) -> String {
+        let skipped: Vec<&str> = self
+            .versions
+            .iter()
+            .filter(|(_, probe)| matches!(probe, Some(Probe::Broken(_))))
+            .map(|(version, _)| version.as_str())
+            .collect();
+        let skipped =
+            if skipped.is_empty() { String::new() } else { format!(" (skipped: {})", skipped.join(", ")) };
+        match &self.change {
+            Some((before, after)) if self.is_fixed => format!("fixed between {before} and {after}{skipped}"),
+            Some((before, after)) => format!("broken between {before} and {after}{skipped}"),
+            None if self.versions.iter().any(|(_, it)| matches!(it, Some(Probe::Shows(_)))) => {
+                format!("every version that was tried shows it{skipped}")
+            }
+            None if self.versions.iter().any(|(_, it)| matches!(it, Some(Probe::Gone(_)))) => {
+                format!("no version that was tried shows it{skipped}")
+            }
+            None => format!("no version could tell{skipped}"),
+        }
+    }
+}
+
+/// What is looked for, and how.
+pub struct Question<'a> {
+    /// The script.
+    pub code: &'a str,
+    /// Its variables.
+    pub env: &'a [(String, String)],
+    /// The sign of the bug.
+    pub specs: &'a [Spec],
+    /// Probes at a time.
+    pub at_once: usize,
+    /// What each probe gets.
+    pub timeout: Duration,
+}
+
+/// Searches.
+pub fn search(
+    question: &Question<'_>,
+    environments: &[Environment],
+    lab: &dyn Lab,
+    printer: Printer,
+) -> Result<Answer, Failure> {
+    let mut search = Search::new(environments.len());
+    loop {
+        let next = search.next(question.at_once);
+        if next.is_empty() {
+            break;
+        }
+        let names: Vec<&str> = next.iter().map(|&at| environments[at].version.as_str()).collect();
+        printer.note(&format!("     round {}: {}", search.rounds + 1, names.join(", ")));
+        let trials: Vec<Trial> = next
+            .iter()
+            .map(|&at| Trial {
+                python: Some(environments[at].python.clone()),
+                code: question.code.to_owned(),
+                env: question.env.iter().chain(&environments[at].env).cloned().collect(),
+                times: 1,
+                timeout: question.timeout,
+            })
+            .collect();
+        let mut found = Vec::new();
+        for (at, outcomes) in next.into_iter().zip(lab.run(&trials)) {
+            let probe = match outcomes {
+                Ok(outcomes) => judge(&outcomes, question.specs),
+                Err(failure) if matches!(failure.exit, Exit::Interrupted(_)) => return Err(failure),
+                Err(failure) => Probe::Broken(failure.error.to_string()),
+            };
+            let (mark, seen) = match &probe {
+                Probe::Shows(seen) => ("shows it", seen),
+                Probe::Gone(seen) => ("does not", seen),
+                Probe::Broken(seen) => ("can not tell", seen),
+            };
+            printer.note(&format!("       {:<16} {mark}: {seen}", environments[at].version));
+            found.push((at, probe));
+        }
+        search.learn(found);
+    }
+    let change = search.change();
+    let version = |at: usize| environments[at].version.clone();
+    Ok(Answer {
+        is_fixed: change.is_some_and(|(before, _)| search.shows(before) == Some(true)),
+        change: change.map(|(before, after)| (version(before), version(after))),
+        versions: environments.iter().map(|it| it.version.clone()).zip(search.probes).collect(),
+        rounds: search.rounds,
+    })
+}
+
+/// What a run means: a script that fails in another way can not tell whether the bug is there.
+fn judge(outcomes: &[Outcome], specs: &[Spec]) -> Probe {
+    let seen = outcomes.first().map(summary).unwrap_or_default();
+    if specs.iter().all(|spec| spec.resolve(outcomes).1 == outcomes.len()) && !outcomes.is_empty() {
+        return Probe::Shows(seen);
+    }
+    let is_well = outcomes.iter().all(|it| it.exception.is_none() && it.end == crate::runner::End::Exit(0));
+    if is_well { Probe::Gone(seen) } else { Probe::Broken(seen) }
+}
+
+/// All environments there are, oldest version first; what does not exist is told.
+pub fn environments(
+    from: &Environments,
+    tools: &Tools,
+    printer: Printer,
+) -> Result<Vec<Environment>, Failure> {
+    let plain =
+        |version: &str, python: PathBuf| Environment { version: version.to_owned(), python, env: Vec::new() };
+    let mut found: Vec<Environment> =
+        from.named.iter().map(|(version, python)| plain(version, python.clone())).collect();
+    if from.named.is_empty() && from.versions.is_empty() {
+        let said = tools.call(&Call::new(["conda", "env", "list", "--json"]))?;
+        if said.is_well() {
+            found.extend(parse_conda(&said.stdout));
+        }
+    }
+    for version in &from.versions {
+        match of_uv(version, from.install, tools, printer)? {
+            Ok(python) => found.push(plain(version, python)),
+            Err(why) => printer.warning(&format!("{version} is left out: {why}")),
+        }
+    }
+    found.sort_by(|a, b| compare(&a.version, &b.version));
+    found.dedup_by(|a, b| a.version == b.version);
+    Ok(found)
+}
+
+/// The environments named `pytorch-VERSION`, with what their activation would set.
+fn parse_conda(text: &str) -> Vec<Environment> {
+    #[derive(serde::Deserialize)]
+    struct List {
+        #[serde(default)]
+        envs: Vec<PathBuf>,
+    }
+    let list: List = serde_json::from_str(text).unwrap_or(List { envs: Vec::new() });
+    let paths = list.envs.into_iter();
+    paths
+        .filter_map(|path| {
+            let name = path.file_name()?.to_str()?.to_owned();
+            let version = name.strip_prefix("pytorch-")?.to_owned();
+            let search = std::env::var("PATH").unwrap_or_default();
+            let env = vec![
+                ("CONDA_PREFIX".to_owned(), path.to_string_lossy().into_owned()),
+                ("CONDA_DEFAULT_ENV".to_owned(), name.clone()),
+                ("PATH".to_owned(), format!("{}:{search}", path.join("bin").display())),
+            ];
+            Some(Environment { version, python: path.join("bin/python"), env })
+        })
+        .collect()
+}
+
+/// An environment with this version of PyTorch, made by uv if it may be.
+fn of_uv(
+    version: &str,
+    install: bool,
+    tools: &Tools,
+    printer: Printer,
+) -> Result<Result<PathBuf, String>, Failure> {
+    let Some(cache) = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .filter(|it| it.is_absolute())
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))
+    else {
+        return Ok(Err("neither `XDG_CACHE_HOME` nor `HOME` is set".to_owned()));
+    };
+    if version.is_empty() || version.contains(['/', ' ']) {
+        return Ok(Err("it is no version".to_owned()));
+    }
+    let folder = cache.join("minrepro/envs").join(format!("torch-{version}"));
+    let python = folder.join("bin/python");
+    if folder.join(".complete").exists() && python.exists() {
+        return Ok(Ok(python));
+    }
+    if !install {
+        return Ok(Err("it is not installed; `--install` lets uv do so".to_owned()));
+    }
+    let path = folder.to_string_lossy().into_owned();
+    let calls = [
+        Call::new(["uv", "venv", "--quiet", "--clear", "--python", python_for(version), &path]),
+        Call::new([
+            "uv",
+            "pip",
+            "install",
+            "--quiet",
+            "--python",
+            &python.to_string_lossy(),
+            &format!("torch=={version}"),
+            numpy_for(version),
+        ]),
+    ];
+    for mut call in calls {
+        call.limit = Duration::from_mins(20);
+        printer.note(&format!("     {}", call.shown()));
+        let said = tools.call(&call)?;
+        if said.is_missing {
+            return Ok(Err("`uv` is not installed".to_owned()));
+        }
+        if !said.is_well() {
+            let why = said
+                .stderr
+                .lines()
+                .rev()
+                .find(|line| !line.trim().is_empty())
+                .unwrap_or("uv failed")
+                .trim()
+                .to_owned();
+            return Ok(Err(why));
+        }
+    }
+    match std::fs::File::create(folder.join(".complete")) {
+        Ok(_) => Ok(Ok(python)),
+        Err(error) => Ok(Err(error.to_string())),
+    }
+}
+
+/// The newest Python that has wheels of a version of PyTorch.
+fn python_for(version: &str) -> &'static str {
+    match numbers(version).as_slice() {
+        [1, ..] => "3.10",
+        [2, 0 | 1, ..] => "3.11",
+        _ => "3.12",
+    }
+}
+
+/// The numpy that a version of PyTorch was built for.
+fn numpy_for(version: &str) -> &'static str {
+    match numbers(version).as_slice() {
+        [1, ..] | [2, 0..=2, ..] => "numpy<2",
+        _ => "numpy",
+    }
+}
+
+fn numbers(version: &str) -> Vec<u64> {
+    version.split(['.', '+', '-']).map_while(|part| part.parse().ok()).collect()
+}
+
+/// The order of versions: by number; what comes before a release comes first.
+pub fn compare(a: &str, b: &str) -> Ordering {
+    let is_early = |it: &str| ["dev", "a0", "b0", "rc"].iter().any(|mark| it.contains(mark));
+    numbers(a).cmp(&numbers(b)).then(is_early(b).cmp(&is_early(a))).then(a.cmp(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Searches where versions from `fixed` on are well and those of `broken` can not run; the answer and the rounds.
+    fn run(count: usize, fixed: usize, broken: &[usize], at_once: usize) -> (Option<(usize, usize)>, u32) {
+        let mut search = Search::new(count);
+        loop {
+            let next = search.next(at_once);
+            if next.is_empty() {
+                return (search.change(), search.rounds);
+            }
+            assert!(next.len() <= at_once);
+            let probe = |at: usize| match at {
+                at if broken.contains(&at) => Probe::Broken(String::new()),
+                at if at < fixed => Probe::Shows(String::new()),
+                _ => Probe::Gone(String::new()),
+            };
+            search.learn(next.into_iter().map(|at| (at, probe(at))).collect());
+        }
+    }
+
+    #[test]
+    fn nine_versions_take_three_rounds_at_most() {
+        for fixed in 1..9 {
+            let (change, rounds) = run(9, fixed, &[], 3);
+            assert_eq!(change, Some((fixed - 1, fixed)));
+            assert!(rounds <= 3, "{fixed}: {rounds}");
+        }
+    }
+
+    #[test]
+    fn a_version_that_can_not_run_does_not_mislead() {
+        for fixed in 1..9 {
+            for broken in 0..9 {
+                let (change, rounds) = run(9, fixed, &[broken], 3);
+                let before = (0..fixed).rev().find(|it| *it != broken);
+                let after = (fixed..9).find(|it| *it != broken);
+                assert_eq!(change, before.zip(after), "{fixed} {broken}");
+                assert!(rounds <= 4, "{fixed} {broken}: {rounds}");
+            }
+        }
+        assert_eq!(run(3, 1, &[0, 1, 2], 3).0, None);
+        assert_eq!(run(5, 0, &[], 3).0, None);
+        assert_eq!(run(5, 5, &[], 2).0, None);
+        assert_eq!(run(0, 0, &[], 3), (None, 0));
+    }
+
+    #[test]
+    fn versions_are_in_the_order_of_time() {
+        let mut versions = ["2.10.0", "2.9.1", "2.0.0", "2.10.0.dev20250101", "1.13.1", "2.9.0+cpu"];
+        versions.sort_by(|a, b| compare(a, b));
+        assert_eq!(versions, ["1.13.1", "2.0.0", "2.9.0+cpu", "2.9.1", "2.10.0.dev20250101", "2.10.0"]);
+    }
+
+    #[test]
+    fn condas_environments_are_told_by_their_names() {
+        let found = parse_conda(r#"{"envs": ["/c", "/c/envs/pytorch-2.1.0", "/c/envs/other"]}"#);
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].version.as_str(), found[0].python.to_str()),
+            ("2.1.0", Some("/c/envs/pytorch-2.1.0/bin/python"))
+        );
+        assert!(parse_conda("no json").is_empty());
+    }
+}

@@ -1,0 +1,137 @@
+//! Step 1: the issue with its comments, the repro and what is reported.
+
+use minrepro_reducers::syntax::Program;
+
+use super::{Cx, End, Source, Step};
+use crate::{
+    cli::{Exit, Failure},
+    scrub::issue::{
+        Association, Issue, parse_saved,
+        reported::reported,
+        repro::{Pick, Repro, pick},
+        versions::versions,
+    },
+};
+
+/// Fetches the issue; none where there is only a script.
+pub(in crate::scrub) fn fetch(cx: &mut Cx<'_>) -> Result<Option<Issue>, Failure> {
+    let issue = match &cx.settings.source {
+        Source::GitHub(number) => {
+            cx.step("1", &format!("fetching {}#{number}", cx.settings.repo));
+            match &cx.github {
+                Some(github) => github.issue()?,
+                None => return Err(Failure::new(Exit::Bug, anyhow::anyhow!("nobody asks GitHub"))),
+            }
+        }
+        Source::Saved(path) => {
+            cx.step("1", &format!("reading the issue from {}", path.display()));
+            let text = std::fs::read_to_string(path).map_err(|error| Failure::new(Exit::Usage, error))?;
+            parse_saved(&text).map_err(|error| {
+                let error = anyhow::Error::new(error).context(format!("could not read `{}`", path.display()));
+                Failure::new(Exit::Usage, error)
+                    .hint("save one by `gh api repos/OWNER/NAME/issues/NUMBER > issue.json`")
+            })?
+        }
+        Source::Script(path) => {
+            cx.step("1", &format!("reading the script {}", path.display()));
+            return Ok(None);
+        }
+    };
+    cx.decided(&format!("\"{}\", {} comments", issue.title, issue.comments.len()));
+    cx.found.title = Some(issue.title.clone());
+    cx.found.versions = Some(versions(&issue.post.body));
+    if issue.is_locked {
+        cx.decided("it is locked: nothing will be written");
+    }
+    Ok(Some(issue))
+}
+
+/// Picks the repro and the error.
+pub(in crate::scrub) fn read(cx: &mut Cx<'_>, issue: Option<&Issue>) -> Result<Step<Option<Repro>>, Failure> {
+    let Some(issue) = issue else {
+        let Source::Script(path) = &cx.settings.source else { return Ok(Step::Next(None)) };
+        let code = std::fs::read_to_string(path).map_err(|error| {
+            Failure::new(
+                Exit::Usage,
+                anyhow::Error::new(error).context(format!("could not read `{}`", path.display())),
+            )
+        })?;
+        let repro = Repro {
+            parses: Program::parse(code.as_str()).is_ok(),
+            weight: 0,
+            code,
+            author: String::new(),
+            association: Association::Owner,
+            post: 0,
+            why: "it was given".to_owned(),
+        };
+        cx.found.repro = Some(repro.clone());
+        return Ok(Step::Next(Some(repro)));
+    };
+    let repro = match pick(issue) {
+        Pick::Found(repro) => Some(*repro),
+        Pick::Ask(mut options) => {
+            let at = match cx.settings.pick {
+                Some(number) if (1..=options.len()).contains(&number) => number - 1,
+                Some(number) => {
+                    return Err(Failure::usage(format!(
+                        "there is no repro {number}: there are {}",
+                        options.len()
+                    ))
+                    .hint("choose another by `--pick N`"));
+                }
+                None => choose(cx, &options)?,
+            };
+            Some(options.swap_remove(at))
+        }
+        Pick::ImageOnly => {
+            // Judged first: a closed issue is closed, whatever it shows.
+            cx.found.reported = reported(issue, None);
+            if issue.is_closed {
+                None
+            } else {
+                cx.found.next = Some("ask for the code as text".to_owned());
+                cx.found.add.push("needs reproduction".to_owned());
+                return Ok(Step::End(End::ImageOnly, "the code is shown in pictures only".to_owned()));
+            }
+        }
+        Pick::None(link) => {
+            if let Some(link) = link {
+                cx.decided(&format!(
+                    "no code, but a link: {link}; save it and give it by `--from script.py`"
+                ));
+            }
+            None
+        }
+    };
+    if let Some(repro) = &repro {
+        cx.decided(&format!("repro of {} tokens by {}: {}", repro.weight, repro.author, repro.why));
+    }
+    cx.found.reported = reported(issue, repro.as_ref());
+    if let Some(reported) = &cx.found.reported {
+        cx.decided(&format!("reported: {} ({})", reported.what.describe(), reported.source));
+    }
+    cx.found.repro.clone_from(&repro);
+    Ok(Step::Next(repro))
+}
+
+fn choose(cx: &Cx<'_>, options: &[Repro]) -> Result<usize, Failure> {
+    let mut details = Vec::new();
+    for (at, option) in options.iter().enumerate() {
+        details.push(format!("{}: by {}, {} tokens, {}", at + 1, option.author, option.weight, option.why));
+        details.extend(option.code.lines().take(12).map(|line| format!("    {line}")));
+    }
+    if !cx.asker.is_attended() {
+        let mut failure =
+            Failure::usage("several pieces of code may be the repro").hint("choose one by `--pick N`");
+        failure.details = details;
+        return Err(failure);
+    }
+    for line in &details {
+        cx.printer.always(line);
+    }
+    let keys: Vec<String> = (1..=options.len()).map(|it| it.to_string()).collect();
+    let choices: Vec<(&str, &str)> =
+        keys.iter().zip(options).map(|(key, option)| (key.as_str(), option.author.as_str())).collect();
+    Ok(cx.asker.choose("which is the repro?", &choices, 0, "--pick N")?)
+}

@@ -1,0 +1,58 @@
+//! Step 5a: when it was fixed, and by which change.
+
+use std::time::Duration;
+
+use super::{Cx, reproduce::Showing};
+use crate::{
+    cli::Failure,
+    oracle::Spec,
+    scrub::{
+        bisect::{Question, environments, search},
+        change,
+    },
+};
+
+/// Looks for the version, then for the change; neither is found without environments and a checkout.
+pub(in crate::scrub) fn fixed(
+    cx: &mut Cx<'_>,
+    showing: &Showing,
+    number: Option<u64>,
+) -> Result<(), Failure> {
+    let typed = &showing.signature;
+    if typed.is_empty() {
+        return Ok(());
+    }
+    cx.step("5a", "when was it fixed?");
+    let environments = environments(&cx.settings.search, cx.tools, cx.printer)?;
+    if environments.len() < 2 {
+        cx.decided("there are no other versions to look at; `--env VERSION=PYTHON` or `--versions LIST --install` give some");
+        return Ok(());
+    }
+    let specs: Vec<Spec> = typed.iter().filter_map(|it| Spec::parse(it).ok()).collect();
+    let question = Question {
+        code: &showing.code,
+        env: &showing.env,
+        specs: &specs,
+        at_once: 3,
+        timeout: cx.settings.timeout.max(Duration::from_secs(30)),
+    };
+    let answer = search(&question, &environments, &*cx.lab, cx.printer)?;
+    cx.decided(&answer.describe());
+    if let (Some((before, after)), Some(checkout), Some(reported)) =
+        (&answer.change, &cx.settings.pytorch, &cx.found.reported)
+        && answer.is_fixed
+    {
+        let found = change::candidates(checkout, (before, after), number, &reported.what, cx.tools)?;
+        for candidate in &found {
+            cx.decided(&format!(
+                "perhaps {} {} ({})",
+                candidate.commit,
+                candidate.subject,
+                candidate.reasons.join("; ")
+            ));
+        }
+        cx.found.changes = found;
+    }
+    cx.found.fixed = Some(answer);
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! Step 6: the smallest script that still shows it.
+
+use minrepro_reducers::syntax::Program;
+
+use super::{Cx, End, Smaller, reproduce::Showing};
+use crate::{
+    cli::{Exit, Failure},
+    engine::Kept,
+    oracle::Verdict,
+    report::write_atomically,
+    scrub::python,
+};
+
+/// So few lines of code are not worth a search.
+const FEW: usize = 3;
+
+/// Minimizes; the end, and why.
+pub(in crate::scrub) fn minimize(cx: &mut Cx<'_>, showing: &Showing) -> Result<(End, String), Failure> {
+    cx.step("6", "minimizing");
+    let name = cx.name();
+    let original = cx.file(&format!("repro_{name}_original.py"));
+    let output = cx.file(&format!("repro_{name}.py"));
+    write_atomically(&original, showing.code.as_bytes()).map_err(|error| {
+        let error = anyhow::Error::new(error).context(format!("could not write `{}`", original.display()));
+        Failure::new(Exit::Environment, error).hint("name another folder by `--dir FOLDER`")
+    })?;
+    cx.decided(&format!("the script as it is: {}", original.display()));
+    let lines = |text: &str| Program::parse(text).map_or(0, |program| python::lines_of_code(&program));
+    let before = lines(&showing.code);
+    if before <= FEW {
+        return Ok((End::AlreadyMinimal, format!("it has {before} lines of code")));
+    }
+    if !showing.is_steady {
+        cx.found.next = Some("find what makes it steady: a seed, one thread, a loop around it".to_owned());
+        return Ok((
+            End::AlreadyMinimal,
+            "it shows only now and then, so it can not be minimized".to_owned(),
+        ));
+    }
+    let reduced = cx.lab.minimize(&original, &showing.signature, &showing.env, &output)?;
+    let after = lines(&reduced.text);
+    // A line less or a shorter name is nothing to bother a maintainer with.
+    let is_material =
+        after < before && (reduced.tokens.1 * 10 <= reduced.tokens.0 * 9 || before - after >= 2);
+    if !is_material {
+        return Ok((
+            End::AlreadyMinimal,
+            format!("nothing material can go: {before} -> {after} lines of code"),
+        ));
+    }
+    cx.decided(&format!("{before} -> {after} lines of code: {}", output.display()));
+    let why = format!("{} -> {} tokens", reduced.tokens.0, reduced.tokens.1);
+    cx.found.minimized = Some(Smaller {
+        file: output,
+        text: reduced.text,
+        before: reduced.tokens.0,
+        after: reduced.tokens.1,
+        necessary: necessary(&reduced.kept),
+    });
+    Ok((End::Minimized, why))
+}
+
+/// What the bug goes away without, of what does not speak for itself: the settings of calls.
+fn necessary(kept: &[Kept]) -> Vec<String> {
+    let is_setting = |note: &str| {
+        let name = note.trim_start_matches('`').split('=').next().unwrap_or_default();
+        note.contains('=')
+            && !name.is_empty()
+            && name.chars().all(|char| char.is_alphanumeric() || char == '_')
+    };
+    let passes_without =
+        kept.iter().filter(|it| matches!(it.verdict, Verdict::Passed) && is_setting(&it.note));
+    let mut notes: Vec<String> = passes_without.map(|it| it.note.clone()).collect();
+    notes.dedup();
+    notes.truncate(8);
+    notes
+}

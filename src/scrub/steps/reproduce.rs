@@ -1,0 +1,296 @@
+//! Step 5: does it still reproduce? Runs the script as it is, then repaired, then with what makes its bug show as a
+//! failure; tells a crash, a hang and an unsteady bug from each other.
+
+use minrepro_reducers::syntax::Program;
+
+use super::{
+    Cx, End, Step, Tested, Trial,
+    analyze::{Ready, adaptation},
+};
+use crate::{
+    cli::{Exit, Failure},
+    oracle::{Spec, derive, summary},
+    runner::{End as RunEnd, Outcome},
+    scrub::{
+        issue::{analyze, reported::What},
+        repair::REPAIRS,
+    },
+};
+
+/// How often a script that shows the bug once is run.
+const RUNS: usize = 3;
+/// How often one is run that shows it only now and then.
+const RUNS_IF_UNSTEADY: usize = 5;
+/// How many repairs one script may need.
+const REPAIRS_AT_MOST: usize = 8;
+
+/// What reproducing came to.
+pub(in crate::scrub) enum Reproduced {
+    /// The bug shows.
+    Same(Showing),
+    /// The script runs well.
+    Passes(Showing),
+}
+
+/// A script, its environment and the sign of its bug.
+pub(in crate::scrub) struct Showing {
+    pub(in crate::scrub) code: String,
+    pub(in crate::scrub) env: Vec<(String, String)>,
+    pub(in crate::scrub) signature: Vec<String>,
+    /// Whether every run shows it.
+    pub(in crate::scrub) is_steady: bool,
+}
+
+/// What a run is held against.
+struct Expected {
+    what: Option<What>,
+    specs: Vec<Spec>,
+    typed: Vec<String>,
+}
+
+/// Runs the script.
+pub(in crate::scrub) fn reproduce(cx: &mut Cx<'_>, ready: Ready) -> Result<Step<Reproduced>, Failure> {
+    cx.step("5", "does it still reproduce?");
+    let with_version = version(cx)?;
+    cx.decided(&format!("with {with_version}"));
+    let mut expected = expected(cx)?;
+    let Ready { mut code, env } = ready;
+    let mut outcome = once(cx, &code, &env)?;
+    for _ in 0..REPAIRS_AT_MOST {
+        if shows(&expected, &outcome) {
+            break;
+        }
+        let Some((mended, what)) = repaired(&code, &outcome) else { break };
+        adaptation(cx, &what);
+        code = mended;
+        outcome = once(cx, &code, &env)?;
+    }
+    if !shows(&expected, &outcome) {
+        for (changed, what) in [
+            (
+                with(&code, analyze::with_assertions)
+                    .filter(|_| matches!(expected.what, Some(What::WrongResult))),
+                "an assertion was added behind what is printed, which the issue expects to be true",
+            ),
+            (with(&code, analyze::with_resets), "`torch._dynamo.reset()` was put between the compilations"),
+        ] {
+            let Some(changed) = changed else { continue };
+            let other = once(cx, &changed, &env)?;
+            let is_better = shows(&expected, &other)
+                || (matches!(expected.what, Some(What::WrongResult)) && is_assertion(&other));
+            if is_better {
+                adaptation(cx, what);
+                (code, outcome) = (changed, other);
+                break;
+            }
+        }
+    }
+    if matches!(expected.what, Some(What::WrongResult)) && expected.specs.is_empty() {
+        // What the script itself asserts is the sign; what only eyes can tell is none.
+        if is_assertion(&outcome) {
+            derive_sign(&mut expected, &outcome)?;
+        } else if outcome.end == RunEnd::Exit(0)
+            && outcome.exception.is_none()
+            && with(&code, analyze::with_assertions).is_none()
+            && !code.contains("assert")
+        {
+            cx.found.ran_with = Some(tested(with_version, 0, 1, &outcome));
+            cx.found.next = Some(
+                "look at what it prints; if it is wrong, say so by `--signature \"stdout:TEXT\"`".to_owned(),
+            );
+            return Ok(Step::End(
+                End::NeedsRepro,
+                "the script only prints, and nothing tells whether that is right".to_owned(),
+            ));
+        }
+    }
+    if expected.what.is_none() && expected.specs.is_empty() && !is_well(&outcome) {
+        // Only a script was given: what it shows is the bug.
+        derive_sign(&mut expected, &outcome)?;
+    }
+    if shows(&expected, &outcome) {
+        let showing = settle(cx, &expected, code, env, with_version, &outcome)?;
+        return Ok(Step::Next(Reproduced::Same(showing)));
+    }
+    not_shown(cx, &expected, Ready { code, env }, with_version, &outcome)
+}
+
+fn not_shown(
+    cx: &mut Cx<'_>,
+    expected: &Expected,
+    ready: Ready,
+    version: String,
+    outcome: &Outcome,
+) -> Result<Step<Reproduced>, Failure> {
+    let seen = summary(outcome);
+    cx.found.ran_with = Some(tested(version, 0, 1, outcome));
+    if is_well(outcome) {
+        cx.decided("it runs well");
+        let signature = expected.typed.clone();
+        return Ok(Step::Next(Reproduced::Passes(Showing {
+            code: ready.code,
+            env: ready.env,
+            signature,
+            is_steady: true,
+        })));
+    }
+    if outcome.end == RunEnd::Timeout {
+        cx.decided(&format!(
+            "it did not end within {} s; if the hang is the bug, say so by a longer `--timeout` and look",
+            cx.settings.timeout.as_secs()
+        ));
+    }
+    cx.decided(&format!("it fails in another way: {seen}"));
+    let mut env = ready.env;
+    env.push(("TORCH_LOGS".to_owned(), "+dynamo".to_owned()));
+    let logged = run(cx, &ready.code, &env, 1)?;
+    if let Some(outcome) = logged.first() {
+        let file = cx.file(&format!("repro_{}_dynamo.log", cx.name()));
+        let log = outcome.stderr.text();
+        if crate::report::write_atomically(&file, log.as_bytes()).is_ok() {
+            cx.decided(&format!("a run with TORCH_LOGS=+dynamo is in {}", file.display()));
+        }
+    }
+    cx.found.next = Some(
+        "is it the same bug by another name? Then give its `--signature`; else adapt the script".to_owned(),
+    );
+    let wanted = expected.what.as_ref().map_or_else(|| expected.typed.join(" and "), What::describe);
+    Ok(Step::End(End::DifferentError, format!("expected {wanted}; seen {seen}")))
+}
+
+/// Runs it some more times: whether every run shows it.
+fn settle(
+    cx: &mut Cx<'_>,
+    expected: &Expected,
+    mut code: String,
+    env: Vec<(String, String)>,
+    version: String,
+    first: &Outcome,
+) -> Result<Showing, Failure> {
+    if first.end == RunEnd::Timeout {
+        // Once is enough of that.
+        let limit = cx.settings.timeout.as_secs();
+        cx.decided(&format!("it does not end within {limit} s, and that is the bug"));
+        cx.found.ran_with = Some(tested(version, 1, 1, first));
+        return Ok(Showing { code, env, signature: expected.typed.clone(), is_steady: true });
+    }
+    let count = |outcomes: &[Outcome]| outcomes.iter().filter(|it| shows(expected, it)).count();
+    let mut outcomes = run(cx, &code, &env, RUNS)?;
+    let mut same = count(&outcomes);
+    if same < outcomes.len() {
+        outcomes = run(cx, &code, &env, RUNS_IF_UNSTEADY)?;
+        same = count(&outcomes);
+        if same < outcomes.len()
+            && let Some(seeded) = seeded(&code)
+        {
+            let with_seed = run(cx, &seeded, &env, RUNS)?;
+            if count(&with_seed) == with_seed.len() {
+                adaptation(
+                    cx,
+                    "`torch.manual_seed(0)` was put at the top, since the bug shows only now and then",
+                );
+                (code, outcomes, same) = (seeded, with_seed, RUNS);
+            }
+        }
+    }
+    let of = outcomes.len();
+    let shown = outcomes.iter().find(|it| shows(expected, it)).unwrap_or(first);
+    cx.decided(&format!("it reproduces in {same} of {of} runs: {}", summary(shown)));
+    cx.found.ran_with = Some(tested(version, same, of, shown));
+    Ok(Showing { code, env, signature: expected.typed.clone(), is_steady: same == of })
+}
+
+fn tested(version: String, same: usize, of: usize, outcome: &Outcome) -> Tested {
+    Tested { with: version, same, of, seen: summary(outcome) }
+}
+
+fn run(cx: &mut Cx<'_>, code: &str, env: &[(String, String)], times: usize) -> Result<Vec<Outcome>, Failure> {
+    let timeout = cx.settings.timeout;
+    cx.run(Trial { python: None, code: code.to_owned(), env: env.to_vec(), times, timeout })
+}
+
+fn once(cx: &mut Cx<'_>, code: &str, env: &[(String, String)]) -> Result<Outcome, Failure> {
+    run(cx, code, env, 1)?
+        .into_iter()
+        .next()
+        .ok_or_else(|| Failure::new(Exit::Bug, anyhow::anyhow!("a run has no outcome")))
+}
+
+/// What the user says, else what the issue reports.
+fn expected(cx: &Cx<'_>) -> Result<Expected, Failure> {
+    let what = cx.found.reported.as_ref().map(|it| it.what.clone());
+    let mut typed = cx.settings.signature.clone();
+    if typed.is_empty() {
+        typed.extend(what.as_ref().and_then(What::signature));
+    }
+    let specs = typed.iter().map(|it| Spec::parse(it)).collect::<Result<Vec<_>, _>>().map_err(|error| {
+        let hint = error.hint;
+        Failure::new(Exit::Usage, error).hint(hint)
+    })?;
+    Ok(Expected { what, specs, typed })
+}
+
+fn shows(expected: &Expected, outcome: &Outcome) -> bool {
+    let outcomes = std::slice::from_ref(outcome);
+    !expected.specs.is_empty() && expected.specs.iter().all(|spec| spec.resolve(outcomes).1 == 1)
+}
+
+fn is_well(outcome: &Outcome) -> bool {
+    outcome.end == RunEnd::Exit(0) && outcome.exception.is_none()
+}
+
+fn is_assertion(outcome: &Outcome) -> bool {
+    outcome.exception.as_ref().is_some_and(|it| it.short_class() == "AssertionError")
+}
+
+/// The sign that a run gives by itself.
+fn derive_sign(expected: &mut Expected, outcome: &Outcome) -> Result<(), Failure> {
+    match derive(std::slice::from_ref(outcome)) {
+        Ok(signature) => {
+            expected.typed = signature.to_arguments();
+            expected.specs = expected.typed.iter().filter_map(|it| Spec::parse(it).ok()).collect();
+            Ok(())
+        }
+        Err(error) => Err(Failure::new(
+            Exit::NotReproduced,
+            anyhow::anyhow!("no sign of the bug can be derived: {error}"),
+        )
+        .hint("say what it looks like: `--signature \"stdout:TEXT\"`")),
+    }
+}
+
+fn with(code: &str, change: fn(&Program) -> Option<String>) -> Option<String> {
+    change(&Program::parse(code).ok()?)
+}
+
+fn repaired(code: &str, outcome: &Outcome) -> Option<(String, String)> {
+    let exception = outcome.exception.as_ref()?;
+    let program = Program::parse(code).ok()?;
+    REPAIRS.iter().find_map(|repair| {
+        Some((repair.mend(&program, exception)?, format!("{} ({})", repair.what, repair.name)))
+    })
+}
+
+/// With a seed behind the imports at the top.
+fn seeded(code: &str) -> Option<String> {
+    use minrepro_reducers::syntax::{Ranged, ast::Stmt};
+    let program = Program::parse(code).ok()?;
+    let first = program.body().iter().find(|stmt| {
+        let is_text = matches!(stmt, Stmt::Expr(stmt) if stmt.value.is_string_literal_expr());
+        !is_text && !matches!(stmt, Stmt::Import(_) | Stmt::ImportFrom(_))
+    })?;
+    let imports_torch = program.body().iter().any(|stmt| matches!(stmt, Stmt::Import(import) if import.names.iter().any(|it| it.name.as_str() == "torch")));
+    let at: usize = first.start().into();
+    let line = if imports_torch { "torch.manual_seed(0)\n" } else { "import random\nrandom.seed(0)\n" };
+    Some(analyze::inserted(code, std::iter::once((at, line.to_owned()))))
+}
+
+/// `PyTorch 2.9.1`, or `Python 3.12.1` where there is none.
+fn version(cx: &mut Cx<'_>) -> Result<String, Failure> {
+    let said = cx.ask_python(
+        "import importlib.util, platform\nif importlib.util.find_spec('torch'):\n    import torch\n    print('with PyTorch', torch.__version__)\nelse:\n    print('with Python', platform.python_version())\n",
+    )?;
+    let line = said.lines().find_map(|line| line.strip_prefix("with "));
+    // An interpreter that can not say so much can not import torch.
+    Ok(line.unwrap_or("a PyTorch that can not be imported").to_owned())
+}

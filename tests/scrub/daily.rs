@@ -1,0 +1,165 @@
+//! The flow in daily use: nothing is written unseen, questions on a terminal, files in place of GitHub, reports for
+//! machines, and scrubs that were cut short.
+
+use std::{
+    fs,
+    io::Write,
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use super::{
+    flow::{BODY, BROKEN, Place, has_gh, issue},
+    server::World,
+};
+use crate::support::{command, newest, skip};
+
+const SMALL: &str = "```python\nimport torch\ntorch.stack([])\n```\nRuntimeError: stack expects a non-empty TensorList of things";
+
+fn place(body: &str) -> Place {
+    Place::new(World::new(issue("stack fails", body)))
+}
+
+#[test]
+fn nothing_is_written_that_was_not_agreed_to() {
+    if !has_gh("nothing is written") {
+        return;
+    }
+    // Nobody is there to ask, and nobody has agreed.
+    for args in [[].as_slice(), &["--dry-run"], &["--json"]] {
+        let place = place(SMALL);
+        let output = place.run(&BROKEN, args);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{stderr}");
+        assert!(
+            stderr.contains("gh issue comment 7 --repo o/r --body")
+                && stderr.contains("| This issue still reproduces on PyTorch 2.0.0."),
+            "{stderr}"
+        );
+        assert_eq!(place.server.calls().len(), 3);
+        assert_eq!(place.report()["plan"][0]["state"], "shown");
+        if args == ["--json"] {
+            let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!((&value["end"], &value["version"]), (&"AlreadyMinimal".into(), &1.into()));
+        }
+    }
+}
+
+/// Runs a scrub on a terminal of its own and types these lines.
+fn typed(place: &Place, args: &[&str], lines: &str) -> String {
+    let driver = "import os, pty, sys\nlines = sys.argv[1].encode()\npid, fd = pty.fork()\nif pid == 0:\n    os.execvp(sys.argv[2], sys.argv[2:])\nos.write(fd, lines)\nseen = b''\nwhile True:\n    try:\n        data = os.read(fd, 4096)\n    except OSError:\n        break\n    if not data:\n        break\n    seen += data\nos.write(1, seen)\n";
+    let scrub = place.command(&BROKEN, args);
+    let mut command = command(newest().unwrap());
+    command
+        .args(["-c", driver, lines])
+        .arg(scrub.get_program())
+        .args(scrub.get_args())
+        .current_dir(place.folder("work"))
+        .env_clear();
+    for (name, value) in scrub.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    String::from_utf8_lossy(&command.env("TERM", "dumb").output().unwrap().stdout).into_owned()
+}
+
+#[test]
+fn questions_are_answered_on_a_terminal() {
+    if !has_gh("questions") {
+        return;
+    }
+    let place = place(SMALL);
+    let seen = typed(&place, &[], "y\n");
+    assert!(seen.contains("carry them out?") && seen.contains("done: gh issue comment"), "{seen}");
+    assert_eq!(place.server.world.lock().unwrap().comments.len(), 1);
+
+    let declined = self::place(SMALL);
+    let seen = typed(&declined, &[], "n\n");
+    assert!(seen.contains("nothing was written"), "{seen}");
+    assert_eq!(declined.server.world.lock().unwrap().comments.len(), 0);
+
+    // The risky part is dropped, what is left shows the bug.
+    let risky = self::place(&SMALL.replace("torch.stack", "import os\nos.system('ls')\ntorch.stack"));
+    let seen = typed(&risky, &["--dry-run"], "d\n");
+    assert!(seen.contains("the risky parts were dropped"), "{seen}");
+    assert_eq!(risky.report()["end"], "AlreadyMinimal", "{seen}");
+}
+
+#[test]
+fn files_stand_in_for_github() {
+    if newest().is_none() {
+        return skip("files", "no CPython was found");
+    }
+    let place = place(SMALL);
+    let put = |name: &str, text: &str| {
+        fs::File::create(place.folder("work").join(name)).unwrap().write_all(text.as_bytes()).unwrap();
+    };
+    put("saved.json", &issue("stack fails", BODY).to_string());
+    put(
+        "mine.py",
+        "import torch\n\nx = torch.ones(3)\nprint(x)\nprint(len(x))\ny = [z for z in x if z > 9]\ntorch.stack(y)\n",
+    );
+    put("two.json", &issue("stack fails", "```python\nimport torch\ntorch.one()\n```\nor\n```python\nimport torch\ntorch.two()\n```\nRuntimeError: no such thing here").to_string());
+    let run = |args: &[&str]| {
+        let output = command(env!("CARGO_BIN_EXE_minrepro"))
+            .args(["scrub", "--repo", "o/r", "--python"])
+            .arg(BROKEN.as_path())
+            .args(args)
+            .current_dir(place.folder("work"))
+            .env("HOME", place.folder("home"))
+            .env("TMPDIR", place.folder("tmp"))
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (status, stderr) = run(&["--from", "mine.py"]);
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(
+        fs::read_to_string(place.folder("work/scrub-mine/repro_mine.py"))
+            .unwrap()
+            .contains("torch.stack([])"),
+        "{stderr}"
+    );
+    let (status, stderr) = run(&["--from", "saved.json", "--trust"]);
+    assert!(status == Some(0) && stderr.contains("the comment would be"), "{stderr}");
+    // A stranger's script, and nobody to ask.
+    let (status, stderr) = run(&["--from", "saved.json"]);
+    assert!(status == Some(6) && stderr.contains("--trust"), "{stderr}");
+    let (status, stderr) = run(&["--from", "two.json", "--trust"]);
+    assert!(status == Some(2) && stderr.contains("--pick N"), "{stderr}");
+    let (status, stderr) = run(&["--from", "two.json", "--trust", "--pick", "2"]);
+    assert!(status == Some(1) && stderr.contains("DifferentError"), "{stderr}");
+    assert!(place.server.calls().is_empty());
+}
+
+#[test]
+fn a_scrub_that_is_cut_short_goes_on_where_it_was() {
+    if !has_gh("cut short") {
+        return;
+    }
+    let place = place(BODY);
+    // Its runs are remembered: the second scrub starts the interpreter only for what the first had not run.
+    assert_eq!(place.run(&BROKEN, &["--dry-run"]).status.code(), Some(0));
+    let state = fs::read_to_string(place.folder("work/scrub-7/state.json")).unwrap();
+    let started = Instant::now();
+    assert_eq!(place.run(&BROKEN, &["--dry-run"]).status.code(), Some(0));
+    assert_eq!(fs::read_to_string(place.folder("work/scrub-7/state.json")).unwrap(), state);
+    assert!(started.elapsed() < Duration::from_secs(60));
+
+    // Killed between the comment and the end: the subscription is restored by the next.
+    place.server.world.lock().unwrap().delay = Duration::from_secs(20);
+    let mut child =
+        place.command(&BROKEN, &["--post"]).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    while place.server.world.lock().unwrap().comments.is_empty() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    place.server.world.lock().unwrap().subscription = "SUBSCRIBED".to_owned();
+    let output = place.run(&BROKEN, &["--post"]);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("your subscription is Unsubscribed again"), "{stderr}");
+    let world = place.server.world.lock().unwrap();
+    assert_eq!((world.comments.len(), world.subscription.as_str()), (1, "UNSUBSCRIBED"), "{stderr}");
+}

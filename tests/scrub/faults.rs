@@ -1,0 +1,184 @@
+//! What can go wrong between here and GitHub, at each single call: nothing is lost without a word, nothing is written
+//! twice, the subscription is restored or the user told, and the next scrub completes what is missing.
+
+use std::{collections::VecDeque, fs, path::Path, process::Output, sync::Mutex, thread};
+
+use serde_json::json;
+
+use super::{
+    flow::{BODY, BROKEN, FIXED, Place, has_gh, issue},
+    server::{Fault, World},
+};
+use crate::support::command;
+
+const SMALL: &str = "```python\nimport torch\ntorch.stack([])\n```\nRuntimeError: stack expects a non-empty TensorList of things";
+
+/// A flow that writes, and how much of it.
+#[derive(Clone, Copy)]
+struct Flow {
+    name: &'static str,
+    body: &'static str,
+    python: fn() -> &'static Path,
+    calls: usize,
+    status: i32,
+}
+
+const FLOWS: [Flow; 3] = [
+    Flow { name: "comment", body: SMALL, python: || &BROKEN, calls: 9, status: 0 },
+    Flow { name: "comment and close", body: BODY, python: || &FIXED, calls: 11, status: 1 },
+    Flow { name: "labels", body: "Since yesterday.", python: || &BROKEN, calls: 9, status: 0 },
+];
+
+const FAULTS: [Fault; 5] =
+    [Fault::CutBefore, Fault::CutAfter, Fault::Status(502), Fault::Status(403), Fault::Killed];
+
+fn world(body: &str) -> World {
+    let mut world = World::new(issue("stack fails", body));
+    world.issue["author_association"] = "MEMBER".into();
+    world
+}
+
+/// The folder of a scrub that ran everything and wrote nothing, so that the next need not run it again.
+fn rehearsed(flow: Flow) -> tempfile::TempDir {
+    let place = Place::new(world(flow.body));
+    let output = place.run((flow.python)(), &["--dry-run"]);
+    assert_eq!(output.status.code(), Some(flow.status), "{}", String::from_utf8_lossy(&output.stderr));
+    let kept = tempfile::tempdir().unwrap();
+    fs::rename(place.folder("work/scrub-7"), kept.path().join("scrub-7")).unwrap();
+    kept
+}
+
+fn copy(from: &Path, to: &Path) {
+    assert!(command("cp").arg("-r").arg(from).arg(to).status().unwrap().success());
+}
+
+/// What speaks against a run with this fault; none if all is well.
+fn check(flow: Flow, index: usize, fault: Fault, rehearsed: &Path) -> Option<String> {
+    let place = Place::new(world(flow.body));
+    copy(&rehearsed.join("scrub-7"), &place.folder("work"));
+    place.server.world.lock().unwrap().fault = Some((index, fault));
+    let first = place.run((flow.python)(), &["--post"]);
+    let stderr = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let told = stderr(&first);
+    let state = || {
+        let world = place.server.world.lock().unwrap();
+        let labels = world.label_names();
+        (world.comments.len(), world.issue["state"] == "closed", labels, world.subscription.clone())
+    };
+    let (comments, is_closed, labels, subscription) = state();
+    let name = format!("{} {index} {fault:?}", flow.name);
+    let is_complete = match flow.name {
+        "comment" => comments == 1,
+        "comment and close" => comments == 1 && is_closed,
+        _ => labels.contains(&"needs reproduction".to_owned()),
+    };
+    let status = first.status.code();
+    let mut wrong = Vec::new();
+    if comments > 1 {
+        wrong.push("doubled".to_owned());
+    }
+    if status != Some(flow.status) && status != Some(5) && status != Some(6) {
+        wrong.push(format!("status {status:?}"));
+    }
+    if !is_complete && status == Some(flow.status) {
+        wrong.push("lost without a word".to_owned());
+    }
+    if !is_closed && subscription != "UNSUBSCRIBED" && !told.contains("subscription") {
+        wrong.push("subscription changed without a word".to_owned());
+    }
+    place.server.world.lock().unwrap().fault = None;
+    let second = place.run((flow.python)(), &["--post"]);
+    let (comments, is_closed, labels, subscription) = state();
+    let is_complete = match flow.name {
+        "comment" => comments == 1,
+        "comment and close" => comments == 1 && is_closed,
+        _ => labels.contains(&"needs reproduction".to_owned()),
+    };
+    if !is_complete {
+        wrong.push(format!(
+            "not mended: {comments} comments, closed {is_closed}, {labels:?}\n{}",
+            stderr(&second)
+        ));
+    }
+    // What could not be saved can not be restored; that was told.
+    if !is_closed
+        && subscription != "UNSUBSCRIBED"
+        && !told.contains("could not save whether you are subscribed")
+    {
+        wrong.push("subscription not mended".to_owned());
+    }
+    (!wrong.is_empty()).then(|| format!("{name}: {wrong:?}\n{:#?}\n{told}", place.server.calls()))
+}
+
+#[test]
+fn a_fault_at_any_call_loses_and_doubles_nothing() {
+    if !has_gh("a fault at any call") {
+        return;
+    }
+    let rehearsed = FLOWS.map(rehearsed);
+    let all = std::env::var_os("MINREPRO_TEST_FAULTS").is_some();
+    let mut cases = VecDeque::new();
+    for (number, (flow, folder)) in FLOWS.iter().zip(&rehearsed).enumerate() {
+        for index in 0..flow.calls {
+            let faults =
+                FAULTS.iter().enumerate().filter(|(at, _)| all || (index + number) % FAULTS.len() == *at);
+            cases.extend(faults.map(|(_, fault)| (*flow, index, *fault, folder.path())));
+        }
+    }
+    let count = cases.len();
+    let (cases, wrong) = (Mutex::new(cases), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                loop {
+                    let Some((flow, index, fault, folder)) = cases.lock().unwrap().pop_front() else {
+                        return;
+                    };
+                    let found = check(flow, index, fault, folder);
+                    wrong.lock().unwrap().extend(found);
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n=====\n"));
+}
+
+#[test]
+fn a_locked_issue_is_only_reported() {
+    if !has_gh("a locked issue") {
+        return;
+    }
+    let mut locked = world(SMALL);
+    locked.issue["locked"] = json!(true);
+    let place = Place::new(locked);
+    let output = place.run(&BROKEN, &["--post"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("it is locked"));
+    assert_eq!(place.report()["end"], "AlreadyMinimal");
+    assert_eq!(place.server.calls().len(), 3);
+}
+
+#[test]
+fn what_keeps_gh_from_working_has_its_own_message() {
+    if !has_gh("messages") {
+        return;
+    }
+    for (fault, message) in [
+        (Fault::Status(404), "no such issue"),
+        (Fault::Status(401), "not logged in"),
+        (Fault::Status(429), "rate limit"),
+        (Fault::Status(403), "may not do that"),
+    ] {
+        let place = Place::new(world(SMALL));
+        place.server.world.lock().unwrap().fault = Some((0, fault));
+        let output = place.run(&BROKEN, &[]);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(5), "{stderr}");
+        assert!(stderr.contains(message) && stderr.contains("hint:"), "{message}: {stderr}");
+    }
+    let place = Place::new(world(SMALL));
+    let output = place.command(&BROKEN, &[]).env("PATH", "/nowhere").output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(5) && stderr.contains("is not installed"), "{stderr}");
+}
