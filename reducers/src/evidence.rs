@@ -49,8 +49,8 @@ pub struct Frame {
     pub function: String,
     /// The line on which the function begins.
     pub first_line: u32,
-    /// The values of its variables that can be written as expressions, in terms of the program's own global names. Of a
-    /// frame that was compiled also those of the attributes that its line reads, by their dotted names.
+    /// The values of its variables that can be written as expressions, in terms of the program's own global names. In a
+    /// program that uses PyTorch also those of the attributes that its line reads, by their dotted names.
     pub values: BTreeMap<String, String>,
     /// Whether it was being compiled when that failed; its values are those of a run without a compiler.
     #[serde(default)]

@@ -47,6 +47,17 @@ impl Compiler {
         (Self::Decomposed, "aot_eager_decomp_partition"),
     ];
 
+    /// The component that takes part, for people.
+    pub fn component(self) -> &'static str {
+        match self {
+            Self::None => "none: it fails in eager mode",
+            Self::Eager => "Dynamo (backend `eager`)",
+            Self::AotEager => "AOT autograd (backend `aot_eager`)",
+            Self::Decomposed => "Inductor's decompositions (backend `aot_eager_decomp_partition`)",
+            Self::Inductor => "Inductor, or the backend that is named",
+        }
+    }
+
     /// What a compilation asks for.
     pub(crate) fn of(compilation: &Compilation<'_>) -> Self {
         let named = compilation.backend().and_then(|(value, _)| string(value));

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::{
     closure::Statements,
     edit::{Edit, EditSet, Removal, splice},
-    evidence::Evidence,
+    evidence::{Evidence, Frame},
     list::{logical_end, logical_start},
     paste::lines_outside_strings,
+    scope::ScopeKind,
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
         ast::{Expr, ExprContext, name::Name},
@@ -26,6 +27,14 @@ pub(crate) struct Outline<'a> {
     pub(crate) stores: BTreeMap<Name, Vec<usize>>,
     /// The names of all attributes that are read.
     pub(crate) attributes: BTreeSet<Name>,
+}
+
+/// A name or attribute that a statement reads, and its value.
+pub(crate) struct Read<'a, 'v> {
+    pub(crate) range: TextRange,
+    /// The name, of an attribute the last part.
+    pub(crate) name: &'a str,
+    pub(crate) value: &'v str,
 }
 
 /// One statement.
@@ -230,6 +239,45 @@ impl<'a> Outline<'a> {
         let end =
             statement.children.first().map_or(statement.range.end(), |&it| self.statements[it].range.start());
         self.program.slice(TextRange::new(statement.range.start(), end))
+    }
+
+    /// What a part of a frame's statement reads: where, by which name, and its value; plain names of the program's own
+    /// are left out. Nothing if a value is not known.
+    pub(crate) fn values_in<'v>(&self, part: TextRange, frame: &'v Frame) -> Option<Vec<Read<'a, 'v>>> {
+        let mut reads = Vec::new();
+        let mut done = TextRange::default();
+        for node in self.program.tree().nodes.iter().filter(|node| part.contains_range(node.node.range())) {
+            let range = node.node.range();
+            let name = match node.node {
+                AnyNodeRef::ExprAttribute(it) if it.ctx == ExprContext::Load => it.attr.as_str(),
+                AnyNodeRef::ExprName(it) => it.id.as_str(),
+                _ => continue,
+            };
+            if done.contains_range(range) {
+                continue;
+            }
+            let text = self.program.slice(range);
+            match frame.values.get(text) {
+                Some(value) => {
+                    if value != text {
+                        reads.push(Read { range, name, value });
+                    }
+                    done = range;
+                }
+                None if node.node.is_expr_name() && self.is_bound_outside(range, part) => return None,
+                None => {}
+            }
+        }
+        Some(reads)
+    }
+
+    /// Whether a function around a part binds a name in it.
+    fn is_bound_outside(&self, name: TextRange, part: TextRange) -> bool {
+        self.program.scopes().variables.iter().any(|variable| {
+            variable.scope != ScopeKind::Module
+                && variable.uses.iter().any(|it| it.range == name)
+                && !variable.bindings.iter().all(|it| part.contains_range(it.range))
+        })
     }
 
     /// The names of the attributes that are read within a range.

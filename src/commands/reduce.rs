@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use minrepro_reducers::{pass::Pass, syntax::Program};
+use minrepro_reducers::{cost::Cost, ladder::Compiler, pass::Pass, syntax::Program};
 
 use super::{
     output::{Output, check_writable, encoded, target},
@@ -195,6 +195,7 @@ impl Minimized {
             seconds: self.seconds,
             seconds_in_candidates: tally.seconds_in_candidates,
             timeout: self.timeout,
+            compiler: compiler(&self.before, program),
             commits: commits.clone(),
             looser: oracle::looser(session.specs.iter().map(|spec| spec.text.as_str()), &slips),
             slips,
@@ -210,6 +211,12 @@ impl Minimized {
             .to_owned(),
         }
     }
+}
+
+/// The least that a program has to be compiled by, if the script was compiled at all.
+fn compiler(before: &Program, after: &Program) -> Option<String> {
+    let [before, after] = [before, after].map(|it| Cost::of(it).environment.compiler);
+    (before > Compiler::None).then(|| after.component().to_owned())
 }
 
 /// Writes what is to be written, says how it ended, and chooses the exit status.

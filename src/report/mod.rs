@@ -68,6 +68,9 @@ pub struct Report {
     pub seconds_in_candidates: f64,
     /// Seconds that each run was given.
     pub timeout: f64,
+    /// Of a script that is compiled by PyTorch, the least that it has to be compiled by to show the bug.
+    #[serde(default)]
+    pub compiler: Option<String>,
     /// Accepted changes, in order.
     pub commits: Vec<Commit>,
     /// Failures other than the bug, met on the way.

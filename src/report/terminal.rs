@@ -29,6 +29,9 @@ pub fn summary(report: &Report) -> String {
             slip.class, slip.message
         ));
     }
+    if let Some(compiler) = &report.compiler {
+        lines.push(format!("compiler needed: {compiler}"));
+    }
     if let Some(looser) = &report.looser {
         lines.push(format!(
             "hint: numbers in the signature kept smaller ones out; try `--signature \"{looser}\"`"

@@ -325,8 +325,10 @@ class Tensor:
 
 
 class Tracer:
-    def __init__(self, script):
+    def __init__(self, script, source):
         self.script = script
+        self.source = source
+        self.tree = None
         self.hits = {}  # line -> times
         self.entered = {}  # first line of a function -> calls
         self.varying = set()  # first lines of functions that did not always return the same
@@ -488,6 +490,8 @@ class Tracer:
                 if place[0] is None:
                     place = [traceback.tb_lineno, None, None, None]
                 names = list(traceback.tb_frame.f_locals)[:200] if len(frames) < 40 else []
+                if "torch" in sys.modules:
+                    names += [name for name in self.reads(traceback.tb_lineno) if "." in name]
                 frame = self.frame(traceback.tb_frame, traceback.tb_lineno, names)
                 frames.append(dict(frame, place=place))
             traceback = traceback.tb_next
@@ -533,20 +537,26 @@ class Tracer:
             error = error.__cause__ or error.__context__
         return lines
 
-    def watch(self, lines, source):
-        """Takes down what the statements on these lines read, when the script comes by."""
+    def reads(self, line):
+        """The names and attributes that the statement on a line reads, dotted."""
         import ast
 
-        for line in lines:
-            self.watched[line] = names = {}
-            at = [it for it in ast.walk(ast.parse(source)) if isinstance(it, ast.stmt) and it.lineno <= line]
-            statement = max(at, key=lambda it: (it.lineno, it.col_offset), default=None)
-            for node in ast.walk(statement) if statement is not None else ():
-                while isinstance(node, ast.Attribute):
-                    names[ast.unparse(node)] = None
-                    node = node.value
-                if isinstance(node, ast.Name):
-                    names[node.id] = None
+        if self.tree is None:
+            self.tree = ast.parse(self.source)
+        at = [it for it in ast.walk(self.tree) if isinstance(it, ast.stmt) and it.lineno <= line]
+        statement = max(at, key=lambda it: (it.lineno, it.col_offset), default=None)
+        names = {}
+        for node in ast.walk(statement) if statement is not None else ():
+            while isinstance(node, ast.Attribute) and hasattr(ast, "unparse"):
+                names[ast.unparse(node)] = None
+                node = node.value
+            if isinstance(node, ast.Name):
+                names[node.id] = None
+        return list(names)
+
+    def watch(self, lines):
+        """Takes down what the statements on these lines read, when the script comes by."""
+        self.watched = {line: self.reads(line) for line in lines}
 
     def add(self, eager, lines):
         """Adds what another run did that was not compiled: code that is compiled runs as something else."""
@@ -589,7 +599,7 @@ def module(script):
     return made.__dict__
 
 
-def run_eagerly(tracer, code, lines, source):
+def run_eagerly(tracer, code, lines):
     """Runs a script once more without compiling anything, silently, and adds what that shows."""
     import os
 
@@ -599,9 +609,9 @@ def run_eagerly(tracer, code, lines, source):
     os.environ["TORCHDYNAMO_DISABLE"] = "1"
     if hasattr(torch.compiler, "set_stance"):
         torch.compiler.set_stance("force_eager")
-    eager = Tracer(tracer.script)
+    eager = Tracer(tracer.script, tracer.source)
     eager.namespace = module(tracer.script)
-    eager.watch(lines, source)
+    eager.watch(lines)
     sys.stdout.flush()
     sys.stderr.flush()
     streams = [os.dup(stream) for stream in (1, 2)]
@@ -631,7 +641,7 @@ def main():
     with open(script, "rb") as file:
         source = file.read()
     code = compile(source, script, "exec", dont_inherit=True)
-    tracer = Tracer(script)
+    tracer = Tracer(script, source)
     tracer.namespace = module(script)
 
     def in_thread(args, report=threading.excepthook):
@@ -665,7 +675,7 @@ def main():
     tracer.save(out)
     if "torch._dynamo.convert_frame" in sys.modules:
         try:
-            run_eagerly(tracer, code, tracer.compiled(failed), source)
+            run_eagerly(tracer, code, tracer.compiled(failed))
         except Exception:
             pass
         tracer.save(out)

@@ -158,6 +158,25 @@ fn numbers_in_a_signature_that_keep_it_large_are_told() {
 }
 
 #[test]
+fn the_weakest_compiler_that_shows_the_bug_is_named() {
+    let place = Place::new();
+    // Stands in for PyTorch: what is beside the script is imported first.
+    place.file(
+        "torch.py",
+        "def compile(model, *, backend='inductor', mode=None):\n    if backend != 'eager':\n        raise RuntimeError('the backend broke')\n    return model\n",
+    );
+    place.file(
+        "x.py",
+        "import torch\ndef f(x):\n    return x\nf = torch.compile(f, mode='max-autotune')\nprint(f(1))\n",
+    );
+    let output = place.run(&["x.py", "--no-journal"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("compiler needed: AOT autograd (backend `aot_eager`)"), "{stderr}");
+    assert!(place.read("x.min.py").contains("backend=\"aot_eager\""), "{}", place.read("x.min.py"));
+}
+
+#[test]
 fn encodings_and_line_ends_survive() {
     let place = Place::new();
     place.file("x.py", b"# -*- coding: latin-1 -*-\r\nunused = 1\r\nname = 'caf\xe9'\r\nif unused:\r\n\tname.encode('ascii')\r\n");

@@ -8,8 +8,8 @@ use crate::{
     passes::inline_functions::replaced,
     slice::{Depth, Slicer, tidied},
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange,
-        ast::{Expr, ExprContext, Stmt, StmtFunctionDef},
+        AnyNodeRef, Program, Ranged,
+        ast::{Expr, Stmt, StmtFunctionDef},
     },
     torch::{Compilation, Form, Torch, compilations},
 };
@@ -140,7 +140,19 @@ impl Jump<'_> {
             AnyNodeRef::StmtAugAssign(_) | AnyNodeRef::StmtAssert(_) => (range, ""),
             _ => return None,
         };
-        let Inputs { parameters, edits } = self.inputs(part, frame)?;
+        let mut parameters = BTreeMap::new();
+        let mut edits = Vec::new();
+        for read in self.outline.values_in(part, frame)? {
+            if is_literal(read.value) {
+                edits.push(Edit::replace(read.range, read.value));
+                continue;
+            }
+            let old = parameters.insert(read.name, read.value);
+            if old.is_some_and(|old| old != read.value) || read.name == "f" {
+                return None;
+            }
+            edits.push(Edit::replace(read.range, read.name));
+        }
         let mut body = replaced(program, part, &edits)?;
         if body.contains('\n') {
             if lead.is_empty() {
@@ -157,62 +169,14 @@ impl Jump<'_> {
             _ if matches!(lead, "if " | "for _ in ") => body.push_str(":\n        pass"),
             _ => {}
         }
-        let names: Vec<&str> = parameters.keys().map(String::as_str).collect();
-        let values: Vec<&str> = parameters.values().map(String::as_str).collect();
+        let names: Vec<&str> = parameters.keys().copied().collect();
+        let values: Vec<&str> = parameters.values().copied().collect();
         Some(format!(
             "{}\ndef f({}):\n    {body}\nf({})\n",
             compiler.decorator(),
             names.join(", "),
             values.join(", ")
         ))
-    }
-
-    /// What a part of a frame reads: parameters with their values, and what is written in its place.
-    fn inputs(&self, part: TextRange, frame: &Frame) -> Option<Inputs> {
-        let program = self.outline.program;
-        let mut inputs = Inputs::default();
-        let mut done = TextRange::default();
-        for node in program.tree().nodes.iter().filter(|node| part.contains_range(node.node.range())) {
-            let range = node.node.range();
-            let name = match node.node {
-                AnyNodeRef::ExprAttribute(it) if it.ctx == ExprContext::Load => it.attr.as_str(),
-                AnyNodeRef::ExprName(it) => it.id.as_str(),
-                _ => continue,
-            };
-            if done.contains_range(range) {
-                continue;
-            }
-            let text = program.slice(range);
-            match frame.values.get(text) {
-                Some(value) if value == text => done = range,
-                Some(value) if is_literal(value) => {
-                    inputs.edits.push(Edit::replace(range, value));
-                    done = range;
-                }
-                Some(value) => {
-                    let old = inputs.parameters.insert(name.to_owned(), value.clone());
-                    if old.is_some_and(|old| old != *value) || name == "f" {
-                        return None;
-                    }
-                    if text != name {
-                        inputs.edits.push(Edit::replace(range, name));
-                    }
-                    done = range;
-                }
-                None if node.node.is_expr_name() && self.is_local(range, part) => return None,
-                None => {}
-            }
-        }
-        Some(inputs)
-    }
-
-    /// Whether a name is bound by the function around a part, outside of that part.
-    fn is_local(&self, name: TextRange, part: TextRange) -> bool {
-        self.outline.program.scopes().variables.iter().any(|variable| {
-            variable.scope != crate::scope::ScopeKind::Module
-                && variable.uses.iter().any(|it| it.range == name)
-                && !variable.bindings.iter().all(|it| part.contains_range(it.range))
-        })
     }
 
     /// The compiled call of the function that begins on a line, with what it was called with.
@@ -241,12 +205,6 @@ impl Jump<'_> {
             _ => None,
         }
     }
-}
-
-#[derive(Default)]
-struct Inputs {
-    parameters: BTreeMap<String, String>,
-    edits: Vec<Edit>,
 }
 
 /// The arguments of a call that gives a function what it was called with.

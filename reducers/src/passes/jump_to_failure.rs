@@ -306,7 +306,7 @@ fn lines(outline: &Outline<'_>, index: usize, slicer: &Slicer<'_>) -> Option<Str
 }
 
 /// The expression of a statement that failed, if that is known and not all of it.
-fn expression(outline: &Outline<'_>, frame: &Frame, statement: usize) -> Option<TextRange> {
+pub(super) fn expression(outline: &Outline<'_>, frame: &Frame, statement: usize) -> Option<TextRange> {
     let (first_line, first, last_line, last) = frame.place;
     let start = outline.offset(first_line?, first?)?;
     let end = outline.offset(last_line?, last?)?;
@@ -318,6 +318,6 @@ fn expression(outline: &Outline<'_>, frame: &Frame, statement: usize) -> Option<
 }
 
 /// An expression that may have several lines, in parentheses if it has.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     if text.contains('\n') { format!("({text})") } else { text.to_owned() }
 }

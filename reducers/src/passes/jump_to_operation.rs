@@ -1,0 +1,114 @@
+use crate::{
+    edit::Edit,
+    evidence::Frame,
+    outline::Outline,
+    pass::{Cx, Prior, Proposals, Stage, pass, whole_text},
+    passes::{
+        inline_functions::replaced,
+        jump_to_failure::{expression, one_line},
+    },
+    slice::{Depth, Slicer, tidied},
+    syntax::{AnyNodeRef, Ranged},
+    torch::Torch,
+};
+
+pass! {
+    /// Leaves only the operation of PyTorch that failed, on fresh tensors and layers like those that it was given.
+    ///
+    /// ```python before
+    /// import torch
+    /// class Model(torch.nn.Module):
+    ///     def __init__(self):
+    ///         super().__init__()
+    ///         self.linear = torch.nn.Linear(4, 2)
+    ///     def forward(self, x):
+    ///         y = self.linear(x)  # fails with self.linear: torch.nn.Linear(4, 2); x: torch.randn(2, 3)
+    ///         return y
+    /// Model()(torch.randn(2, 3))  # fails
+    /// ```
+    /// ```python after
+    /// import torch
+    /// torch.nn.Linear(4, 2)(torch.randn(2, 3))
+    /// ```
+    pub(crate) static JUMP_TO_OPERATION = Pass { stage: Stage::Leap, propose };
+}
+
+fn propose(cx: &Cx<'_>, out: &mut Proposals) {
+    let Some(evidence) = cx.evidence else { return };
+    let tree = cx.program.tree();
+    if Torch::of(cx.program, &tree).is_none() {
+        return;
+    }
+    let outline = Outline::of(cx.program, evidence);
+    for frame in evidence.failure.iter().rev().filter(|frame| !frame.compiled) {
+        let Some(code) = operation(&outline, frame) else { continue };
+        let mut slicer = Slicer::new(&outline, evidence, cx.gaps, Depth::Thin);
+        slicer.keep_names_of(&code);
+        let mut text = slicer.text().unwrap_or_default();
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let text = tidied(cx.program, text + &code);
+        if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
+            out.propose(edits, Prior::Even, "the operation that failed, alone");
+        }
+        out.next_group();
+    }
+}
+
+/// The expression that failed in a frame, with values in the place of what it reads.
+fn operation(outline: &Outline<'_>, frame: &Frame) -> Option<String> {
+    let index = outline.on_line(frame.line)?;
+    let value = match outline.statements[index].node {
+        AnyNodeRef::StmtExpr(it) => Some(&*it.value),
+        AnyNodeRef::StmtReturn(it) => it.value.as_deref(),
+        AnyNodeRef::StmtAssign(it) => Some(&*it.value),
+        AnyNodeRef::StmtAnnAssign(it) => it.value.as_deref(),
+        _ => None,
+    };
+    let part = expression(outline, frame, index).or(value.map(Ranged::range))?;
+    let reads = outline.values_in(part, frame)?;
+    if reads.is_empty() {
+        return None;
+    }
+    let edits: Vec<Edit> = reads.iter().map(|read| Edit::replace(read.range, read.value)).collect();
+    Some(one_line(&replaced(outline.program, part, &edits)?) + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::JUMP_TO_OPERATION;
+    use crate::{evidence::Gaps, syntax::Program, testing::evidence};
+
+    fn texts(text: &str) -> Vec<String> {
+        let program = Program::parse(text).unwrap();
+        let proposals = JUMP_TO_OPERATION.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
+        proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect()
+    }
+
+    #[test]
+    fn every_frame_is_an_attempt() {
+        let text = "\
+import torch
+from torch import nn
+def inner(a, b):
+    b = b.view(2, -1).contiguous().clone()
+    return torch.mm(a, b) + torch.mm(b, a)  # fails with a: torch.ones(2, 3); b: torch.ones(2, 4)
+def outer(x):
+    return inner(x, nn.Linear(3, 4)(x)) + torch.relu(x).sum() + x  # fails with x: torch.ones(2, 3)
+outer(torch.load('x.pt'))  # fails
+";
+        assert_eq!(
+            texts(text),
+            [
+                "import torch\ntorch.mm(torch.ones(2, 3), torch.ones(2, 4)) + torch.mm(torch.ones(2, 4), torch.ones(2, 3))\n",
+            ]
+        );
+    }
+
+    #[test]
+    fn without_values_nothing_is_tried() {
+        assert!(texts("import torch\ndef f(x):\n    return x + 1  # fails\nf(1)  # fails\n").is_empty());
+        assert!(texts("def f(x):\n    return x + 1  # fails with x: 1\nf(1)  # fails\n").is_empty());
+    }
+}
