@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     edit::EditSet,
+    passes::lower_backends::without_compiler,
     paste::gains,
     syntax::{AnyNodeRef, Program, TextRange, Tree},
     torch::{Compilation, Torch, compilations, string},
@@ -101,6 +102,27 @@ pub(crate) fn environment(program: &Program, tree: &Tree<'_>) -> Environment {
     found
 }
 
+/// A program without PyTorch's compiler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Uncompiled {
+    /// It is not compiled as it is.
+    Itself,
+    /// This text is the same program, not compiled.
+    As(String),
+    /// It is not known how to leave the compiler out.
+    Unknown,
+}
+
+/// The same program without PyTorch's compiler.
+pub fn uncompiled(program: &Program) -> Uncompiled {
+    let tree = program.tree();
+    if environment(program, &tree).compiler == Compiler::None {
+        return Uncompiled::Itself;
+    }
+    let text = without_compiler(program).and_then(|edits| edits.apply(program).ok());
+    text.map_or(Uncompiled::Unknown, Uncompiled::As)
+}
+
 /// The arguments without which a program would climb the ladder: those that name a plain backend.
 pub(crate) struct Rungs(Vec<(TextRange, TextRange)>);
 
@@ -132,5 +154,21 @@ impl Rungs {
             touches(*argument) && !edits_done.iter().any(|it| it.range.contains_range(*mention))
         };
         self.0.iter().any(is_touched) && !gains(program, edits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_known_without_their_compiler() {
+        let of = |text: &str| uncompiled(&Program::parse(text).unwrap());
+        assert_eq!(of("import torch\nf(1)\n"), Uncompiled::Itself);
+        assert_eq!(
+            of("import torch\n@torch.compile\ndef f(): pass\ng = torch.compile(f, mode='a')\n"),
+            Uncompiled::As("import torch\ndef f(): pass\ng = f\n".to_owned())
+        );
+        assert_eq!(of("import torch\nc = torch.compile\n"), Uncompiled::Unknown);
     }
 }

@@ -4,6 +4,7 @@ mod bench;
 mod bisect;
 mod check;
 mod completions;
+mod control;
 mod corpus;
 mod inputs;
 mod lab;

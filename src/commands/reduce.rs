@@ -116,14 +116,18 @@ pub(super) fn minimize(
     progress.phase(&format!("signature: {}", settlement.measure.describe()));
     let calibration = session.calibrate(&settlement)?;
     progress.phase(&format!("runner: {}", calibration.describe(None)));
-    let Settlement { measure, timeout, is_fresh, .. } = settlement;
+    let Settlement { measure, timeout, is_fresh, compiled, .. } = settlement;
+    if compiled {
+        progress.phase("what shows without the compiler as well does not count");
+    }
     if !measure.is_hang() {
         journal.forget_what_a_limit_decides(timeout.as_millis() as u64);
     }
     let before = program.sibling(program.shared_text()).unwrap_or(program);
     let copy = before.sibling(before.shared_text()).map_err(|error| Failure::new(Exit::Bug, error))?;
     let options = Options { max_runs, unbound_names: measure.allows_unbound_names() };
-    let mut judge = Live { runner: &session.runner, measure: &measure, timeout, start: calibration.start };
+    let start = calibration.start;
+    let mut judge = Live { runner: &session.runner, measure: &measure, timeout, start, compiled };
     let mut reduction = engine::reduce(copy, passes, &mut judge, journal, &options, &mut |event, tally| {
         if let Event::Commit { program, .. } | Event::Doubted { program, .. } = event {
             // A result that can not be written now is written, or mourned, at the end.

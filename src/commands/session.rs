@@ -12,7 +12,7 @@ use minrepro_reducers::{
     syntax::{Program, ReadError},
 };
 
-use super::{inputs, output::encoded};
+use super::{control, inputs, output::encoded};
 use crate::{
     cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen},
     engine::{Candidate, Halt, Judge, Judged},
@@ -54,6 +54,8 @@ pub(super) struct Settlement {
     pub(super) fastest: Duration,
     /// Why all runs are cold, if an earlier session found out.
     pub(super) cold: Option<String>,
+    /// Whether only what does not show without PyTorch's compiler counts.
+    pub(super) compiled: bool,
     /// Whether the script was run for it just now; else the journal remembers.
     pub(super) is_fresh: bool,
 }
@@ -210,36 +212,41 @@ impl Session {
     pub(super) fn settle(&self, journal: &mut Journal) -> Result<Settlement, Failure> {
         if let Some(settled) = journal.settled().cloned() {
             let timeout = settled.limit.unwrap_or_else(|| self.timeout(settled.wall));
-            let measure = match (settled.signature, &self.args.test) {
+            let measure = match (settled.signature.clone(), &self.args.test) {
                 (Some(signature), None) => Some(Measure::Signature(signature)),
                 (None, Some(test)) => Some(Measure::Test(test.clone())),
                 _ => None,
             };
             if let Some(measure) = measure {
-                let (fastest, cold) = (settled.fastest, settled.cold);
-                return Ok(Settlement { measure, timeout, fastest, cold, is_fresh: false });
+                let Settled { fastest, cold, compiled, .. } = settled;
+                return Ok(Settlement { measure, timeout, fastest, cold, compiled, is_fresh: false });
             }
         }
         let outcomes = self.baseline_runs(RUNS)?;
         let fastest = outcomes.iter().map(|outcome| outcome.wall).min().unwrap_or_default();
+        let first = outcomes.first().cloned();
         let mut limit = None;
         let (measure, wall) = if let Some(test) = &self.args.test {
             (Measure::Test(test.clone()), self.interesting(test, &outcomes)?)
         } else {
-            let shown = outcomes.first().cloned();
             let baseline = Baseline::new(&self.specs, outcomes)
-                .map_err(|error| self.not_reproduced(error, shown.as_ref()))?;
-            limit = shown.filter(|_| baseline.signature.is_hang()).map(|first| self.hang_limit(&first));
+                .map_err(|error| self.not_reproduced(error, first.as_ref()))?;
+            let hanging = first.as_ref().filter(|_| baseline.signature.is_hang());
+            limit = hanging.map(|first| self.hang_limit(first));
             (Measure::Signature(baseline.signature), baseline.wall)
         };
         let signature = match &measure {
             Measure::Signature(signature) => Some(signature.clone()),
             Measure::Test(_) => None,
         };
-        // Where the journal can not be written, the engine will say so.
-        let _ = journal.settle(Settled { signature, wall, fastest, runs: RUNS, limit, cold: None });
         let timeout = limit.unwrap_or_else(|| self.timeout(wall));
-        Ok(Settlement { measure, timeout, fastest, cold: None, is_fresh: true })
+        let compiled = match &first {
+            Some(first) => control::is_wanted(&self.runner, &self.bytes, first, &measure, timeout)?,
+            None => false,
+        };
+        // Where the journal can not be written, the engine will say so.
+        let _ = journal.settle(Settled { signature, wall, fastest, runs: RUNS, limit, compiled, cold: None });
+        Ok(Settlement { measure, timeout, fastest, cold: None, compiled, is_fresh: true })
     }
 
     /// Finds out from where candidates start: warm, if the script shows the bug that way too and sooner.
@@ -445,6 +452,8 @@ pub(super) struct Live<'a> {
     pub(super) measure: &'a Measure,
     pub(super) timeout: Duration,
     pub(super) start: Start,
+    /// Whether only what does not show without PyTorch's compiler counts.
+    pub(super) compiled: bool,
 }
 
 impl Live<'_> {
@@ -455,12 +464,31 @@ impl Live<'_> {
 
 impl Judge for Live<'_> {
     fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
-        let jobs: Vec<Job> = batch.iter().map(|candidate| self.job(candidate)).collect();
-        let result = self.runner.run_all(&jobs, &mut |index, outcome| {
+        let (hopeless, worth): (Vec<usize>, Vec<usize>) =
+            (0..batch.len()).partition(|&it| self.compiled && control::is_hopeless(&batch[it].program));
+        for index in hopeless {
+            deliver(index, Judged { verdict: Verdict::Passed, seconds: 0.0 });
+        }
+        let jobs: Vec<Job> = worth.iter().map(|&index| self.job(&batch[index])).collect();
+        let mut same = Vec::new();
+        let result = self.runner.run_all(&jobs, &mut |at, outcome| {
             let verdict = self.measure.judge(outcome, self.timeout);
-            deliver(index, Judged { verdict, seconds: outcome.wall.as_secs_f64() });
+            let seconds = outcome.wall.as_secs_f64();
+            if self.compiled && verdict.is_same() {
+                same.push((worth[at], seconds));
+            } else {
+                deliver(worth[at], Judged { verdict, seconds });
+            }
         });
-        result.map(|_| ()).map_err(halt)
+        result.map_err(halt)?;
+        same.sort_by_key(|(index, _)| *index);
+        let programs: Vec<&Program> = same.iter().map(|(index, _)| &*batch[*index].program).collect();
+        let shows = control::shows_uncompiled(self.runner, &programs, self.measure, self.timeout, self.start);
+        for ((index, seconds), shows) in same.into_iter().zip(shows.map_err(halt)?) {
+            let verdict = if shows { Verdict::Passed } else { Verdict::Same };
+            deliver(index, Judged { verdict, seconds });
+        }
+        Ok(())
     }
 
     fn confirm(&mut self, candidate: &Candidate) -> Result<Result<(), String>, Halt> {

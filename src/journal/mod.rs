@@ -76,6 +76,9 @@ pub struct Settled {
     /// What a candidate is given, where the bug is that it does not end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Duration>,
+    /// Whether only what does not show without PyTorch's compiler counts.
+    #[serde(default)]
+    pub compiled: bool,
     /// Why all runs are cold, if something was found that speaks against warm ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<String>,
@@ -234,6 +237,7 @@ mod tests {
                 fastest: Duration::from_millis(5),
                 runs: 3,
                 limit: None,
+                compiled: false,
                 cold: None,
             })
             .unwrap();

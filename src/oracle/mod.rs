@@ -17,7 +17,7 @@ pub use accident::Accident;
 pub use baseline::{Baseline, BaselineError, summary};
 pub use derive::{NotDerivable, derive};
 pub use pattern::Pattern;
-pub use place::Place;
+pub use place::{Place, is_in_library};
 pub use signature::{Pace, Part, Signature};
 pub use slips::{Slip, ledger, looser};
 pub use spec::{Spec, SpecError};
@@ -25,4 +25,4 @@ pub use spot::Spot;
 pub use verdict::{Difference, Verdict};
 
 /// Grows whenever the same outcome would be judged in another way; what older rules decided is not read from journals.
-pub const RULES: u32 = 3;
+pub const RULES: u32 = 4;

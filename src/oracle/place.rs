@@ -100,7 +100,7 @@ impl fmt::Display for Place {
 }
 
 /// Whether an exception was raised inside a library.
-pub(super) fn is_in_library(exception: &Exception) -> bool {
+pub fn is_in_library(exception: &Exception) -> bool {
     exception.frames.last().is_some_and(|last| !is_own(exception, last))
 }
 

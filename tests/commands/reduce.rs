@@ -177,6 +177,21 @@ fn the_weakest_compiler_that_shows_the_bug_is_named() {
 }
 
 #[test]
+fn what_only_the_compiler_does_needs_the_compiler() {
+    let place = Place::new();
+    place.file("torch.py", "def compile(model, **settings):\n    return lambda *given: model(*given) + 1\n");
+    place.file("x.py", "import torch\ndef f(x, y):\n    return x * y\nold = f(2, 3)\nnew = torch.compile(f, mode='a')(2, 3)\nassert old == new, 'results differ'\n");
+    let output = place.run(&["x.py", "--no-journal"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && stderr.contains("what shows without the compiler as well"),
+        "{stderr}"
+    );
+    let text = place.read("x.min.py");
+    assert!(text.contains("torch.compile(") && text.contains("assert ") && !text.contains("mode"), "{text}");
+}
+
+#[test]
 fn encodings_and_line_ends_survive() {
     let place = Place::new();
     place.file("x.py", b"# -*- coding: latin-1 -*-\r\nunused = 1\r\nname = 'caf\xe9'\r\nif unused:\r\n\tname.encode('ascii')\r\n");

@@ -37,11 +37,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     if found.is_empty() {
         return;
     }
-    let uncompiled = found.iter().try_fold(EditSet::default(), |mut edits, it| {
-        edits.extend(&without(cx.program, &tree, it)?);
-        Some(edits)
-    });
-    if let Some(edits) = uncompiled.filter(|edits| gains(cx.program, edits)) {
+    if let Some(edits) = without_compiler(cx.program).filter(|edits| gains(cx.program, edits)) {
         out.propose(edits, Prior::Even, "no compilation");
         out.next_group();
     }
@@ -56,6 +52,16 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             out.next_group();
         }
     }
+}
+
+/// The edits that leave nothing to be compiled.
+pub(crate) fn without_compiler(program: &Program) -> Option<EditSet> {
+    let tree = program.tree();
+    let torch = Torch::of(program, &tree)?;
+    compilations(&torch, &tree).iter().try_fold(EditSet::default(), |mut edits, it| {
+        edits.extend(&without(program, &tree, it)?);
+        Some(edits)
+    })
 }
 
 /// The decorator that an expression is.

@@ -1,0 +1,66 @@
+//! Control runs. Where it is the script's own words that say how a compiled program differs from the plain one, any program
+//! can say them; so a candidate counts only if it does not say them without the compiler. Called by the session.
+
+use std::time::Duration;
+
+use minrepro_reducers::{
+    ladder::{Uncompiled, uncompiled},
+    syntax::Program,
+};
+
+use super::session::Measure;
+use crate::{
+    oracle::is_in_library,
+    runner::{End, Job, Outcome, RunError, Runner, Start},
+};
+
+/// Whether candidates need control runs: the script itself tells that it failed, and does not without the compiler.
+pub(super) fn is_wanted(
+    runner: &Runner,
+    bytes: &[u8],
+    outcome: &Outcome,
+    measure: &Measure,
+    timeout: Duration,
+) -> Result<bool, RunError> {
+    let is_own = match &outcome.exception {
+        Some(exception) => !is_in_library(exception),
+        None => matches!(outcome.end, End::Exit(_)),
+    };
+    let Ok(program) = Program::read(bytes) else { return Ok(false) };
+    if !is_own || matches!(measure, Measure::Test(_)) || !matches!(uncompiled(&program), Uncompiled::As(_)) {
+        return Ok(false);
+    }
+    Ok(shows_uncompiled(runner, &[&program], measure, timeout, Start::Cold)? == [false])
+}
+
+/// Which programs show the bug without the compiler as well. Where it can not be left out a program has the benefit of
+/// the doubt.
+pub(super) fn shows_uncompiled(
+    runner: &Runner,
+    programs: &[&Program],
+    measure: &Measure,
+    timeout: Duration,
+    start: Start,
+) -> Result<Vec<bool>, RunError> {
+    let mut shows = Vec::new();
+    let mut jobs = Vec::new();
+    let mut places = Vec::new();
+    for (place, program) in programs.iter().enumerate() {
+        let control = uncompiled(program);
+        shows.push(control == Uncompiled::Itself);
+        let Uncompiled::As(text) = control else { continue };
+        if let Some(bytes) = program.sibling(text).ok().and_then(|program| program.encode()) {
+            jobs.push(Job { start, ..Job::new(bytes.into(), timeout) });
+            places.push(place);
+        }
+    }
+    for (place, outcome) in places.into_iter().zip(runner.run_all(&jobs, &mut |_, _| {})?) {
+        shows[place] = measure.judge(&outcome, timeout).is_same();
+    }
+    Ok(shows)
+}
+
+/// Whether a program can not count, since nothing in it is compiled.
+pub(super) fn is_hopeless(program: &Program) -> bool {
+    uncompiled(program) == Uncompiled::Itself
+}
