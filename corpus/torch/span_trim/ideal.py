@@ -1,0 +1,8 @@
+import torch
+
+class M(torch.nn.Module):
+    def forward(self, x):
+        if x.item() > 2:
+            pass
+
+torch.export.export(M(), (torch.ones(1),))
