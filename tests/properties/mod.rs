@@ -100,7 +100,7 @@ fn every_proposal_on_library_files_keeps_the_contract() {
 /// The scripts of the corpus.
 fn corpus() -> Vec<(PathBuf, Program)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let folders = folder.read_dir().unwrap().flatten();
+    let folders = [folder.join("torch"), folder].into_iter().flat_map(|it| it.read_dir().unwrap().flatten());
     let mut paths: Vec<PathBuf> =
         folders.map(|it| it.path().join("repro.py")).filter(|it| it.is_file()).collect();
     paths.sort();
