@@ -8,7 +8,7 @@ use crate::{
     engine::Kept,
     oracle::Verdict,
     report::write_atomically,
-    scrub::python,
+    scrub::{issue::reported::What, python},
 };
 
 /// So few lines of code are not worth a search.
@@ -35,6 +35,18 @@ pub(in crate::scrub) fn minimize(cx: &mut Cx<'_>, showing: &Showing) -> Result<(
         return Ok((
             End::AlreadyMinimal,
             "it shows only now and then, so it can not be minimized".to_owned(),
+        ));
+    }
+    let is_wrong_result = cx.found.reported.as_ref().is_some_and(|it| matches!(it.what, What::WrongResult));
+    if is_wrong_result && cx.settings.signature.is_empty() {
+        // An assertion fails just as well once all that made it fail for a reason is gone.
+        cx.found.next = Some(format!(
+            "minimize it with a test that also runs a control which must pass: `minrepro {} --test CMD`",
+            original.display()
+        ));
+        return Ok((
+            End::AlreadyMinimal,
+            "only an assertion tells the bug, which would survive without its cause".to_owned(),
         ));
     }
     let reduced = cx.lab.minimize(&original, &showing.signature, &showing.env, &output)?;

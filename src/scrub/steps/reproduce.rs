@@ -10,7 +10,7 @@ use super::{
 use crate::{
     cli::{Exit, Failure},
     oracle::{Spec, derive, summary},
-    runner::{End as RunEnd, Outcome},
+    runner::{End as RunEnd, Exception, Outcome},
     scrub::{
         issue::{analyze, reported::What},
         repair::REPAIRS,
@@ -267,8 +267,17 @@ fn repaired(code: &str, outcome: &Outcome) -> Option<(String, String)> {
     let exception = outcome.exception.as_ref()?;
     let program = Program::parse(code).ok()?;
     REPAIRS.iter().find_map(|repair| {
-        Some((repair.mend(&program, exception)?, format!("{} ({})", repair.what, repair.name)))
+        Some((
+            repair.mend(&program, exception)?,
+            format!("{} ({}, on `{}`)", repair.what, repair.name, headline(exception)),
+        ))
     })
+}
+
+/// The class and the first line of the message.
+fn headline(exception: &Exception) -> String {
+    let message = exception.message.lines().next().unwrap_or_default();
+    format!("{}: {message}", exception.short_class())
 }
 
 /// With a seed behind the imports at the top.
