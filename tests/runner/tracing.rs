@@ -101,6 +101,7 @@ fn causes_exits_and_broken_scripts() {
 const TENSORS: &str = "\
 import torch
 from torch import nn
+torch.manual_seed(0)
 class Model(nn.Module):
     def __init__(self, size, *, more=2):
         super().__init__()
