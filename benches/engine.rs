@@ -34,7 +34,7 @@ impl Judge for Needle {
         for (index, candidate) in batch.iter().enumerate() {
             let same = candidate.program.text().contains("needle()");
             let verdict = if same { Verdict::Same } else { Verdict::Passed };
-            deliver(index, Judged { verdict, seconds: 0.0 });
+            deliver(index, Judged { verdict, seconds: 0.0, runs: 1 });
         }
         Ok(())
     }
@@ -46,7 +46,7 @@ struct Nothing;
 impl Judge for Nothing {
     fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
         for index in 0..batch.len() {
-            deliver(index, Judged { verdict: Verdict::Passed, seconds: 0.0 });
+            deliver(index, Judged { verdict: Verdict::Passed, seconds: 0.0, runs: 1 });
         }
         Ok(())
     }

@@ -30,34 +30,46 @@ pub(super) fn is_wanted(
     if !is_own || matches!(measure, Measure::Test(_)) || !matches!(uncompiled(&program), Uncompiled::As(_)) {
         return Ok(false);
     }
-    Ok(shows_uncompiled(runner, &[&program], measure, timeout, Start::Cold)? == [false])
+    let controls = uncompiled_runs(runner, &[&program], measure, timeout, Start::Cold)?;
+    Ok(controls.iter().all(|control| !control.shows))
 }
 
-/// Which programs show the bug without the compiler as well. Where it can not be left out a program has the benefit of
-/// the doubt.
-pub(super) fn shows_uncompiled(
+/// What came of a program without the compiler.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Control {
+    /// Whether it shows the bug all the same.
+    pub(super) shows: bool,
+    /// How many runs that took.
+    pub(super) runs: u64,
+    /// And how many seconds.
+    pub(super) seconds: f64,
+}
+
+/// Runs programs without the compiler. Where it can not be left out a program has the benefit of the doubt.
+pub(super) fn uncompiled_runs(
     runner: &Runner,
     programs: &[&Program],
     measure: &Measure,
     timeout: Duration,
     start: Start,
-) -> Result<Vec<bool>, RunError> {
-    let mut shows = Vec::new();
+) -> Result<Vec<Control>, RunError> {
+    let mut controls = Vec::new();
     let mut jobs = Vec::new();
     let mut places = Vec::new();
     for (place, program) in programs.iter().enumerate() {
-        let control = uncompiled(program);
-        shows.push(control == Uncompiled::Itself);
-        let Uncompiled::As(text) = control else { continue };
+        let plain = uncompiled(program);
+        controls.push(Control { shows: plain == Uncompiled::Itself, ..Control::default() });
+        let Uncompiled::As(text) = plain else { continue };
         if let Some(bytes) = program.sibling(text).ok().and_then(|program| program.encode()) {
             jobs.push(Job { start, ..Job::new(bytes.into(), timeout) });
             places.push(place);
         }
     }
     for (place, outcome) in places.into_iter().zip(runner.run_all(&jobs, &mut |_, _| {})?) {
-        shows[place] = measure.judge(&outcome, timeout).is_same();
+        let shows = measure.judge(&outcome, timeout).is_same();
+        controls[place] = Control { shows, runs: 1, seconds: outcome.wall.as_secs_f64() };
     }
-    Ok(shows)
+    Ok(controls)
 }
 
 /// Whether a program can not count, since nothing in it is compiled.

@@ -464,31 +464,30 @@ impl Live<'_> {
 
 impl Judge for Live<'_> {
     fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
-        let (hopeless, worth): (Vec<usize>, Vec<usize>) =
-            (0..batch.len()).partition(|&it| self.compiled && control::is_hopeless(&batch[it].program));
-        for index in hopeless {
-            deliver(index, Judged { verdict: Verdict::Passed, seconds: 0.0 });
-        }
-        let jobs: Vec<Job> = worth.iter().map(|&index| self.job(&batch[index])).collect();
+        let jobs: Vec<Job> = batch.iter().map(|candidate| self.job(candidate)).collect();
         let mut same = Vec::new();
-        let result = self.runner.run_all(&jobs, &mut |at, outcome| {
+        let result = self.runner.run_all(&jobs, &mut |index, outcome| {
             let verdict = self.measure.judge(outcome, self.timeout);
             let seconds = outcome.wall.as_secs_f64();
             if self.compiled && verdict.is_same() {
-                same.push((worth[at], seconds));
+                same.push((index, seconds));
             } else {
-                deliver(worth[at], Judged { verdict, seconds });
+                deliver(index, Judged { verdict, seconds, runs: 1 });
             }
         });
         result.map_err(halt)?;
         same.sort_by_key(|(index, _)| *index);
         let programs: Vec<&Program> = same.iter().map(|(index, _)| &*batch[*index].program).collect();
-        let shows = control::shows_uncompiled(self.runner, &programs, self.measure, self.timeout, self.start);
-        for ((index, seconds), shows) in same.into_iter().zip(shows.map_err(halt)?) {
-            let verdict = if shows { Verdict::Passed } else { Verdict::Same };
-            deliver(index, Judged { verdict, seconds });
+        let controls = control::uncompiled_runs(self.runner, &programs, self.measure, self.timeout, self.start);
+        for ((index, seconds), control) in same.into_iter().zip(controls.map_err(halt)?) {
+            let verdict = if control.shows { Verdict::Passed } else { Verdict::Same };
+            deliver(index, Judged { verdict, seconds: seconds + control.seconds, runs: 1 + control.runs });
         }
         Ok(())
+    }
+
+    fn is_hopeless(&self, candidate: &Candidate) -> bool {
+        self.compiled && control::is_hopeless(&candidate.program)
     }
 
     fn confirm(&mut self, candidate: &Candidate) -> Result<Result<(), String>, Halt> {

@@ -219,6 +219,7 @@ impl<'a> Session<'a> {
             let least = self.base.program.size().tokens * 9 / 10;
             members.retain(|member| {
                 !self.verdicts.contains_key(&member.candidate.key)
+                    && !self.judge.is_hopeless(&member.candidate)
                     && member.candidate.program.size().tokens <= least
             });
             let members = distinct(members);
@@ -561,8 +562,11 @@ impl<'a> Session<'a> {
                 self.tally.pruned += 1;
             } else if let Some(record) = self.journal.get(&candidate.key) {
                 let verdict = record.verdict.clone();
-                self.tally.journal_hits += 1;
+                self.tally.journal_hits += record.runs;
                 self.record(candidate.key, verdict, true);
+            } else if self.judge.is_hopeless(candidate) {
+                self.tally.pruned += 1;
+                self.verdicts.insert(candidate.key, Verdict::Passed);
             } else {
                 batch.push((**candidate).clone());
             }
@@ -590,10 +594,10 @@ impl<'a> Session<'a> {
     fn run(&mut self, batch: &[Candidate]) -> Result<(), Stop> {
         let mut delivered: Vec<Option<Verdict>> = vec![None; batch.len()];
         let Self { judge, journal, watch, tally, journal_failed, .. } = self;
-        let result = judge.judge(batch, &mut |index, Judged { verdict, seconds }| {
-            tally.runs += 1;
+        let result = judge.judge(batch, &mut |index, Judged { verdict, seconds, runs }| {
+            tally.runs += runs;
             tally.seconds_in_candidates += seconds;
-            let record = Record { verdict: verdict.clone(), seconds };
+            let record = Record { verdict: verdict.clone(), seconds, runs };
             if !*journal_failed && let Err(error) = journal.put(batch[index].key, record) {
                 *journal_failed = true;
                 watch(&Event::JournalFailed { error: &error }, tally);

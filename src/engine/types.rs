@@ -31,8 +31,10 @@ impl std::fmt::Debug for Candidate {
 pub struct Judged {
     /// The verdict.
     pub verdict: Verdict,
-    /// Wall time of the run, in seconds.
+    /// Wall time of the runs, in seconds.
     pub seconds: f64,
+    /// How many runs it took: more than one where a control run had its say.
+    pub runs: u64,
 }
 
 /// Runs candidates and judges them; the engine knows no more of runners and oracles.
@@ -43,6 +45,11 @@ pub trait Judge {
     ///
     /// What stops the whole reduction. Verdicts delivered before stay valid.
     fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt>;
+
+    /// Whether a candidate is known without a run not to show the bug.
+    fn is_hopeless(&self, _: &Candidate) -> bool {
+        false
+    }
 
     /// Whether a program that was judged to show the bug shows it beyond doubt, for judges that have a quicker and a surer
     /// way. After an error, which says why, the surer way judges all that follows.
@@ -96,7 +103,7 @@ pub struct Options {
 pub struct Tally {
     /// Candidate runs of this session.
     pub runs: u64,
-    /// Candidates whose verdict an earlier session had recorded.
+    /// Runs whose verdict an earlier session had recorded.
     pub journal_hits: u64,
     /// Candidates dropped without a run: conflicting edits, no syntax, no gain, unbound names, tried before.
     pub pruned: u64,
@@ -111,7 +118,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Candidates whose verdict was asked for, by a run or from the journal.
+    /// Runs that verdicts rest on, of this session or from the journal.
     pub fn judged(&self) -> u64 {
         self.runs + self.journal_hits
     }

@@ -57,8 +57,15 @@ impl TryFrom<String> for Key {
 pub struct Record {
     /// The verdict.
     pub verdict: Verdict,
-    /// Wall time of the run, in seconds.
+    /// Wall time of the runs, in seconds.
     pub seconds: f64,
+    /// How many runs it took, control runs included.
+    #[serde(default = "one")]
+    pub runs: u64,
+}
+
+fn one() -> u64 {
+    1
 }
 
 /// What the baseline runs settled: kept, so that a rerun is judged by the same measure.
@@ -217,7 +224,7 @@ mod tests {
     use super::*;
 
     fn record(verdict: Verdict) -> Record {
-        Record { verdict, seconds: 0.5 }
+        Record { verdict, seconds: 0.5, runs: 1 }
     }
 
     fn path(folder: &Path) -> std::path::PathBuf {

@@ -27,7 +27,7 @@ impl<F: FnMut(&str) -> bool> Judge for Closure<F> {
             *self.asked.entry(batch[index].key).or_default() += 1;
             let same = (self.interesting)(batch[index].program.text());
             let verdict = if same { Verdict::Same } else { Verdict::Passed };
-            deliver(index, Judged { verdict, seconds: 0.0 });
+            deliver(index, Judged { verdict, seconds: 0.0, runs: 1 });
         }
         Ok(())
     }
@@ -217,7 +217,7 @@ fn a_halt_keeps_what_was_found_and_judged() {
                 self.0 -= 1;
                 let same = candidate.program.text().contains("y = x + 7");
                 let verdict = if same { Verdict::Same } else { Verdict::Passed };
-                deliver(index, Judged { verdict, seconds: 0.5 });
+                deliver(index, Judged { verdict, seconds: 0.5, runs: 1 });
             }
             Ok(())
         }
@@ -253,7 +253,7 @@ fn what_is_not_confirmed_is_taken_back() {
                 let text = candidate.program.text();
                 let same = text.contains("needle") && (!self.sure || text.contains("anchor"));
                 let verdict = if same { Verdict::Same } else { Verdict::Passed };
-                deliver(index, Judged { verdict, seconds: 0.0 });
+                deliver(index, Judged { verdict, seconds: 0.0, runs: 1 });
             }
             Ok(())
         }
@@ -298,8 +298,45 @@ fn records_of_another_session_are_believed() {
     let mut journal = Journal::in_memory();
     let program = Program::parse("x = 1\ny = 2\n").unwrap();
     let key = Key::of(b"x = 1\n");
-    journal.put(key, Record { verdict: Verdict::Same, seconds: 1.0 }).unwrap();
+    journal.put(key, Record { verdict: Verdict::Same, seconds: 1.0, runs: 2 }).unwrap();
     let mut judge = Closure { interesting: |_: &str| false, reversed: false, asked: HashMap::new() };
     let reduction = reduce(program, PASSES, &mut judge, &mut journal, &Options::default(), &mut |_, _| {});
     assert_eq!(reduction.program.text(), "x = 1\n");
+    assert_eq!(reduction.tally.journal_hits, 2);
+}
+
+#[test]
+fn what_is_hopeless_is_never_run() {
+    /// Knows that nothing shows the bug without its anchor, and counts what it runs.
+    struct Knowing(u64);
+    impl Judge for Knowing {
+        fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+            for (index, candidate) in batch.iter().enumerate() {
+                let text = candidate.program.text();
+                assert!(text.contains("anchor"), "{text}");
+                let verdict = if text.contains("needle") { Verdict::Same } else { Verdict::Passed };
+                // Each has a control run.
+                deliver(index, Judged { verdict, seconds: 0.0, runs: 2 });
+                self.0 += 1;
+            }
+            Ok(())
+        }
+
+        fn is_hopeless(&self, candidate: &Candidate) -> bool {
+            !candidate.program.text().contains("anchor")
+        }
+    }
+    let mut judge = Knowing(0);
+    let reduction = reduce(
+        Program::parse("noise = 1\nanchor = 2\nneedle = 3\nmore = 4\n").unwrap(),
+        PASSES,
+        &mut judge,
+        &mut Journal::in_memory(),
+        &Options::default(),
+        &mut |_, _| {},
+    );
+    assert!(matches!(reduction.stop, Stop::Done));
+    let left = reduction.program.text();
+    assert!(left.contains("needle") && left.contains("anchor") && !left.contains("noise"), "{left}");
+    assert_eq!(reduction.tally.runs, 2 * judge.0);
 }
