@@ -478,7 +478,8 @@ impl Judge for Live<'_> {
         result.map_err(halt)?;
         same.sort_by_key(|(index, _)| *index);
         let programs: Vec<&Program> = same.iter().map(|(index, _)| &*batch[*index].program).collect();
-        let controls = control::uncompiled_runs(self.runner, &programs, self.measure, self.timeout, self.start);
+        let controls =
+            control::uncompiled_runs(self.runner, &programs, self.measure, self.timeout, self.start);
         for ((index, seconds), control) in same.into_iter().zip(controls.map_err(halt)?) {
             let verdict = if control.shows { Verdict::Passed } else { Verdict::Same };
             deliver(index, Judged { verdict, seconds: seconds + control.seconds, runs: 1 + control.runs });
