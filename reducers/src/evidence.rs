@@ -28,6 +28,10 @@ pub struct Evidence {
     /// Those of the exceptions that it was raised from or while handling, the nearest first.
     #[serde(default)]
     pub causes: Vec<Vec<Frame>>,
+    /// Where the failure was PyTorch's in a backward: the program's frames of the forward call that it went back through,
+    /// outermost first. Their values are those of another run, and what later lines of their functions read is among them.
+    #[serde(default)]
+    pub forward: Vec<Frame>,
 }
 
 impl Evidence {

@@ -75,7 +75,8 @@ pub(crate) fn check_example(pass: &Pass) {
 
 /// Evidence as comments on the lines of a text tell it: `# not executed`, and `# fails` or `# fails with x: 1; y: 2` on the
 /// lines of the traceback, the inner ones first; `# compiled` likewise on those that were being
-/// compiled; `# called with x: 1` on the lines of functions. All functions were entered.
+/// compiled; `# called with x: 1` on the lines of functions; `# goes back with x: 1` on those of the forward call, the inner
+/// ones first. All functions were entered.
 pub(crate) fn evidence(text: &str) -> Evidence {
     let mut evidence = Evidence::default();
     for (line, content) in (1..).zip(text.lines()) {
@@ -92,7 +93,8 @@ pub(crate) fn evidence(text: &str) -> Evidence {
             evidence.arguments.insert(line, pairs(values));
         }
         let compiled = content.split_once("# compiled");
-        if let Some((_, values)) = content.split_once("# fails").or(compiled) {
+        let forward = content.split_once("# goes back");
+        if let Some((_, values)) = content.split_once("# fails").or(compiled).or(forward) {
             let is_module = !content.starts_with(' ');
             let frame = Frame {
                 line,
@@ -101,7 +103,8 @@ pub(crate) fn evidence(text: &str) -> Evidence {
                 values: pairs(values),
                 ..Frame::default()
             };
-            evidence.failure.insert(0, frame);
+            let frames = if forward.is_some() { &mut evidence.forward } else { &mut evidence.failure };
+            frames.insert(0, frame);
         }
     }
     evidence

@@ -337,17 +337,27 @@ class Tracer:
         self.raised = {}  # id -> (exception, what had been returned when it was raised)
         self.failure = []
         self.causes = []
+        self.forward = []
         self.namespace = {}
         self.arguments = {}  # first line of a function -> what it was first called with, as expressions
         self.watched = {}  # line -> attributes that are read there
+        self.graded = set()  # watched lines that were seen with gradients
         self.seen = {}  # watched line -> the frame when it first came there
 
     def line(self, frame, line):
         count = self.hits.get(line, 0) + 1
         self.hits[line] = count
-        if line in self.watched and line not in self.seen:
+        if line in self.watched and (line not in self.seen or self.goes_back_first(line)):
             self.seen[line] = self.frame(frame, line, self.watched[line])
         return count < LINES
+
+    def goes_back_first(self, line):
+        """Whether a line that was seen without gradients only is seen with them now."""
+        goes_back = sys.modules["torch"].is_grad_enabled()
+        first = goes_back and line not in self.graded
+        if goes_back:
+            self.graded.add(line)
+        return first
 
     def call(self, frame):
         code = frame.f_code
@@ -558,7 +568,18 @@ class Tracer:
         """Takes down what the statements on these lines read, when the script comes by."""
         self.watched = {line: self.reads(line) for line in lines}
 
-    def add(self, eager, lines):
+    def rest_of(self, line):
+        """The lines of the statements that may follow a line in its function."""
+        import ast
+
+        if self.tree is None:
+            self.tree = ast.parse(self.source)
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+        around = [it for it in ast.walk(self.tree) if isinstance(it, kinds) and line in range(it.lineno, it.end_lineno + 1)]
+        scope = max(around, key=lambda it: it.lineno, default=self.tree)
+        return sorted({it.lineno for it in ast.walk(scope) if isinstance(it, ast.stmt) and it.lineno > line})
+
+    def add(self, eager, lines, forward):
         """Adds what another run did that was not compiled: code that is compiled runs as something else."""
         for mine, its in ((self.hits, eager.hits), (self.entered, eager.entered)):
             for line, count in its.items():
@@ -570,6 +591,14 @@ class Tracer:
                 self.arguments[first] = values
         self.varying |= eager.varying
         self.failure += [dict(eager.seen[line], compiled=True) for line in lines if line in eager.seen]
+        for line in forward:
+            frame = eager.seen.get(line)
+            if frame is not None:
+                # What its result meets on its way out of the function.
+                for other in self.rest_of(line):
+                    for name, text in eager.seen.get(other, {}).get("values", {}).items():
+                        frame["values"].setdefault(name, text)
+                self.forward.append(frame)
 
     def save(self, out):
         import json
@@ -583,6 +612,7 @@ class Tracer:
                     "varying": sorted(self.varying),
                     "failure": self.failure,
                     "causes": self.causes,
+                    "forward": self.forward,
                     "arguments": sorted(self.arguments.items()),
                 },
                 file,
@@ -599,28 +629,22 @@ def module(script):
     return made.__dict__
 
 
-def run_eagerly(tracer, code, lines):
-    """Runs a script once more without compiling anything, silently, and adds what that shows."""
+def run_again(tracer, code, namespace):
+    """Runs a script once more, silently; not what it is compiled to."""
     import os
 
     torch = sys.modules["torch"]
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
-    os.environ["TORCHDYNAMO_DISABLE"] = "1"
-    if hasattr(torch.compiler, "set_stance"):
-        torch.compiler.set_stance("force_eager")
-    eager = Tracer(tracer.script, tracer.source)
-    eager.namespace = module(tracer.script)
-    eager.watch(lines)
     sys.stdout.flush()
     sys.stderr.flush()
     streams = [os.dup(stream) for stream in (1, 2)]
     silence = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(silence, stream)
-    stop = eager.start()
+    stop = tracer.start() if tracer is not None else lambda: None
     try:
-        exec(code, eager.namespace)
+        exec(code, namespace)
     except BaseException:
         pass
     stop()
@@ -628,7 +652,62 @@ def run_eagerly(tracer, code, lines):
     sys.stderr.flush()
     for stream, saved in zip((1, 2), streams):
         os.dup2(saved, stream)
-    tracer.add(eager, lines)
+
+
+def run_eagerly(tracer, code, lines, forward):
+    """Runs a script once more without compiling anything, and adds what that shows."""
+    import os
+
+    torch = sys.modules["torch"]
+    os.environ["TORCHDYNAMO_DISABLE"] = "1"
+    if hasattr(torch.compiler, "set_stance"):
+        torch.compiler.set_stance("force_eager")
+    eager = Tracer(tracer.script, tracer.source)
+    eager.namespace = module(tracer.script)
+    watched = list(lines) + list(forward)
+    for line in forward:
+        watched += tracer.rest_of(line)
+    eager.watch(watched)
+    run_again(eager, code, eager.namespace)
+    tracer.add(eager, lines, forward)
+
+
+def is_backward(error):
+    """Whether autograd was at work when it failed."""
+    traceback = error.__traceback__
+    while traceback is not None:
+        if "torch/autograd/" in traceback.tb_frame.f_code.co_filename.replace("\\", "/"):
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def forward_lines(script, code):
+    """The script's lines, outermost first, of the forward call whose backward fails: autograd's anomaly mode names them."""
+    import re
+    import warnings
+
+    torch = sys.modules["torch"]
+    said = []
+    torch.autograd.set_detect_anomaly(True, check_nan=False)
+    warnings.simplefilter("always")
+    names = ("showwarning", "filterwarnings", "simplefilter")
+    saved = [getattr(warnings, name) for name in names]
+    warnings.showwarning = lambda message, *rest, **more: said.append(str(message))
+    # What the script would rather not see matters here.
+    warnings.filterwarnings = warnings.simplefilter = lambda *rest, **more: None
+    try:
+        run_again(None, code, module(script))
+    finally:
+        for name, value in zip(names, saved):
+            setattr(warnings, name, value)
+        torch.autograd.set_detect_anomaly(False)
+    lines = []
+    for text in said:
+        if "Traceback of forward call" in text:
+            found = re.findall(r'File "([^"]+)", line (\d+)', text)
+            lines = [int(line) for file, line in found if file == script] or lines
+    return lines
 
 
 def main():
@@ -673,9 +752,11 @@ def main():
                 thread.join()
         stop()
     tracer.save(out)
-    if "torch._dynamo.convert_frame" in sys.modules:
+    if "torch" in sys.modules:
         try:
-            run_eagerly(tracer, code, tracer.compiled(failed))
+            forward = forward_lines(script, code) if failed is not None and is_backward(failed) else []
+            if forward or "torch._dynamo.convert_frame" in sys.modules:
+                run_eagerly(tracer, code, tracer.compiled(failed), forward)
         except Exception:
             pass
         tracer.save(out)

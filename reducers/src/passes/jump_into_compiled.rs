@@ -181,30 +181,60 @@ impl Jump<'_> {
 
     /// The compiled call of the function that begins on a line, with what it was called with.
     fn function(&self, line: u32, compiler: &Compiler) -> Option<String> {
-        let outline = self.outline;
+        if !self.evidence.arguments[&line].values().any(|value| value.contains("torch.")) {
+            return None;
+        }
+        let Called { def, owner, arguments } = Called::of(self.outline, self.evidence, line)?;
+        match owner {
+            None if def.decorator_list.is_empty() => {
+                Some(format!("{}({arguments})\n", compiler.call(&def.name)))
+            }
+            None => Some(format!("{}({arguments})\n", def.name)),
+            Some(model) if def.name.as_str() == "forward" => {
+                Some(format!("{}({arguments})\n", compiler.call(model)))
+            }
+            Some(_) => None,
+        }
+    }
+}
+
+/// A function of the module or of a class, and what it was first called with.
+struct Called<'a, 'e> {
+    def: &'a StmtFunctionDef,
+    /// The object whose method it is.
+    owner: Option<&'e str>,
+    arguments: String,
+}
+
+impl<'a, 'e> Called<'a, 'e> {
+    /// The one that begins on a line.
+    fn of(outline: &Outline<'a>, evidence: &'e Evidence, line: u32) -> Option<Self> {
         let begins = |index: &usize| outline.line_of(outline.statements[*index].range.start()) == line;
         let index = (0..outline.statements.len())
             .filter(begins)
             .find(|&it| matches!(outline.statements[it].node, AnyNodeRef::StmtFunctionDef(_)))?;
         let AnyNodeRef::StmtFunctionDef(def) = outline.statements[index].node else { return None };
-        let values = &self.evidence.arguments[&line];
-        if !values.values().any(|value| value.contains("torch.")) {
-            return None;
-        }
+        let values = evidence.arguments.get(&line)?;
         match outline.statements[index].parent.map(|it| outline.statements[it].node) {
-            None if def.decorator_list.is_empty() => {
-                let arguments = arguments(def, values, 0)?;
-                Some(format!("{}({arguments})\n", compiler.call(&def.name)))
-            }
-            None => Some(format!("{}({})\n", def.name, arguments(def, values, 0)?)),
-            Some(AnyNodeRef::StmtClassDef(_)) if def.name.as_str() == "forward" => {
+            None => Some(Self { def, owner: None, arguments: arguments(def, values, 0)? }),
+            Some(AnyNodeRef::StmtClassDef(_)) => {
                 let own = def.parameters.iter_non_variadic_params().next()?.name();
-                let model = values.get(own.as_str())?;
-                Some(format!("{}({})\n", compiler.call(model), arguments(def, values, 1)?))
+                let owner = values.get(own.as_str())?;
+                Some(Self { def, owner: Some(owner), arguments: arguments(def, values, 1)? })
             }
             _ => None,
         }
     }
+}
+
+/// The call of the function that begins on a line with what it was first called with.
+pub(super) fn call_of(outline: &Outline<'_>, evidence: &Evidence, line: u32) -> Option<String> {
+    let Called { def, owner, arguments } = Called::of(outline, evidence, line)?;
+    Some(match (owner, def.name.as_str()) {
+        (None, name) => format!("{name}({arguments})"),
+        (Some(model), "forward") => format!("{model}({arguments})"),
+        (Some(owner), name) => format!("{owner}.{name}({arguments})"),
+    })
 }
 
 /// The arguments of a call that gives a function what it was called with.

@@ -40,6 +40,7 @@ pub(crate) mod inline_parameters;
 pub(crate) mod inline_variables;
 pub(crate) mod inline_wrappers;
 pub(crate) mod jump_into_compiled;
+pub(crate) mod jump_to_backward;
 pub(crate) mod jump_to_failure;
 pub(crate) mod jump_to_operation;
 pub(crate) mod keep_slice;
