@@ -46,10 +46,10 @@ pass! {
 }
 
 /// A module that was called: its class, itself as an expression, and what it was given.
-struct Called<'a> {
-    class: &'a str,
-    module: &'a str,
-    given: Vec<&'a str>,
+pub(super) struct Called<'a> {
+    pub(super) class: &'a str,
+    pub(super) module: &'a str,
+    pub(super) given: Vec<&'a str>,
 }
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
@@ -59,8 +59,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         return;
     }
     let outline = Outline::of(cx.program, evidence);
-    let called: Vec<Called<'_>> =
-        evidence.arguments.iter().filter_map(|(&line, values)| called(&outline, line, values)).collect();
+    let called = all_called(&outline, evidence);
     for node in &tree.nodes {
         let AnyNodeRef::ExprCall(call) = node.node else { continue };
         let Expr::Name(name) = &*call.func else { continue };
@@ -83,6 +82,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             out.next_group();
         }
     }
+}
+
+/// The modules of the program that were called.
+pub(super) fn all_called<'a>(outline: &Outline<'a>, evidence: &'a Evidence) -> Vec<Called<'a>> {
+    evidence.arguments.iter().filter_map(|(&line, values)| called(outline, line, values)).collect()
 }
 
 /// The module whose `forward` begins on a line.

@@ -4,11 +4,12 @@ use crate::{
     outline::Outline,
     pass::{Cx, Prior, Proposals, Stage, pass, whole_text},
     passes::{
+        descend_into_modules::{Called, all_called},
         inline_functions::replaced,
         jump_to_failure::{expression, one_line},
     },
     slice::{Depth, Slicer, tidied},
-    syntax::{AnyNodeRef, Ranged},
+    syntax::{AnyNodeRef, Ranged, TextRange},
     torch::Torch,
 };
 
@@ -40,24 +41,29 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         return;
     }
     let outline = Outline::of(cx.program, evidence);
+    let called = all_called(&outline, evidence);
     for frame in evidence.failure.iter().rev().filter(|frame| !frame.compiled) {
-        let Some(code) = operation(&outline, frame) else { continue };
-        let mut slicer = Slicer::new(&outline, evidence, cx.gaps, Depth::Thin);
-        slicer.keep_names_of(&code);
-        let mut text = slicer.text().unwrap_or_default();
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
+        let alone = operation(&outline, frame).into_iter().map(|code| (code, Depth::Thin));
+        // What a call leaves behind may be left by any of its statements.
+        let used = after_use(&outline, frame, &called).into_iter().map(|code| (code, Depth::Full));
+        for (code, depth) in alone.chain(used) {
+            let mut slicer = Slicer::new(&outline, evidence, cx.gaps, depth);
+            slicer.keep_names_of(&code);
+            let mut text = slicer.text().unwrap_or_default();
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            let text = tidied(cx.program, text + &code);
+            if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
+                out.propose(edits, Prior::Even, "the operation that failed, alone");
+            }
+            out.next_group();
         }
-        let text = tidied(cx.program, text + &code);
-        if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
-            out.propose(edits, Prior::Even, "the operation that failed, alone");
-        }
-        out.next_group();
     }
 }
 
-/// The expression that failed in a frame, with values in the place of what it reads.
-fn operation(outline: &Outline<'_>, frame: &Frame) -> Option<String> {
+/// The expression that failed in a frame.
+fn failing(outline: &Outline<'_>, frame: &Frame) -> Option<TextRange> {
     let index = outline.on_line(frame.line)?;
     let value = match outline.statements[index].node {
         AnyNodeRef::StmtExpr(it) => Some(&*it.value),
@@ -66,13 +72,37 @@ fn operation(outline: &Outline<'_>, frame: &Frame) -> Option<String> {
         AnyNodeRef::StmtAnnAssign(it) => it.value.as_deref(),
         _ => None,
     };
-    let part = expression(outline, frame, index).or(value.map(Ranged::range))?;
+    expression(outline, frame, index).or(value.map(Ranged::range))
+}
+
+/// The expression that failed in a frame, with values in the place of what it reads.
+fn operation(outline: &Outline<'_>, frame: &Frame) -> Option<String> {
+    let part = failing(outline, frame)?;
     let reads = outline.values_in(part, frame)?;
     if reads.is_empty() {
         return None;
     }
     let edits: Vec<Edit> = reads.iter().map(|read| Edit::replace(read.range, read.value)).collect();
     Some(one_line(&replaced(outline.program, part, &edits)?) + "\n")
+}
+
+/// The same after a module that it reads, or a part of it, was called once: what a call leaves in it may matter.
+fn after_use(outline: &Outline<'_>, frame: &Frame, called: &[Called<'_>]) -> Vec<String> {
+    let Some(part) = failing(outline, frame) else { return Vec::new() };
+    let reads = outline.values_in(part, frame).unwrap_or_default();
+    let is_of = |value: &str, class: &str| value.strip_prefix(class).is_some_and(|it| it.starts_with('('));
+    let Some(at) = reads.iter().position(|read| called.iter().any(|it| is_of(read.value, it.class))) else {
+        return Vec::new();
+    };
+    let name = reads[at].name;
+    let text = |used: &Called<'_>| {
+        let edits: Vec<Edit> = (reads.iter().enumerate())
+            .map(|(index, read)| Edit::replace(read.range, if index == at { name } else { read.value }))
+            .collect();
+        let expression = one_line(&replaced(outline.program, part, &edits)?);
+        Some(format!("{name} = {}\n{name}({})\n{expression}\n", used.module, used.given.join(", ")))
+    };
+    called.iter().filter_map(text).collect()
 }
 
 #[cfg(test)]
@@ -104,6 +134,33 @@ outer(torch.load('x.pt'))  # fails
                 "import torch\ntorch.mm(torch.ones(2, 3), torch.ones(2, 4)) + torch.mm(torch.ones(2, 4), torch.ones(2, 3))\n",
             ]
         );
+    }
+
+    #[test]
+    fn what_a_call_leaves_in_a_module_is_made_by_one_call() {
+        let text = "\
+import copy
+import torch
+class Part(torch.nn.Module):
+    def forward(self, y):  # called with self: Part(); y: torch.rand(2, 8)
+        self.last = y.sin()
+class Whole(torch.nn.Module):
+    def forward(self, x):  # called with self: Whole(); x: torch.rand(2, 4)
+        return Part()(torch.cat([x, x], 1))
+def average(trainer):
+    return copy.deepcopy(trainer.model)  # fails with trainer.model: Whole()
+average(load('a file that is not there'))  # fails
+";
+        let head = "\
+import copy
+import torch
+class Part(torch.nn.Module):
+    def forward(self, y):
+        self.last = y.sin()
+";
+        let tail = "model = Part()\nmodel(torch.rand(2, 8))\ncopy.deepcopy(model)\n";
+        let texts = texts(text);
+        assert!(texts.contains(&format!("{head}{tail}")), "{texts:#?}");
     }
 
     #[test]
