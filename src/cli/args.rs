@@ -416,10 +416,13 @@ pub struct BenchArgs {
     /// user's cache folder.
     #[arg(short, long, value_name = "PYTHON")]
     pub python: Vec<PathBuf>,
-    /// Only checks that `repro.py` and `ideal.py` show the case's signature, each in three runs, and that `ideal.py` does
-    /// on the rung that the case names but not on the next weaker one; reduces nothing.
+    /// Only checks that `repro.py` and `ideal.py` show the case's signature, and that `ideal.py` does on the rung that the
+    /// case names but not on the next weaker one; reduces nothing.
     #[arg(long, conflicts_with_all = ["json", "keep"])]
     pub check: bool,
+    /// How often `--check` runs `repro.py` and `ideal.py`.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "check", value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub runs: u8,
     /// Runs at a time [default: the number of cores].
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,

@@ -1,6 +1,6 @@
 //! `minrepro bench FOLDER...`: minimizes every case of a corpus and holds the results against what an expert wrote.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
 use anyhow::{Context, anyhow};
 use minrepro_reducers::registry::PASSES;
@@ -8,16 +8,17 @@ use serde::Serialize;
 
 use super::{
     corpus::{Case, Interpreters, Rung, cases},
-    output::Output,
+    output::{Output, encoded},
     reduce::minimize,
-    session::{Session, Settlement},
+    session::{Measure, Session},
 };
 use crate::{
     cli::{BenchArgs, Exit, Failure, Printer, RunArgs, SandboxWhen},
     engine::Stop,
     journal::Journal,
+    oracle::Baseline,
     report::{Confirmed, Progress, write_atomically},
-    runner::{Interpreter, Start},
+    runner::{Interpreter, Job, Start},
 };
 
 /// The figures of one case.
@@ -105,7 +106,7 @@ fn run_args(case: &Case, python: &Interpreter, args: &BenchArgs) -> RunArgs {
         signature: vec![case.expected.signature.clone()],
         test: None,
         python: Some(python.path.clone()),
-        timeout: Some(std::time::Duration::from_secs_f64(case.expected.timeout)),
+        timeout: Some(Duration::from_secs_f64(case.expected.timeout)),
         memory: None,
         env: Vec::new(),
         sandbox: SandboxWhen::Auto,
@@ -124,24 +125,20 @@ fn check(
 ) -> Result<Vec<String>, Failure> {
     let started = std::time::Instant::now();
     let (session, _) = Session::start(&case.script, &run_args(case, python, args))?;
-    let mut faults = Vec::new();
-    match session.settle(&mut Journal::in_memory()) {
-        Ok(settled) => {
-            let confirmed = session.confirm(&case.ideal, &settled.measure, settled.timeout)?;
-            faults.extend(ideal_fault(confirmed));
-            if let Some(rung) = case.expected.rung {
-                faults.extend(rung_fault(case, rung, true, &session, &settled)?);
-                if let Some(weaker) = rung.weaker() {
-                    faults.extend(rung_fault(case, weaker, false, &session, &settled)?);
-                }
-            }
+    let outcomes = session.baseline_runs(args.runs.into())?;
+    let first = outcomes.first().cloned();
+    let faults = match Baseline::new(&session.specs, outcomes) {
+        Ok(baseline) => {
+            let timeout = session.timeout(baseline.wall);
+            ideal_faults(case, &session, &Measure::Signature(baseline.signature), timeout, args.runs.into())?
         }
-        Err(failure) if matches!(failure.exit, Exit::NotReproduced | Exit::Unstable) => {
-            faults.push(format!("`repro.py`: {}", failure.error));
+        Err(error) => {
+            let failure = session.not_reproduced(error, first.as_ref());
+            let mut faults = vec![format!("`repro.py`: {}", failure.error)];
             faults.extend(failure.details);
+            faults
         }
-        Err(failure) => return Err(failure),
-    }
+    };
     printer.data(&format!(
         "{:24} {:16} {:>6.1} s  {}\n",
         case.name,
@@ -152,19 +149,34 @@ fn check(
     Ok(faults)
 }
 
-/// What is wrong with an ideal that shows the bug on a rung where it should not, or does not where it should.
-fn rung_fault(
+/// What is wrong with an ideal: whether it shows the bug as it is and on its rung, and does not on the next weaker one. All
+/// that is run at once.
+fn ideal_faults(
     case: &Case,
-    rung: Rung,
-    expected: bool,
     session: &Session,
-    settled: &Settlement,
-) -> Result<Option<String>, Failure> {
-    let text = rung.lowered(case.ideal.text());
-    let outcomes = session.run_times(text.as_bytes(), 1, settled.timeout)?;
-    let shows = outcomes.iter().all(|outcome| settled.measure.judge(outcome, settled.timeout).is_same());
-    let verb = if shows { "shows" } else { "does not show" };
-    Ok((shows != expected).then(|| format!("`ideal.py` {verb} the signature on rung {}", rung.name())))
+    measure: &Measure,
+    timeout: Duration,
+    times: usize,
+) -> Result<Vec<String>, Failure> {
+    let ideal = encoded(&case.ideal).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let rungs: Vec<(Rung, bool)> = case.expected.rung.map_or_else(Vec::new, |rung| {
+        std::iter::once((rung, true)).chain(rung.weaker().map(|weaker| (weaker, false))).collect()
+    });
+    let mut jobs = vec![Job::new(ideal.into(), timeout); times];
+    let lowered = rungs.iter().map(|(rung, _)| rung.lowered(case.ideal.text()));
+    jobs.extend(lowered.map(|text| Job::new(text.into_bytes().into(), timeout)));
+    let outcomes = session.runner.run_all(&jobs, &mut |_, _| {})?;
+    let shows: Vec<bool> = outcomes.iter().map(|outcome| measure.judge(outcome, timeout).is_same()).collect();
+    let (as_it_is, lowered) = shows.split_at(times);
+    let same = as_it_is.iter().filter(|&&shows| shows).count();
+    let mut faults: Vec<String> = ideal_fault(Confirmed { same, of: times }).into_iter().collect();
+    for (&shows, (rung, expected)) in lowered.iter().zip(rungs) {
+        if shows != expected {
+            let verb = if shows { "shows" } else { "does not show" };
+            faults.push(format!("`ideal.py` {verb} the signature on rung {}", rung.name()));
+        }
+    }
+    Ok(faults)
 }
 
 /// What is wrong with an ideal that does not show the bug each time.
@@ -201,7 +213,7 @@ fn run(case: &Case, python: &Interpreter, args: &BenchArgs, printer: Printer) ->
     let last = reduction.commits.last().map_or(0, |commit| commit.run);
     let runs = reduction.tally.runs;
     let over = |tokens: u32| f64::from(tokens) / f64::from(best.max(1));
-    let timeout = session.timeout(std::time::Duration::ZERO);
+    let timeout = session.timeout(Duration::ZERO);
     let mut faults: Vec<String> =
         ideal_fault(session.confirm(ideal, &minimized.measure, timeout)?).into_iter().collect();
     let text = reduction.program.text();
