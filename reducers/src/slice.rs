@@ -8,6 +8,7 @@ use crate::{
     edit::{Edit, EditSet},
     evidence::{Evidence, Frame, Gaps},
     outline::Outline,
+    pass::{Cx, whole_text},
     passes::{
         drop_blank_lines::DROP_BLANK_LINES, drop_comments::DROP_COMMENTS, drop_docstrings::DROP_DOCSTRINGS,
         drop_unused_imports::DROP_UNUSED_IMPORTS,
@@ -53,6 +54,8 @@ pub(crate) struct Slicer<'a> {
     kept: Vec<bool>,
     variables: HashSet<usize>,
     attributes: HashSet<Name>,
+    /// Names of methods that are kept with every class that has them.
+    methods: HashSet<Name>,
     /// Values that variables are given in place of what made them: those of each frame of the failure, by its function.
     values: Vec<(Option<usize>, &'a Frame)>,
     which: Values,
@@ -82,6 +85,7 @@ impl<'a> Slicer<'a> {
             kept: vec![false; outline.statements.len()],
             variables: HashSet::new(),
             attributes: HashSet::new(),
+            methods: HashSet::new(),
             values: Vec::new(),
             which: Values::Made,
             replaced: BTreeMap::new(),
@@ -267,7 +271,8 @@ impl<'a> Slicer<'a> {
         statement.is_executed
             && match statement.node {
                 AnyNodeRef::StmtFunctionDef(def) => {
-                    (is_special(&def.name) || !self.outline.attributes.contains(&def.name.id))
+                    let is_called = self.outline.attributes.contains(&def.name.id);
+                    (is_special(&def.name) || !is_called || self.methods.contains(&def.name.id))
                         && self.is_entered(index)
                 }
                 AnyNodeRef::StmtAssign(it) => {
@@ -451,6 +456,28 @@ fn is_change(statement: &AnyNodeRef<'_>, name: TextRange) -> bool {
 pub(crate) fn names_of(expression: &str) -> Vec<String> {
     let Ok(program) = Program::parse(expression) else { return Vec::new() };
     program.scopes().unbound_names().into_iter().map(str::to_owned).collect()
+}
+
+/// The program as some code alone, after what of the program that code needs.
+pub(crate) fn only(
+    cx: &Cx<'_>,
+    outline: &Outline<'_>,
+    evidence: &Evidence,
+    code: &str,
+    depth: Depth,
+) -> Option<EditSet> {
+    let parsed = Program::parse(code).ok()?;
+    let mut slicer = Slicer::new(outline, evidence, cx.gaps, depth);
+    slicer.methods.extend(parsed.tree().nodes.into_iter().filter_map(|node| match node.node {
+        AnyNodeRef::ExprAttribute(it) => Some(it.attr.id.clone()),
+        _ => None,
+    }));
+    slicer.keep_names_of(code);
+    let mut text = slicer.text().unwrap_or_default();
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    whole_text(cx.program, &tidied(cx.program, text + code)?)
 }
 
 /// A text without what is there for readers, and without imports that nothing uses.

@@ -136,6 +136,12 @@ class Writer:
                 return self.names[id(module)] + "." + name
         if getattr(torch.nn, name, None) is value:
             return self.write(torch) + ".nn." + name
+        # What lies deeper is found there if the script has imported that.
+        found, path = torch, value.__module__.split(".")[1:] + [name]
+        for part in path:
+            found = getattr(found, part, None)
+        if found is value:
+            return ".".join([self.write(torch)] + path)
         raise Stop
 
     def suspended(self, value):
@@ -155,6 +161,11 @@ class Writer:
         if made is not None and made[0] is value:
             self.named(kind)
             return self.named(kind) + "(" + self.arguments(made[1], made[2]) + ")"
+        functools = sys.modules.get("functools")
+        if functools is not None and kind is functools.partial:
+            # A function first: what a module is called with is not known here.
+            text = self.arguments((value.func,) + value.args, value.keywords.items())
+            return self.named(kind) + "(" + text + ")"
         fields = getattr(kind, "__dataclass_fields__", None)
         if fields is not None:
             parts = [(n, getattr(value, n)) for n, f in fields.items() if f.init]

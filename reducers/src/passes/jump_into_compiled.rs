@@ -4,9 +4,9 @@ use crate::{
     edit::Edit,
     evidence::{Evidence, Frame},
     outline::Outline,
-    pass::{Cx, Prior, Proposals, Stage, pass, whole_text},
+    pass::{Cx, Prior, Proposals, Stage, pass},
     passes::inline_functions::replaced,
-    slice::{Depth, Slicer, tidied},
+    slice::{Depth, only},
     syntax::{
         AnyNodeRef, Program, Ranged,
         ast::{Expr, Stmt, StmtFunctionDef},
@@ -55,14 +55,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         let called = evidence.arguments.keys().filter_map(|&line| jump.function(line, compiler));
         for code in alone.chain(called) {
             for depth in [Depth::Thin, Depth::Full] {
-                let mut slicer = Slicer::new(&outline, evidence, cx.gaps, depth);
-                slicer.keep_names_of(&code);
-                let mut text = slicer.text().unwrap_or_default();
-                if !text.is_empty() && !text.ends_with('\n') {
-                    text.push('\n');
-                }
-                let text = tidied(cx.program, text + &code);
-                if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
+                if let Some(edits) = only(cx, &outline, evidence, &code, depth) {
                     out.propose(edits, Prior::Even, "what fails when it is compiled, alone");
                 }
                 out.next_group();

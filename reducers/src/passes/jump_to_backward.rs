@@ -2,13 +2,13 @@ use crate::{
     edit::Edit,
     evidence::{Evidence, Frame},
     outline::Outline,
-    pass::{Cx, Prior, Proposals, Stage, pass, whole_text},
+    pass::{Cx, Prior, Proposals, Stage, pass},
     passes::{
         inline_functions::replaced,
         jump_into_compiled::call_of,
         jump_to_failure::{expression, one_line},
     },
-    slice::{Depth, Slicer, tidied},
+    slice::{Depth, only},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, Stmt},
@@ -52,14 +52,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         codes.extend(function(&outline, evidence, frame));
         for code in codes {
             for depth in [Depth::Thin, Depth::Full] {
-                let mut slicer = Slicer::new(&outline, evidence, cx.gaps, depth);
-                slicer.keep_names_of(&code);
-                let mut text = slicer.text().unwrap_or_default();
-                if !text.is_empty() && !text.ends_with('\n') {
-                    text.push('\n');
-                }
-                let text = tidied(cx.program, text + &code);
-                if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
+                if let Some(edits) = only(cx, &outline, evidence, &code, depth) {
                     out.propose(edits, Prior::Even, "the call whose backward fails, alone");
                 }
                 out.next_group();
@@ -104,12 +97,27 @@ fn given(outline: &Outline<'_>, frame: &Frame, part: TextRange, kept: &[&str]) -
     replaced(outline.program, part, &edits)
 }
 
-/// The failing call alone, and its backward.
-fn operation(outline: &Outline<'_>, frame: &Frame) -> Option<String> {
-    let (index, range, _) = value(outline, frame)?;
-    let part = expression(outline, frame, index).unwrap_or(range);
-    let text = one_line(&given(outline, frame, part, &[])?);
-    backward(&text)
+/// The failing call alone, and its backward: that of the first and that of the last of several results.
+fn operation(outline: &Outline<'_>, frame: &Frame) -> Vec<String> {
+    let code = || {
+        let (index, range, _) = value(outline, frame)?;
+        let part = expression(outline, frame, index).unwrap_or(range);
+        let text = one_line(&given(outline, frame, part, &[])?);
+        let results = match outline.statements[index].node {
+            AnyNodeRef::StmtAssign(it) if part == range => match it.targets.as_slice() {
+                [Expr::Tuple(it)] => it.elts.len(),
+                _ => 0,
+            },
+            _ => 0,
+        };
+        let parts = if results == 0 {
+            vec![String::new()]
+        } else {
+            vec!["[0]".to_owned(), format!("[{}]", results - 1)]
+        };
+        Some(parts.into_iter().filter_map(|part| backward(&format!("{text}{part}"))).collect())
+    };
+    code().unwrap_or_default()
 }
 
 /// The statement of the failing call, those of its block that have to do with its result, and the backward of what they
@@ -230,6 +238,29 @@ for x, y in load('a file that is not there', 'and another one that is not there 
                 "import torch\nfrom torch import nn\nnn.MSELoss()(torch.rand(2) + 1, torch.ones(2)).sum().backward()\n"
             ]
         );
+    }
+
+    #[test]
+    fn functions_of_autograd_keep_their_backward() {
+        let text = "\
+import torch
+class Round(torch.autograd.Function):
+    def forward(ctx, x, step):
+        return x
+    def backward(ctx, grad):
+        return grad
+    def other(self):  # not executed
+        pass
+def quantize(x):
+    y, z = Round.apply(x, 2.0)  # goes back with Round: Round; x: torch.rand(2, requires_grad=True)
+    return y
+loss = quantize(load('a file that is not there', 'and another one that is not there')).sum()  # goes back
+loss.backward()  # fails
+";
+        let head = "import torch\nclass Round(torch.autograd.Function):\n    def forward(ctx, x, step):\n        return x\n    def backward(ctx, grad):\n        return grad\n";
+        let call = "Round.apply(torch.rand(2, requires_grad=True), 2.0)";
+        let expected = [0, 1].map(|at| format!("{head}{call}[{at}].sum().backward()\n"));
+        assert_eq!(texts(text), expected);
     }
 
     #[test]

@@ -2,13 +2,13 @@ use crate::{
     edit::Edit,
     evidence::Frame,
     outline::Outline,
-    pass::{Cx, Prior, Proposals, Stage, pass, whole_text},
+    pass::{Cx, Prior, Proposals, Stage, pass},
     passes::{
         descend_into_modules::{Called, all_called},
         inline_functions::replaced,
         jump_to_failure::{expression, one_line},
     },
-    slice::{Depth, Slicer, tidied},
+    slice::{Depth, only},
     syntax::{AnyNodeRef, Ranged, TextRange},
     torch::Torch,
 };
@@ -47,14 +47,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         // What a call leaves behind may be left by any of its statements.
         let used = after_use(&outline, frame, &called).into_iter().map(|code| (code, Depth::Full));
         for (code, depth) in alone.chain(used) {
-            let mut slicer = Slicer::new(&outline, evidence, cx.gaps, depth);
-            slicer.keep_names_of(&code);
-            let mut text = slicer.text().unwrap_or_default();
-            if !text.is_empty() && !text.ends_with('\n') {
-                text.push('\n');
-            }
-            let text = tidied(cx.program, text + &code);
-            if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
+            if let Some(edits) = only(cx, &outline, evidence, &code, depth) {
                 out.propose(edits, Prior::Even, "the operation that failed, alone");
             }
             out.next_group();
