@@ -249,8 +249,6 @@ class Round(torch.autograd.Function):
         return x
     def backward(ctx, grad):
         return grad
-    def other(self):  # not executed
-        pass
 def quantize(x):
     y, z = Round.apply(x, 2.0)  # goes back with Round: Round; x: torch.rand(2, requires_grad=True)
     return y
