@@ -54,8 +54,8 @@ pub(crate) struct Slicer<'a> {
     kept: Vec<bool>,
     variables: HashSet<usize>,
     attributes: HashSet<Name>,
-    /// Names of methods that are kept with every class that has them.
-    methods: HashSet<Name>,
+    /// Whether attributes count only in what is kept anyway: all objects are made anew, by names.
+    is_anew: bool,
     /// Values that variables are given in place of what made them: those of each frame of the failure, by its function.
     values: Vec<(Option<usize>, &'a Frame)>,
     which: Values,
@@ -85,7 +85,7 @@ impl<'a> Slicer<'a> {
             kept: vec![false; outline.statements.len()],
             variables: HashSet::new(),
             attributes: HashSet::new(),
-            methods: HashSet::new(),
+            is_anew: false,
             values: Vec::new(),
             which: Values::Made,
             replaced: BTreeMap::new(),
@@ -151,7 +151,11 @@ impl<'a> Slicer<'a> {
             for index in 0..self.kept.len() {
                 let statement = &self.outline.statements[index];
                 let is_near = statement.parent.is_none_or(|parent| self.kept[parent]);
-                if is_near && statement.is_executed && !self.kept[index] && self.names_a_gap(index) {
+                if is_near
+                    && statement.is_executed
+                    && !self.kept[index]
+                    && (self.names_a_gap(index) || self.makes_an_attribute(index))
+                {
                     self.keep(index);
                 }
             }
@@ -169,6 +173,32 @@ impl<'a> Slicer<'a> {
         let is_word = |char: char| char.is_alphanumeric() || char == '_';
         !self.gaps.words.is_empty()
             && text.split(|char| !is_word(char)).any(|word| self.gaps.words.contains(word))
+    }
+
+    /// Whether a statement near what is kept makes an attribute that is read there.
+    fn makes_an_attribute(&self, index: usize) -> bool {
+        let statement = &self.outline.statements[index];
+        let is_read = |name: &str| self.attributes.iter().any(|it| it == name);
+        if !self.is_anew {
+            return false;
+        }
+        let of_class = statement
+            .parent
+            .is_some_and(|it| matches!(self.outline.statements[it].node, AnyNodeRef::StmtClassDef(_)));
+        let is_member = match statement.node {
+            AnyNodeRef::StmtFunctionDef(def) => is_read(&def.name) && self.is_entered(index),
+            AnyNodeRef::StmtAssign(it) => {
+                it.targets.iter().any(|it| matches!(it, Expr::Name(it) if is_read(&it.id)))
+            }
+            _ => false,
+        };
+        let is_store = || {
+            let stores = self.outline.stores.iter().filter(|(name, _)| self.attributes.contains(*name));
+            stores.flat_map(|(_, at)| at).any(|&at| at == index)
+                && (statement.parent.is_some()
+                    || statement.reads.iter().any(|(variable, _)| self.variables.contains(variable)))
+        };
+        (of_class && is_member) || is_store()
     }
 
     fn settle(&mut self) {
@@ -271,8 +301,7 @@ impl<'a> Slicer<'a> {
         statement.is_executed
             && match statement.node {
                 AnyNodeRef::StmtFunctionDef(def) => {
-                    let is_called = self.outline.attributes.contains(&def.name.id);
-                    (is_special(&def.name) || !is_called || self.methods.contains(&def.name.id))
+                    (is_special(&def.name) || !self.outline.attributes.contains(&def.name.id))
                         && self.is_entered(index)
                 }
                 AnyNodeRef::StmtAssign(it) => {
@@ -407,6 +436,9 @@ impl<'a> Slicer<'a> {
     }
 
     fn grow_by_attribute(&mut self, name: &Name) {
+        if self.is_anew {
+            return;
+        }
         for variable in &self.outline.program.scopes().variables {
             if variable.scope == ScopeKind::Class && variable.name == *name {
                 for binding in &variable.bindings {
@@ -468,7 +500,8 @@ pub(crate) fn only(
 ) -> Option<EditSet> {
     let parsed = Program::parse(code).ok()?;
     let mut slicer = Slicer::new(outline, evidence, cx.gaps, depth);
-    slicer.methods.extend(parsed.tree().nodes.into_iter().filter_map(|node| match node.node {
+    slicer.is_anew = true;
+    slicer.attributes.extend(parsed.tree().nodes.into_iter().filter_map(|node| match node.node {
         AnyNodeRef::ExprAttribute(it) => Some(it.attr.id.clone()),
         _ => None,
     }));

@@ -352,10 +352,13 @@ class Tracer:
         self.namespace = {}
         self.arguments = {}  # first line of a function -> what it was first called with, as expressions
         self.watched = {}  # line -> attributes that are read there
+        self.is_let_alone = False  # whether PyTorch's compiler knows that this is not to be compiled
         self.graded = set()  # watched lines that were seen with gradients
         self.seen = {}  # watched line -> the frame when it first came there
 
     def line(self, frame, line):
+        if not self.is_let_alone and "torch" in sys.modules:
+            self.is_let_alone = let_alone(TRACER)
         count = self.hits.get(line, 0) + 1
         self.hits[line] = count
         if line in self.watched and (line not in self.seen or self.goes_back_first(line)):
@@ -628,6 +631,25 @@ class Tracer:
                 },
                 file,
             )
+
+
+TRACER = sys._getframe().f_code
+
+
+def let_alone(code):
+    """Keeps PyTorch's compiler from what is watching: it compiles whatever is called while compiled code runs."""
+    own = getattr(getattr(getattr(sys.modules["torch"], "_C", None), "_dynamo", None), "eval_frame", None)
+    if hasattr(own, "set_code_exec_strategy"):
+        skip = own._FrameAction.SKIP
+        own.set_code_exec_strategy(code, own._FrameExecStrategy(skip, skip))
+    elif hasattr(own, "skip_code"):
+        own.skip_code(code)
+    else:
+        return False
+    for inner in code.co_consts:
+        if isinstance(inner, type(code)):
+            let_alone(inner)
+    return True
 
 
 def module(script):

@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use crate::{
     edit::Edit,
     evidence::{Evidence, Frame},
@@ -142,19 +144,19 @@ fn followed(outline: &Outline<'_>, frame: &Frame) -> Option<String> {
             AnyNodeRef::StmtAssign(it) if it.targets.len() == 1 && name(&it.targets[0]).is_some() => {
                 let value = given(outline, frame, it.value.range(), &results)?;
                 last = name(&it.targets[0])?;
-                text.push_str(&format!("{last} = {}\n", one_line(&value)));
+                let _ = writeln!(text, "{last} = {}", one_line(&value));
                 results.push(last);
             }
             AnyNodeRef::StmtAugAssign(it) => {
                 let value = given(outline, frame, it.value.range(), &results)?;
                 let target =
                     outline.program.slice(TextRange::new(it.range.start(), it.value.range().start()));
-                text.push_str(&format!("{target}{}\n", one_line(&value)));
+                let _ = writeln!(text, "{target}{}", one_line(&value));
             }
             AnyNodeRef::StmtExpr(it) if outline.program.slice(it.range).ends_with(".backward()") => break,
             AnyNodeRef::StmtExpr(it) => {
                 let value = given(outline, frame, it.range, &results)?;
-                text.push_str(&format!("{}\n", one_line(&value)));
+                let _ = writeln!(text, "{}", one_line(&value));
             }
             _ => break,
         }
