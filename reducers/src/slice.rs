@@ -345,7 +345,9 @@ impl<'a> Slicer<'a> {
                 self.todo.push(Need::Statement(statement));
             }
         }
-        if self.depth != Depth::Thin {
+        // A function of a module that is called changes no more than what is made anew.
+        let is_import = variable.bindings.iter().all(|it| it.kind == BindingKind::Import);
+        if self.depth != Depth::Thin && !(self.is_anew && is_import) {
             let changes = self.changes(index);
             self.todo.extend(changes.into_iter().map(Need::Statement));
         }
@@ -468,7 +470,7 @@ fn is_result(outline: &Outline<'_>, index: usize) -> bool {
         | AnyNodeRef::StmtContinue(_)
         | AnyNodeRef::StmtGlobal(_)
         | AnyNodeRef::StmtNonlocal(_) => true,
-        _ => statement.yields || outline.own_text(index).contains("super()"),
+        _ => statement.yields || outline.own_text(index).contains("super("),
     }
 }
 
