@@ -7,6 +7,7 @@ pub mod cost;
 mod dimensions;
 pub mod edit;
 pub mod evidence;
+pub mod grounds;
 pub mod hints;
 pub mod ladder;
 pub mod list;

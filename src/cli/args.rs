@@ -123,6 +123,9 @@ pub struct RunArgs {
     /// The sign of the bug; see below. Without it and --test it is derived from the script's own failure.
     #[arg(short, long, value_name = "SIG", conflicts_with = "test")]
     pub signature: Vec<String>,
+    /// Refuses the same words from elsewhere in a library, which are only told otherwise.
+    #[arg(long)]
+    pub strict: bool,
     /// A test that exits with 0 while the candidate is still interesting.
     ///
     /// Runs in the scratch folder that holds the candidate under the script's own name; the candidate's path is its last

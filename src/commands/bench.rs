@@ -104,6 +104,7 @@ pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure>
 fn run_args(case: &Case, python: &Interpreter, args: &BenchArgs) -> RunArgs {
     RunArgs {
         signature: vec![case.expected.signature.clone()],
+        strict: case.expected.strict,
         test: None,
         python: Some(python.path.clone()),
         timeout: Some(Duration::from_secs_f64(case.expected.timeout)),
@@ -215,7 +216,7 @@ fn run(case: &Case, python: &Interpreter, args: &BenchArgs, printer: Printer) ->
     let over = |tokens: u32| f64::from(tokens) / f64::from(best.max(1));
     let timeout = session.timeout(Duration::ZERO);
     let mut faults: Vec<String> =
-        ideal_fault(session.confirm(ideal, &minimized.measure, timeout)?).into_iter().collect();
+        ideal_fault(session.confirm(ideal, &minimized.measure, timeout)?.0).into_iter().collect();
     let text = reduction.program.text();
     faults.extend(expected.keep.iter().filter(|it| !text.contains(*it)).map(|it| format!("`{it}` is gone")));
     faults.extend(

@@ -22,6 +22,9 @@ use crate::{
 pub(super) struct Expected {
     pub(super) description: String,
     pub(super) signature: String,
+    /// Whether the case is run with `--strict`.
+    #[serde(default)]
+    pub(super) strict: bool,
     python: String,
     /// Packages that the script imports, each with the version that shows the bug.
     #[serde(default)]

@@ -92,6 +92,8 @@ pub(super) struct Minimized {
     pub(super) before: Program,
     pub(super) reduction: Reduction,
     pub(super) confirmed: Confirmed,
+    /// Where in a library the result fails, if that is not where the script did.
+    elsewhere: Option<String>,
     pub(super) measure: Measure,
     runner: String,
     /// From where candidates started, and what that saved.
@@ -116,7 +118,7 @@ pub(super) fn minimize(
     progress.phase(&format!("signature: {}", settlement.measure.describe()));
     let calibration = session.calibrate(&settlement)?;
     progress.phase(&format!("runner: {}", calibration.describe(None)));
-    let Settlement { measure, timeout, is_fresh, compiled, .. } = settlement;
+    let Settlement { measure, timeout, is_fresh, compiled, grounds, .. } = settlement;
     if compiled {
         progress.phase("what shows without the compiler as well does not count");
     }
@@ -127,7 +129,7 @@ pub(super) fn minimize(
     let copy = before.sibling(before.shared_text()).map_err(|error| Failure::new(Exit::Bug, error))?;
     let options = Options { max_runs, unbound_names: measure.allows_unbound_names() };
     let start = calibration.start;
-    let mut judge = Live { runner: &session.runner, measure: &measure, timeout, start, compiled };
+    let mut judge = Live { runner: &session.runner, measure: &measure, timeout, start, compiled, grounds };
     let mut reduction = engine::reduce(copy, passes, &mut judge, journal, &options, &mut |event, tally| {
         if let Event::Commit { program, .. } | Event::Doubted { program, .. } = event {
             // A result that can not be written now is written, or mourned, at the end.
@@ -135,19 +137,19 @@ pub(super) fn minimize(
         }
         progress.event(event, tally);
     });
-    let confirmed = match &reduction.stop {
-        Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Confirmed::default(),
+    let (confirmed, elsewhere) = match &reduction.stop {
+        Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Default::default(),
         // Nothing went: the baseline runs of a moment ago are the confirmation.
-        _ if reduction.commits.is_empty() && is_fresh => Confirmed { same: RUNS, of: RUNS },
+        _ if reduction.commits.is_empty() && is_fresh => (Confirmed { same: RUNS, of: RUNS }, None),
         _ => {
             session.runner.set_deadline(None);
             progress.phase("running the result anew");
             match session.confirm(&reduction.program, &measure, timeout) {
-                Ok(confirmed) => confirmed,
+                Ok(found) => found,
                 Err(error) => {
                     // What was found is written all the same.
                     reduction.stop = Stop::Halted(halt(error));
-                    Confirmed::default()
+                    Default::default()
                 }
             }
         }
@@ -158,6 +160,7 @@ pub(super) fn minimize(
         before,
         reduction,
         confirmed,
+        elsewhere,
         measure,
         runner,
         calibration,
@@ -205,6 +208,7 @@ impl Minimized {
             slips,
             kept: kept.clone(),
             confirmed: self.confirmed,
+            elsewhere: self.elsewhere.clone(),
             stop: match stop {
                 Stop::Done => "done",
                 Stop::MaxRuns => "max-runs",

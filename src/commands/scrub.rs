@@ -70,6 +70,7 @@ pub(super) fn tools() -> Result<Tools, Failure> {
 pub(super) fn run_args(args: &ProbeArgs) -> RunArgs {
     RunArgs {
         signature: Vec::new(),
+        strict: false,
         test: None,
         python: args.python.clone(),
         timeout: None,

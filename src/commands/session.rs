@@ -9,10 +9,11 @@ use std::{
 use anyhow::Context;
 use minrepro_reducers::{
     evidence::Evidence,
+    grounds::{Grounds, Telling},
     syntax::{Program, ReadError},
 };
 
-use super::{control, inputs, output::encoded};
+use super::{control, grounds, inputs, output::encoded};
 use crate::{
     cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen},
     engine::{Candidate, Halt, Judge, Judged},
@@ -56,6 +57,8 @@ pub(super) struct Settlement {
     pub(super) cold: Option<String>,
     /// Whether only what does not show without PyTorch's compiler counts.
     pub(super) compiled: bool,
+    /// What the script's own statement that tells of the bug has to rest on.
+    pub(super) grounds: Option<Grounds>,
     /// Whether the script was run for it just now; else the journal remembers.
     pub(super) is_fresh: bool,
 }
@@ -155,7 +158,7 @@ impl Session {
         let inputs =
             inputs::fingerprint(&self.script, &[&self.bytes, test.as_bytes()], &self.programs, written);
         format!(
-            "{} {RULES} {:?} {} {inputs} {interpreter:?} {specs:?} {:?} {:?} {:?} {} {:?} {:?}",
+            "{} {RULES} {:?} {} {inputs} {interpreter:?} {specs:?} {:?} {:?} {:?} {} {:?} {:?} {:?}",
             env!("CARGO_PKG_VERSION"),
             self.script,
             blake3::hash(&self.bytes),
@@ -165,6 +168,7 @@ impl Session {
             self.memory,
             self.runner.confinement(),
             args.runner,
+            args.strict,
         )
     }
 
@@ -218,8 +222,16 @@ impl Session {
                 _ => None,
             };
             if let Some(measure) = measure {
-                let Settled { fastest, cold, compiled, .. } = settled;
-                return Ok(Settlement { measure, timeout, fastest, cold, compiled, is_fresh: false });
+                let Settled { fastest, cold, compiled, grounds, .. } = settled;
+                return Ok(Settlement {
+                    measure,
+                    timeout,
+                    fastest,
+                    cold,
+                    compiled,
+                    grounds,
+                    is_fresh: false,
+                });
             }
         }
         let outcomes = self.baseline_runs(RUNS)?;
@@ -233,7 +245,8 @@ impl Session {
                 .map_err(|error| self.not_reproduced(error, first.as_ref()))?;
             let hanging = first.as_ref().filter(|_| baseline.signature.is_hang());
             limit = hanging.map(|first| self.hang_limit(first));
-            (Measure::Signature(baseline.signature), baseline.wall)
+            let signature = Signature { strict: self.args.strict, ..baseline.signature };
+            (Measure::Signature(signature), baseline.wall)
         };
         let signature = match &measure {
             Measure::Signature(signature) => Some(signature.clone()),
@@ -244,9 +257,26 @@ impl Session {
             Some(first) => control::is_wanted(&self.runner, &self.bytes, first, &measure, timeout)?,
             None => false,
         };
+        let grounds = match &first {
+            Some(first) if !compiled => {
+                grounds::of_script(&self.runner, &self.bytes, first, &measure, timeout)?
+            }
+            _ => None,
+        };
+        let cold = None;
+        let settled = Settled {
+            signature,
+            wall,
+            fastest,
+            runs: RUNS,
+            limit,
+            compiled,
+            grounds: grounds.clone(),
+            cold: cold.clone(),
+        };
         // Where the journal can not be written, the engine will say so.
-        let _ = journal.settle(Settled { signature, wall, fastest, runs: RUNS, limit, compiled, cold: None });
-        Ok(Settlement { measure, timeout, fastest, cold: None, compiled, is_fresh: true })
+        let _ = journal.settle(settled);
+        Ok(Settlement { measure, timeout, fastest, cold, compiled, grounds, is_fresh: true })
     }
 
     /// Finds out from where candidates start: warm, if the script shows the bug that way too and sooner.
@@ -391,18 +421,19 @@ impl Session {
         format!("cd {} && {env}{}", quoted(&folder.to_string_lossy()), self.command_line(file))
     }
 
-    /// Runs a program anew, several times.
+    /// Runs a program anew, several times; and where it failed, if that is elsewhere in a library than the script.
     pub(super) fn confirm(
         &self,
         program: &Program,
         measure: &Measure,
         timeout: Duration,
-    ) -> Result<Confirmed, RunError> {
+    ) -> Result<(Confirmed, Option<String>), RunError> {
         let bytes =
             encoded(program).map_err(|source| RunError::Scratch { folder: self.script.clone(), source })?;
         let outcomes = self.run_times(&bytes, RUNS, timeout)?;
         let same = outcomes.iter().filter(|outcome| measure.judge(outcome, timeout).is_same()).count();
-        Ok(Confirmed { same, of: outcomes.len() })
+        let elsewhere = outcomes.iter().find_map(|outcome| measure.elsewhere(outcome));
+        Ok((Confirmed { same, of: outcomes.len() }, elsewhere))
     }
 }
 
@@ -421,6 +452,14 @@ impl Measure {
                 message: String::new(),
                 line: None,
             }),
+        }
+    }
+
+    /// Where an exception was raised, if that is in a library and not where the bug was.
+    pub(super) fn elsewhere(&self, outcome: &Outcome) -> Option<String> {
+        match self {
+            Self::Signature(signature) => signature.elsewhere(outcome),
+            Self::Test(_) => None,
         }
     }
 
@@ -446,6 +485,14 @@ impl Measure {
     }
 }
 
+/// What further runs say against a candidate that shows the bug, and what they took.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Doubt {
+    pub(super) verdict: Option<Verdict>,
+    pub(super) seconds: f64,
+    pub(super) runs: u64,
+}
+
 /// Judges candidates by running them.
 pub(super) struct Live<'a> {
     pub(super) runner: &'a Runner,
@@ -454,9 +501,28 @@ pub(super) struct Live<'a> {
     pub(super) start: Start,
     /// Whether only what does not show without PyTorch's compiler counts.
     pub(super) compiled: bool,
+    /// What the statement that tells of the bug has to rest on, if that is one of the script's.
+    pub(super) grounds: Option<Grounds>,
 }
 
 impl Live<'_> {
+    /// What keeps candidates that show the bug from counting: they show it without the compiler as well, or what they say of
+    /// themselves rests on nothing.
+    fn doubts(&self, shown: &[(&Program, Option<Telling>)]) -> Result<Vec<Doubt>, RunError> {
+        if let Some(wanted) = &self.grounds {
+            return grounds::doubts(wanted, self.runner, shown, self.timeout, self.start);
+        }
+        let programs: Vec<&Program> = shown.iter().map(|(program, _)| *program).collect();
+        let controls =
+            control::uncompiled_runs(self.runner, &programs, self.measure, self.timeout, self.start)?;
+        let doubt = |it: control::Control| Doubt {
+            verdict: it.shows.then_some(Verdict::Passed),
+            seconds: it.seconds,
+            runs: it.runs,
+        };
+        Ok(controls.into_iter().map(doubt).collect())
+    }
+
     fn job(&self, candidate: &Candidate) -> Job {
         Job { start: self.start, ..Job::new(candidate.bytes.clone(), self.timeout) }
     }
@@ -465,24 +531,25 @@ impl Live<'_> {
 impl Judge for Live<'_> {
     fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
         let jobs: Vec<Job> = batch.iter().map(|candidate| self.job(candidate)).collect();
+        let is_doubtful = self.compiled || self.grounds.is_some();
         let mut same = Vec::new();
         let result = self.runner.run_all(&jobs, &mut |index, outcome| {
             let verdict = self.measure.judge(outcome, self.timeout);
             let seconds = outcome.wall.as_secs_f64();
-            if self.compiled && verdict.is_same() {
-                same.push((index, seconds));
+            if is_doubtful && verdict.is_same() {
+                same.push((index, seconds, grounds::telling(outcome, self.measure)));
             } else {
                 deliver(index, Judged { verdict, seconds, runs: 1 });
             }
         });
         result.map_err(halt)?;
-        same.sort_by_key(|(index, _)| *index);
-        let programs: Vec<&Program> = same.iter().map(|(index, _)| &*batch[*index].program).collect();
-        let controls =
-            control::uncompiled_runs(self.runner, &programs, self.measure, self.timeout, self.start);
-        for ((index, seconds), control) in same.into_iter().zip(controls.map_err(halt)?) {
-            let verdict = if control.shows { Verdict::Passed } else { Verdict::Same };
-            deliver(index, Judged { verdict, seconds: seconds + control.seconds, runs: 1 + control.runs });
+        same.sort_by_key(|(index, ..)| *index);
+        let shown: Vec<(&Program, Option<Telling>)> =
+            same.iter().map(|(index, _, telling)| (&*batch[*index].program, telling.clone())).collect();
+        let doubts = self.doubts(&shown).map_err(halt)?;
+        for ((index, seconds, _), doubt) in same.iter().zip(doubts) {
+            let verdict = doubt.verdict.unwrap_or(Verdict::Same);
+            deliver(*index, Judged { verdict, seconds: seconds + doubt.seconds, runs: 1 + doubt.runs });
         }
         Ok(())
     }

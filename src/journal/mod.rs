@@ -5,7 +5,7 @@ mod file;
 
 use std::{collections::HashMap, fmt, io, path::Path, str::FromStr, time::Duration};
 
-use minrepro_reducers::evidence::Evidence;
+use minrepro_reducers::{evidence::Evidence, grounds::Grounds};
 use serde::{Deserialize, Serialize};
 
 use crate::oracle::{Signature, Verdict};
@@ -86,6 +86,9 @@ pub struct Settled {
     /// Whether only what does not show without PyTorch's compiler counts.
     #[serde(default)]
     pub compiled: bool,
+    /// What the script's own statement that tells of the bug has to rest on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grounds: Option<Grounds>,
     /// Why all runs are cold, if something was found that speaks against warm ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<String>,
@@ -245,6 +248,7 @@ mod tests {
                 runs: 3,
                 limit: None,
                 compiled: false,
+                grounds: None,
                 cold: None,
             })
             .unwrap();

@@ -6,6 +6,7 @@ use std::{collections::BTreeSet, sync::LazyLock};
 use regex::Regex;
 
 use super::{
+    origin::is_raised,
     pattern::Pattern,
     place::{Place, is_in_library},
     signature::{Part, Signature, leaves},
@@ -102,7 +103,10 @@ fn of_exceptions(exceptions: &[&Exception]) -> Option<Vec<Part>> {
 }
 
 /// What all exceptions have in common.
-fn common<T: PartialEq>(exceptions: &[&Exception], of: impl Fn(&Exception) -> Option<T>) -> Option<T> {
+pub(super) fn common<T: PartialEq>(
+    exceptions: &[&Exception],
+    of: impl Fn(&Exception) -> Option<T>,
+) -> Option<T> {
     let first = of(exceptions.first()?)?;
     exceptions.iter().all(|it| of(it).as_ref() == Some(&first)).then_some(first)
 }
@@ -149,17 +153,15 @@ fn is_class(word: &str) -> bool {
 
 /// Whether an exception says no more than that a library broke: in the interpreter's own words, such as `'a' object is
 /// not callable`, which are the same wherever it breaks.
-fn is_internal(exception: &Exception) -> bool {
-    const INTERPRETERS: &[&str] =
-        &["AttributeError", "IndexError", "KeyError", "StopIteration", "TypeError", "ZeroDivisionError"];
-    INTERPRETERS.contains(&exception.class.as_str()) && is_in_library(exception) && !is_raised(exception)
+pub(super) fn is_internal(exception: &Exception) -> bool {
+    is_of_interpreter(exception) && is_in_library(exception) && !is_raised(exception)
 }
 
-/// Whether an exception comes of a statement that raises, not of the interpreter.
-fn is_raised(exception: &Exception) -> bool {
-    let code = exception.frames.last().map_or("", |last| last.code.as_str());
-    code.split(|char: char| !char.is_alphanumeric() && char != '_')
-        .any(|word| matches!(word, "raise" | "assert"))
+/// Whether an exception is of a class that the interpreter itself raises when anything is not as it must be.
+pub(super) fn is_of_interpreter(exception: &Exception) -> bool {
+    const CLASSES: &[&str] =
+        &["AttributeError", "IndexError", "KeyError", "StopIteration", "TypeError", "ZeroDivisionError"];
+    CLASSES.contains(&exception.class.as_str())
 }
 
 /// The exception that another only reports: the first that a group holds, or the one that it replaces.
@@ -169,7 +171,7 @@ fn beneath(exception: &Exception) -> Option<&Exception> {
 
 /// The exception that another replaces: one that is raised by a statement of the handler that caught the first. Where
 /// the handler's own work failed, the first has no part in it.
-fn wrapped(exception: &Exception) -> Option<&Exception> {
+pub(super) fn wrapped(exception: &Exception) -> Option<&Exception> {
     let (cause, last) = (exception.chain.last()?, exception.frames.last()?);
     let caught = cause.frames.first()?;
     let is_handler = caught.file == last.file && caught.function == last.function;

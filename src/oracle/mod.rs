@@ -3,6 +3,7 @@
 mod accident;
 mod baseline;
 mod derive;
+mod origin;
 mod pattern;
 mod place;
 mod signals;
@@ -16,6 +17,7 @@ mod wording;
 pub use accident::Accident;
 pub use baseline::{Baseline, BaselineError, summary};
 pub use derive::{NotDerivable, derive};
+pub use origin::{Origin, claim};
 pub use pattern::Pattern;
 pub use place::{Place, is_in_library};
 pub use signature::{Pace, Part, Signature};
@@ -25,4 +27,4 @@ pub use spot::Spot;
 pub use verdict::{Difference, Verdict};
 
 /// Grows whenever the same outcome would be judged in another way; what older rules decided is not read from journals.
-pub const RULES: u32 = 4;
+pub const RULES: u32 = 5;

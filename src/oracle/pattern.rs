@@ -5,6 +5,8 @@ use std::fmt;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
+use super::wording::letters;
+
 /// What stands between two fragments where a pattern is shown or typed.
 pub(super) const ELLIPSIS: &str = " … ";
 
@@ -51,6 +53,17 @@ impl Pattern {
             // Checked when the signature was parsed.
             Self::Regex(regex) => Regex::new(regex).is_ok_and(|regex| regex.is_match(text)),
         }
+    }
+
+    /// The words that a text must hold, those of one or two letters left out; none of a regular expression.
+    pub fn words(&self) -> Vec<String> {
+        let text = match self {
+            Self::Lines(lines) => lines.iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" "),
+            Self::Text(text) => text.clone(),
+            Self::Regex(_) => String::new(),
+        };
+        let words = text.split(|char: char| !char.is_alphanumeric());
+        words.filter(|it| letters(it) >= 3).map(str::to_owned).collect()
     }
 
     /// As the user types it.

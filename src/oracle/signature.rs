@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     accident::{self, Accident, Accidents},
+    origin::Origin,
     pattern::Pattern,
     place::Place,
     signals,
@@ -17,6 +18,7 @@ use crate::runner::{Captured, End, Exception, Outcome, traceback};
 
 /// The sign of a bug. All parts must hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that the script showed")]
 pub struct Signature {
     /// The parts.
     pub parts: Vec<Part>,
@@ -31,6 +33,15 @@ pub struct Signature {
     /// Whether the script as given dies of a signal; likewise.
     #[serde(default)]
     pub dies: bool,
+    /// Whether its exception ends the script as given. Then one that ended a thread alone, or was only shown, is another.
+    #[serde(default)]
+    pub ends: bool,
+    /// What raised the exception of the script as given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// Whether an exception from elsewhere in a library never is the same.
+    #[serde(default)]
+    pub strict: bool,
 }
 
 /// One part of a signature.
@@ -104,7 +115,16 @@ impl Signature {
             accidents.extend(outcomes.iter().flat_map(told_anywhere));
         }
         let dies = outcomes.iter().any(|outcome| matches!(outcome.end, End::Signal(_)));
-        Self { parts, accidents, raises: exceptions().next().is_some(), dies }
+        let ended = |it: &Outcome| it.exception.is_some() && matches!(it.end, End::Exit(1..));
+        Self {
+            parts,
+            accidents,
+            raises: exceptions().next().is_some(),
+            dies,
+            ends: !outcomes.is_empty() && outcomes.iter().all(ended),
+            origin: Origin::common(exceptions()),
+            strict: false,
+        }
     }
 
     /// Whether an outcome shows the bug.
@@ -121,7 +141,8 @@ impl Signature {
             return false;
         }
         if let Some(exception) = &outcome.exception
-            && !accident::behind(exception).is_subset(&self.accidents)
+            && !(accident::behind(exception).is_subset(&self.accidents)
+                && self.may_come_from(outcome, exception))
         {
             return false;
         }
@@ -133,6 +154,20 @@ impl Signature {
             return false;
         }
         self.parts.iter().all(|part| part.holds(outcome, &self.accidents))
+    }
+
+    /// Whether an exception may be the bug's by what raised it, and by what it ended.
+    fn may_come_from(&self, outcome: &Outcome, exception: &Exception) -> bool {
+        let is_elsewhere = || self.strict && self.elsewhere(outcome).is_some();
+        self.is_printed_alone()
+            || (!(self.ends && outcome.end == End::Exit(0))
+                && self.origin.as_ref().is_none_or(|it| it.allows(exception))
+                && !is_elsewhere())
+    }
+
+    /// Where the exception of an outcome was raised, if that is in a library and not where the bug was.
+    pub fn elsewhere(&self, outcome: &Outcome) -> Option<String> {
+        self.origin.as_ref()?.elsewhere(outcome.exception.as_ref()?)
     }
 
     /// Whether the bug is that the program does not end.
@@ -215,7 +250,7 @@ impl Part {
 }
 
 /// Whether these parts ask for an exit status and for nothing else.
-fn is_status_alone(parts: &[Part]) -> bool {
+pub(super) fn is_status_alone(parts: &[Part]) -> bool {
     parts.iter().all(|part| matches!(part, Part::Exit(_)))
 }
 

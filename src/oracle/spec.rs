@@ -4,10 +4,11 @@
 use regex::Regex;
 
 use super::{
+    derive::{common, is_internal, wrapped},
     pattern::Pattern,
     place::{Place, is_in_library},
     signals,
-    signature::{Pace, Part, Signature, listed},
+    signature::{Pace, Part, Signature, is_status_alone, listed},
     spot::Spot,
 };
 use crate::runner::{Exception, Outcome};
@@ -59,29 +60,48 @@ impl Spec {
             }
         }
         let (mut parts, count) = best.unwrap_or_default();
-        parts.extend(self.wrapper(&parts, outcomes));
+        parts.extend(implied(&parts, outcomes));
         if matches!(parts.as_slice(), [Part::Signal(_) | Part::Timeout(_)]) {
             // What else could hold a program up, or kill it, is much.
             parts.extend(Spot::common(outcomes).map(Part::In));
         }
         (parts, count)
     }
+}
 
-    /// Where what was typed is a failure that a library wraps, the class that wraps it: the failure alone, without the
-    /// compiler that reports it, is another bug. What the script itself wraps is not.
-    fn wrapper(&self, parts: &[Part], outcomes: &[Outcome]) -> Option<Part> {
-        let is_classed = matches!(self.readings.first()?.as_slice(), [Part::Class(_), Part::Message(_)]);
-        let is_wrapped = |it: &Exception| match parts {
-            [Part::Headline(_)] => is_classed,
-            [Part::Cause(..)] => is_in_library(it),
-            _ => false,
-        };
-        let exceptions: Vec<&Exception> =
-            outcomes.iter().map(|it| it.exception.as_ref()).collect::<Option<_>>()?;
-        let class = exceptions.first()?.short_class();
-        let is_steady = exceptions.iter().all(|it| it.short_class() == class && is_wrapped(it));
-        is_steady.then(|| Part::Class(class.to_owned()))
+/// What the outcomes show beside what was typed, where that leaves room for other bugs: the class, where a text alone was
+/// typed, a status, or a failure that a library wraps (without the compiler that reports it, it is another bug); the
+/// place, where a library broke in the interpreter's own words; and what the script's own exception was raised for.
+fn implied(parts: &[Part], outcomes: &[Outcome]) -> Vec<Part> {
+    let exceptions: Option<Vec<&Exception>> = outcomes.iter().map(|it| it.exception.as_ref()).collect();
+    let Some(exceptions) = exceptions.filter(|it| !it.is_empty()) else { return Vec::new() };
+    let class = |of: &[&Exception]| common(of, |it| Some(it.short_class().to_owned()));
+    let is_classed = parts.iter().any(|it| matches!(it, Part::Class(_)));
+    let mut found = Vec::new();
+    let wants_class = match parts {
+        [Part::Headline(_)] => true,
+        [Part::Cause(..)] => exceptions.iter().all(|it| is_in_library(it)),
+        _ => is_status_alone(parts),
+    };
+    if wants_class {
+        found.extend(class(&exceptions).map(Part::Class));
     }
+    if !(is_classed || wants_class)
+        || parts.iter().any(|it| matches!(it, Part::RaisedAt(_) | Part::Cause(..)))
+    {
+        return found;
+    }
+    if exceptions.iter().all(|it| is_internal(it)) {
+        let place = common(&exceptions, |it| match Place::of(it)? {
+            Place::Library { file, function, .. } => Some(Place::Library { file, function, code: None }),
+            Place::Script { .. } => None,
+        });
+        found.extend(place.map(Part::RaisedAt));
+    }
+    let causes: Option<Vec<&Exception>> = exceptions.iter().map(|it| wrapped(it)).collect();
+    let cause = causes.and_then(|causes| class(&causes));
+    found.extend(cause.map(|class| Part::Cause(class, None)));
+    found
 }
 
 impl Signature {

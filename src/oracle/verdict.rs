@@ -12,6 +12,8 @@ pub enum Verdict {
     Same,
     /// The program ended well, without the bug.
     Passed,
+    /// The signature matches, but what the program says of itself rests on nothing any more.
+    Hollow,
     /// The program failed, in another way.
     Different(Difference),
     /// The time limit, in milliseconds, passed.

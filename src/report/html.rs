@@ -27,6 +27,9 @@ pub(super) fn render(report: &Report) -> String {
                     header {
                         h1 { (name) ": " (report.before.tokens) " → " (report.after.tokens) " tokens" }
                         p { code { (report.signature) } " — " (reasons::confirmed(report)) }
+                        @if let Some(elsewhere) = &report.elsewhere {
+                            p { strong { "It fails elsewhere than the script: " } (elsewhere) }
+                        }
                     }
                     (result(report))
                     (sides(report))

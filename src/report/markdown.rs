@@ -15,6 +15,9 @@ pub(super) fn render(report: &Report) -> String {
         "| | before | after |\n|---|---:|---:|\n| tokens | {} | {} |\n| lines | {} | {} |\n",
         report.before.tokens, report.after.tokens, report.before.lines, report.after.lines
     );
+    if let Some(elsewhere) = &report.elsewhere {
+        let _ = writeln!(text, "**It fails elsewhere than the script**: {}.\n", escaped(elsewhere));
+    }
     let reasons = reasons::by_line(report);
     if !reasons.is_empty() {
         let _ = writeln!(text, "<details><summary>Why each line stays</summary>\n");

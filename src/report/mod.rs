@@ -82,6 +82,9 @@ pub struct Report {
     pub kept: Vec<Kept>,
     /// How often the result was run anew at the end, and how often it showed the bug.
     pub confirmed: Confirmed,
+    /// Where in a library the result fails, if that is not where the script did: the same words, maybe of another bug.
+    #[serde(default)]
+    pub elsewhere: Option<String>,
     /// Why the reduction ended: `done`, `max-runs`, `max-time`, `interrupted`.
     pub stop: String,
 }

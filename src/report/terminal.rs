@@ -32,6 +32,9 @@ pub fn summary(report: &Report) -> String {
     if let Some(compiler) = &report.compiler {
         lines.push(format!("compiler needed: {compiler}"));
     }
+    if let Some(elsewhere) = &report.elsewhere {
+        lines.push(format!("warning: the result fails elsewhere ({elsewhere}); `--strict` refuses that"));
+    }
     if let Some(looser) = &report.looser {
         lines.push(format!(
             "hint: numbers in the signature kept smaller ones out; try `--signature \"{looser}\"`"

@@ -335,3 +335,81 @@ fn emptied_values() {
         &[raised("ValueError: not enough values to unpack (expected 2, got 0)")],
     );
 }
+
+#[test]
+fn the_same_words_from_another_origin() {
+    const LIBRARY: &str = "/v/lib/python3.12/os.py";
+    let own = |code| fails_at(&[MAIN, ("/tmp/run-1/x.py", "f", code)], "KeyError: 'HOME'");
+    let raised_there =
+        fails_at(&[MAIN, (LIBRARY, "__getitem__", "raise KeyError(key) from None")], "KeyError: 'HOME'");
+    let broken_there = fails_at(&[MAIN, (LIBRARY, "get", "return self.data[key]")], "KeyError: 'HOME'");
+    let elsewhere = fails_at(&[MAIN, (LIBRARY, "pop", "return self.data.pop(key)")], "KeyError: 'HOME'");
+    let typed = |outcome: &Outcome| given("KeyError: 'HOME'", outcome).unwrap();
+    check(
+        &typed(&raised_there),
+        std::slice::from_ref(&raised_there),
+        &[own("return {}[x]"), own("raise KeyError(x)")],
+    );
+    check(&typed(&broken_there), std::slice::from_ref(&broken_there), &[elsewhere, own("return {}[x]")]);
+    check(&typed(&own("return a[x]")), &[own("b['HOME']")], &[own("raise KeyError('HOME')")]);
+    check(
+        &typed(&own("raise KeyError(x)")),
+        &[own("raise KeyError('HOME')")],
+        &[own("{}['HOME']"), raised_there],
+    );
+}
+
+#[test]
+fn text_alone_is_of_the_class_that_says_it() {
+    let own = fails_at(&[MAIN], "ValueError: 'plane' is not a mode");
+    let echo = fails_at(&[MAIN], "KeyError: 'plane'");
+    check(&given("plane", &own).unwrap(), &[own], &[echo]);
+}
+
+#[test]
+fn what_ends_a_thread_alone_does_not_end_the_script() {
+    let own = fails_at(&[MAIN], "OSError: no room");
+    let beside = format!("Exception in thread T:\n{}", traced(&[MAIN], "OSError: no room"));
+    check(&given("OSError: no room", &own).unwrap(), &[own], &[outcome(0, "", &beside)]);
+    let thread = outcome(0, "", &beside);
+    check(
+        &given("OSError: no room", &thread).unwrap(),
+        &[thread, fails_at(&[MAIN], "OSError: no room")],
+        &[],
+    );
+}
+
+#[test]
+fn what_a_handler_raises_is_raised_for_something() {
+    let handler = ("/tmp/run-1/x.py", "<module>", "raise RuntimeError('load failed') from error");
+    let caused = |class: &str| {
+        fails(&format!(
+            "{}{CAUSED}{}",
+            traced(&[MAIN], class),
+            traced(&[handler], "RuntimeError: load failed")
+        ))
+    };
+    let own = caused("UnicodeDecodeError: bad");
+    let signature = given("RuntimeError: load failed", &own).unwrap();
+    check(
+        &signature,
+        &[own],
+        &[caused("ValueError: bad"), fails_at(&[handler], "RuntimeError: load failed")],
+    );
+}
+
+#[test]
+fn a_strict_signature_stays_at_its_place() {
+    let at = |function| {
+        fails_at(&[MAIN, ("/v/lib/python3.12/a.py", function, "raise OSError('closed')")], "OSError: closed")
+    };
+    let mut signature = given("OSError: closed", &at("read")).unwrap();
+    check(&signature, &[at("read"), at("write")], &[]);
+    assert_eq!(
+        signature.elsewhere(&at("write")).unwrap(),
+        "raised in a.py, write(), by `raise OSError('closed')`, not raised in a.py, read(), by `raise OSError('closed')`"
+    );
+    assert_eq!(signature.elsewhere(&at("read")), None);
+    signature.strict = true;
+    check(&signature, &[at("read"), fails_at(&[MAIN], "OSError: closed")], &[at("write")]);
+}

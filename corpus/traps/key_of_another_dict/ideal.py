@@ -1,0 +1,2 @@
+import string
+string.Template("$region").substitute()

@@ -1,0 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
+readers = ThreadPoolExecutor()
+readers.shutdown()
+readers.submit(0)

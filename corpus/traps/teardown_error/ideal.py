@@ -1,0 +1,4 @@
+import io
+buffer = io.StringIO()
+buffer.close()
+buffer.write("")
