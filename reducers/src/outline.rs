@@ -244,6 +244,16 @@ impl<'a> Outline<'a> {
     /// What a part of a frame's statement reads: where, by which name, and its value; plain names of the program's own
     /// are left out. Nothing if a value is not known.
     pub(crate) fn values_in<'v>(&self, part: TextRange, frame: &'v Frame) -> Option<Vec<Read<'a, 'v>>> {
+        self.reads_in(part, frame, |_| false)
+    }
+
+    /// The same, but of what goes nothing.
+    fn reads_in<'v>(
+        &self,
+        part: TextRange,
+        frame: &'v Frame,
+        goes: impl Fn(TextRange) -> bool,
+    ) -> Option<Vec<Read<'a, 'v>>> {
         let mut reads = Vec::new();
         let mut done = TextRange::default();
         for node in self.program.tree().nodes.iter().filter(|node| part.contains_range(node.node.range())) {
@@ -253,7 +263,7 @@ impl<'a> Outline<'a> {
                 AnyNodeRef::ExprName(it) => it.id.as_str(),
                 _ => continue,
             };
-            if done.contains_range(range) {
+            if done.contains_range(range) || goes(range) {
                 continue;
             }
             let text = self.program.slice(range);
@@ -268,6 +278,42 @@ impl<'a> Outline<'a> {
                 None => {}
             }
         }
+        Some(reads)
+    }
+
+    /// The same, but with what calls of the program's functions returned in the place of these calls, where that can be
+    /// written and the failure did not come from there; nothing if there is no such call.
+    pub(crate) fn results_in<'v>(
+        &self,
+        part: TextRange,
+        frame: &'v Frame,
+        evidence: &'v Evidence,
+    ) -> Option<Vec<Read<'a, 'v>>> {
+        let lines = evidence.failure.iter().chain(evidence.causes.iter().flatten()).map(|it| it.first_line);
+        let failing: BTreeSet<u32> = lines.collect();
+        let calls = self
+            .statements
+            .iter()
+            .flat_map(|it| &it.results)
+            .filter(|(range, _)| part.contains_range(*range));
+        let mut results: Vec<Read<'a, 'v>> = Vec::new();
+        for &(range, function) in calls {
+            let AnyNodeRef::StmtFunctionDef(def) = self.statements[function].node else { continue };
+            let line = self.line_of(self.statements[function].range.start());
+            if !failing.contains(&line)
+                && !results.iter().any(|it| it.range.contains_range(range))
+                && let Some(value) = evidence.returned.get(&line)
+            {
+                results.push(Read { range, name: def.name.as_str(), value });
+            }
+        }
+        if results.is_empty() {
+            return None;
+        }
+        let mut reads =
+            self.reads_in(part, frame, |range| results.iter().any(|it| it.range.contains_range(range)))?;
+        reads.extend(results);
+        reads.sort_by_key(|it| it.range.start());
         Some(reads)
     }
 

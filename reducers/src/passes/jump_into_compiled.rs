@@ -51,7 +51,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let jump = Jump { outline: &outline, evidence };
     let frames: Vec<&Frame> = evidence.failure.iter().rev().filter(|it| it.compiled).collect();
     for compiler in &compilers {
-        let alone = frames.iter().filter_map(|frame| jump.statement(frame, compiler));
+        let alone = frames.iter().flat_map(|frame| {
+            [false, true].into_iter().filter_map(|results| jump.statement(frame, compiler, results))
+        });
         let called = evidence.arguments.keys().filter_map(|&line| jump.function(line, compiler));
         for code in alone.chain(called) {
             for depth in [Depth::Thin, Depth::Full] {
@@ -117,8 +119,9 @@ struct Jump<'a> {
 }
 
 impl Jump<'_> {
-    /// A compiled function of the one statement that failed, and its call.
-    fn statement(&self, frame: &Frame, compiler: &Compiler) -> Option<String> {
+    /// A compiled function of the one statement that failed, and its call; what the program's functions returned there may
+    /// stand for their calls.
+    fn statement(&self, frame: &Frame, compiler: &Compiler, results: bool) -> Option<String> {
         let program = self.outline.program;
         let index = self.outline.on_line(frame.line)?;
         let range = self.outline.statements[index].range;
@@ -135,7 +138,12 @@ impl Jump<'_> {
         };
         let mut parameters = BTreeMap::new();
         let mut edits = Vec::new();
-        for read in self.outline.values_in(part, frame)? {
+        let reads = if results {
+            self.outline.results_in(part, frame, self.evidence)?
+        } else {
+            self.outline.values_in(part, frame)?
+        };
+        for read in reads {
             if is_literal(read.value) {
                 edits.push(Edit::replace(read.range, read.value));
                 continue;
@@ -303,6 +311,31 @@ def f(layer, x):
     if layer(x).view(4, -1).sum() > 1:
         pass
 f(nn.Linear(2, 3), torch.rand(8, 2))
+"]
+        );
+    }
+
+    #[test]
+    fn what_a_function_returned_may_stand_for_its_call() {
+        let text = "\
+import torch
+def confidence(self, x):  # returned torch.rand(16)
+    return self.softmax(x).amax(dim=-1)
+def step(self, x):
+    if confidence(self, x).min() > 0.9:  # compiled with x: torch.rand(2)
+        return x.sum() + 1 + 2 + 3 + 4 + 5 + 6 + 7
+f = torch.compile(step)
+f(load('a file that is not there'), load('another one that is not there'))  # fails
+";
+        assert_eq!(
+            texts(text),
+            ["\
+import torch
+@torch.compile
+def f(confidence):
+    if confidence.min() > 0.9:
+        pass
+f(torch.rand(16))
 "]
         );
     }

@@ -1,7 +1,7 @@
 use crate::{
     edit::Edit,
-    evidence::Frame,
-    outline::Outline,
+    evidence::{Evidence, Frame},
+    outline::{Outline, Read},
     pass::{Cx, Prior, Proposals, Stage, pass},
     passes::{
         descend_into_modules::{Called, all_called},
@@ -43,7 +43,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let outline = Outline::of(cx.program, evidence);
     let called = all_called(&outline, evidence);
     for frame in evidence.failure.iter().rev().filter(|frame| !frame.compiled) {
-        let alone = operation(&outline, frame).into_iter().map(|code| (code, Depth::Thin));
+        let alone = operation(&outline, evidence, frame).into_iter().map(|code| (code, Depth::Thin));
         // What a call leaves behind may be left by any of its statements.
         let used = after_use(&outline, frame, &called).into_iter().map(|code| (code, Depth::Full));
         for (code, depth) in alone.chain(used) {
@@ -68,15 +68,16 @@ fn failing(outline: &Outline<'_>, frame: &Frame) -> Option<TextRange> {
     expression(outline, frame, index).or(value.map(Ranged::range))
 }
 
-/// The expression that failed in a frame, with values in the place of what it reads.
-fn operation(outline: &Outline<'_>, frame: &Frame) -> Option<String> {
-    let part = failing(outline, frame)?;
-    let reads = outline.values_in(part, frame)?;
-    if reads.is_empty() {
-        return None;
-    }
-    let edits: Vec<Edit> = reads.iter().map(|read| Edit::replace(read.range, read.value)).collect();
-    Some(one_line(&replaced(outline.program, part, &edits)?) + "\n")
+/// The expression that failed in a frame, with values in the place of what it reads, and with results in that of the calls
+/// in it.
+fn operation(outline: &Outline<'_>, evidence: &Evidence, frame: &Frame) -> Vec<String> {
+    let Some(part) = failing(outline, frame) else { return Vec::new() };
+    let all = [outline.values_in(part, frame), outline.results_in(part, frame, evidence)];
+    let text = |reads: &Vec<Read<'_, '_>>| {
+        let edits: Vec<Edit> = reads.iter().map(|read| Edit::replace(read.range, read.value)).collect();
+        Some(one_line(&replaced(outline.program, part, &edits)?) + "\n")
+    };
+    all.iter().flatten().filter(|reads| !reads.is_empty()).filter_map(text).collect()
 }
 
 /// The same after a module that it reads, or a part of it, was called once: what a call leaves in it may matter.
