@@ -26,8 +26,8 @@ use crate::{
         plain_tensors::PLAIN_TENSORS, replace_expressions::REPLACE_EXPRESSIONS,
         scale_dimensions::SCALE_DIMENSIONS, shrink_dimensions::SHRINK_DIMENSIONS,
         shrink_literals::SHRINK_LITERALS, unpack_displays::UNPACK_DISPLAYS, unroll_loops::UNROLL_LOOPS,
-        unwrap_blocks::UNWRAP_BLOCKS, unwrap_modules::UNWRAP_MODULES, use_cpu::USE_CPU,
-        use_float32::USE_FLOAT32, write_classes::WRITE_CLASSES,
+        unwrap_blocks::UNWRAP_BLOCKS, unwrap_calls::UNWRAP_CALLS, unwrap_modules::UNWRAP_MODULES,
+        use_cpu::USE_CPU, use_float32::USE_FLOAT32, write_classes::WRITE_CLASSES,
     },
 };
 
@@ -62,6 +62,7 @@ pub static PASSES: &[&Pass] = &[
     &DROP_WITH_ITEMS,
     &DROP_ASYNC,
     &DROP_SUBMODULES,
+    &UNWRAP_CALLS,
     &UNROLL_LOOPS,
     &INLINE_FUNCTIONS,
     &MERGE_CLASSES,

@@ -56,6 +56,7 @@ pub(crate) mod shrink_literals;
 pub(crate) mod unpack_displays;
 pub(crate) mod unroll_loops;
 pub(crate) mod unwrap_blocks;
+pub(crate) mod unwrap_calls;
 pub(crate) mod unwrap_modules;
 pub(crate) mod use_cpu;
 pub(crate) mod use_float32;
