@@ -42,6 +42,10 @@ const LOSSES: u32 = 3;
 /// How long a zygote may take to import everything.
 const IMPORTS: Duration = Duration::from_mins(3);
 
+/// A script with one of these asks for what a fork answers otherwise than a fresh interpreter.
+const TELLING: &[&str] =
+    &["object.__subclasses__", "Exception.__subclasses__", "type.__subclasses__", "get_freeze_count"];
+
 const GONE: &str = "its supervisor is gone";
 
 /// Variables, with what they are set to; nothing for those that are removed.
@@ -102,6 +106,8 @@ enum Warmly {
     Stopped,
     /// It needs a zygote with these changes of the environment.
     Stale(Change),
+    /// It is to be run cold.
+    Unfit,
     /// The zygote is gone.
     Lost(String),
 }
@@ -110,7 +116,10 @@ enum Warmly {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Note {
+    /// The environment is not as it was when a module was imported.
     Stale(Change),
+    /// This run is to be cold.
+    Unfit(String),
     Broken(String),
 }
 
@@ -143,7 +152,7 @@ impl Shared {
                 self.warm.state.lock().await.plans.push(plan);
                 Ok(Some(*outcome))
             }
-            Warmly::Stopped | Warmly::Stale(_) => Ok(None),
+            Warmly::Stopped | Warmly::Stale(_) | Warmly::Unfit => Ok(None),
             Warmly::Lost(reason) => {
                 self.lost(&zygote, &reason).await;
                 Ok(None)
@@ -158,6 +167,10 @@ impl Shared {
         job: &Job,
         stop: &watch::Receiver<bool>,
     ) -> Result<Option<Outcome>, RunError> {
+        let text = String::from_utf8_lossy(&job.source);
+        if TELLING.iter().any(|it| text.contains(it)) {
+            return Ok(None);
+        }
         let mut tried = Vec::new();
         let mut environment = None;
         let mut losses = 0;
@@ -169,7 +182,7 @@ impl Shared {
             let Some(zygote) = self.zygote(Some(plan)).await? else { return Ok(None) };
             match self.run_in(&zygote, job, &self.scratch(job)?, None, stop.clone()).await? {
                 Warmly::Ran(outcome) => return Ok(Some(*outcome)),
-                Warmly::Stopped => return Ok(None),
+                Warmly::Stopped | Warmly::Unfit => return Ok(None),
                 Warmly::Stale(change) => {
                     tried.push(plan);
                     environment = Some(change);
@@ -399,6 +412,7 @@ impl Shared {
         };
         match fs::read_to_string(&note).ok().and_then(|note| serde_json::from_str(&note).ok()) {
             Some(Note::Stale(change)) => return Ok(Warmly::Stale(change)),
+            Some(Note::Unfit(_)) => return Ok(Warmly::Unfit),
             Some(Note::Broken(reason)) => {
                 self.warm.give_up(&format!("a run could not be forked: {reason}"));
                 return Ok(Warmly::Lost(reason));

@@ -7,7 +7,8 @@ below. Needs CPython 3.8 or later with ctypes, on Linux.
 
 What was imported ahead is out of sight in a child until the script imports it; then all that this import would have
 brought comes with it, and what it printed is printed. If the environment is not as it was when a module was imported, the
-child leaves a note and ends: that run is for another zygote.
+child leaves a note and ends: that run is for another zygote. So it does if the script has changed how Python imports: that
+run is for no zygote.
 
 Orders and answers are packets of JSON on the socket named by MINREPRO_ZYGOTE; the plan is `plan.json` beside this file.
 """
@@ -56,11 +57,11 @@ def main():
     for values in environments:
         for name in [name for name, value in values.items() if value is None]:
             del values[name]
-    printed, told = import_ahead(plan["modules"], environments, record)
+    told = import_ahead(plan["modules"], environments, record)
     warm_up()
     set_environment(base)
     record.stop()
-    shelf = Shelf(record, environments, printed, told, base, json)
+    shelf = Shelf(record, environments, told, base, json)
     unsafe = None
     if not places:
         unsafe = "this Python does not tell where it keeps the path of its script"
@@ -68,7 +69,7 @@ def main():
         unsafe = "what it imports starts threads"
     elif "torch.cuda" in shelf.modules and shelf.modules["torch.cuda"].is_initialized():
         unsafe = "what it imports starts CUDA"
-    leaving.modules = list(shelf.modules)
+    leaving.modules = {name: len(vars(module)) for name, module in shelf.modules.items() if type(module) is type(sys)}
     gc.collect()
     gc.freeze()
     os.write(control, json.dumps({"ready": unsafe}).encode())
@@ -80,7 +81,7 @@ def main():
         if confinement.fork() == 0:
             try:
                 libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-                os.setpgid(0, 0)
+                os.setsid()
                 confinement.enter(order["scratch"], order["sockets"])
                 child = os.fork()
                 if child == 0:
@@ -198,22 +199,25 @@ class Record:
         self.base = set(sys.modules)
         self.stack = []
         self.edges = {}
-        self.order = {}
         self.when = {}
         self.moment = 0
+        self.prints = None
 
     def start(self):
         self.plain = plain = (bootstrap._load_unlocked, bootstrap._gcd_import, builtins.__import__)
 
         def load(spec):
             self.edge(spec.name)
-            self.order.setdefault(spec.name, len(self.order))
             self.when[spec.name] = self.moment
+            if self.prints:
+                self.prints.collect(self.stack[-1] if self.stack else spec.name)
             self.stack.append(spec.name)
             try:
                 return plain[0](spec)
             finally:
                 self.stack.pop()
+                if self.prints:
+                    self.prints.collect(spec.name)
 
         def gcd_import(name, package=None, level=0):
             module = plain[1](name, package, level)
@@ -241,23 +245,45 @@ class Record:
             self.edges.setdefault(self.stack[-1], {})[name] = None
 
 
+class Prints:
+    """What modules print while they are imported ahead, in order."""
+
+    def __init__(self):
+        self.events = []
+        self.files = {}
+        self.kept = {}
+        for name, fd in (("stdout", 1), ("stderr", 2)):
+            self.kept[name] = (fd, os.dup(fd))
+            self.files[name] = os.memfd_create(name)
+            os.dup2(self.files[name], fd)
+
+    def collect(self, owner):
+        """What was printed since the last time is the owner's."""
+        for name, fd in self.files.items():
+            getattr(sys, name).flush()
+            size = os.lseek(fd, 0, os.SEEK_CUR)
+            if size:
+                self.events.append((owner, name, os.pread(fd, size, 0).decode(errors="replace")))
+                os.ftruncate(fd, 0)
+                os.lseek(fd, 0, os.SEEK_SET)
+
+    def stop(self):
+        for name, (fd, kept) in self.kept.items():
+            os.dup2(kept, fd)
+            os.close(kept)
+            os.close(self.files[name])
+
+
 def import_ahead(modules, environments, record):
     """Imports modules in order, each in the environment it was imported in.
 
-    Returns what the imports printed, and the modules that complained of their importer: the script itself must import
-    those.
+    Returns the modules that complained of their importer: the script itself must import those.
     """
     import warnings
 
-    printed = {}
-    told = []
     warnings.filterwarnings("always", module="sitecustomize$")
     ours = warnings.filters[0]
-    streams = {"stdout": 1, "stderr": 2}
-    kept = {name: os.dup(fd) for name, fd in streams.items()}
-    files = {name: os.memfd_create(name) for name in streams}
-    for name, fd in streams.items():
-        os.dup2(files[name], fd)
+    record.prints = prints = Prints()
     for name, moment in modules:
         if name in sys.modules:
             continue
@@ -269,24 +295,11 @@ def import_ahead(modules, environments, record):
         except BaseException:
             # The script's own import will tell.
             pass
-        for stream, fd in files.items():
-            getattr(sys, stream).flush()
-            size = os.lseek(fd, 0, os.SEEK_CUR)
-            if size:
-                text = os.pread(fd, size, 0).decode(errors="replace")
-                if __file__ in text:
-                    told.append(name)
-                else:
-                    printed.setdefault(name, []).append((stream, text))
-                os.ftruncate(fd, 0)
-                os.lseek(fd, 0, os.SEEK_SET)
-    for name, fd in streams.items():
-        os.dup2(kept[name], fd)
-        os.close(kept[name])
-        os.close(files[name])
+        prints.collect(name)
+    prints.stop()
     warnings.filters.remove(ours)
     warnings._filters_mutated()
-    return printed, told
+    return [owner for owner, _, text in prints.events if __file__ in text]
 
 
 def warm_up():
@@ -303,28 +316,30 @@ def warm_up():
 
 
 class Shelf:
-    """Modules that are there but were not imported yet: a finder, before all others, that hands them out."""
+    """Modules that are there but were not imported yet, and the way by which imports find them, before all others."""
 
-    def __init__(self, record, environments, printed, told, base, json):
+    def __init__(self, record, environments, told, base, json):
         self.record = record
         self.environments = environments
-        self.printed = printed
+        self.printed = list(enumerate(record.prints.events))
         self.base = base
         self.json = json
         self.path = list(sys.path)
+        self.ways = self.ways_of_importing()
         library = os.path.dirname(os.__file__) + os.sep
         self.library = (library, library + "site-packages", library + "dist-packages")
         self.modules = {}
         self.specs = {}
         self.attributes = {}
+        self.notes = None
         for name in [name for name in sys.modules if name not in record.base and name != "sitecustomize"]:
-            if name not in record.order:
+            if name not in record.when:
                 # Put there by hand: it comes with its package, or is there from the beginning.
                 package = name.rpartition(".")[0]
-                if package not in record.order:
+                if package not in record.when:
                     continue
                 record.edges.setdefault(package, {})[name] = None
-                record.order[name] = len(record.order)
+                record.when[name] = record.when[package]
             self.modules[name] = module = sys.modules.pop(name)
             self.specs[name] = getattr(module, "__spec__", None)
         for name, module in self.modules.items():
@@ -339,10 +354,32 @@ class Shelf:
         for name in told:
             self.modules.pop(name, None)
 
-    def find_spec(self, name, path=None, target=None):
-        if name not in self.modules or (path is None and self.is_elsewhere(name)):
-            return None
-        return bootstrap.ModuleSpec(name, self)
+    def ways_of_importing(self):
+        """What a script may change so that modules imported ahead are not what it would get."""
+        return [sys.meta_path[:], sys.path_hooks[:], builtins.__import__]
+
+    def open(self):
+        """Has imports look here first. Nothing of it is to be seen: a search for a module without its import goes on to
+        the finders, and the function is in the file that errors of imports leave out of their tracebacks."""
+        self.plain = plain = bootstrap._find_spec
+        imports = bootstrap._find_and_load_unlocked.__code__
+        frame = sys._getframe
+
+        def _find_spec(name, path, target=None):
+            if frame(1).f_code is imports:
+                self.note(name)
+                if name in self.modules and (path is not None or not self.is_elsewhere(name)):
+                    return bootstrap.ModuleSpec(name, self)
+            return plain(name, path, target)
+
+        _find_spec.__code__ = _find_spec.__code__.replace(co_filename=plain.__code__.co_filename)
+        bootstrap._find_spec = _find_spec
+
+    def note(self, name):
+        """Writes down, in a run that is recorded, what is imported and what the environment is by then."""
+        if self.notes is not None:
+            line = self.json.dumps([name, difference(self.base, environment())])
+            os.write(self.notes, (line + "\n").encode())
 
     def create_module(self, spec):
         return self.modules[spec.name]
@@ -351,6 +388,8 @@ class Shelf:
         name = module.__spec__.name
         module.__spec__ = self.specs[name]
         found = self.closure(name)
+        if self.ways_of_importing() != self.ways or any(each in sys.modules for each in found if each != name):
+            leave(self.told, self.json, {"unfit": "it changes how Python imports"})
         self.check(found)
         for each in found:
             there = self.modules.pop(each)
@@ -358,31 +397,45 @@ class Shelf:
                 sys.modules[each] = there
             if each in self.attributes:
                 setattr(self.attributes.pop(each), each.rpartition(".")[2], there)
-        for each in found:
-            for stream, text in self.printed.pop(each, ()):
-                getattr(sys, stream).write(text)
+        if self.printed:
+            for _, (owner, stream, text) in self.printed:
+                if owner in found:
+                    getattr(sys, stream).write(text)
+            self.printed = [event for event in self.printed if event[1][0] not in found]
 
     def closure(self, name):
-        """This module and all that comes with it, in the order of their first import."""
-        seen = {name}
-        left = [name]
-        while left:
-            each = left.pop()
-            for one in list(self.record.edges.get(each, ())) + [each]:
-                while one:
-                    if one not in seen and one in self.modules:
-                        seen.add(one)
-                        left.append(one)
-                    one = one.rpartition(".")[0]
-        return sorted(seen, key=lambda one: self.record.order.get(one, 0))
+        """This module and all that comes with it, in the order in which their imports would be done."""
+        found, seen = [], {name}
+        stack = [(name, iter(self.edges_of(name)))]
+        while stack:
+            owner, edges = stack[-1]
+            for each in edges:
+                if each not in seen and each in self.modules:
+                    seen.add(each)
+                    stack.append((each, iter(self.edges_of(each))))
+                    break
+            else:
+                found.append(owner)
+                stack.pop()
+        return found
+
+    def edges_of(self, name):
+        """What a module imports, the packages of each before it."""
+        edges = []
+        for each in self.record.edges.get(name, ()):
+            at = each.find(".")
+            while at > 0:
+                edges.append(each[:at])
+                at = each.find(".", at + 1)
+            edges.append(each)
+        return edges
 
     def is_elsewhere(self, name):
-        """Whether a search path that the script has changed leads to another module of this name."""
+        """Whether a search path that the script has changed leads to another module of this name, or to none."""
         if sys.path[1:] == self.path:
             return False
-        found = sys.modules["_frozen_importlib_external"].PathFinder.find_spec(name)
-        origin = getattr(found, "origin", None)
-        return origin is not None and origin != getattr(self.specs[name], "origin", None)
+        origin = getattr(self.specs[name], "origin", None)
+        return origin is not None and getattr(self.plain(name, None), "origin", None) != origin
 
     def is_of_python(self, name):
         """Whether a module comes with Python itself: those read no variables when they are imported."""
@@ -397,7 +450,7 @@ class Shelf:
         if moments:
             now = environment()
             if any(self.environments[moment] != now for moment in moments):
-                leave(self.note, self.json, {"stale": difference(self.base, now)})
+                leave(self.told, self.json, {"stale": difference(self.base, now)})
 
 
 class Leaving:
@@ -409,12 +462,23 @@ class Leaving:
     def __init__(self, libc, ctypes):
         self.libc = libc
         self.ctypes = ctypes
-        self.modules = ()
+        self.modules = {}
 
     def python(self):
         """The last of all functions of `atexit`, since it was registered before any module was imported."""
+        if self.is_watched():
+            return
         kept = [sys.modules.pop(name, None) for name in self.modules]
         self.ctypes.pythonapi.Py_IncRef(self.ctypes.py_object(kept))
+
+    def is_watched(self):
+        """Whether something of the script could tell that a module was not torn down."""
+        for name, size in self.modules.items():
+            module = sys.modules.get(name)
+            if module is not None and type(module) is type(sys) and len(vars(module)) > size:
+                if any(type(each).__module__ == "__main__" for each in list(vars(module).values())):
+                    return True
+        return any("__del__" in vars(each) for each in classes_of_main())
 
     def prepare(self):
         """Has the C library leave at once when it has nothing to do any more but to destroy what the zygote loaded."""
@@ -431,16 +495,12 @@ def leave(path, json, note):
     os._exit(0)
 
 
-class Notes:
-    """A finder that finds nothing, and writes down what is sought and what the environment is by then."""
-
-    def __init__(self, path, shelf):
-        self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        self.shelf = shelf
-
-    def find_spec(self, name, path=None, target=None):
-        line = [name, difference(self.shelf.base, environment())]
-        os.write(self.file, (self.shelf.json.dumps(line) + "\n").encode())
+def classes_of_main():
+    """Classes that the script defined, as far as they are variables of it or have no other base."""
+    main = list(vars(sys.modules["__main__"]).values()) if "__main__" in sys.modules else []
+    for each in main + object.__subclasses__():
+        if isinstance(each, type) and each.__module__ == "__main__":
+            yield each
 
 
 def keep(control, json, number, child):
@@ -480,10 +540,15 @@ def become(order, shelf, places, ctypes):
         shelf.modules["tempfile"].tempdir = None
     if "numpy.random.mtrand" in shelf.modules:
         shelf.modules["numpy.random.mtrand"].seed()
-    shelf.note = order["note"]
-    sys.meta_path.insert(0, shelf)
+    # The module that the script becomes is there already, and is torn down by the collector only if it is not frozen.
+    main = sys.modules["__main__"]
+    for each in (main, vars(main)):
+        ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(each))
+        ctypes.pythonapi.PyObject_GC_Track(ctypes.py_object(each))
+    shelf.told = order["note"]
     if order["record"]:
-        sys.meta_path.insert(0, Notes(order["record"], shelf))
+        shelf.notes = os.open(order["record"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    shelf.open()
 
 
 if not main():

@@ -1,43 +1,179 @@
-//! The warm runner against the cold one: what a script does must be the same, or the warm one must decline.
+//! The warm runner against the cold one, over the scripts of `warm/` and of the corpus: what a script does must be the
+//! same, or the warm runner must decline.
+//!
+//! A file of `warm/` holds scripts, each under a line `#### name`, or `#### name | 3.11` if it needs that Python. The first
+//! of them, `imports`, lists modules: all that stands below is forked from an interpreter that has imported those.
 
-use std::time::Duration;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use minrepro::runner::{Job, Outcome, Runner, Start};
+use minrepro::runner::{Interpreter, Job, Outcome, Runner, Start};
+use regex::Regex;
 
-use super::setup;
+use super::{LIMITS, setup};
+use crate::support::{interpreters, newest, skip};
 
-/// What a run did, without what differs from run to run: the number of its folder, addresses.
+struct Script {
+    name: String,
+    /// The least minor version of Python 3 that it needs.
+    minor: u8,
+    source: String,
+}
+
+/// What a run did, without what differs from run to run: the number of its folder, addresses, process ids.
 fn shown(outcome: &Outcome) -> String {
     let (stdout, stderr) = (outcome.stdout.text(), outcome.stderr.text());
-    let text = format!("{:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}", outcome.end);
-    let folder = regex::Regex::new(r"/run-\d+/").unwrap();
-    let address = regex::Regex::new(r"0x[0-9a-f]{6,}").unwrap();
-    address.replace_all(&folder.replace_all(&text, "/run/"), "0x").into_owned()
+    let text =
+        format!("{:?} {:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}", outcome.end, outcome.exception);
+    let masks = [
+        (r"/run-\d+/", "/run/"),
+        (r"0x[0-9a-f]{6,}", "0x"),
+        (r"\bpid[= ]\d+", "pid"),
+        (r"/tmp/tmp\w{8}", "/tmp/tmp"),
+        (r"after \d+\.\d+ seconds", "after a while"),
+        (r"started( daemon)? \d+", "started$1"),
+    ];
+    masks.iter().fold(text, |text, (mask, with)| {
+        Regex::new(mask).unwrap().replace_all(&text, *with).into_owned()
+    })
 }
 
-fn is_the_same_warm(source: &str) {
+fn runner(python: &Path, folder: &Path) -> Runner {
+    let mut setup = setup(folder, 2);
+    setup.command = minrepro::runner::Command::Python {
+        python: Interpreter::find(Some(python)).unwrap().path,
+        args: vec!["one".into(), "two words".into()],
+    };
+    setup.limits.output = 8 << 20;
+    setup.limits.memory = LIMITS.memory / 2;
+    Runner::start(setup).unwrap()
+}
+
+fn run(runner: &Runner, start: Start, sources: &[&str]) -> Vec<String> {
+    let job = |source: &&str| Job { start, ..Job::new(source.as_bytes().into(), Duration::from_secs(60)) };
+    let jobs: Vec<Job> = sources.iter().map(job).collect();
+    runner.run_all(&jobs, &mut |_, _| {}).unwrap().iter().map(shown).collect()
+}
+
+/// What differs between cold and warm runs of scripts; `ahead` is run first, and what it imports is imported ahead.
+fn differences(python: &Path, ahead: &str, scripts: &[Script]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
-    let runner = Runner::start(setup(folder.path(), 2)).unwrap();
-    let job = Job::new(source.as_bytes().into(), Duration::from_secs(30));
-    let run = |start| runner.run_all(&[Job { start, ..job.clone() }], &mut |_, _| {}).unwrap().remove(0);
-    let cold = shown(&run(Start::Cold));
-    for start in [Start::Recorded, Start::Warm, Start::Warm] {
-        assert_eq!(cold, shown(&run(start)), "{start:?}\n{source}");
+    let runner = runner(python, folder.path());
+    let sources: Vec<&str> = scripts.iter().map(|it| it.source.as_str()).collect();
+    let mut found = Vec::new();
+    let cold = run(&runner, Start::Cold, &sources);
+    let recorded = run(&runner, Start::Recorded, &[ahead]);
+    if !recorded[0].starts_with("Exit(") {
+        found.push(format!("the imports: {}", recorded[0]));
     }
-    assert_eq!(runner.why_cold(), None, "{source}");
+    let warm = run(&runner, Start::Warm, &sources);
+    for ((script, cold), warm) in scripts.iter().zip(cold).zip(warm) {
+        if cold != warm {
+            let differing = differing_lines(&cold, &warm);
+            found.push(format!("{}\n{}\n{differing}", script.name, script.source));
+        }
+    }
+    found.extend(runner.why_cold().map(|reason| format!("all is cold: {reason}")));
+    found
 }
 
-const SCRIPTS: &[&str] = &[
-    "print(1)",
-    "import json, argparse, asyncio\nprint(json.dumps({}))\nraise KeyError('x')",
-    "import sys\nprint(sys.argv, sys.path[0] == __file__.rpartition('/')[0], __name__, __spec__)\nsys.exit('bye')",
-    "import inspect\ndef f(): pass\nprint(inspect.getsource(f), len(inspect.stack()))",
-    "import atexit, threading, time\natexit.register(print, 'last')\nthreading.Thread(target=lambda: (time.sleep(.1), print('thread'))).start()\nprint('main')",
-];
+fn differing_lines(cold: &str, warm: &str) -> String {
+    let only = |of: &str, other: &str, mark: &str| -> String {
+        let lines = of.lines().filter(|line| !other.lines().any(|it| it == *line)).take(12);
+        lines.map(|line| format!("{mark} {}\n", line.chars().take(600).collect::<String>())).collect()
+    };
+    let lines = only(cold, warm, "cold:") + &only(warm, cold, "warm:");
+    if lines.is_empty() { format!("the order differs\n{cold}\n{warm}") } else { lines }
+}
+
+fn scripts_of(file: &Path) -> (String, Vec<Script>) {
+    let text = fs::read_to_string(file).unwrap();
+    let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
+    let mut scripts: Vec<Script> = text
+        .split("#### ")
+        .filter_map(|part| part.split_once('\n'))
+        .map(|(head, source)| {
+            let (name, minor) = head.split_once(" | 3.").unwrap_or((head, "8"));
+            Script { name: format!("{stem}/{name}"), minor: minor.parse().unwrap(), source: source.to_owned() }
+        })
+        .collect();
+    let imports = scripts.remove(0).source;
+    let ahead = format!(
+        "for name in '''{imports}'''.split():\n    try:\n        __import__(name)\n    except ImportError:\n        pass\n"
+    );
+    (ahead, scripts)
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runner/warm")
+}
+
+/// The newest interpreter; all with `MINREPRO_TEST_PYTHONS=all`; or those of certain minor versions: `8,10`.
+fn pythons() -> Vec<(u8, &'static PathBuf)> {
+    let all = interpreters().iter().map(|(minor, path)| (*minor, path));
+    match std::env::var("MINREPRO_TEST_PYTHONS").as_deref() {
+        Ok("all") => all.collect(),
+        Ok(list) => all.filter(|(minor, _)| list.split(',').any(|it| it == minor.to_string())).collect(),
+        Err(_) => all.filter(|(_, path)| Some(*path) == newest()).collect(),
+    }
+}
+
+fn is_as_cold(file: &str) {
+    let pythons = pythons();
+    if pythons.is_empty() {
+        skip("warm runs", "no CPython");
+    }
+    for (minor, python) in pythons {
+        let (ahead, mut scripts) = scripts_of(&folder().join(file));
+        scripts.retain(|it| it.minor <= minor);
+        let found = differences(python, &ahead, &scripts);
+        assert!(
+            found.is_empty(),
+            "Python 3.{minor}: {} of {}\n{}",
+            found.len(),
+            scripts.len(),
+            found.join("\n")
+        );
+    }
+}
+
+macro_rules! files {
+    ($($name:ident)*) => {
+        mod as_cold {
+            $(#[test]
+            fn $name() {
+                super::is_as_cold(concat!(stringify!($name), ".txt"));
+            })*
+        }
+        const FILES: &[&str] = &[$(concat!(stringify!($name), ".txt")),*];
+    };
+}
+
+files! { exceptions exits library modules processes shutdown state streams threads }
 
 #[test]
-fn warm_runs_are_as_cold_ones() {
-    for source in SCRIPTS {
-        is_the_same_warm(source);
+fn every_file_is_run() {
+    let mut files: Vec<String> =
+        fs::read_dir(folder()).unwrap().flatten().map(|it| it.file_name().into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(files, FILES);
+}
+
+/// Scripts of the corpus, each forked from an interpreter that has imported what it imports.
+#[test]
+fn cases_of_the_corpus_are_as_cold() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let mut folders: Vec<PathBuf> = fs::read_dir(corpus).unwrap().flatten().map(|it| it.path()).collect();
+    folders.sort();
+    for (minor, python) in pythons() {
+        for path in &folders {
+            let Ok(source) = fs::read_to_string(path.join("repro.py")) else { continue };
+            let script = Script { name: path.display().to_string(), minor: 8, source: source.clone() };
+            let found = differences(python, &source, &[script]);
+            assert!(found.is_empty(), "Python 3.{minor}\n{}", found.join("\n"));
+        }
     }
 }
