@@ -426,6 +426,10 @@ pub struct BenchArgs {
     /// How often `--check` runs `repro.py` and `ideal.py`.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "check", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub runs: u8,
+    /// Only times `repro.py` and `ideal.py`, in a fresh interpreter and forked from one that has imported what they import;
+    /// reduces nothing.
+    #[arg(long, conflicts_with_all = ["check", "keep", "runner", "jobs"])]
+    pub speed: bool,
     /// Runs at a time [default: the number of cores].
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,

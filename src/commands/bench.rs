@@ -11,6 +11,7 @@ use super::{
     output::{Output, encoded},
     reduce::minimize,
     session::{Measure, Session},
+    speed::{Speed, speed},
 };
 use crate::{
     cli::{BenchArgs, Exit, Failure, Printer, RunArgs, SandboxWhen},
@@ -55,7 +56,10 @@ pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure>
     let folders = cases(&args.folders)?;
     let interpreters = Interpreters::new(&args.python)?;
     let (mut rows, mut faults, mut held, mut short, mut skipped) = (Vec::new(), Vec::new(), 0, 0, 0);
-    if !args.check {
+    let mut speeds = Vec::new();
+    if args.speed {
+        printer.data(&Speed::header());
+    } else if !args.check {
         printer.data(&header());
     }
     for folder in folders {
@@ -68,6 +72,16 @@ pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure>
         held += 1;
         let found = if args.check {
             check(&case, &python, args, printer)?
+        } else if args.speed {
+            let mut found = Vec::new();
+            for script in [case.script.clone(), case.script.with_file_name("ideal.py")] {
+                let speed =
+                    speed(&case.name, &script, &RunArgs { jobs: Some(1), ..run_args(&case, &python, args) })?;
+                printer.data(&speed.line());
+                found.extend(speed.faults.clone());
+                speeds.push(speed);
+            }
+            found
         } else {
             let row = run(&case, &python, args, printer)?;
             printer.data(&line(&row));
@@ -87,7 +101,9 @@ pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure>
         printer.warning(&format!("{skipped} of {} cases were SKIPPED", held + skipped));
     }
     if let Some(path) = &args.json {
-        let text = serde_json::to_vec_pretty(&rows).unwrap_or_default();
+        let text =
+            if args.speed { serde_json::to_vec_pretty(&speeds) } else { serde_json::to_vec_pretty(&rows) };
+        let text = text.unwrap_or_default();
         write_atomically(path, &text)
             .with_context(|| format!("could not write `{}`", path.display()))
             .map_err(|error| Failure::new(Exit::Environment, error))?;

@@ -15,6 +15,7 @@ mod reduce;
 mod review;
 mod scrub;
 mod session;
+mod speed;
 
 use crate::cli::{Cli, Exit, Failure, Printer, Verb};
 

@@ -188,6 +188,18 @@ impl Session {
         self.runner.run_all(&jobs, &mut |_, _| {})
     }
 
+    /// Runs the script as it is once, from where is said.
+    pub(super) fn run_from(&self, start: Start, timeout: Duration) -> Result<Outcome, RunError> {
+        let job = Job { start, ..Job::new(self.bytes.clone().into(), timeout) };
+        let mut outcomes = self.runner.run_all(&[job], &mut |_, _| {})?;
+        outcomes.pop().ok_or(RunError::Deadline)
+    }
+
+    /// Why runs that were to be warm are cold, if they are.
+    pub(super) fn why_cold(&self) -> Option<String> {
+        self.runner.why_cold()
+    }
+
     /// Runs the script as it is: once alone, then the other times at once.
     pub(super) fn baseline_runs(&self, times: usize) -> Result<Vec<Outcome>, RunError> {
         let is_hang = self.specs.iter().any(Spec::is_hang);
@@ -291,13 +303,12 @@ impl Session {
         let mut warm = Duration::ZERO;
         for start in [Start::Recorded, Start::Warm, Start::Warm] {
             if reason.is_none() {
-                let job = Job { start, ..Job::new(self.bytes.clone().into(), *timeout) };
-                let outcomes = self.runner.run_all(&[job], &mut |_, _| {})?;
+                let outcome = self.run_from(start, *timeout)?;
                 reason = self.runner.why_cold().or_else(|| {
-                    let outcome = outcomes.iter().find(|it| !measure.judge(it, *timeout).is_same())?;
-                    Some(format!("a warm run ends otherwise: {}", summary(outcome)))
+                    let is_same = measure.judge(&outcome, *timeout).is_same();
+                    (!is_same).then(|| format!("a warm run ends otherwise: {}", summary(&outcome)))
                 });
-                warm = outcomes.first().map(|it| it.wall).unwrap_or_default();
+                warm = outcome.wall;
             }
         }
         if reason.is_none() && warm * 5 > *fastest * 4 {

@@ -85,6 +85,8 @@ struct Run {
     started: Instant,
     next_look: Instant,
     looks: u32,
+    /// The keeper was gone when it was looked at.
+    is_orphan: bool,
     leaving: Option<Leaving>,
 }
 
@@ -151,7 +153,9 @@ impl Nursery {
             }
             let [orders, packets, end] = self.wait();
             if packets {
-                self.receive()?;
+                while self.has_packet() {
+                    self.receive()?;
+                }
             }
             if end {
                 return Err(match self.inside.answer() {
@@ -179,7 +183,15 @@ impl Nursery {
             .map_err(|error| format!("it takes no orders: {error}"))?;
         let now = Instant::now();
         let next_look = now + TICK;
-        self.runs.push(Run { order, keeper: None, started: now, next_look, looks: 0, leaving: None });
+        self.runs.push(Run {
+            order,
+            keeper: None,
+            started: now,
+            next_look,
+            looks: 0,
+            is_orphan: false,
+            leaving: None,
+        });
         Ok(())
     }
 
@@ -199,6 +211,11 @@ impl Nursery {
         ];
         let seen = poll(&mut fds, Some(&timespec(time)));
         fds.map(|it| seen.is_ok() && !it.revents().is_empty())
+    }
+
+    fn has_packet(&self) -> bool {
+        let mut fds = [PollFd::new(&self.control, PollFlags::IN)];
+        poll(&mut fds, Some(&timespec(Duration::ZERO))).is_ok_and(|count| count > 0)
     }
 
     /// Takes one packet. The kernel says who sent it, in our own numbering.
@@ -311,7 +328,12 @@ impl Run {
             self.looks += 1;
             self.next_look = now + TICK;
             if tree::is_gone(keeper) {
-                return Err("a run ended the process that waits for it".to_owned());
+                // What it said before it went may just have come in.
+                if self.is_orphan {
+                    return Err("a run ended the process that waits for it".to_owned());
+                }
+                self.is_orphan = true;
+                self.next_look = now;
             }
             if let Some(resource) = exceeded(limits, &below, &self.order.scratch, self.looks) {
                 self.leave(End::Limit(resource), Duration::ZERO);

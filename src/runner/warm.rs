@@ -119,7 +119,7 @@ enum Note {
     /// The environment is not as it was when a module was imported.
     Stale(Change),
     /// This run is to be cold.
-    Unfit(String),
+    Unfit,
     Broken(String),
 }
 
@@ -412,7 +412,7 @@ impl Shared {
         };
         match fs::read_to_string(&note).ok().and_then(|note| serde_json::from_str(&note).ok()) {
             Some(Note::Stale(change)) => return Ok(Warmly::Stale(change)),
-            Some(Note::Unfit(_)) => return Ok(Warmly::Unfit),
+            Some(Note::Unfit) => return Ok(Warmly::Unfit),
             Some(Note::Broken(reason)) => {
                 self.warm.give_up(&format!("a run could not be forked: {reason}"));
                 return Ok(Warmly::Lost(reason));

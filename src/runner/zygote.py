@@ -284,6 +284,7 @@ def import_ahead(modules, environments, record):
     warnings.filterwarnings("always", module="sitecustomize$")
     ours = warnings.filters[0]
     record.prints = prints = Prints()
+    effects = Effects()
     for name, moment in modules:
         if name in sys.modules:
             continue
@@ -296,10 +297,57 @@ def import_ahead(modules, environments, record):
             # The script's own import will tell.
             pass
         prints.collect(name)
+        effects.collect(name)
     prints.stop()
     warnings.filters.remove(ours)
     warnings._filters_mutated()
+    record.effects = effects.undone()
     return [owner for owner, _, text in prints.events if __file__ in text]
+
+
+class Effects:
+    """What an import does to modules that were imported before it, as when `torch._dynamo` wraps a function of `torch`."""
+
+    MISSING = object()
+
+    def __init__(self):
+        self.seen = {}
+        self.changes = {}
+        self.collect(None)
+
+    def collect(self, owner):
+        """What was changed since the last time is the owner's."""
+        module_type = type(sys)
+        for name, module in list(sys.modules.items()):
+            if type(module) is not module_type:
+                continue
+            now = vars(module)
+            before = self.seen.get(name)
+            if before is not None and len(before) == len(now):
+                for attribute, value in now.items():
+                    if before.get(attribute, now) is not value:
+                        break
+                else:
+                    continue
+            self.seen[name] = dict(now)
+            for attribute in before.keys() | now.keys() if before is not None else ():
+                old, new = before.get(attribute, self.MISSING), now.get(attribute, self.MISSING)
+                if old is not new and new is not sys.modules.get(name + "." + attribute) and attribute[:2] != "__":
+                    self.changes.setdefault(owner, []).append((module, attribute, old, new))
+
+    def undone(self):
+        """By owner, what makes each change again; all are undone."""
+        for changes in reversed(list(self.changes.values())):
+            for module, attribute, old, _ in changes:
+                self.put(module, attribute, old)
+        return self.changes
+
+    @classmethod
+    def put(cls, module, attribute, value):
+        if value is not cls.MISSING:
+            setattr(module, attribute, value)
+        elif attribute in vars(module):
+            delattr(module, attribute)
 
 
 def warm_up():
@@ -321,7 +369,7 @@ class Shelf:
     def __init__(self, record, environments, told, base, json):
         self.record = record
         self.environments = environments
-        self.printed = list(enumerate(record.prints.events))
+        self.printed = record.prints.events
         self.base = base
         self.json = json
         self.path = list(sys.path)
@@ -389,7 +437,7 @@ class Shelf:
         module.__spec__ = self.specs[name]
         found = self.closure(name)
         if self.ways_of_importing() != self.ways or any(each in sys.modules for each in found if each != name):
-            leave(self.told, self.json, {"unfit": "it changes how Python imports"})
+            leave(self.told, self.json, "unfit")
         self.check(found)
         for each in found:
             there = self.modules.pop(each)
@@ -397,11 +445,12 @@ class Shelf:
                 sys.modules[each] = there
             if each in self.attributes:
                 setattr(self.attributes.pop(each), each.rpartition(".")[2], there)
-        if self.printed:
-            for _, (owner, stream, text) in self.printed:
-                if owner in found:
-                    getattr(sys, stream).write(text)
-            self.printed = [event for event in self.printed if event[1][0] not in found]
+            for module, attribute, _, new in self.record.effects.pop(each, ()):
+                Effects.put(module, attribute, new)
+        for owner, stream, text in self.printed:
+            if owner in found:
+                getattr(sys, stream).write(text)
+        self.printed = [event for event in self.printed if event[0] not in found]
 
     def closure(self, name):
         """This module and all that comes with it, in the order in which their imports would be done."""

@@ -36,9 +36,9 @@ fn shown(outcome: &Outcome) -> String {
         (r"after \d+\.\d+ seconds", "after a while"),
         (r"started( daemon)? \d+", "started$1"),
     ];
-    masks.iter().fold(text, |text, (mask, with)| {
-        Regex::new(mask).unwrap().replace_all(&text, *with).into_owned()
-    })
+    masks
+        .iter()
+        .fold(text, |text, (mask, with)| Regex::new(mask).unwrap().replace_all(&text, *with).into_owned())
 }
 
 fn runner(python: &Path, folder: &Path) -> Runner {
@@ -97,7 +97,11 @@ fn scripts_of(file: &Path) -> (String, Vec<Script>) {
         .filter_map(|part| part.split_once('\n'))
         .map(|(head, source)| {
             let (name, minor) = head.split_once(" | 3.").unwrap_or((head, "8"));
-            Script { name: format!("{stem}/{name}"), minor: minor.parse().unwrap(), source: source.to_owned() }
+            Script {
+                name: format!("{stem}/{name}"),
+                minor: minor.parse().unwrap(),
+                source: source.to_owned(),
+            }
         })
         .collect();
     let imports = scripts.remove(0).source;
