@@ -118,6 +118,11 @@ impl Runner {
         self.shared.argv(candidate)
     }
 
+    /// How many runs were warm.
+    pub fn forked(&self) -> u64 {
+        self.shared.warm.forked.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
     /// Why runs that were to be warm are cold, if they are.
     pub fn why_cold(&self) -> Option<String> {
         self.shared.warm.why_cold()

@@ -77,6 +77,8 @@ pub(super) struct Warm {
     /// Why nothing is run warm any more.
     cold: Mutex<Option<String>>,
     runs: AtomicU64,
+    /// Runs that were warm to their end.
+    pub(super) forked: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -181,7 +183,10 @@ impl Shared {
             };
             let Some(zygote) = self.zygote(Some(plan)).await? else { return Ok(None) };
             match self.run_in(&zygote, job, &self.scratch(job)?, None, stop.clone()).await? {
-                Warmly::Ran(outcome) => return Ok(Some(*outcome)),
+                Warmly::Ran(outcome) => {
+                    self.warm.forked.fetch_add(1, Ordering::Relaxed);
+                    return Ok(Some(*outcome));
+                }
                 Warmly::Stopped | Warmly::Unfit => return Ok(None),
                 Warmly::Stale(change) => {
                     tried.push(plan);

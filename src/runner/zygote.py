@@ -201,7 +201,7 @@ class Record:
         self.edges = {}
         self.when = {}
         self.moment = 0
-        self.prints = None
+        self.doings = None
 
     def start(self):
         self.plain = plain = (bootstrap._load_unlocked, bootstrap._gcd_import, builtins.__import__)
@@ -209,15 +209,15 @@ class Record:
         def load(spec):
             self.edge(spec.name)
             self.when[spec.name] = self.moment
-            if self.prints:
-                self.prints.collect(self.stack[-1] if self.stack else spec.name)
+            if self.doings:
+                self.doings.collect(self.stack[-1] if self.stack else spec.name)
             self.stack.append(spec.name)
             try:
                 return plain[0](spec)
             finally:
                 self.stack.pop()
-                if self.prints:
-                    self.prints.collect(spec.name)
+                if self.doings:
+                    self.doings.collect(spec.name)
 
         def gcd_import(name, package=None, level=0):
             module = plain[1](name, package, level)
@@ -245,10 +245,13 @@ class Record:
             self.edges.setdefault(self.stack[-1], {})[name] = None
 
 
-class Prints:
-    """What modules print while they are imported ahead, in order."""
+class Doings:
+    """What modules do while they are imported ahead, in order, beside being there: what they print, the variables they
+    set, what they leave for the end. None of it is to be until the script imports them."""
 
     def __init__(self):
+        import atexit
+
         self.events = []
         self.files = {}
         self.kept = {}
@@ -256,9 +259,21 @@ class Prints:
             self.kept[name] = (fd, os.dup(fd))
             self.files[name] = os.memfd_create(name)
             os.dup2(self.files[name], fd)
+        self.environment = dict(os.environ._data)
+        self.atexit = atexit
+        self.register = plain = atexit.register
+        self.registered = registered = []
+
+        def register(function, *args, **options):
+            if self.register is None:
+                return plain(function, *args, **options)
+            registered.append((function, args, options))
+            return function
+
+        atexit.register = register
 
     def collect(self, owner):
-        """What was printed since the last time is the owner's."""
+        """What was done since the last time is the owner's."""
         for name, fd in self.files.items():
             getattr(sys, name).flush()
             size = os.lseek(fd, 0, os.SEEK_CUR)
@@ -266,12 +281,45 @@ class Prints:
                 self.events.append((owner, name, os.pread(fd, size, 0).decode(errors="replace")))
                 os.ftruncate(fd, 0)
                 os.lseek(fd, 0, os.SEEK_SET)
+        if os.environ._data != self.environment:
+            now = dict(os.environ._data)
+            self.events.append((owner, "environment", difference(self.environment, now)))
+            self.environment = now
+        if self.registered:
+            self.events.append((owner, "atexit", self.registered[:]))
+            self.registered.clear()
+
+    def enter(self, values):
+        """Sets the environment for the imports to come."""
+        set_environment(values)
+        self.environment = dict(os.environ._data)
 
     def stop(self):
         for name, (fd, kept) in self.kept.items():
             os.dup2(kept, fd)
             os.close(kept)
             os.close(self.files[name])
+        self.atexit.register, self.register = self.register, None
+
+    def repeat(self, owners):
+        """Does again, in a child, what these modules did."""
+        left = []
+        for event in self.events:
+            owner, kind, what = event
+            if owner not in owners:
+                left.append(event)
+            elif kind == "environment":
+                for name, value in what.items():
+                    if value is None:
+                        os.environ.pop(os.fsdecode(name), None)
+                    else:
+                        os.environ[os.fsdecode(name)] = os.fsdecode(value)
+            elif kind == "atexit":
+                for function, args, options in what:
+                    self.atexit.register(function, *args, **options)
+            else:
+                getattr(sys, kind).write(what)
+        self.events = left
 
 
 def import_ahead(modules, environments, record):
@@ -283,26 +331,26 @@ def import_ahead(modules, environments, record):
 
     warnings.filterwarnings("always", module="sitecustomize$")
     ours = warnings.filters[0]
-    record.prints = prints = Prints()
+    record.doings = doings = Doings()
     effects = Effects()
     for name, moment in modules:
         if name in sys.modules:
             continue
         if moment != record.moment:
             record.moment = moment
-            set_environment(environments[moment])
+            doings.enter(environments[moment])
         try:
             __import__(name)
         except BaseException:
             # The script's own import will tell.
             pass
-        prints.collect(name)
+        doings.collect(name)
         effects.collect(name)
-    prints.stop()
+    doings.stop()
     warnings.filters.remove(ours)
     warnings._filters_mutated()
     record.effects = effects.undone()
-    return [owner for owner, _, text in prints.events if __file__ in text]
+    return [owner for owner, _, text in doings.events if __file__ in text]
 
 
 class Effects:
@@ -369,11 +417,10 @@ class Shelf:
     def __init__(self, record, environments, told, base, json):
         self.record = record
         self.environments = environments
-        self.printed = record.prints.events
         self.base = base
         self.json = json
         self.path = list(sys.path)
-        self.ways = self.ways_of_importing()
+        self.ways = (sys.meta_path[0], sys.path_hooks[0], builtins.__import__)
         library = os.path.dirname(os.__file__) + os.sep
         self.library = (library, library + "site-packages", library + "dist-packages")
         self.modules = {}
@@ -401,10 +448,6 @@ class Shelf:
                 pass
         for name in told:
             self.modules.pop(name, None)
-
-    def ways_of_importing(self):
-        """What a script may change so that modules imported ahead are not what it would get."""
-        return [sys.meta_path[:], sys.path_hooks[:], builtins.__import__]
 
     def open(self):
         """Has imports look here first. Nothing of it is to be seen: a search for a module without its import goes on to
@@ -436,7 +479,7 @@ class Shelf:
         name = module.__spec__.name
         module.__spec__ = self.specs[name]
         found = self.closure(name)
-        if self.ways_of_importing() != self.ways or any(each in sys.modules for each in found if each != name):
+        if self.is_passed_by(found) or any(each in sys.modules for each in found if each != name):
             leave(self.told, self.json, "unfit")
         self.check(found)
         for each in found:
@@ -447,10 +490,18 @@ class Shelf:
                 setattr(self.attributes.pop(each), each.rpartition(".")[2], there)
             for module, attribute, _, new in self.record.effects.pop(each, ()):
                 Effects.put(module, attribute, new)
-        for owner, stream, text in self.printed:
-            if owner in found:
-                getattr(sys, stream).write(text)
-        self.printed = [event for event in self.printed if event[0] not in found]
+        self.record.doings.repeat(found)
+
+    def is_passed_by(self, found):
+        """Whether the script has changed how Python imports so that modules would come to it another way."""
+        finder, hook, imports = self.ways
+        if finder not in sys.meta_path or sys.path_hooks[:1] != [hook] or builtins.__import__ is not imports:
+            return True
+        for other in sys.meta_path[: sys.meta_path.index(finder)]:
+            kind = other if isinstance(other, type) else type(other)
+            if kind.__module__ == "__main__" or any(other.find_spec(each, None) for each in found):
+                return True
+        return False
 
     def closure(self, name):
         """This module and all that comes with it, in the order in which their imports would be done."""

@@ -1,11 +1,14 @@
 //! The warm runner against the cold one, over the scripts of `warm/` and of the corpus: what a script does must be the
 //! same, or the warm runner must decline.
 //!
-//! A file of `warm/` holds scripts, each under a line `#### name`, or `#### name | 3.11` if it needs that Python. The first
-//! of them, `imports`, lists modules: all that stands below is forked from an interpreter that has imported those.
+//! A file of `warm/` holds scripts, each under a line `#### name`, or `#### name | 3.11` if it needs that Python, or
+//! `#### name | declined` if the warm runner may leave it to the cold one. The first
+//! of them, `imports`, lists modules: all that stands below is forked from an interpreter that has imported those. What
+//! follows `#### FILE path` is no script, but a module that is installed.
 
 use std::{
     fs,
+    io::Write,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -20,6 +23,8 @@ struct Script {
     name: String,
     /// The least minor version of Python 3 that it needs.
     minor: u8,
+    /// Whether the warm runner may leave it to the cold one.
+    is_declined: bool,
     source: String,
 }
 
@@ -41,7 +46,16 @@ fn shown(outcome: &Outcome) -> String {
         .fold(text, |text, (mask, with)| Regex::new(mask).unwrap().replace_all(&text, *with).into_owned())
 }
 
-fn runner(python: &Path, folder: &Path) -> Runner {
+/// What a file of `warm/` holds.
+struct Suite {
+    /// Imports what is to be imported ahead.
+    ahead: String,
+    /// Modules, by path.
+    installed: Vec<(String, String)>,
+    scripts: Vec<Script>,
+}
+
+fn runner(python: &Path, folder: &Path, installed: &[(String, String)]) -> Runner {
     let mut setup = setup(folder, 2);
     setup.command = minrepro::runner::Command::Python {
         python: Interpreter::find(Some(python)).unwrap().path,
@@ -49,6 +63,17 @@ fn runner(python: &Path, folder: &Path) -> Runner {
     };
     setup.limits.output = 8 << 20;
     setup.limits.memory = LIMITS.memory / 2;
+    if !installed.is_empty() {
+        let (library, own) = (folder.join("library"), folder.join("own"));
+        for (path, text) in installed {
+            let path = library.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::File::create_new(path).unwrap().write_all(text.as_bytes()).unwrap();
+        }
+        fs::create_dir_all(&own).unwrap();
+        setup.script = own.join("script.py");
+        setup.env.push(("PYTHONPATH".to_owned(), library.display().to_string()));
+    }
     Runner::start(setup).unwrap()
 }
 
@@ -58,10 +83,10 @@ fn run(runner: &Runner, start: Start, sources: &[&str]) -> Vec<String> {
     runner.run_all(&jobs, &mut |_, _| {}).unwrap().iter().map(shown).collect()
 }
 
-/// What differs between cold and warm runs of scripts; `ahead` is run first, and what it imports is imported ahead.
-fn differences(python: &Path, ahead: &str, scripts: &[Script]) -> Vec<String> {
+/// What differs between cold and warm runs of scripts.
+fn differences(python: &Path, Suite { ahead, installed, scripts }: &Suite) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
-    let runner = runner(python, folder.path());
+    let runner = runner(python, folder.path(), installed);
     let sources: Vec<&str> = scripts.iter().map(|it| it.source.as_str()).collect();
     let mut found = Vec::new();
     let cold = run(&runner, Start::Cold, &sources);
@@ -69,8 +94,12 @@ fn differences(python: &Path, ahead: &str, scripts: &[Script]) -> Vec<String> {
     if !recorded[0].starts_with("Exit(") {
         found.push(format!("the imports: {}", recorded[0]));
     }
-    let warm = run(&runner, Start::Warm, &sources);
-    for ((script, cold), warm) in scripts.iter().zip(cold).zip(warm) {
+    for (script, cold) in scripts.iter().zip(cold) {
+        let before = runner.forked();
+        let warm = run(&runner, Start::Warm, &[&script.source]).remove(0);
+        if runner.forked() == before && !script.is_declined {
+            found.push(format!("{} was not run warm", script.name));
+        }
         if cold != warm {
             let differing = differing_lines(&cold, &warm);
             found.push(format!("{}\n{}\n{differing}", script.name, script.source));
@@ -89,26 +118,30 @@ fn differing_lines(cold: &str, warm: &str) -> String {
     if lines.is_empty() { format!("the order differs\n{cold}\n{warm}") } else { lines }
 }
 
-fn scripts_of(file: &Path) -> (String, Vec<Script>) {
+fn suite(file: &Path) -> Suite {
     let text = fs::read_to_string(file).unwrap();
     let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
-    let mut scripts: Vec<Script> = text
-        .split("#### ")
-        .filter_map(|part| part.split_once('\n'))
-        .map(|(head, source)| {
+    let (mut ahead, mut installed, mut scripts) = (String::new(), Vec::new(), Vec::new());
+    for (head, source) in text.split("#### ").filter_map(|part| part.split_once('\n')) {
+        if head == "imports" {
+            ahead = format!(
+                "for name in '''{source}'''.split():\n    try:\n        __import__(name)\n    except ImportError:\n        pass\n"
+            );
+        } else if let Some(path) = head.strip_prefix("FILE ") {
+            installed.push((path.to_owned(), source.to_owned()));
+        } else {
+            let (head, is_declined) =
+                head.strip_suffix(" | declined").map_or((head, false), |head| (head, true));
             let (name, minor) = head.split_once(" | 3.").unwrap_or((head, "8"));
-            Script {
+            scripts.push(Script {
                 name: format!("{stem}/{name}"),
                 minor: minor.parse().unwrap(),
+                is_declined,
                 source: source.to_owned(),
-            }
-        })
-        .collect();
-    let imports = scripts.remove(0).source;
-    let ahead = format!(
-        "for name in '''{imports}'''.split():\n    try:\n        __import__(name)\n    except ImportError:\n        pass\n"
-    );
-    (ahead, scripts)
+            });
+        }
+    }
+    Suite { ahead, installed, scripts }
 }
 
 fn folder() -> PathBuf {
@@ -131,14 +164,14 @@ fn is_as_cold(file: &str) {
         skip("warm runs", "no CPython");
     }
     for (minor, python) in pythons {
-        let (ahead, mut scripts) = scripts_of(&folder().join(file));
-        scripts.retain(|it| it.minor <= minor);
-        let found = differences(python, &ahead, &scripts);
+        let mut suite = suite(&folder().join(file));
+        suite.scripts.retain(|it| it.minor <= minor);
+        let found = differences(python, &suite);
         assert!(
             found.is_empty(),
             "Python 3.{minor}: {} of {}\n{}",
             found.len(),
-            scripts.len(),
+            suite.scripts.len(),
             found.join("\n")
         );
     }
@@ -156,7 +189,7 @@ macro_rules! files {
     };
 }
 
-files! { exceptions exits library modules processes shutdown state streams threads }
+files! { exceptions exits installed library modules processes shutdown state streams threads }
 
 #[test]
 fn every_file_is_run() {
@@ -175,8 +208,14 @@ fn cases_of_the_corpus_are_as_cold() {
     for (minor, python) in pythons() {
         for path in &folders {
             let Ok(source) = fs::read_to_string(path.join("repro.py")) else { continue };
-            let script = Script { name: path.display().to_string(), minor: 8, source: source.clone() };
-            let found = differences(python, &source, &[script]);
+            let script = Script {
+                name: path.display().to_string(),
+                minor: 8,
+                is_declined: false,
+                source: source.clone(),
+            };
+            let suite = Suite { ahead: source, installed: Vec::new(), scripts: vec![script] };
+            let found = differences(python, &suite);
             assert!(found.is_empty(), "Python 3.{minor}\n{}", found.join("\n"));
         }
     }
