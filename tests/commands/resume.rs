@@ -46,6 +46,77 @@ fn kills() -> u64 {
     std::env::var("MINREPRO_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12)
 }
 
+/// Numbers without order, the same each time.
+fn shuffled(seed: &mut u64) -> u64 {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    *seed
+}
+
+/// All that was started below a process, with what tells it from a later process of the same number.
+fn descendants(root: u32) -> Vec<(u32, String)> {
+    let mut found = vec![(root, String::new())];
+    let processes: Vec<(u32, u32, String)> = fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            let (parent, born) = status(pid)?;
+            Some((pid, parent, born))
+        })
+        .collect();
+    let mut at = 0;
+    while at < found.len() {
+        let above = found[at].0;
+        let below = processes.iter().filter(|(_, parent, _)| *parent == above);
+        found.extend(below.map(|(pid, _, born)| (*pid, born.clone())));
+        at += 1;
+    }
+    found.split_off(1)
+}
+
+/// The parent of a process that lives, and when it was started.
+fn status(pid: u32) -> Option<(u32, String)> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
+    (fields[0] != "Z").then(|| Some((fields[1].parse().ok()?, fields[19].to_owned())))?
+}
+
+#[test]
+fn a_killed_warm_reduction_leaves_nothing() {
+    let undisturbed = Place::new();
+    undisturbed.file("x.py", NOISY);
+    let args = ["x.py", "--signature", SIGNATURE, "--runner", "warm", "--format", "jsonl"];
+    let output = undisturbed.run(&args);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let events = output.stdout.split(|byte| *byte == b'\n').count() as u64;
+
+    let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut forks = 0;
+    for _ in 0..kills().div_ceil(3) {
+        let place = Place::new();
+        place.file("x.py", NOISY);
+        let mut child = place.command(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let moment = shuffled(&mut seed) % events;
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let _ = lines.by_ref().take(usize::try_from(moment).unwrap()).count();
+        std::thread::sleep(Duration::from_micros(shuffled(&mut seed) % 50_000));
+        let below = descendants(child.id());
+        let tmp = place.tmp().display().to_string();
+        forks += processes_with(&tmp).iter().filter(|it| it.contains("zygote-")).count();
+        let _ = child.kill();
+        child.wait().unwrap();
+        let left = || -> Vec<_> {
+            below.iter().filter(|(pid, born)| status(*pid).is_some_and(|it| it.1 == *born)).collect()
+        };
+        assert!(within_two_seconds(|| left().is_empty()), "left: {:?}", left());
+        assert!(within_two_seconds(|| processes_with(&tmp).is_empty()), "{:?}", processes_with(&tmp));
+        assert!(within_two_seconds(|| place.scratch_is_empty()), "a scratch folder is left");
+    }
+    assert!(forks > 0, "no kill found a zygote at work");
+}
+
 #[test]
 fn a_killed_reduction_goes_on_where_it_was() {
     let undisturbed = Place::new();
@@ -61,9 +132,7 @@ fn a_killed_reduction_goes_on_where_it_was() {
         place.file("x.py", NOISY);
         // Several kills to one reduction, then it may end.
         for _ in 0..4 {
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
+            shuffled(&mut seed);
             let before = tried(&place);
             let mut child = place
                 .command(&["x.py", "--signature", SIGNATURE, "--format", "jsonl"])
