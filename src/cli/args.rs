@@ -123,6 +123,9 @@ pub struct RunArgs {
     /// The sign of the bug; see below. Without it and --test it is derived from the script's own failure.
     #[arg(short, long, value_name = "SIG", conflicts_with = "test")]
     pub signature: Vec<String>,
+    /// The share of runs that must show a bug which does not show each time [default: a sixth of the script's own].
+    #[arg(long, value_name = "RATE", value_parser = share)]
+    pub min_rate: Option<f64>,
     /// Refuses the same words from elsewhere in a library, which are only told otherwise.
     #[arg(long)]
     pub strict: bool,
@@ -442,6 +445,14 @@ pub struct BenchArgs {
     /// Keeps the results: a file for each case.
     #[arg(long, value_name = "FOLDER")]
     pub keep: Option<PathBuf>,
+}
+
+/// A share of runs.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.001..1.0).contains(&share) => Ok(share),
+        _ => Err("a share of runs lies between 0.001 and 1".to_owned()),
+    }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -121,6 +121,7 @@ fn run_args(case: &Case, python: &Interpreter, args: &BenchArgs) -> RunArgs {
     RunArgs {
         signature: vec![case.expected.signature.clone()],
         strict: case.expected.strict,
+        min_rate: case.expected.min_rate,
         test: None,
         python: Some(python.path.clone()),
         timeout: Some(Duration::from_secs_f64(case.expected.timeout)),
@@ -186,7 +187,8 @@ fn ideal_faults(
     let shows: Vec<bool> = outcomes.iter().map(|outcome| measure.judge(outcome, timeout).is_same()).collect();
     let (as_it_is, lowered) = shows.split_at(times);
     let same = as_it_is.iter().filter(|&&shows| shows).count();
-    let mut faults: Vec<String> = ideal_fault(Confirmed { same, of: times }).into_iter().collect();
+    let mut faults: Vec<String> =
+        ideal_fault(Confirmed { same, of: times, enough: false }).into_iter().collect();
     for (&shows, (rung, expected)) in lowered.iter().zip(rungs) {
         if shows != expected {
             let verb = if shows { "shows" } else { "does not show" };
@@ -198,7 +200,7 @@ fn ideal_faults(
 
 /// What is wrong with an ideal that does not show the bug each time.
 fn ideal_fault(confirmed: Confirmed) -> Option<String> {
-    let Confirmed { same, of } = confirmed;
+    let Confirmed { same, of, .. } = confirmed;
     (!confirmed.is_certain()).then(|| format!("`ideal.py` shows the signature in {same} of {of} runs"))
 }
 
@@ -232,7 +234,9 @@ fn run(case: &Case, python: &Interpreter, args: &BenchArgs, printer: Printer) ->
     let over = |tokens: u32| f64::from(tokens) / f64::from(best.max(1));
     let timeout = session.timeout(Duration::ZERO);
     let mut faults: Vec<String> =
-        ideal_fault(session.confirm(ideal, &minimized.measure, timeout)?.0).into_iter().collect();
+        ideal_fault(session.confirm(ideal, &minimized.measure, timeout, minimized.steadiness.as_ref())?.0)
+            .into_iter()
+            .collect();
     let text = reduction.program.text();
     faults.extend(expected.keep.iter().filter(|it| !text.contains(*it)).map(|it| format!("`{it}` is gone")));
     faults.extend(

@@ -25,6 +25,8 @@ pub(super) struct Expected {
     /// Whether the case is run with `--strict`.
     #[serde(default)]
     pub(super) strict: bool,
+    /// For a bug that does not show each time, `--min-rate`.
+    pub(super) min_rate: Option<f64>,
     python: String,
     /// Packages that the script imports, each with the version that shows the bug.
     #[serde(default)]

@@ -12,6 +12,7 @@ mod lab;
 mod output;
 mod passes;
 mod reduce;
+mod repeat;
 mod review;
 mod scrub;
 mod session;

@@ -17,7 +17,7 @@ use crate::{
     cli::{Exit, Failure, Format, Printer, ReduceArgs},
     engine::{self, Event, Halt, Options, Reduction, Stop},
     journal::{Journal, JournalError},
-    oracle,
+    oracle::{self, Steadiness},
     report::{self, Confirmed, InterpreterReport, Progress, Report, temporary, write_atomically},
 };
 
@@ -92,6 +92,9 @@ pub(super) struct Minimized {
     pub(super) before: Program,
     pub(super) reduction: Reduction,
     pub(super) confirmed: Confirmed,
+    /// How often the script as given showed the bug, if that was not each time.
+    shown: Option<Confirmed>,
+    pub(super) steadiness: Option<Steadiness>,
     /// Where in a library the result fails, if that is not where the script did.
     elsewhere: Option<String>,
     pub(super) measure: Measure,
@@ -118,7 +121,7 @@ pub(super) fn minimize(
     progress.phase(&format!("signature: {}", settlement.measure.describe()));
     let calibration = session.calibrate(&settlement)?;
     progress.phase(&format!("runner: {}", calibration.describe(None)));
-    let Settlement { measure, timeout, is_fresh, compiled, grounds, .. } = settlement;
+    let Settlement { measure, timeout, is_fresh, compiled, grounds, flaky, .. } = settlement;
     if compiled {
         progress.phase("what shows without the compiler as well does not count");
     }
@@ -129,7 +132,10 @@ pub(super) fn minimize(
     let copy = before.sibling(before.shared_text()).map_err(|error| Failure::new(Exit::Bug, error))?;
     let options = Options { max_runs, unbound_names: measure.allows_unbound_names() };
     let start = calibration.start;
-    let mut judge = Live { runner: &session.runner, measure: &measure, timeout, start, compiled, grounds };
+    let steadiness = flaky.map(|(steadiness, ..)| steadiness);
+    let shown = flaky.map(|(_, same, of)| Confirmed { same, of, enough: false });
+    let mut judge =
+        Live { runner: &session.runner, measure: &measure, timeout, start, compiled, grounds, steadiness };
     let mut reduction = engine::reduce(copy, passes, &mut judge, journal, &options, &mut |event, tally| {
         if let Event::Commit { program, .. } | Event::Doubted { program, .. } = event {
             // A result that can not be written now is written, or mourned, at the end.
@@ -140,11 +146,13 @@ pub(super) fn minimize(
     let (confirmed, elsewhere) = match &reduction.stop {
         Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Default::default(),
         // Nothing went: the baseline runs of a moment ago are the confirmation.
-        _ if reduction.commits.is_empty() && is_fresh => (Confirmed { same: RUNS, of: RUNS }, None),
+        _ if reduction.commits.is_empty() && is_fresh && steadiness.is_none() => {
+            (Confirmed { same: RUNS, of: RUNS, enough: false }, None)
+        }
         _ => {
             session.runner.set_deadline(None);
             progress.phase("running the result anew");
-            match session.confirm(&reduction.program, &measure, timeout) {
+            match session.confirm(&reduction.program, &measure, timeout, steadiness.as_ref()) {
                 Ok(found) => found,
                 Err(error) => {
                     // What was found is written all the same.
@@ -161,6 +169,8 @@ pub(super) fn minimize(
         reduction,
         confirmed,
         elsewhere,
+        shown,
+        steadiness,
         measure,
         runner,
         calibration,
@@ -208,6 +218,7 @@ impl Minimized {
             slips,
             kept: kept.clone(),
             confirmed: self.confirmed,
+            shown: self.shown,
             elsewhere: self.elsewhere.clone(),
             stop: match stop {
                 Stop::Done => "done",
@@ -273,7 +284,7 @@ fn finish(
         Stop::Halted(Halt::Failed(error)) => Err(failed(error)),
         Stop::Halted(Halt::Interrupted(signal)) => Ok(Exit::Interrupted(*signal)),
         _ if !minimized.confirmed.is_certain() => {
-            let Confirmed { same, of } = minimized.confirmed;
+            let Confirmed { same, of, .. } = minimized.confirmed;
             Err(Failure::new(
                 Exit::Unstable,
                 anyhow::anyhow!("the result shows the bug in only {same} of {of} fresh runs"),

@@ -71,6 +71,7 @@ pub(super) fn run_args(args: &ProbeArgs) -> RunArgs {
     RunArgs {
         signature: Vec::new(),
         strict: false,
+        min_rate: None,
         test: None,
         python: args.python.clone(),
         timeout: None,

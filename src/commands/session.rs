@@ -13,12 +13,19 @@ use minrepro_reducers::{
     syntax::{Program, ReadError},
 };
 
-use super::{control, grounds, inputs, output::encoded};
+use super::{
+    control, grounds, inputs,
+    output::encoded,
+    repeat::{Repeated, repeated},
+};
 use crate::{
     cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen},
     engine::{Candidate, Halt, Judge, Judged},
     journal::{Journal, Settled},
-    oracle::{Baseline, BaselineError, Difference, NotDerivable, RULES, Signature, Spec, Verdict, summary},
+    oracle::{
+        Baseline, BaselineError, Difference, NotDerivable, RULES, Signature, Spec, Steadiness, Verdict,
+        summary,
+    },
     report::Confirmed,
     runner::{
         Command, Confinement, End, Interpreter, Job, Limits, Outcome, RunError, Runner, Sandbox, Setup, Start,
@@ -27,6 +34,8 @@ use crate::{
 
 /// How often the script is run before, and the result after, the reduction.
 pub(super) const RUNS: usize = 3;
+/// How often, where it does not show the bug each time.
+const FLAKY_RUNS: usize = 20;
 /// What the first run of all is given.
 const FIRST_TIMEOUT: Duration = Duration::from_mins(2);
 /// What it is given where the bug is that it does not end.
@@ -59,6 +68,8 @@ pub(super) struct Settlement {
     pub(super) compiled: bool,
     /// What the script's own statement that tells of the bug has to rest on.
     pub(super) grounds: Option<Grounds>,
+    /// How candidates are tested, and how often the script showed the bug in how many runs, if it does not show each time.
+    pub(super) flaky: Option<(Steadiness, usize, usize)>,
     /// Whether the script was run for it just now; else the journal remembers.
     pub(super) is_fresh: bool,
 }
@@ -168,7 +179,7 @@ impl Session {
             self.memory,
             self.runner.confinement(),
             args.runner,
-            args.strict,
+            (args.strict, args.min_rate),
         )
     }
 
@@ -234,7 +245,7 @@ impl Session {
                 _ => None,
             };
             if let Some(measure) = measure {
-                let Settled { fastest, cold, compiled, grounds, .. } = settled;
+                let Settled { fastest, cold, compiled, grounds, flaky, .. } = settled;
                 return Ok(Settlement {
                     measure,
                     timeout,
@@ -242,6 +253,7 @@ impl Session {
                     cold,
                     compiled,
                     grounds,
+                    flaky,
                     is_fresh: false,
                 });
             }
@@ -250,11 +262,18 @@ impl Session {
         let fastest = outcomes.iter().map(|outcome| outcome.wall).min().unwrap_or_default();
         let first = outcomes.first().cloned();
         let mut limit = None;
+        let mut flaky = None;
         let (measure, wall) = if let Some(test) = &self.args.test {
             (Measure::Test(test.clone()), self.interesting(test, &outcomes)?)
         } else {
-            let baseline = Baseline::new(&self.specs, outcomes)
-                .map_err(|error| self.not_reproduced(error, first.as_ref()))?;
+            let baseline = match Baseline::new(&self.specs, outcomes.clone()) {
+                Err(error) if error.is_unstable() || self.args.min_rate.is_some() => {
+                    let found = self.flaky_baseline(outcomes, error)?;
+                    flaky = Some((found.1, found.0.same, found.0.outcomes.len()));
+                    found.0
+                }
+                found => found.map_err(|error| self.not_reproduced(error, first.as_ref()))?,
+            };
             let hanging = first.as_ref().filter(|_| baseline.signature.is_hang());
             limit = hanging.map(|first| self.hang_limit(first));
             let signature = Signature { strict: self.args.strict, ..baseline.signature };
@@ -266,16 +285,18 @@ impl Session {
         };
         let timeout = limit.unwrap_or_else(|| self.timeout(wall));
         let compiled = match &first {
-            Some(first) => control::is_wanted(&self.runner, &self.bytes, first, &measure, timeout)?,
-            None => false,
+            Some(first) if flaky.is_none() => {
+                control::is_wanted(&self.runner, &self.bytes, first, &measure, timeout)?
+            }
+            _ => false,
         };
         let grounds = match &first {
-            Some(first) if !compiled => {
+            Some(first) if !compiled && flaky.is_none() => {
                 grounds::of_script(&self.runner, &self.bytes, first, &measure, timeout)?
             }
             _ => None,
         };
-        let cold = None;
+        let cold = flaky.map(|_| "the bug does not show each time".to_owned());
         let settled = Settled {
             signature,
             wall,
@@ -284,11 +305,31 @@ impl Session {
             limit,
             compiled,
             grounds: grounds.clone(),
+            flaky,
             cold: cold.clone(),
         };
         // Where the journal can not be written, the engine will say so.
         let _ = journal.settle(settled);
-        Ok(Settlement { measure, timeout, fastest, cold, compiled, grounds, is_fresh: true })
+        Ok(Settlement { measure, timeout, fastest, cold, compiled, grounds, flaky, is_fresh: true })
+    }
+
+    /// Runs a script that shows its bug in some runs more often, and says how its candidates are to be tested.
+    fn flaky_baseline(
+        &self,
+        mut outcomes: Vec<Outcome>,
+        error: BaselineError,
+    ) -> Result<(Baseline, Steadiness), Failure> {
+        let wall = outcomes.iter().map(|outcome| outcome.wall).max().unwrap_or_default();
+        outcomes.extend(self.run_times(&self.bytes, FLAKY_RUNS - outcomes.len(), self.timeout(wall))?);
+        let first = outcomes.first().cloned();
+        let of = outcomes.len();
+        let Ok(baseline) = Baseline::of_some(&self.specs, outcomes) else {
+            return Err(self.not_reproduced(error, first.as_ref()));
+        };
+        match Steadiness::of(baseline.same, of, self.args.min_rate) {
+            Some(steadiness) => Ok((baseline, steadiness)),
+            None => Err(self.not_reproduced(baseline.too_rare(&self.specs), first.as_ref())),
+        }
     }
 
     /// Finds out from where candidates start: warm, if the script shows the bug that way too and sooner.
@@ -438,13 +479,20 @@ impl Session {
         program: &Program,
         measure: &Measure,
         timeout: Duration,
+        steadiness: Option<&Steadiness>,
     ) -> Result<(Confirmed, Option<String>), RunError> {
         let bytes =
             encoded(program).map_err(|source| RunError::Scratch { folder: self.script.clone(), source })?;
+        if let Some(steadiness) = steadiness {
+            let job = Job::new(bytes.into(), timeout);
+            let found = repeated(&self.runner, &[job], measure, &steadiness.strict())?.remove(0);
+            let enough = found.verdict.is_same();
+            return Ok((Confirmed { same: found.same, of: found.of, enough }, None));
+        }
         let outcomes = self.run_times(&bytes, RUNS, timeout)?;
         let same = outcomes.iter().filter(|outcome| measure.judge(outcome, timeout).is_same()).count();
         let elsewhere = outcomes.iter().find_map(|outcome| measure.elsewhere(outcome));
-        Ok((Confirmed { same, of: outcomes.len() }, elsewhere))
+        Ok((Confirmed { same, of: outcomes.len(), enough: false }, elsewhere))
     }
 }
 
@@ -514,6 +562,8 @@ pub(super) struct Live<'a> {
     pub(super) compiled: bool,
     /// What the statement that tells of the bug has to rest on, if that is one of the script's.
     pub(super) grounds: Option<Grounds>,
+    /// How candidates are tested, if the bug does not show each time.
+    pub(super) steadiness: Option<Steadiness>,
 }
 
 impl Live<'_> {
@@ -542,6 +592,13 @@ impl Live<'_> {
 impl Judge for Live<'_> {
     fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
         let jobs: Vec<Job> = batch.iter().map(|candidate| self.job(candidate)).collect();
+        if let Some(steadiness) = &self.steadiness {
+            let found = repeated(self.runner, &jobs, self.measure, steadiness).map_err(halt)?;
+            for (index, Repeated { verdict, of, seconds, .. }) in found.into_iter().enumerate() {
+                deliver(index, Judged { verdict, seconds, runs: of as u64 });
+            }
+            return Ok(());
+        }
         let is_doubtful = self.compiled || self.grounds.is_some();
         let mut same = Vec::new();
         let result = self.runner.run_all(&jobs, &mut |index, outcome| {
@@ -570,6 +627,16 @@ impl Judge for Live<'_> {
     }
 
     fn confirm(&mut self, candidate: &Candidate) -> Result<Result<(), String>, Halt> {
+        if let Some(steadiness) = &mut self.steadiness {
+            let job = [Job::new(candidate.bytes.clone(), self.timeout)];
+            let found = repeated(self.runner, &job, self.measure, &steadiness.strict()).map_err(halt)?;
+            let Some(Repeated { same, of, .. }) = found.into_iter().find(|it| !it.verdict.is_same()) else {
+                return Ok(Ok(()));
+            };
+            // What was accepted by chance is not to be accepted again.
+            steadiness.wrongly_accepted /= 10.0;
+            return Ok(Err(format!("the bug shows in only {same} of {of} runs")));
+        }
         if self.start == Start::Cold {
             return Ok(Ok(()));
         }
@@ -592,7 +659,8 @@ impl Judge for Live<'_> {
 
     fn trace(&mut self, candidate: &Candidate) -> Result<Option<Evidence>, Halt> {
         let job = Job { traced: true, ..self.job(candidate) };
-        let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?;
+        let times = self.steadiness.map_or(1, |it| it.patience());
+        let outcomes = self.runner.run_all(&vec![job; times], &mut |_, _| {}).map_err(halt)?;
         Ok(outcomes
             .into_iter()
             .find(|outcome| self.measure.judge(outcome, self.timeout).is_same())

@@ -8,7 +8,7 @@ use std::{collections::HashMap, fmt, io, path::Path, str::FromStr, time::Duratio
 use minrepro_reducers::{evidence::Evidence, grounds::Grounds};
 use serde::{Deserialize, Serialize};
 
-use crate::oracle::{Signature, Verdict};
+use crate::oracle::{Signature, Steadiness, Verdict};
 use file::File;
 pub use file::JournalError;
 
@@ -89,6 +89,9 @@ pub struct Settled {
     /// What the script's own statement that tells of the bug has to rest on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grounds: Option<Grounds>,
+    /// How candidates are tested, and how often the script showed the bug in how many runs, if it does not show each time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flaky: Option<(Steadiness, usize, usize)>,
     /// Why all runs are cold, if something was found that speaks against warm ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<String>,
@@ -249,6 +252,7 @@ mod tests {
                 limit: None,
                 compiled: false,
                 grounds: None,
+                flaky: None,
                 cold: None,
             })
             .unwrap();

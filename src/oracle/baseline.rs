@@ -83,6 +83,42 @@ impl Baseline {
     }
 }
 
+impl BaselineError {
+    /// Whether the runs differ.
+    pub fn is_unstable(&self) -> bool {
+        matches!(self, Self::Unstable { .. })
+    }
+}
+
+impl Baseline {
+    /// That the bug shows too rarely.
+    pub fn too_rare(&self, specs: &[Spec]) -> BaselineError {
+        BaselineError::Unstable {
+            expected: specs.iter().map(|spec| spec.text.as_str()).collect::<Vec<_>>().join(" and "),
+            same: self.same,
+            of: self.outcomes.len(),
+            seen: seen(&self.outcomes),
+        }
+    }
+
+    /// The same for a bug that shows in some of the runs: it is judged by those that show it.
+    pub fn of_some(specs: &[Spec], outcomes: Vec<Outcome>) -> Result<Self, BaselineError> {
+        let showing: Vec<Outcome> = if specs.is_empty() {
+            let is_failing = |it: &&Outcome| it.exception.is_some() || it.end != End::Exit(0);
+            let failing: Vec<Outcome> = outcomes.iter().filter(is_failing).cloned().collect();
+            let most = seen(&failing).into_iter().next().map(|(most, _)| most);
+            failing.into_iter().filter(|it| Some(summary(it)) == most).collect()
+        } else {
+            let parts = specs.iter().flat_map(|spec| spec.resolve(&outcomes).0).collect();
+            let signature = Signature::seen_in(parts, &outcomes);
+            outcomes.iter().filter(|it| signature.matches(it)).cloned().collect()
+        };
+        let found = Self::new(specs, if showing.is_empty() { outcomes.clone() } else { showing })?;
+        let same = outcomes.iter().filter(|it| found.signature.matches(it)).count();
+        Ok(Self { same, outcomes, ..found })
+    }
+}
+
 /// Runs that differ, by the kind that most of them show.
 fn unsteady(outcomes: &[Outcome]) -> BaselineError {
     let seen = seen(outcomes);

@@ -11,6 +11,7 @@ mod signature;
 mod slips;
 mod spec;
 mod spot;
+mod steadiness;
 mod verdict;
 mod wording;
 
@@ -24,6 +25,7 @@ pub use signature::{Pace, Part, Signature};
 pub use slips::{Slip, ledger, looser};
 pub use spec::{Spec, SpecError};
 pub use spot::Spot;
+pub use steadiness::Steadiness;
 pub use verdict::{Difference, Verdict};
 
 /// Grows whenever the same outcome would be judged in another way; what older rules decided is not read from journals.

@@ -82,6 +82,9 @@ pub struct Report {
     pub kept: Vec<Kept>,
     /// How often the result was run anew at the end, and how often it showed the bug.
     pub confirmed: Confirmed,
+    /// How often the script as given showed the bug, if that was not each time.
+    #[serde(default)]
+    pub shown: Option<Confirmed>,
     /// Where in a library the result fails, if that is not where the script did: the same words, maybe of another bug.
     #[serde(default)]
     pub elsewhere: Option<String>,
@@ -140,11 +143,14 @@ pub struct Confirmed {
     pub same: usize,
     /// All runs.
     pub of: usize,
+    /// Whether these are enough of them, for a bug that does not show each time.
+    #[serde(default)]
+    pub enough: bool,
 }
 
 impl Confirmed {
-    /// Whether every run showed the bug, and there was one.
+    /// Whether every run showed the bug, and there was one; or enough of them did.
     pub fn is_certain(self) -> bool {
-        self.of > 0 && self.same == self.of
+        self.of > 0 && (self.same == self.of || self.enough)
     }
 }

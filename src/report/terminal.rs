@@ -41,6 +41,13 @@ pub fn summary(report: &Report) -> String {
         ));
     }
     lines.push(match report.confirmed {
+        confirmed if confirmed.enough => {
+            let shown = report.shown.unwrap_or_default();
+            format!(
+                "confirmed by {} of {} fresh runs (the script: {} of {}): {}",
+                confirmed.same, confirmed.of, shown.same, shown.of, report.signature
+            )
+        }
         confirmed if confirmed.is_certain() => {
             format!("confirmed by {} fresh runs: {}", confirmed.of, report.signature)
         }

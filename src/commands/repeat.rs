@@ -1,0 +1,56 @@
+//! Runs programs as often as it takes to know whether they show a bug that does not show each time. Called by the session.
+
+use super::session::Measure;
+use crate::{
+    oracle::{Steadiness, Verdict},
+    runner::{Job, RunError, Runner},
+};
+
+/// What came of one program.
+#[derive(Clone, Debug)]
+pub(super) struct Repeated {
+    /// Whether it shows the bug often enough; else what else it showed first.
+    pub(super) verdict: Verdict,
+    /// How many runs showed it.
+    pub(super) same: usize,
+    /// How many runs there were.
+    pub(super) of: usize,
+    /// The time they took.
+    pub(super) seconds: f64,
+}
+
+/// Runs each job until it is decided, all that are open at once.
+pub(super) fn repeated(
+    runner: &Runner,
+    jobs: &[Job],
+    measure: &Measure,
+    steadiness: &Steadiness,
+) -> Result<Vec<Repeated>, RunError> {
+    let start = Repeated { verdict: Verdict::Passed, same: 0, of: 0, seconds: 0.0 };
+    let mut all = vec![start; jobs.len()];
+    loop {
+        let open: Vec<usize> =
+            (0..jobs.len()).filter(|&it| steadiness.decide(all[it].same, all[it].of).is_none()).collect();
+        if open.is_empty() {
+            break;
+        }
+        let round: Vec<Job> = open.iter().map(|&it| jobs[it].clone()).collect();
+        for (&at, outcome) in open.iter().zip(runner.run_all(&round, &mut |_, _| {})?) {
+            let it = &mut all[at];
+            it.of += 1;
+            it.seconds += outcome.wall.as_secs_f64();
+            match measure.judge(&outcome, jobs[at].timeout) {
+                Verdict::Same => it.same += 1,
+                // A failure tells more than an end without one.
+                verdict if it.verdict == Verdict::Passed => it.verdict = verdict,
+                _ => {}
+            }
+        }
+    }
+    for it in &mut all {
+        if steadiness.decide(it.same, it.of) == Some(true) {
+            it.verdict = Verdict::Same;
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,58 @@
+//! Bugs that show in some runs only: how often a program has to be run to know whether it still shows the bug often enough.
+//! After Wald's sequential probability ratio test ("Sequential Tests of Statistical Hypotheses", 1945): as few runs as the
+//! stated error rates need. Pure.
+
+use serde::{Deserialize, Serialize};
+
+/// What is tested, and how often that may err.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Steadiness {
+    /// The share of runs in which the script as given shows the bug.
+    pub rate: f64,
+    /// A program that shows it in no more than this share of runs is to be refused.
+    pub least: f64,
+    /// Of programs that show it in `least` of their runs or fewer, at most this share is accepted.
+    pub wrongly_accepted: f64,
+    /// Of programs that show it as often as the script, at most this share is refused.
+    pub wrongly_refused: f64,
+}
+
+impl Steadiness {
+    /// The test for candidates of a script that showed the bug in `same` of `of` runs; none if that is too rare.
+    pub fn of(same: usize, of: usize, least: Option<f64>) -> Option<Self> {
+        // Never surely, even if it was seen each time.
+        let rate = same as f64 / (of + 1) as f64;
+        let least = least.unwrap_or((rate / 6.0).max(0.01));
+        (same > 1 && least < rate * 0.8).then_some(Self {
+            rate,
+            least,
+            wrongly_accepted: 0.1,
+            wrongly_refused: 0.15,
+        })
+    }
+
+    /// The same test, but hardly ever wrong: for what is to be kept.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self { wrongly_accepted: 0.001, wrongly_refused: 0.001, ..self }
+    }
+
+    /// Whether a program with so many runs, of which so many showed the bug, is accepted; none while that is open.
+    pub fn decide(&self, same: usize, of: usize) -> Option<bool> {
+        let hit = (self.rate / self.least).ln();
+        let miss = ((1.0 - self.rate) / (1.0 - self.least)).ln();
+        let evidence = same as f64 * hit + of.saturating_sub(same) as f64 * miss;
+        if evidence >= -self.wrongly_accepted.ln() {
+            Some(true)
+        } else if evidence <= self.wrongly_refused.ln() {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// How many runs in a row without the bug refuse a program.
+    pub fn patience(&self) -> usize {
+        (1..).find(|&runs| self.decide(0, runs).is_some()).unwrap_or(1)
+    }
+}
