@@ -123,7 +123,7 @@ pub struct RunArgs {
     /// The sign of the bug; see below. Without it and --test it is derived from the script's own failure.
     #[arg(short, long, value_name = "SIG", conflicts_with = "test")]
     pub signature: Vec<String>,
-    /// The share of runs that must show a bug which does not show each time [default: a sixth of the script's own].
+    /// The share of runs that must show a bug which does not show each time [default: a sixteenth of the script's own].
     #[arg(long, value_name = "RATE", value_parser = share)]
     pub min_rate: Option<f64>,
     /// Refuses the same words from elsewhere in a library, which are only told otherwise.

@@ -22,19 +22,19 @@ impl Steadiness {
     pub fn of(same: usize, of: usize, least: Option<f64>) -> Option<Self> {
         // Never surely, even if it was seen each time.
         let rate = same as f64 / (of + 1) as f64;
-        let least = least.unwrap_or((rate / 6.0).max(0.01));
+        let least = least.unwrap_or((rate / 16.0).max(0.01));
         (same > 1 && least < rate * 0.8).then_some(Self {
             rate,
             least,
-            wrongly_accepted: 0.1,
-            wrongly_refused: 0.15,
+            wrongly_accepted: 0.01,
+            wrongly_refused: 0.3,
         })
     }
 
     /// The same test, but hardly ever wrong: for what is to be kept.
     #[must_use]
     pub fn strict(self) -> Self {
-        Self { wrongly_accepted: 0.001, wrongly_refused: 0.001, ..self }
+        Self { wrongly_accepted: self.wrongly_accepted / 5.0, wrongly_refused: 0.005, ..self }
     }
 
     /// Whether a program with so many runs, of which so many showed the bug, is accepted; none while that is open.
