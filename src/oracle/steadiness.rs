@@ -53,6 +53,6 @@ impl Steadiness {
 
     /// How many runs in a row without the bug refuse a program.
     pub fn patience(&self) -> usize {
-        (1..).find(|&runs| self.decide(0, runs).is_some()).unwrap_or(1)
+        (1..=100).find(|&runs| self.decide(0, runs).is_some()).unwrap_or(100)
     }
 }

@@ -8,6 +8,8 @@ use minrepro::{
 };
 use minrepro_reducers::{registry::PASSES, syntax::Program};
 
+use crate::support::tell;
+
 /// `SplitMix64`.
 struct Chance(u64);
 
@@ -144,9 +146,9 @@ fn a_hundred_reductions_end_with_what_is_true() {
     }
     let ratio = runs as f64 / 100.0 / of_sure as f64;
     let size = f64::from(tokens) / 100.0 / f64::from(sure.program.size().tokens);
-    println!(
+    tell(&format!(
         "{true_ones} of 100 are true, by {ratio:.2} times the runs of a sure bug ({of_sure}), {size:.2} times the size"
-    );
+    ));
     assert!(true_ones >= 99, "{true_ones} of 100 are true");
     assert!(ratio <= 10.5, "{ratio:.2} times the runs of a sure bug");
 }
@@ -160,10 +162,10 @@ fn the_test_errs_no_more_often_than_it_states() {
             wrongs as f64 / 10_000.0
         };
         let (accepted, refused) = (share(test.least, true), share(test.rate, false));
-        println!(
+        tell(&format!(
             "wrongly accepted: {accepted} ({} stated), wrongly refused: {refused} ({} stated)",
             test.wrongly_accepted, test.wrongly_refused
-        );
+        ));
         assert!(accepted <= test.wrongly_accepted, "{test:?}: {accepted}");
         assert!(refused <= test.wrongly_refused, "{test:?}: {refused}");
         assert!(share(test.least / 2.0, true) <= accepted, "what is rarer is accepted less often");

@@ -14,6 +14,11 @@ pub(crate) fn skip(test: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
 }
 
+/// Says a figure on stderr, past the test harness.
+pub(crate) fn tell(figure: &str) {
+    let _ = writeln!(std::io::stderr(), "{figure}");
+}
+
 /// A command for a test; the only place in the tests that names the constructor.
 #[expect(clippy::disallowed_methods, reason = "tests stand outside the runner")]
 pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
