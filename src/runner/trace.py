@@ -58,6 +58,10 @@ class Writer:
         if isinstance(value, type) or kind is type(sys):
             return self.named(value)
         torch = sys.modules.get("torch")
+        functools = sys.modules.get("functools")
+        if functools is not None and kind is functools.partial and id(value) not in self.names:
+            text = self.arguments((value.func,) + value.args, value.keywords.items())
+            return self.named(kind) + "(" + text + ")"
         if callable(value) and not (torch is not None and isinstance(value, torch.nn.Module)):
             return self.named(value)
         if id(value) in self.seen:
@@ -161,11 +165,6 @@ class Writer:
         if made is not None and made[0] is value:
             self.named(kind)
             return self.named(kind) + "(" + self.arguments(made[1], made[2]) + ")"
-        functools = sys.modules.get("functools")
-        if functools is not None and kind is functools.partial:
-            # A function first: what a module is called with is not known here.
-            text = self.arguments((value.func,) + value.args, value.keywords.items())
-            return self.named(kind) + "(" + text + ")"
         fields = getattr(kind, "__dataclass_fields__", None)
         if fields is not None:
             parts = [(n, getattr(value, n)) for n, f in fields.items() if f.init]
