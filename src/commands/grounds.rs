@@ -44,6 +44,12 @@ pub(super) fn of_script(
     Ok(Some(Grounds { operations, values }))
 }
 
+/// Whether what tells of the bug in a program rests on the operations that it has to.
+pub(super) fn rests_on(wanted: &Grounds, program: &Program, telling: Option<&Telling>) -> bool {
+    let rests = |it: &Telling| operations(program, it, None).iter().any(|it| wanted.operations.is_subset(it));
+    telling.is_some_and(rests)
+}
+
 /// Which of the candidates that show the bug do not rest on all that they have to.
 pub(super) fn doubts(
     wanted: &Grounds,
@@ -56,9 +62,7 @@ pub(super) fn doubts(
     let mut jobs = Vec::new();
     let mut places = Vec::new();
     for (place, (program, telling)) in candidates.iter().enumerate() {
-        let rests =
-            |it: &Telling| operations(program, it, None).iter().any(|it| wanted.operations.is_subset(it));
-        let telling = telling.as_ref().filter(|it| rests(it));
+        let telling = telling.as_ref().filter(|it| rests_on(wanted, program, Some(it)));
         let is_hollow = telling.is_none() || !wanted.values.is_empty();
         doubts.push(Doubt { verdict: is_hollow.then_some(Verdict::Hollow), ..Doubt::default() });
         if let Some(telling) = telling.filter(|_| is_hollow)

@@ -1,6 +1,8 @@
 //! Runs programs as often as it takes to know whether they show a bug that does not show each time. Called by the session.
 
-use super::session::Measure;
+use minrepro_reducers::grounds::Telling;
+
+use super::{grounds::telling, session::Measure};
 use crate::{
     oracle::{Steadiness, Verdict},
     runner::{Job, RunError, Runner},
@@ -15,6 +17,8 @@ pub(super) struct Repeated {
     pub(super) same: usize,
     /// How many runs there were.
     pub(super) of: usize,
+    /// Which statements of the script told of the bug, in the first run that showed it.
+    pub(super) telling: Option<Telling>,
     /// The time they took.
     pub(super) seconds: f64,
 }
@@ -26,7 +30,7 @@ pub(super) fn repeated(
     measure: &Measure,
     steadiness: &Steadiness,
 ) -> Result<Vec<Repeated>, RunError> {
-    let start = Repeated { verdict: Verdict::Passed, same: 0, of: 0, seconds: 0.0 };
+    let start = Repeated { verdict: Verdict::Passed, same: 0, of: 0, telling: None, seconds: 0.0 };
     let mut all = vec![start; jobs.len()];
     loop {
         let open: Vec<usize> =
@@ -40,7 +44,10 @@ pub(super) fn repeated(
             it.of += 1;
             it.seconds += outcome.wall.as_secs_f64();
             match measure.judge(&outcome, jobs[at].timeout) {
-                Verdict::Same => it.same += 1,
+                Verdict::Same => {
+                    it.same += 1;
+                    it.telling = it.telling.take().or_else(|| telling(&outcome, measure));
+                }
                 // A failure tells more than an end without one.
                 verdict if it.verdict == Verdict::Passed => it.verdict = verdict,
                 _ => {}

@@ -263,6 +263,7 @@ impl Session {
         let first = outcomes.first().cloned();
         let mut limit = None;
         let mut flaky = None;
+        let mut showing = first.clone();
         let (measure, wall) = if let Some(test) = &self.args.test {
             (Measure::Test(test.clone()), self.interesting(test, &outcomes)?)
         } else {
@@ -270,6 +271,7 @@ impl Session {
                 Err(error) if error.is_unstable() || self.args.min_rate.is_some() => {
                     let found = self.flaky_baseline(outcomes, error)?;
                     flaky = Some((found.1, found.0.same, found.0.outcomes.len()));
+                    showing = found.0.outcomes.iter().find(|it| found.0.signature.matches(it)).cloned();
                     found.0
                 }
                 found => found.map_err(|error| self.not_reproduced(error, first.as_ref()))?,
@@ -290,12 +292,16 @@ impl Session {
             }
             _ => false,
         };
-        let grounds = match &first {
-            Some(first) if !compiled && flaky.is_none() => {
-                grounds::of_script(&self.runner, &self.bytes, first, &measure, timeout)?
+        let mut grounds = match &showing {
+            Some(showing) if !compiled => {
+                grounds::of_script(&self.runner, &self.bytes, showing, &measure, timeout)?
             }
             _ => None,
         };
+        if let Some(grounds) = grounds.as_mut().filter(|_| flaky.is_some()) {
+            // What it compares is what chance decides.
+            grounds.values.clear();
+        }
         let cold = flaky.map(|_| "the bug does not show each time".to_owned());
         let settled = Settled {
             signature,
@@ -594,7 +600,14 @@ impl Judge for Live<'_> {
         let jobs: Vec<Job> = batch.iter().map(|candidate| self.job(candidate)).collect();
         if let Some(steadiness) = &self.steadiness {
             let found = repeated(self.runner, &jobs, self.measure, steadiness).map_err(halt)?;
-            for (index, Repeated { verdict, of, seconds, .. }) in found.into_iter().enumerate() {
+            for (index, Repeated { verdict, of, seconds, telling, .. }) in found.into_iter().enumerate() {
+                let program = &batch[index].program;
+                let is_hollow = verdict.is_same()
+                    && self
+                        .grounds
+                        .as_ref()
+                        .is_some_and(|it| !grounds::rests_on(it, program, telling.as_ref()));
+                let verdict = if is_hollow { Verdict::Hollow } else { verdict };
                 deliver(index, Judged { verdict, seconds, runs: of as u64 });
             }
             return Ok(());

@@ -1,0 +1,5 @@
+import threading
+lock = threading.Lock()
+with lock:
+    with lock:
+        pass
