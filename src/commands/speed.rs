@@ -60,9 +60,10 @@ pub(super) fn speed(case: &str, script: &Path, args: &RunArgs) -> Result<Speed, 
     })
 }
 
-/// How a run ended, without what differs from run to run.
+/// How a run ended; further lines of a message tell of paths that differ from run to run.
 fn ended(outcome: &Outcome) -> String {
-    let error = outcome.exception.as_ref().map(|it| format!(" {}: {}", it.class, it.message));
+    let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    let error = outcome.exception.as_ref().map(|it| format!(" {}: {}", it.class, first(&it.message)));
     format!("{:?}{}", outcome.end, error.unwrap_or_default())
 }
 

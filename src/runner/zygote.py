@@ -28,6 +28,11 @@ WARM_UP = (
     ("torch._inductor.codecache", "CacheBase.get_system"),
 )
 
+# Sources of PyTorch in which its compiler looks up the names of functions for nearly every model: it reads them whole.
+LOOKED_UP = ("torch.nn.functional",) + tuple(
+    "torch.nn.modules." + name for name in ("activation", "container", "linear", "module", "normalization", "sparse")
+)
+
 SET_CHILD_SUBREAPER = 36
 
 
@@ -409,6 +414,13 @@ def warm_up():
             except Exception:
                 # A version that wants something else; it will be computed when it is needed.
                 pass
+    look_up = getattr(sys.modules.get("torch._dynamo.funcname_cache"), "get_funcname", None)
+    for name in LOOKED_UP:
+        if look_up is not None and name in sys.modules:
+            try:
+                look_up(sys.modules[name].__file__, 1)
+            except Exception:
+                return
 
 
 class Shelf:
