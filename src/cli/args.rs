@@ -123,6 +123,10 @@ pub struct RunArgs {
     /// The sign of the bug; see below. Without it and --test it is derived from the script's own failure.
     #[arg(short, long, value_name = "SIG", conflicts_with = "test")]
     pub signature: Vec<String>,
+    /// What the bug must not show under: `NAME=VALUE` for a variable, or else a command that runs the candidate, which is
+    /// its last argument: `--control "python3.12 -O"`.
+    #[arg(long, value_name = "CMD-OR-ENV", conflicts_with = "test")]
+    pub control: Option<String>,
     /// The share of runs that must show a bug which does not show each time [default: a sixteenth of the script's own].
     #[arg(long, value_name = "RATE", value_parser = share)]
     pub min_rate: Option<f64>,

@@ -121,6 +121,7 @@ fn run_args(case: &Case, python: &Interpreter, args: &BenchArgs) -> RunArgs {
     RunArgs {
         signature: vec![case.expected.signature.clone()],
         strict: case.expected.strict,
+        control: None,
         min_rate: case.expected.min_rate,
         test: None,
         python: Some(python.path.clone()),

@@ -10,8 +10,9 @@ use minrepro_reducers::{
 
 use super::session::Measure;
 use crate::{
+    cli::Failure,
     oracle::is_in_library,
-    runner::{End, Job, Outcome, RunError, Runner, Start},
+    runner::{Command, End, Job, Outcome, RunError, Runner, Setup, Start},
 };
 
 /// Whether candidates need control runs: the script itself tells that it failed, and does not without the compiler.
@@ -70,6 +71,29 @@ pub(super) fn uncompiled_runs(
         controls[place] = Control { shows, runs: 1, seconds: outcome.wall.as_secs_f64() };
     }
     Ok(controls)
+}
+
+/// How the control that the user named is run: under other variables, or by a command of its own.
+pub(super) fn setup(named: &str, setup: &Setup) -> Result<Setup, Failure> {
+    let words = shlex::split(named)
+        .filter(|words| !words.is_empty())
+        .ok_or_else(|| Failure::usage(format!("`{named}` is no control")).hint("are all quotes closed?"))?;
+    let is_variable = |word: &str| {
+        let name = word.split_once('=').map_or("", |(name, _)| name);
+        !name.is_empty() && name.chars().all(|char| char.is_ascii_alphanumeric() || char == '_')
+    };
+    let variables = words.iter().take_while(|word| is_variable(word)).count();
+    let mut control = setup.clone();
+    control.env.extend(
+        words[..variables]
+            .iter()
+            .filter_map(|it| it.split_once('='))
+            .map(|(name, value)| (name.to_owned(), value.to_owned())),
+    );
+    if variables < words.len() {
+        control.command = Command::Test(words[variables..].to_vec());
+    }
+    Ok(control)
 }
 
 /// Whether a program can not count, since nothing in it is compiled.

@@ -134,8 +134,16 @@ pub(super) fn minimize(
     let start = calibration.start;
     let steadiness = flaky.map(|(steadiness, ..)| steadiness);
     let shown = flaky.map(|(_, same, of)| Confirmed { same, of, enough: false });
-    let mut judge =
-        Live { runner: &session.runner, measure: &measure, timeout, start, compiled, grounds, steadiness };
+    let mut judge = Live {
+        runner: &session.runner,
+        measure: &measure,
+        timeout,
+        start,
+        compiled,
+        grounds,
+        steadiness,
+        control: session.control.as_ref(),
+    };
     let mut reduction = engine::reduce(copy, passes, &mut judge, journal, &options, &mut |event, tally| {
         if let Event::Commit { program, .. } | Event::Doubted { program, .. } = event {
             // A result that can not be written now is written, or mourned, at the end.

@@ -71,6 +71,7 @@ pub(super) fn run_args(args: &ProbeArgs) -> RunArgs {
     RunArgs {
         signature: Vec::new(),
         strict: false,
+        control: None,
         min_rate: None,
         test: None,
         python: args.python.clone(),

@@ -49,6 +49,8 @@ pub(super) struct Session {
     pub(super) bytes: Vec<u8>,
     pub(super) interpreter: Option<Interpreter>,
     pub(super) runner: Runner,
+    /// Runs the control that the user named.
+    pub(super) control: Option<Runner>,
     pub(super) specs: Vec<Spec>,
     args: RunArgs,
     memory: u64,
@@ -128,7 +130,7 @@ impl Session {
         let jobs = args.jobs.map_or(cores, usize::from);
         let memory = args.memory.unwrap_or_else(default_memory);
         let script = std::path::absolute(script).unwrap_or_else(|_| script.to_owned());
-        let runner = Runner::start(Setup {
+        let setup = Setup {
             command,
             script: script.clone(),
             env: args.env.clone(),
@@ -146,9 +148,12 @@ impl Session {
                 SandboxWhen::Off => Sandbox::Off,
             },
             supervisor: supervisor()?,
-        })?;
+        };
+        let control = args.control.as_deref().map(|it| control::setup(it, &setup)).transpose()?;
+        let control = control.map(Runner::start).transpose()?;
+        let runner = Runner::start(setup)?;
         let session =
-            Self { script, bytes, interpreter, runner, specs, args: args.clone(), memory, programs };
+            Self { script, bytes, interpreter, runner, control, specs, args: args.clone(), memory, programs };
         Ok((session, program))
     }
 
@@ -179,7 +184,7 @@ impl Session {
             self.memory,
             self.runner.confinement(),
             args.runner,
-            (args.strict, args.min_rate),
+            (args.strict, args.min_rate, &args.control),
         )
     }
 
@@ -287,13 +292,25 @@ impl Session {
         };
         let timeout = limit.unwrap_or_else(|| self.timeout(wall));
         let compiled = match &first {
-            Some(first) if flaky.is_none() => {
+            Some(first) if flaky.is_none() && self.control.is_none() => {
                 control::is_wanted(&self.runner, &self.bytes, first, &measure, timeout)?
             }
             _ => false,
         };
+        if let Some(runner) = &self.control {
+            let jobs = vec![Job::new(self.bytes.clone().into(), timeout); RUNS];
+            let outcomes = runner.run_all(&jobs, &mut |_, _| {})?;
+            if let Some(shown) = outcomes.iter().find(|it| measure.judge(it, timeout).is_same()) {
+                let named = self.args.control.as_deref().unwrap_or_default();
+                let mut failure =
+                    Failure::usage(format!("the bug shows under the control `{named}` as well"))
+                        .hint("name a control under which the script does not show it");
+                failure.details = self.shown(shown);
+                return Err(failure);
+            }
+        }
         let mut grounds = match &showing {
-            Some(showing) if !compiled => {
+            Some(showing) if !compiled && self.control.is_none() => {
                 grounds::of_script(&self.runner, &self.bytes, showing, &measure, timeout)?
             }
             _ => None,
@@ -570,12 +587,26 @@ pub(super) struct Live<'a> {
     pub(super) grounds: Option<Grounds>,
     /// How candidates are tested, if the bug does not show each time.
     pub(super) steadiness: Option<Steadiness>,
+    /// Runs the control that the user named.
+    pub(super) control: Option<&'a Runner>,
 }
 
 impl Live<'_> {
     /// What keeps candidates that show the bug from counting: they show it without the compiler as well, or what they say of
     /// themselves rests on nothing.
     fn doubts(&self, shown: &[(&Program, Option<Telling>)]) -> Result<Vec<Doubt>, RunError> {
+        if let Some(runner) = self.control {
+            let bytes = |it: &Program| it.encode().unwrap_or_default();
+            let jobs: Vec<Job> =
+                shown.iter().map(|(it, _)| Job::new(bytes(it).into(), self.timeout)).collect();
+            let outcomes = runner.run_all(&jobs, &mut |_, _| {})?;
+            let doubt = |it: &Outcome| Doubt {
+                verdict: self.measure.judge(it, self.timeout).is_same().then_some(Verdict::Passed),
+                seconds: it.wall.as_secs_f64(),
+                runs: 1,
+            };
+            return Ok(outcomes.iter().map(doubt).collect());
+        }
         if let Some(wanted) = &self.grounds {
             return grounds::doubts(wanted, self.runner, shown, self.timeout, self.start);
         }
@@ -612,7 +643,7 @@ impl Judge for Live<'_> {
             }
             return Ok(());
         }
-        let is_doubtful = self.compiled || self.grounds.is_some();
+        let is_doubtful = self.compiled || self.grounds.is_some() || self.control.is_some();
         let mut same = Vec::new();
         let result = self.runner.run_all(&jobs, &mut |index, outcome| {
             let verdict = self.measure.judge(outcome, self.timeout);

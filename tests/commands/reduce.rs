@@ -472,3 +472,29 @@ fn a_hanging_candidate_is_given_up() {
     assert!(place.read("x.min.py").contains("{}['x']"));
     assert!(started.elapsed() < Duration::from_mins(2));
 }
+
+#[test]
+fn what_shows_under_the_users_control_does_not_count() {
+    let place = Place::new();
+    let script = "import os\nnoise = [1, 2]\nmode = os.environ.get('MODE', 'fast')\nrows = noise * 2\nif mode == 'fast':\n    rows = rows[:0]\nrows[0]\n";
+    place.file("x.py", script);
+    let run = |control: &str| {
+        place.run(&[
+            "x.py",
+            "-s",
+            "IndexError: list index out of range",
+            "-o",
+            "out.py",
+            "--control",
+            control,
+        ])
+    };
+    let ended = run("MODE=slow");
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    let text = place.read("out.py");
+    assert!(text.contains("os.environ") && text.contains("MODE") && !text.contains("noise"), "{text}");
+    let ended = run("MODE=fast");
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("the bug shows under the control `MODE=fast` as well"), "{stderr}");
+}
