@@ -25,6 +25,8 @@ pub(crate) struct Outline<'a> {
     lines: Vec<TextSize>,
     /// The statements that assign an attribute, by the attribute's name.
     pub(crate) stores: BTreeMap<Name, Vec<usize>>,
+    /// The statements that may change what attributes of a name hold: by a method, an element, or a call with it.
+    pub(crate) changes: BTreeMap<Name, Vec<usize>>,
     /// The names of all attributes that are read.
     pub(crate) attributes: BTreeSet<Name>,
 }
@@ -71,6 +73,7 @@ impl<'a> Outline<'a> {
                 .map(TextSize::new)
                 .collect(),
             stores: BTreeMap::new(),
+            changes: BTreeMap::new(),
             attributes: BTreeSet::new(),
         };
         // The innermost statement of each node.
@@ -88,6 +91,9 @@ impl<'a> Outline<'a> {
                 }
                 match (node.node, parent) {
                     (AnyNodeRef::ExprAttribute(it), Some(parent)) if it.ctx == ExprContext::Load => {
+                        if is_change(&outline.statements[parent].node, it.range) {
+                            outline.changes.entry(it.attr.id.clone()).or_default().push(parent);
+                        }
                         outline.statements[parent].attributes.push((it.attr.id.clone(), it.range));
                     }
                     (AnyNodeRef::ExprAttribute(it), Some(parent)) => {
@@ -233,12 +239,17 @@ impl<'a> Outline<'a> {
         (index + 1..self.statements.len()).take_while(move |&at| self.statements[at].range.start() < end)
     }
 
-    /// A statement's text without that of the statements within it.
-    pub(crate) fn own_text(&self, index: usize) -> &'a str {
+    /// Where a statement is, up to the first of the statements within it.
+    pub(crate) fn own_range(&self, index: usize) -> TextRange {
         let statement = &self.statements[index];
         let end =
             statement.children.first().map_or(statement.range.end(), |&it| self.statements[it].range.start());
-        self.program.slice(TextRange::new(statement.range.start(), end))
+        TextRange::new(statement.range.start(), end)
+    }
+
+    /// A statement's text without that of the statements within it.
+    pub(crate) fn own_text(&self, index: usize) -> &'a str {
+        self.program.slice(self.own_range(index))
     }
 
     /// What a part of a frame's statement reads: where, by which name, and its value; plain names of the program's own
@@ -258,11 +269,7 @@ impl<'a> Outline<'a> {
         let mut done = TextRange::default();
         for node in self.program.tree().nodes.iter().filter(|node| part.contains_range(node.node.range())) {
             let range = node.node.range();
-            let name = match node.node {
-                AnyNodeRef::ExprAttribute(it) if it.ctx == ExprContext::Load => it.attr.as_str(),
-                AnyNodeRef::ExprName(it) => it.id.as_str(),
-                _ => continue,
-            };
+            let Some(name) = looked_up(node.node) else { continue };
             if done.contains_range(range) || goes(range) {
                 continue;
             }
@@ -315,6 +322,23 @@ impl<'a> Outline<'a> {
         reads.extend(results);
         reads.sort_by_key(|it| it.range.start());
         Some(reads)
+    }
+
+    /// The attributes and elements that a part of a frame's statement reads and whose values are known, the outermost
+    /// ones.
+    pub(crate) fn paths_in<'v>(&self, part: TextRange, frame: &'v Frame) -> Vec<(TextRange, &'v str)> {
+        let mut paths: Vec<(TextRange, &str)> = Vec::new();
+        for node in self.program.tree().nodes.iter().filter(|node| part.contains_range(node.node.range())) {
+            let range = node.node.range();
+            if node.node.is_expr_name() || looked_up(node.node).is_none() {
+                continue;
+            }
+            let is_inside = paths.last().is_some_and(|last| last.0.contains_range(range));
+            if let Some(value) = frame.values.get(self.program.slice(range)).filter(|_| !is_inside) {
+                paths.push((range, value));
+            }
+        }
+        paths
     }
 
     /// Whether a function around a part binds a name in it.
@@ -422,5 +446,30 @@ mod tests {
         let text = outline.text_of(kept, &replaced).unwrap();
         assert_eq!(text, "import a\nif a:\n    x = 3\nelse:\n    pass\ndef f(z):\n    global x\n");
         assert_eq!(outline.lines_of(2, kept, &EditSet::default()).unwrap(), "x = a.b(\n    1)\n");
+    }
+}
+
+/// By which name an expression that is a name, an attribute or an element reads.
+fn looked_up(node: AnyNodeRef<'_>) -> Option<&str> {
+    match node {
+        AnyNodeRef::ExprAttribute(it) if it.ctx == ExprContext::Load => Some(it.attr.as_str()),
+        AnyNodeRef::ExprSubscript(it) if it.ctx == ExprContext::Load => looked_up((&*it.value).into()),
+        AnyNodeRef::ExprName(it) => Some(it.id.as_str()),
+        _ => None,
+    }
+}
+
+/// Whether a statement may change what a name or an attribute within it stands for: a method called on it, a part of it
+/// assigned, a call that is given it first.
+pub(crate) fn is_change(statement: &AnyNodeRef<'_>, path: TextRange) -> bool {
+    let is_root = |expr: &Expr| expr.range().start() == path.start() && expr.range().end() > path.end();
+    match statement {
+        AnyNodeRef::StmtExpr(it) => matches!(&*it.value, Expr::Call(call) if is_root(&call.func)
+            || call.arguments.args.first().is_some_and(|first| first.range() == path)
+                && !matches!(&*call.func, Expr::Name(name) if name.id == "print")),
+        AnyNodeRef::StmtAssign(it) => it.targets.iter().any(is_root),
+        AnyNodeRef::StmtAugAssign(it) => is_root(&it.target),
+        AnyNodeRef::StmtDelete(it) => it.targets.iter().any(is_root),
+        _ => false,
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use crate::{
     edit::{Edit, EditSet},
     evidence::{Evidence, Frame, Gaps},
-    outline::Outline,
+    outline::{Outline, is_change},
     pass::{Cx, whole_text},
     passes::{
         drop_blank_lines::DROP_BLANK_LINES, drop_comments::DROP_COMMENTS, drop_docstrings::DROP_DOCSTRINGS,
@@ -278,13 +278,24 @@ impl<'a> Slicer<'a> {
                 edits.push(Edit::replace(range, value));
             }
         }
+        let function = self.outline.function_of(index);
+        let fails_here = |it: &Frame| self.outline.on_line(it.line) == Some(index);
+        if let Some((_, frame)) = self.values.iter().find(|it| it.0 == function && fails_here(it.1)) {
+            for (range, value) in self.outline.paths_in(self.outline.own_range(index), frame) {
+                let is_inside = edits.iter().any(|it| it.range.contains_range(range));
+                if !is_inside && value.len() <= LONG {
+                    edits.push(Edit::replace(range, value));
+                }
+            }
+        }
         edits
     }
 
     /// What a function returned, if it is not in the traceback.
     fn value_of(&self, function: usize) -> Option<String> {
         let line = self.outline.line_of(self.outline.statements[function].range.start());
-        let value = self.evidence.returned.get(&line)?;
+        // What returns nothing is called for what it does.
+        let value = self.evidence.returned.get(&line).filter(|it| *it != "None")?;
         if self.which == Values::Steady && self.evidence.varying.contains(&line) {
             return None;
         }
@@ -334,6 +345,10 @@ impl<'a> Slicer<'a> {
                 self.replaced.insert(statement, vec![Edit::replace(range, text)]);
                 self.todo.extend(self.outline.statements[statement].parent.map(Need::Statement));
                 self.keep_names_of(&value);
+                if self.depth != Depth::Thin && self.is_of_own_class(&value) {
+                    let changes = self.changes(index);
+                    self.todo.extend(changes.into_iter().map(Need::Statement));
+                }
             }
             return;
         }
@@ -353,8 +368,18 @@ impl<'a> Slicer<'a> {
         }
     }
 
+    /// Whether a value holds an object of one of the program's own classes: as it was made, not as it became.
+    pub(crate) fn is_of_own_class(&self, value: &str) -> bool {
+        let names = names_of(value);
+        self.outline.program.scopes().variables.iter().any(|it| {
+            it.scope == ScopeKind::Module
+                && it.bindings.iter().any(|binding| binding.kind == BindingKind::Class)
+                && names.iter().any(|name| *it.name == **name)
+        })
+    }
+
     /// The statements that change what a variable stands for.
-    fn changes(&self, variable: usize) -> Vec<usize> {
+    pub(crate) fn changes(&self, variable: usize) -> Vec<usize> {
         let uses = &self.outline.program.scopes().variables[variable].uses;
         uses.iter()
             .filter_map(|it| Some((self.executed(it.statement)?, it.range)))
@@ -370,7 +395,7 @@ impl<'a> Slicer<'a> {
     /// What stands for the body of a function that is not in the traceback, and the value that it returned.
     fn stub(&self, index: usize) -> Option<(Edit, String)> {
         let AnyNodeRef::StmtFunctionDef(def) = self.outline.statements[index].node else { return None };
-        let value = self.value_of(index).filter(|it| it != "None")?;
+        let value = self.value_of(index)?;
         let body = TextRange::new(def.body.first()?.start(), def.body.last()?.end());
         Some((Edit::replace(body, format!("return {value}")), value))
     }
@@ -452,7 +477,9 @@ impl<'a> Slicer<'a> {
                 }
             }
         }
-        for &statement in self.outline.stores.get(name).into_iter().flatten() {
+        let stores = self.outline.stores.get(name).into_iter().flatten();
+        let changes = self.outline.changes.get(name).filter(|_| self.depth != Depth::Thin);
+        for &statement in stores.chain(changes.into_iter().flatten()) {
             if self.outline.statements[statement].is_executed {
                 self.todo.push(Need::Statement(statement));
             }
@@ -471,18 +498,6 @@ fn is_result(outline: &Outline<'_>, index: usize) -> bool {
         | AnyNodeRef::StmtGlobal(_)
         | AnyNodeRef::StmtNonlocal(_) => true,
         _ => statement.yields || outline.own_text(index).contains("super("),
-    }
-}
-
-/// Whether a statement changes what a name within it stands for: a method called on it, or a part of it assigned.
-fn is_change(statement: &AnyNodeRef<'_>, name: TextRange) -> bool {
-    let is_root = |expr: &Expr| expr.range().start() == name.start() && expr.range() != name;
-    match statement {
-        AnyNodeRef::StmtExpr(it) => matches!(&*it.value, Expr::Call(call) if is_root(&call.func)),
-        AnyNodeRef::StmtAssign(it) => it.targets.iter().any(is_root),
-        AnyNodeRef::StmtAugAssign(it) => is_root(&it.target),
-        AnyNodeRef::StmtDelete(it) => it.targets.iter().any(is_root),
-        _ => false,
     }
 }
 

@@ -34,7 +34,10 @@ use crate::{
 /// After how many guesses that miss the evidence is given up.
 const LEAPS: usize = 32;
 
-/// The same once one of them has hit.
+/// After how many waves of them that teach nothing new it is given up, too.
+const STALE: usize = 2;
+
+/// The same as `LEAPS` once one of them has hit.
 const LATER_LEAPS: usize = 5;
 
 /// Down to how many tenths of its tokens a program has shrunk when another look at the whole is worth its run.
@@ -213,6 +216,7 @@ impl<'a> Session<'a> {
         let Some(evidence) = self.trace()? else { return Ok(false) };
         self.base.note_failing(failing(&self.base.program, &evidence));
         let mut left = self.leaps_left;
+        let mut stale = 0;
         loop {
             let mut members = self.suggested(&evidence);
             // What gains little is better left to single changes.
@@ -233,18 +237,20 @@ impl<'a> Session<'a> {
             self.judge("leap", &plans)?;
             let verdicts = self.verdicts_of(&plans);
             let found = verdicts.iter().position(|it| it.as_ref().is_some_and(Verdict::is_same));
+            let mut is_news = false;
             for (member, verdict) in wave.iter().zip(&verdicts) {
                 match verdict {
                     Some(Verdict::Different(it)) => {
                         let mut lines = member.candidate.program.text().lines();
                         let line = it.line.and_then(|line| lines.nth(line.saturating_sub(1) as usize));
-                        self.gaps.learn(&it.class, &it.message, line);
+                        is_news |= self.gaps.learn(&it.class, &it.message, line);
                     }
                     // What failed went well: it was given something else.
                     Some(Verdict::Passed) => {
                         let lines: Vec<&str> = self.base.program.text().lines().collect();
                         for frame in &evidence.failure {
-                            self.gaps.learn("", "", lines.get(frame.line as usize - 1).copied());
+                            let line = lines.get(frame.line as usize - 1).copied();
+                            is_news |= self.gaps.learn("", "", line);
                         }
                     }
                     _ => {}
@@ -256,6 +262,10 @@ impl<'a> Session<'a> {
                 return Ok(true);
             }
             self.check_budget()?;
+            stale = if is_news { 0 } else { stale + 1 };
+            if stale == STALE {
+                return Ok(false);
+            }
         }
     }
 

@@ -66,6 +66,15 @@ impl Pattern {
         words.filter(|it| letters(it) >= 3).map(str::to_owned).collect()
     }
 
+    /// The longest text that whatever matches has in it; none is known of a regular expression.
+    pub(super) fn longest_text(&self) -> Option<&str> {
+        match self {
+            Self::Lines(lines) => lines.iter().flatten().map(String::as_str).max_by_key(|it| it.len()),
+            Self::Text(text) => Some(text),
+            Self::Regex(_) => None,
+        }
+    }
+
     /// As the user types it.
     pub(super) fn argument(&self) -> String {
         match self {

@@ -170,6 +170,18 @@ impl Signature {
         self.origin.as_ref()?.elsewhere(outcome.exception.as_ref()?)
     }
 
+    /// Texts that the program prints where it shows the bug: of its output, and of what it says of its exceptions.
+    pub fn printed_texts(&self) -> Vec<String> {
+        let text = |part: &Part| match part {
+            Part::Message(it) | Part::Headline(it) | Part::Stdout(it) | Part::Stderr(it) => {
+                it.longest_text().map(str::to_owned)
+            }
+            Part::Cause(_, it) => it.as_ref()?.longest_text().map(str::to_owned),
+            _ => None,
+        };
+        self.parts.iter().filter_map(text).filter(|text| !text.trim().is_empty()).collect()
+    }
+
     /// Whether the bug is that the program does not end.
     pub fn is_hang(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Timeout(_)))

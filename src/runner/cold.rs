@@ -415,8 +415,9 @@ impl Shared {
         if job.traced && matches!(self.setup.command, Command::Python { .. }) {
             let tracer = scratch.root.join("trace.py");
             std::io::Write::write_all(&mut std::fs::File::create_new(&tracer)?, include_bytes!("trace.py"))?;
-            let words = [tracer, scratch.trace()].map(|path| path.to_string_lossy().into_owned());
-            argv.splice(1..1, words);
+            let [tracer, out] = [tracer, scratch.trace()].map(|path| path.to_string_lossy().into_owned());
+            let sought = serde_json::to_string(&*job.sought)?;
+            argv.splice(1..1, [tracer, out, sought]);
         }
         let Scratch { root, work, temporary, .. } = scratch;
         let writable = [root.clone(), self.cache()];

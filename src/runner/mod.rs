@@ -96,6 +96,8 @@ pub struct Job {
     pub timeout: Duration,
     /// Whether what the script does is written down on the way. Only [`Command::Python`] can be traced.
     pub traced: bool,
+    /// Texts that a traced run shows where it prints them.
+    pub sought: Arc<[String]>,
     /// From where the run starts.
     pub start: Start,
 }
@@ -115,6 +117,6 @@ pub enum Start {
 impl Job {
     /// A plain run.
     pub fn new(source: Arc<[u8]>, timeout: Duration) -> Self {
-        Self { source, timeout, traced: false, start: Start::Cold }
+        Self { source, timeout, traced: false, sought: Arc::default(), start: Start::Cold }
     }
 }

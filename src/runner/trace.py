@@ -1,9 +1,11 @@
 """Runs a script as __main__ and writes down what it did: which lines ran, where it failed, with which values.
 
-Called as `python trace.py OUT SCRIPT ARGS...`; OUT gets one JSON object. Needs CPython 3.8 or later. What the script
-prints and how it ends stays as it is.
+Called as `python trace.py OUT SOUGHT SCRIPT ARGS...`; OUT gets one JSON object. SOUGHT is a JSON list of texts: where one
+of them is printed by a script that does not fail, that counts as its failure. Needs CPython 3.8 or later. What the
+script prints and how it ends stays as it is.
 """
 
+import os
 import sys
 
 LINES = 20_000  # line events of one code object that are counted before it is left alone
@@ -24,9 +26,11 @@ class Enough(Exception):
 class Writer:
     """Values as Python expressions: literals, the script's own names, and calls of its classes."""
 
-    def __init__(self, namespace, made):
+    def __init__(self, tracer):
+        namespace = tracer.namespace
         self.namespace = namespace
-        self.made = made
+        self.made = tracer.made
+        self.tracer = tracer
         self.names = {}
         for name, value in namespace.items():
             if not (name.startswith("__") and name.endswith("__")):
@@ -40,7 +44,8 @@ class Writer:
             text = self.write(value)
         except Exception:
             return None
-        return text if len(text) <= TEXT else None
+        is_echo = self.tracer.is_telling and self.tracer.tells(text)
+        return text if len(text) <= TEXT and not is_echo else None
 
     def write(self, value):
         self.left -= 1
@@ -48,7 +53,7 @@ class Writer:
             raise Enough
         kind = type(value)
         if value is None or value is ... or kind in (bool, int, str, bytes):
-            text = repr(value)
+            text = repr(self.kept_path(value) if kind is str else value)
             if len(text) > TEXT:
                 raise Stop
             return text
@@ -63,7 +68,12 @@ class Writer:
             text = self.arguments((value.func,) + value.args, value.keywords.items())
             return self.named(kind) + "(" + text + ")"
         if callable(value) and not (torch is not None and isinstance(value, torch.nn.Module)):
-            return self.named(value)
+            try:
+                return self.named(value)
+            except Stop:
+                # Functions have names; objects that can be called are made of parts.
+                if kind.__module__ == "builtins":
+                    raise
         if id(value) in self.seen:
             raise Stop
         self.seen.add(id(value))
@@ -71,6 +81,13 @@ class Writer:
             return self.compound(kind, value)
         finally:
             self.seen.discard(id(value))
+
+    def kept_path(self, text):
+        """A text; of a path into a folder that is gone after the run, the last part."""
+        folder = self.tracer.temporary
+        if folder and text.startswith(folder) and "\n" not in text:
+            return text.rstrip("/").rpartition("/")[2] if len(text) > len(folder) else "."
+        return text
 
     def compound(self, kind, value):
         if kind is list:
@@ -84,8 +101,8 @@ class Writer:
             return "frozenset(" + (self.write(set(value)) if value else "") + ")"
         if kind is dict:
             return "{" + ", ".join(self.parts(value.items())) + "}"
-        if kind is bytearray:
-            return "bytearray(" + self.write(bytes(value)) + ")"
+        if kind in (bytearray, memoryview):
+            return kind.__name__ + "(" + self.write(bytes(value)) + ")"
         if kind is range:
             return repr(value)
         if kind.__name__ in ("generator", "coroutine"):
@@ -179,6 +196,9 @@ class Writer:
         if kind.__module__ == "__main__":
             import inspect
 
+            for base in (dict, list, tuple, set, frozenset, str, bytes, bytearray, int, float):
+                if isinstance(value, base) and kind.__init__ is base.__init__ and kind.__new__ is base.__new__:
+                    return self.named(kind) + "(" + (self.write(base(value)) if value else "") + ")"
             # It may have been made with arguments all the same; a run will tell.
             for parameter in inspect.signature(kind).parameters.values():
                 if parameter.default is parameter.empty and parameter.kind not in (2, 4):
@@ -230,11 +250,16 @@ class Writer:
         return brief if repr(again) == repr(eval(text, dict(self.namespace))) else text
 
     def library(self, kind, value):
-        """A value of a library whose repr is an expression in the script's names."""
+        """A value of a library: one whose parts are known, or whose repr is an expression in the script's names."""
         names = getattr(sys, "stdlib_module_names", None)
         package = kind.__module__.split(".")[0]
         if names is not None and package not in names and package != "torch":
             raise Stop
+        made = self.of_parts(kind, value)
+        if made is not None:
+            return self.named(made[0]) + "(" + self.arguments(*made[1:]) + ")"
+        if kind.__module__ == "datetime" and kind.__name__ == "timezone" and value is kind.utc:
+            return self.named(kind) + ".utc"
         text = repr(value)
         if len(text) > TEXT or "(" not in text or "<" in text or "__main__" in text:
             raise Stop
@@ -247,6 +272,55 @@ class Writer:
         if type(again) is not kind or repr(again) != repr(value):
             raise Stop
         return text
+
+    def of_parts(self, kind, value):
+        """What makes such a value: a class or function, its arguments, and those by name."""
+        name = kind.__module__ + "." + kind.__name__
+        if name in ("datetime.datetime", "datetime.date", "datetime.time", "datetime.timedelta"):
+            parts = ["year", "month", "day"] if "date" in kind.__name__ else []
+            if "time" in kind.__name__:
+                parts += ["hour", "minute", "second", "microsecond"]
+            if kind.__name__ == "timedelta":
+                parts = ["days", "seconds", "microseconds"]
+            args = [getattr(value, part) for part in parts]
+            while args and not args[-1]:
+                args.pop()
+            zone = getattr(value, "tzinfo", None)
+            return kind, args, [] if zone is None else [("tzinfo", zone)]
+        if name in ("collections.Counter", "collections.OrderedDict"):
+            return kind, [dict(value)] if value else [], []
+        if name == "collections.defaultdict":
+            return kind, [value.default_factory] + ([dict(value)] if value else []), []
+        if name == "collections.deque":
+            limit = [] if value.maxlen is None else [("maxlen", value.maxlen)]
+            return kind, [list(value)] if value or limit else [], limit
+        if name == "collections.ChainMap":
+            return kind, value.maps, []
+        if name == "re.Pattern":
+            import re
+
+            flags = value.flags & ~re.UNICODE if isinstance(value.pattern, str) else value.flags
+            return re.compile, [value.pattern] + ([int(flags)] if flags else []), []
+        if name in ("_io.StringIO", "_io.BytesIO"):
+            return kind, [value.getvalue()[value.tell():]], []
+        if name == "functools.partial":
+            return kind, [value.func, *value.args], list(value.keywords.items())
+        if name == "types.SimpleNamespace":
+            return kind, [], list(vars(value).items())
+        if kind.__module__.startswith("pathlib") and len(kind.__mro__) > 2:
+            # The script names the class of paths of any system.
+            base = next((it for it in kind.__mro__ if id(it) in self.names), kind)
+            return base, [str(value)], []
+        if name.endswith("iterator") and hasattr(value, "__reduce__"):
+            import copy
+
+            return iter, [list(copy.copy(value))], []
+        if repr(value).startswith("<"):
+            # What it is copied by, if that is a call.
+            function, args, *state = value.__reduce_ex__(2)
+            if not any(it is not None for it in state) and function.__module__ != "copyreg":
+                return function, args, []
+        return None
 
     def arguments(self, args, kwargs):
         parts = [self.write(value) for value in args]
@@ -334,10 +408,26 @@ class Tensor:
         return ".permute(" + ", ".join(map(str, back)) + ")"
 
 
+def is_path(node):
+    """Whether an expression only looks up: a name, an attribute or an element of a path, at a constant or a path."""
+    import ast
+
+    if isinstance(node, ast.Attribute):
+        return is_path(node.value)
+    if isinstance(node, ast.Subscript):
+        index = node.slice.value if type(node.slice).__name__ == "Index" else node.slice
+        return is_path(node.value) and (isinstance(index, ast.Constant) or is_path(index))
+    return isinstance(node, ast.Name)
+
+
 class Tracer:
     def __init__(self, script, source):
         self.script = script
         self.source = source
+        self.sought = ()
+        self.temporary = os.environ.get("TMPDIR")
+        self.told = None  # the frames that printed what is sought, and of the exceptions that it tells of
+        self.is_telling = False  # whether these are being noted: values that tell it would be echoes of it
         self.tree = None
         self.hits = {}  # line -> times
         self.entered = {}  # first line of a function -> calls
@@ -412,7 +502,7 @@ class Tracer:
         self.returned[first] = None
         # Generators and coroutines return otherwise.
         if not code.co_flags & 0x2A0 and self.entered.get(first, 0) <= CALLS:
-            self.returned[first] = Writer(self.namespace, self.made).text(value)
+            self.returned[first] = Writer(self).text(value)
             if self.entered.get(first, 0) > 1 and self.returned[first] != before:
                 self.varying.add(first)
 
@@ -487,38 +577,96 @@ class Tracer:
     def failed(self, error, traceback):
         """Notes the frames of a failure that are the script's, and of those that it came from."""
         self.failure = self.frames(traceback)
-        seen = {id(error)}
-        while True:
+        self.causes = self.causes_of(error)[1:]
+        seen = set()
+        while error is not None and id(error) not in seen:
+            seen.add(id(error))
             known = self.raised.get(id(error))
             if known is not None and known[0] is error:
                 self.returned = known[1]
             error = error.__cause__ or error.__context__
-            if error is None or id(error) in seen:
-                break
-            seen.add(id(error))
-            self.causes.append(self.frames(error.__traceback__))
 
     def frames(self, traceback):
-        frames = []
+        """The frames of a traceback, outermost first."""
+        places = []
         while traceback is not None:
-            code = traceback.tb_frame.f_code
+            places.append((traceback.tb_frame, traceback.tb_lineno, traceback.tb_lasti))
+            traceback = traceback.tb_next
+        return self.frames_at(places)
+
+    def frames_at(self, places):
+        """The script's own of some frames, each given with where it is."""
+        frames = []
+        for frame, line, instruction in places:
+            code = frame.f_code
             if self.is_own(code):
-                place = [traceback.tb_lineno, None, None, None]
-                if hasattr(code, "co_positions") and traceback.tb_lasti >= 0:
+                place = [line, None, None, None]
+                if hasattr(code, "co_positions") and instruction >= 0:
                     for index, found in enumerate(code.co_positions()):
-                        if index == traceback.tb_lasti // 2:
+                        if index == instruction // 2:
                             # From, to: line and column each.
                             place = [found[0], found[2], found[1], found[3]]
                             break
                 if place[0] is None:
-                    place = [traceback.tb_lineno, None, None, None]
-                names = list(traceback.tb_frame.f_locals)[:200] if len(frames) < 40 else []
-                if "torch" in sys.modules:
-                    names += [name for name in self.reads(traceback.tb_lineno) if "." in name]
-                frame = self.frame(traceback.tb_frame, traceback.tb_lineno, names)
-                frames.append(dict(frame, place=place))
-            traceback = traceback.tb_next
+                    place = [line, None, None, None]
+                names = list(frame.f_locals)[:200] if len(frames) < 40 else []
+                names += [name for name in self.reads(line) if not name.isidentifier()]
+                frames.append(dict(self.frame(frame, line, names), place=place))
         return frames
+
+    def printed(self, text):
+        """Notes who printed a text that holds what is sought, and the exceptions that it may tell of."""
+        if self.told is not None or not self.tells(text):
+            return
+        self.told = [], []
+        self.is_telling = True
+        places = []
+        frame = sys._getframe(1)
+        while frame is not None:
+            places.insert(0, (frame, frame.f_lineno, frame.f_lasti))
+            frame = frame.f_back
+        frames, causes = self.frames_at(places), self.causes_of(sys.exc_info()[1])
+        if not causes:
+            errors = [error for error, _ in self.raised.values()]
+            said = [it for it in errors if self.tells(type(it).__name__ + ": " + str(it))]
+            causes = self.causes_of(said[-1] if said else None)
+        self.told = frames, causes
+        self.is_telling = False
+
+    def tells(self, text):
+        return any(sought in text for sought in self.sought)
+
+    def causes_of(self, error):
+        """The frames of an exception, and of those that it came from, each on its own."""
+        causes = []
+        seen = set()
+        while error is not None and id(error) not in seen:
+            seen.add(id(error))
+            causes.append(self.frames(error.__traceback__))
+            error = error.__cause__ or error.__context__
+        return causes
+
+    def listen(self):
+        """Has all that is printed looked at."""
+        import io
+
+        class Heard(io.TextIOWrapper):
+            def write(self, text):
+                result = io.TextIOWrapper.write(self, text)
+                self.tail = self.tail[-TEXT:] + str(text)
+                tracer.printed(self.tail)
+                return result
+
+        tracer = self
+        for name in ("stdout", "stderr"):
+            stream = getattr(sys, name)
+            if type(stream) is io.TextIOWrapper:
+                options = dict(errors=stream.errors, line_buffering=stream.line_buffering)
+                heard = Heard(stream.detach(), stream.encoding, **options)
+                heard.tail = ""
+                heard.mode = "w"
+                setattr(sys, name, heard)
+                setattr(sys, "__" + name + "__", heard)
 
     def frame(self, frame, line, names):
         """A frame with the values of some names and attributes."""
@@ -532,16 +680,20 @@ class Tracer:
         }
 
     def values(self, frame, names):
-        writer = Writer(self.namespace, self.made)
+        writer = Writer(self)
         values = {}
         for name in names:
-            if not name.startswith("__") and all(map(str.isidentifier, name.split("."))):
+            # What comprehensions turn over is a local of theirs, named otherwise.
+            if not name.startswith("__") and not name.startswith("."):
                 try:
                     value = eval(name, frame.f_globals, frame.f_locals)
+                    # What a module has, and a method, is best written as a part of what it is looked up in.
+                    if not name.isidentifier() and (
+                        getattr(value, "__self__", None) is not None
+                        or isinstance(eval(name.split(".")[0].split("[")[0], frame.f_globals, frame.f_locals), type(sys))
+                    ):
+                        continue
                 except Exception:
-                    continue
-                # A method is a part of what it is looked up in.
-                if "." in name and getattr(value, "__self__", None) is not None:
                     continue
                 text = writer.text(value)
                 if text is not None:
@@ -561,20 +713,27 @@ class Tracer:
         return lines
 
     def reads(self, line):
-        """The names and attributes that the statement on a line reads, dotted."""
+        """What the statement on a line reads, as it is written: names, attributes of names, and elements of these."""
         import ast
+        from importlib.util import decode_source
 
         if self.tree is None:
             self.tree = ast.parse(self.source)
         at = [it for it in ast.walk(self.tree) if isinstance(it, ast.stmt) and it.lineno <= line]
         statement = max(at, key=lambda it: (it.lineno, it.col_offset), default=None)
+        source = decode_source(self.source)
         names = {}
-        for node in ast.walk(statement) if statement is not None else ():
-            while isinstance(node, ast.Attribute) and hasattr(ast, "unparse"):
-                names[ast.unparse(node)] = None
-                node = node.value
-            if isinstance(node, ast.Name):
-                names[node.id] = None
+        todo = [statement] if statement is not None else []
+        while todo:
+            node = todo.pop(0)
+            if is_path(node) and isinstance(node.ctx, ast.Load):
+                text = ast.get_source_segment(source, node)
+                if text is not None:
+                    names[text] = None
+            for field, value in ast.iter_fields(node):
+                if field not in ("body", "orelse", "finalbody", "handlers", "cases") or isinstance(node, ast.expr):
+                    parts = value if isinstance(value, list) else [value]
+                    todo += [part for part in parts if isinstance(part, ast.AST)]
         return list(names)
 
     def watch(self, lines):
@@ -616,6 +775,9 @@ class Tracer:
     def save(self, out):
         import json
 
+        if not self.failure and self.told is not None:
+            self.failure, self.causes = self.told
+            self.returned = {line: text for line, text in self.returned.items() if not self.tells(text or "")}
         with open(out, "w", encoding="utf-8") as file:
             json.dump(
                 {
@@ -663,8 +825,6 @@ def module(script):
 
 def run_again(tracer, code, namespace):
     """Runs a script once more, silently; not what it is compiled to."""
-    import os
-
     torch = sys.modules["torch"]
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
@@ -688,8 +848,6 @@ def run_again(tracer, code, namespace):
 
 def run_eagerly(tracer, code, lines, forward):
     """Runs a script once more without compiling anything, and adds what that shows."""
-    import os
-
     torch = sys.modules["torch"]
     os.environ["TORCHDYNAMO_DISABLE"] = "1"
     if hasattr(torch.compiler, "set_stance"):
@@ -743,17 +901,20 @@ def forward_lines(script, code):
 
 
 def main():
-    import os
+    import json
     import threading
 
-    out, script = sys.argv[1:3]
-    del sys.argv[:2]
+    out, sought, script = sys.argv[1:4]
+    del sys.argv[:3]
     sys.path[0] = os.path.dirname(script)
     with open(script, "rb") as file:
         source = file.read()
     code = compile(source, script, "exec", dont_inherit=True)
     tracer = Tracer(script, source)
     tracer.namespace = module(script)
+    tracer.sought = json.loads(sought)
+    if tracer.sought:
+        tracer.listen()
 
     def in_thread(args, report=threading.excepthook):
         if not tracer.failure:

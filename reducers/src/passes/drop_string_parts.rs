@@ -1,4 +1,5 @@
 use crate::{
+    closure::Statements,
     edit::EditSet,
     list::{ListKind, widened},
     pass::{Cx, Prior, Proposals, Stage, pass},
@@ -9,7 +10,8 @@ use crate::{
 };
 
 pass! {
-    /// Removes parts of formatted and of adjacent strings: text, replacement fields, conversions, format specifications.
+    /// Removes parts of strings: lines and words, of formatted ones text, replacement fields, conversions, format
+    /// specifications, and of adjacent ones each.
     ///
     /// ```python before
     /// x = f"got {y!r:>10} of " f"{z}"
@@ -32,6 +34,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         }
     }
     let tree = program.tree();
+    let statements = Statements::of(program);
     for node in tree.nodes.iter().rev() {
         match node.node {
             AnyNodeRef::InterpolatedStringLiteralElement(text) => {
@@ -54,13 +57,79 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                     drop_fields(program, &spec.elements, out);
                 }
             }
-            AnyNodeRef::StringLiteral(literal) if program.slice(literal.range).starts_with(['u', 'U']) => {
-                let prefix = TextRange::at(literal.start(), TextSize::new(1));
-                out.delete(prefix, Prior::Certain, "prefix of a string");
+            AnyNodeRef::StringLiteral(literal) => {
+                if program.slice(literal.range).starts_with(['u', 'U']) {
+                    let prefix = TextRange::at(literal.start(), TextSize::new(1));
+                    out.delete(prefix, Prior::Certain, "prefix of a string");
+                    out.next_group();
+                }
+                drop_lines(program, literal.range, &statements, out);
             }
+            AnyNodeRef::BytesLiteral(literal) => drop_lines(program, literal.range, &statements, out),
             _ => {}
         }
     }
+}
+
+/// Up to so many lines of a string its words are tried, too.
+const FEW: usize = 1;
+
+/// The lines of a string, and the words of few lines. Of a string that is a statement the whole goes elsewhere.
+fn drop_lines(program: &Program, literal: TextRange, statements: &Statements<'_>, out: &mut Proposals) {
+    if statements.place(literal).is_some() {
+        return;
+    }
+    let text = program.slice(literal);
+    let start = text.find(['\'', '"']).unwrap_or_default();
+    let quote = &text[start..=start];
+    let width = if text[start..].starts_with(&quote.repeat(3)) { 3 } else { 1 };
+    let Some(body) = text.get(start + width..text.len() - width) else { return };
+    let is_raw = text[..start].contains(['r', 'R']);
+    let offset = literal.start() + TextSize::new((start + width) as u32);
+    let mut delete = |pieces: Vec<&str>, mut at: TextSize| {
+        for piece in pieces {
+            let range = TextRange::at(at, TextSize::of(piece));
+            at += TextSize::of(piece);
+            out.delete(range, Prior::Even, format!("`{}` of a string", program.excerpt(range)));
+        }
+        out.next_group();
+    };
+    let lines = lines(body, is_raw);
+    if lines.len() > 1 {
+        delete(lines.clone(), offset);
+    }
+    let mut at = offset;
+    for line in lines.iter().filter(|_| lines.len() <= FEW) {
+        let words: Vec<&str> = line.split_inclusive(' ').collect();
+        // A line that ends in a backslash goes on.
+        if words.len() > 1 && !line.contains("\\\n") {
+            delete(words, at);
+        }
+        at += TextSize::of(*line);
+    }
+}
+
+/// The lines of a string's body as it is written: they end at line ends or what is written for them.
+fn lines(body: &str, is_raw: bool) -> Vec<&str> {
+    let mut lines = Vec::new();
+    let mut start = 0;
+    let mut is_escaped = false;
+    for (at, byte) in body.bytes().enumerate() {
+        let ends = match byte {
+            b'n' => is_escaped && !is_raw,
+            b'\n' => !is_escaped,
+            _ => false,
+        };
+        is_escaped = byte == b'\\' && !is_escaped;
+        if ends {
+            lines.push(&body[start..=at]);
+            start = at + 1;
+        }
+    }
+    if start < body.len() {
+        lines.push(&body[start..]);
+    }
+    lines
 }
 
 /// The conversion, the format specification, and the equals sign of a replacement field.
@@ -140,7 +209,26 @@ mod tests {
     }
 
     #[test]
+    fn lines_and_words_go() {
+        check_edits(
+            &DROP_STRING_PARTS,
+            "x = \"\"\"a\nb \\\\n\"\"\"\n",
+            &["x = \"\"\"b \\\\n\"\"\"\n", "x = \"\"\"a\n\"\"\"\n", "x = \"\"\"a\n\\\\n\"\"\"\n", "x = \"\"\"a\nb \"\"\"\n"],
+        );
+        check_edits(
+            &DROP_STRING_PARTS,
+            "x = b'one\\ntwo\\nthree\\n4 5'\n",
+            &[
+                "x = b'two\\nthree\\n4 5'\n",
+                "x = b'one\\nthree\\n4 5'\n",
+                "x = b'one\\ntwo\\n4 5'\n",
+                "x = b'one\\ntwo\\nthree\\n'\n",
+            ],
+        );
+    }
+
+    #[test]
     fn plain_strings_have_no_parts() {
-        check_none(&DROP_STRING_PARTS, "x = 'a' + b'c' + r''.d\n");
+        check_none(&DROP_STRING_PARTS, "x = 'a' + b'c' + r''.d\n'a doc string'\n");
     }
 }

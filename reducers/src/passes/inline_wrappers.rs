@@ -5,13 +5,14 @@ use crate::{
     paste::gains,
     scope::BindingKind,
     syntax::{
-        AnyNodeRef, Ranged,
+        AnyNodeRef, Ranged, TextRange, Tree,
         ast::{ArgOrKeyword, Expr, Parameters, Stmt, StmtFunctionDef},
     },
 };
 
 pass! {
-    /// Replaces a function that only calls another with what it is given by that other function.
+    /// Replaces a function that only calls another with what it is given by that other function, and calls of one that is
+    /// given nothing by the expression that it is.
     ///
     /// ```python before
     /// def f(x, y):
@@ -36,12 +37,19 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             AnyNodeRef::StmtFunctionDef(def) if def.range == binding.statement => Some(def),
             _ => None,
         });
-        let Some((def, wrapped)) = def.and_then(|def| Some((def, wrapped(def)?))) else { continue };
+        let Some(def) = def else { continue };
+        let uses = variable.uses.iter().map(|it| it.range);
+        let found = match (wrapped(def), parameterless(def)) {
+            (Some(function), _) => Some((function, uses.collect::<Vec<TextRange>>())),
+            (None, Some(value)) => uses.map(|it| call_of(&tree, it)).collect::<Option<_>>().map(|it| (value, it)),
+            (None, None) => None,
+        };
+        let Some((inner, replaced)) = found else { continue };
         let Some(place) = statements.place(def.range) else { continue };
         let mut edits = EditSet::removal(place.list, place.item);
-        let text = cx.program.slice(wrapped.range());
-        for it in &variable.uses {
-            edits.edit(Edit::replace(it.range, text));
+        let text = cx.program.slice(inner.range());
+        for range in replaced {
+            edits.edit(Edit::replace(range, text));
         }
         let is_recursive = variable.uses.iter().any(|it| def.range.contains_range(it.range));
         if !is_recursive && gains(cx.program, &edits) {
@@ -90,6 +98,29 @@ fn wrapped(def: &StmtFunctionDef) -> Option<&Expr> {
     (hands_on && is_named(&call.func)).then_some(&*call.func)
 }
 
+/// What a function without parameters returns or does, if that is a call, an attribute or the like: what can stand
+/// wherever its own call does.
+fn parameterless(def: &StmtFunctionDef) -> Option<&Expr> {
+    let value = match def.body.as_slice() {
+        [Stmt::Return(stmt)] => stmt.value.as_deref()?,
+        [Stmt::Expr(stmt)] => &stmt.value,
+        _ => return None,
+    };
+    let is_plain = !def.is_async && def.parameters.is_empty() && def.decorator_list.is_empty();
+    (is_plain && matches!(value, Expr::Call(_) | Expr::Attribute(_) | Expr::Subscript(_) | Expr::Name(_)))
+        .then_some(value)
+}
+
+/// The call of what stands in a place.
+fn call_of(tree: &Tree<'_>, function: TextRange) -> Option<TextRange> {
+    tree.nodes.iter().find_map(|node| match node.node {
+        AnyNodeRef::ExprCall(call) if call.func.range() == function && call.arguments.is_empty() => {
+            Some(call.range)
+        }
+        _ => None,
+    })
+}
+
 fn binds(parameters: &Parameters, name: &Expr) -> bool {
     name.as_name_expr().is_some_and(|name| parameters.includes(&name.id))
 }
@@ -107,6 +138,12 @@ mod tests {
             &["map(m.g, x)\nm.g(1)\n"],
         );
         check_edits(&INLINE_WRAPPERS, "async def f(a): return await g(a)\nh(f)\n", &["h(g)\n"]);
+    }
+
+    #[test]
+    fn calls_without_arguments_become_what_is_called() {
+        check_edits(&INLINE_WRAPPERS, "def f(): g(1)\nf()\nwhile f(): f()\n", &["g(1)\nwhile g(1): g(1)\n"]);
+        check_none(&INLINE_WRAPPERS, "def f(): g(1)\nh(f)\ndef i(): yield\ni()\n");
     }
 
     #[test]

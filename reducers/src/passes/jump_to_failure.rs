@@ -63,6 +63,7 @@ struct Jump<'a> {
     outline: &'a Outline<'a>,
     evidence: &'a Evidence,
     slicer: Slicer<'a>,
+    depth: Depth,
     /// Statements to be lifted to the top level, each with the frame that it is seen from, outermost first.
     lifted: BTreeSet<(usize, usize)>,
     /// Values that variables are given at the start.
@@ -85,6 +86,7 @@ impl<'a> Jump<'a> {
             outline,
             evidence,
             slicer: Slicer::new(outline, evidence, cx.gaps, depth).with_values(values),
+            depth,
             lifted: BTreeSet::new(),
             given: BTreeMap::new(),
             passed: BTreeMap::new(),
@@ -182,6 +184,7 @@ impl<'a> Jump<'a> {
         let here = &self.evidence.failure[frame];
         let is_global = variable.scope == ScopeKind::Module;
         let value = here.values.get(variable.name.as_str()).filter(|_| !is_global || here.is_module());
+        let value = value.filter(|it| self.depth != Depth::Full || !self.slicer.is_of_own_class(it));
         if let Some(value) = value {
             if *value == *variable.name {
                 self.slicer.keep_variable(index);
@@ -202,6 +205,12 @@ impl<'a> Jump<'a> {
                 self.give_parameter(&variable.name, maker, frame)?;
             } else if is_executed(self.outline, binding.statement) && self.lifted.insert((frame, maker)) {
                 self.todo.push((binding.statement, frame));
+            }
+        }
+        let changes = if self.depth == Depth::Full { self.slicer.changes(index) } else { Vec::new() };
+        for change in changes {
+            if self.lifted.insert((frame, change)) {
+                self.todo.push((self.outline.statements[change].range, frame));
             }
         }
         Some(())

@@ -10,11 +10,11 @@ use crate::{
     },
     slice::{Depth, only},
     syntax::{AnyNodeRef, Ranged, TextRange},
-    torch::Torch,
 };
 
 pass! {
-    /// Leaves only the operation of PyTorch that failed, on fresh tensors and layers like those that it was given.
+    /// Leaves only the operation that failed, with what a traced run saw in the place of what it reads: of PyTorch, fresh
+    /// tensors and layers like those that it was given.
     ///
     /// ```python before
     /// import torch
@@ -36,10 +36,6 @@ pass! {
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let Some(evidence) = cx.evidence else { return };
-    let tree = cx.program.tree();
-    if Torch::of(cx.program, &tree).is_none() {
-        return;
-    }
     let outline = Outline::of(cx.program, evidence);
     let called = all_called(&outline, evidence);
     for frame in evidence.failure.iter().rev().filter(|frame| !frame.compiled) {
@@ -160,6 +156,6 @@ class Part(torch.nn.Module):
     #[test]
     fn without_values_nothing_is_tried() {
         assert!(texts("import torch\ndef f(x):\n    return x + 1  # fails\nf(1)  # fails\n").is_empty());
-        assert!(texts("def f(x):\n    return x + 1  # fails with x: 1\nf(1)  # fails\n").is_empty());
+        assert!(texts("import a\ndef f(x):\n    return x + y  # fails with x: 1\ny = f(1)\n").len() == 1);
     }
 }
