@@ -9,7 +9,7 @@ use crate::{
     evidence::{Evidence, Frame},
     list::{logical_end, logical_start},
     paste::lines_outside_strings,
-    scope::ScopeKind,
+    scope::{BindingKind, ScopeKind},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
         ast::{Expr, ExprContext, name::Name},
@@ -91,7 +91,7 @@ impl<'a> Outline<'a> {
                 }
                 match (node.node, parent) {
                     (AnyNodeRef::ExprAttribute(it), Some(parent)) if it.ctx == ExprContext::Load => {
-                        if is_change(&outline.statements[parent].node, it.range) {
+                        if is_change(program, &outline.statements[parent].node, it.range) {
                             outline.changes.entry(it.attr.id.clone()).or_default().push(parent);
                         }
                         outline.statements[parent].attributes.push((it.attr.id.clone(), it.range));
@@ -460,16 +460,31 @@ fn looked_up(node: AnyNodeRef<'_>) -> Option<&str> {
 }
 
 /// Whether a statement may change what a name or an attribute within it stands for: a method called on it, a part of it
-/// assigned, a call that is given it first.
-pub(crate) fn is_change(statement: &AnyNodeRef<'_>, path: TextRange) -> bool {
+/// assigned, a function that is given it first.
+pub(crate) fn is_change(program: &Program, statement: &AnyNodeRef<'_>, path: TextRange) -> bool {
     let is_root = |expr: &Expr| expr.range().start() == path.start() && expr.range().end() > path.end();
     match statement {
-        AnyNodeRef::StmtExpr(it) => matches!(&*it.value, Expr::Call(call) if is_root(&call.func)
-            || call.arguments.args.first().is_some_and(|first| first.range() == path)
-                && !matches!(&*call.func, Expr::Name(name) if name.id == "print")),
+        AnyNodeRef::StmtExpr(it) => it.value.as_call_expr().is_some_and(|call| {
+            let is_given = call.arguments.args.first().is_some_and(|first| first.range() == path);
+            is_root(&call.func) || (is_given && is_function(program, &call.func))
+        }),
         AnyNodeRef::StmtAssign(it) => it.targets.iter().any(is_root),
         AnyNodeRef::StmtAugAssign(it) => is_root(&it.target),
         AnyNodeRef::StmtDelete(it) => it.targets.iter().any(is_root),
+        _ => false,
+    }
+}
+
+/// Whether what is called is a function by a name of its own, or one of a module; printing changes nothing.
+fn is_function(program: &Program, called: &Expr) -> bool {
+    match called {
+        Expr::Name(it) => it.id != "print",
+        Expr::Attribute(it) => it.value.as_name_expr().is_some_and(|module| {
+            program.scopes().variables.iter().any(|variable| {
+                variable.name == module.id
+                    && variable.bindings.iter().all(|it| it.kind == BindingKind::Import)
+            })
+        }),
         _ => false,
     }
 }

@@ -383,7 +383,9 @@ impl<'a> Slicer<'a> {
         let uses = &self.outline.program.scopes().variables[variable].uses;
         uses.iter()
             .filter_map(|it| Some((self.executed(it.statement)?, it.range)))
-            .filter(|&(statement, name)| is_change(&self.outline.statements[statement].node, name))
+            .filter(|&(statement, name)| {
+                is_change(self.outline.program, &self.outline.statements[statement].node, name)
+            })
             .map(|(statement, _)| statement)
             .collect()
     }

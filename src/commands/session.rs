@@ -709,7 +709,7 @@ impl Judge for Live<'_> {
 =======
         let sought = match self.measure {
             Measure::Signature(signature) => signature.printed_texts().into(),
-            _ => std::sync::Arc::default(),
+            Measure::Test(_) => std::sync::Arc::default(),
         };
         let job = Job { traced: true, sought, ..self.job(candidate) };
         let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?;

@@ -46,7 +46,7 @@ fn on(python: &Path, source: &str, check: impl Fn(&Outcome, &Outcome, Option<Evi
     setup.command = Command::Python { python: python.to_owned(), args: vec!["one".into()] };
     let runner = Runner::start(setup).unwrap();
     let plain = Job::new(source.as_bytes().into(), Duration::from_secs(30));
-    let traced = Job { traced: true, ..plain.clone() };
+    let traced = Job { traced: true, sought: ["total: 7".to_owned()].into(), ..plain.clone() };
     let outcomes = runner.run_all(&[plain, traced], &mut |_, _| {}).unwrap();
     let [plain, traced] = outcomes.as_slice() else { panic!("two outcomes") };
     let evidence = traced.trace.as_deref().map(|text| serde_json::from_str(text).unwrap());
@@ -96,6 +96,64 @@ fn causes_exits_and_broken_scripts() {
     on_all("x = (\n", |plain, traced, evidence| {
         assert_eq!(plain.end, traced.end);
         assert!(evidence.is_none());
+    });
+}
+
+const PRINTS: &str = "\
+import os, re
+from collections import Counter, defaultdict, deque
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+class Row(dict):
+    pass
+class Call:
+    def __init__(self, name):
+        self.name = name
+    def __call__(self):
+        return self.name
+class Bill:
+    def __init__(self, parts):
+        self.parts = parts
+    def show(self, label):
+        last = self.parts['last']
+        echo = 'total: ' + str(last)
+        call, row = Call('c'), Row(a=1)
+        moment = datetime(2024, 5, 1, tzinfo=timezone.utc) + timedelta(hours=1)
+        queue, count, lists = deque([1], maxlen=2), Counter('aab'), defaultdict(list, {1: [2]})
+        word = re.compile('(?P<w>a)', re.I)
+        path = Path(os.environ['TMPDIR']) / 'folder' / 'data.csv'
+        print(label, end=' ')
+        print(self.parts['last'])
+try:
+    raise ValueError('total: 7')
+except ValueError as error:
+    Bill({'last': 7}).show('total:')
+";
+
+#[test]
+fn what_prints_the_sign_is_written_down() {
+    on_all(PRINTS, |plain, traced, evidence| {
+        assert_eq!((plain.end, &plain.stdout), (traced.end, &traced.stdout));
+        let evidence = evidence.unwrap();
+        let [module, show] = evidence.failure.as_slice() else { panic!("{:?}", evidence.failure) };
+        assert_eq!((module.line, show.line), (28, 24));
+        assert_eq!(evidence.causes.iter().map(|it| it[0].line).collect::<Vec<_>>(), [26]);
+        for (name, expected) in [
+            ("self.parts['last']", "7"),
+            ("self.parts", "{'last': 7}"),
+            ("call", "Call('c')"),
+            ("row", "Row({'a': 1})"),
+            ("moment", "datetime(2024, 5, 1, 1, tzinfo=timezone.utc)"),
+            ("queue", "deque([1], maxlen=2)"),
+            ("count", "Counter({'a': 2, 'b': 1})"),
+            ("lists", "defaultdict(list, {1: [2]})"),
+            ("word", "re.compile('(?P<w>a)', 2)"),
+            ("path", "Path('data.csv')"),
+        ] {
+            assert_eq!(show.values.get(name).map(String::as_str), Some(expected), "{name}");
+        }
+        // What tells the sign itself would be an echo of it.
+        assert!(!show.values.contains_key("echo") && !module.values.contains_key("error"));
     });
 }
 

@@ -11,8 +11,7 @@ use crate::{
 };
 
 pass! {
-    /// Replaces a function that only calls another with what it is given by that other function, and calls of one that is
-    /// given nothing by the expression that it is.
+    /// Replaces a function that only calls another, or that is one expression without parameters, by what it stands for.
     ///
     /// ```python before
     /// def f(x, y):
@@ -41,7 +40,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         let uses = variable.uses.iter().map(|it| it.range);
         let found = match (wrapped(def), parameterless(def)) {
             (Some(function), _) => Some((function, uses.collect::<Vec<TextRange>>())),
-            (None, Some(value)) => uses.map(|it| call_of(&tree, it)).collect::<Option<_>>().map(|it| (value, it)),
+            (None, Some(value)) => {
+                uses.map(|it| call_of(&tree, it)).collect::<Option<_>>().map(|it| (value, it))
+            }
             (None, None) => None,
         };
         let Some((inner, replaced)) = found else { continue };

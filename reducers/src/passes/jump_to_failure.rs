@@ -330,3 +330,26 @@ pub(super) fn expression(outline: &Outline<'_>, frame: &Frame, statement: usize)
 pub(super) fn one_line(text: &str) -> String {
     if text.contains('\n') { format!("({text})") } else { text.to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::JUMP_TO_FAILURE;
+    use crate::{evidence::Gaps, syntax::Program, testing::evidence};
+
+    #[test]
+    fn attributes_and_elements_have_their_values() {
+        let text = "\
+class Span:
+    def __init__(self, start, row):
+        self.start = parse(start)
+        self.row = row
+    def before(self, other):
+        return max(self.start, other.row['end'])  # fails with self: Span('x', {}); self.start: 1; other.row['end']: 'z'
+Span('x', {}).before(Span('y', {'end': 'z'}))  # fails
+";
+        let program = Program::parse(text).unwrap();
+        let proposals = JUMP_TO_FAILURE.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
+        let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        assert!(texts.contains(&"max(1, 'z')\n".to_owned()), "{}", texts.join("or\n"));
+    }
+}

@@ -13,8 +13,9 @@ use crate::{
 };
 
 pass! {
-    /// Leaves only the operation that failed, with what a traced run saw in the place of what it reads: of PyTorch, fresh
-    /// tensors and layers like those that it was given.
+    /// Leaves only the operation that failed, with the values that a traced run saw in the place of what it reads.
+    ///
+    /// Tensors and layers of PyTorch are made like those that it was given.
     ///
     /// ```python before
     /// import torch
@@ -156,6 +157,11 @@ class Part(torch.nn.Module):
     #[test]
     fn without_values_nothing_is_tried() {
         assert!(texts("import torch\ndef f(x):\n    return x + 1  # fails\nf(1)  # fails\n").is_empty());
-        assert!(texts("import a\ndef f(x):\n    return x + y  # fails with x: 1\ny = f(1)\n").len() == 1);
+    }
+
+    #[test]
+    fn any_program_s_operation_may_stand_alone() {
+        let text = "def f(x):\n    return x['a'] + x['b'] + [len(x)]  # fails with x['a']: 'y'; x: {}\nf(1)  # fails\n";
+        assert_eq!(texts(text), ["'y' + {}['b'] + [len({})]\n"]);
     }
 }

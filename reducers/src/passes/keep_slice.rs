@@ -44,3 +44,47 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::KEEP_SLICE;
+    use crate::{evidence::Gaps, syntax::Program, testing::evidence};
+
+    #[test]
+    fn what_changes_objects_stays_with_them() {
+        let text = "\
+class Stack:
+    def __init__(self):
+        self.items = []
+    def push(self, item):
+        note(item)
+        self.items.append(item)
+    def pop(self):
+        return self.items.pop().name  # fails
+def note(text):
+    print(text)
+stack = Stack()
+note('a')
+stack.push(1)
+stack.pop()  # fails
+";
+        let program = Program::parse(text).unwrap();
+        let mut evidence = evidence(text);
+        evidence.returned.insert(9, "None".to_owned());
+        let proposals = KEEP_SLICE.proposals_with(&program, Some(&evidence), &Gaps::default());
+        let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let expected = "\
+class Stack:
+    def __init__(self):
+        self.items = []
+    def push(self, item):
+        self.items.append(item)
+    def pop(self):
+        return self.items.pop().name
+stack = Stack()
+stack.push(1)
+stack.pop()
+";
+        assert!(texts.iter().any(|it| it == expected), "{}", texts.join("or\n"));
+    }
+}
