@@ -57,7 +57,7 @@ class Stack:
     def __init__(self):
         self.items = []
     def push(self, item):
-        note(item)
+        print(item)
         self.items.append(item)
     def pop(self):
         return self.items.pop().name  # fails
