@@ -413,42 +413,6 @@ impl<'a> Outline<'a> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TEXT: &str = "import a\nif a:\n    x = a.b(\n        1)\nelse:\n    y = 2\ndef f(z):\n    global x\n    z.c = x\n    return z\n";
-
-    fn outline(program: &Program) -> Outline<'_> {
-        let hits = [1, 2, 3, 7].map(|line| (line, 1)).into();
-        Outline::of(program, &Evidence { hits, ..Evidence::default() })
-    }
-
-    #[test]
-    fn statements_know_what_was_executed_and_what_they_read() {
-        let program = Program::parse(TEXT).unwrap();
-        let outline = outline(&program);
-        let executed: Vec<_> = outline.statements.iter().map(|it| it.is_executed).collect();
-        assert_eq!(executed, [true, true, true, false, true, true, false, false]);
-        assert_eq!(outline.on_line(4), Some(2));
-        assert_eq!(outline.function_of(7), Some(4));
-        assert_eq!(outline.statements[2].attributes[0].0, "b");
-        assert_eq!(outline.stores.keys().collect::<Vec<_>>(), ["c"]);
-        assert_eq!(outline.within(4).collect::<Vec<_>>(), [5, 6, 7]);
-    }
-
-    #[test]
-    fn what_is_not_kept_leaves_no_trace() {
-        let program = Program::parse(TEXT).unwrap();
-        let outline = outline(&program);
-        let kept = |index: usize| outline.statements[index].is_executed;
-        let replaced = [Edit::replace(outline.statements[2].range, "x = 3")];
-        let text = outline.text_of(kept, &replaced).unwrap();
-        assert_eq!(text, "import a\nif a:\n    x = 3\nelse:\n    pass\ndef f(z):\n    global x\n");
-        assert_eq!(outline.lines_of(2, kept, &EditSet::default()).unwrap(), "x = a.b(\n    1)\n");
-    }
-}
-
 /// By which name an expression that is a name, an attribute or an element reads.
 fn looked_up(node: AnyNodeRef<'_>) -> Option<&str> {
     match node {
@@ -486,5 +450,41 @@ fn is_function(program: &Program, called: &Expr) -> bool {
             })
         }),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "import a\nif a:\n    x = a.b(\n        1)\nelse:\n    y = 2\ndef f(z):\n    global x\n    z.c = x\n    return z\n";
+
+    fn outline(program: &Program) -> Outline<'_> {
+        let hits = [1, 2, 3, 7].map(|line| (line, 1)).into();
+        Outline::of(program, &Evidence { hits, ..Evidence::default() })
+    }
+
+    #[test]
+    fn statements_know_what_was_executed_and_what_they_read() {
+        let program = Program::parse(TEXT).unwrap();
+        let outline = outline(&program);
+        let executed: Vec<_> = outline.statements.iter().map(|it| it.is_executed).collect();
+        assert_eq!(executed, [true, true, true, false, true, true, false, false]);
+        assert_eq!(outline.on_line(4), Some(2));
+        assert_eq!(outline.function_of(7), Some(4));
+        assert_eq!(outline.statements[2].attributes[0].0, "b");
+        assert_eq!(outline.stores.keys().collect::<Vec<_>>(), ["c"]);
+        assert_eq!(outline.within(4).collect::<Vec<_>>(), [5, 6, 7]);
+    }
+
+    #[test]
+    fn what_is_not_kept_leaves_no_trace() {
+        let program = Program::parse(TEXT).unwrap();
+        let outline = outline(&program);
+        let kept = |index: usize| outline.statements[index].is_executed;
+        let replaced = [Edit::replace(outline.statements[2].range, "x = 3")];
+        let text = outline.text_of(kept, &replaced).unwrap();
+        assert_eq!(text, "import a\nif a:\n    x = 3\nelse:\n    pass\ndef f(z):\n    global x\n");
+        assert_eq!(outline.lines_of(2, kept, &EditSet::default()).unwrap(), "x = a.b(\n    1)\n");
     }
 }

@@ -702,18 +702,13 @@ impl Judge for Live<'_> {
     }
 
     fn trace(&mut self, candidate: &Candidate) -> Result<Option<Evidence>, Halt> {
-<<<<<<< HEAD
-        let job = Job { traced: true, ..self.job(candidate) };
-        let times = self.steadiness.map_or(1, |it| it.patience());
-        let outcomes = self.runner.run_all(&vec![job; times], &mut |_, _| {}).map_err(halt)?;
-=======
         let sought = match self.measure {
             Measure::Signature(signature) => signature.printed_texts().into(),
             Measure::Test(_) => std::sync::Arc::default(),
         };
         let job = Job { traced: true, sought, ..self.job(candidate) };
-        let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?;
->>>>>>> 53d438c (Jump with the values of attributes and elements, and to what prints the sign; slices keep what changes objects; strings by lines)
+        let times = self.steadiness.map_or(1, |it| it.patience());
+        let outcomes = self.runner.run_all(&vec![job; times], &mut |_, _| {}).map_err(halt)?;
         Ok(outcomes
             .into_iter()
             .find(|outcome| self.measure.judge(outcome, self.timeout).is_same())
