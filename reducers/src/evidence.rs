@@ -53,9 +53,12 @@ pub struct Frame {
     pub function: String,
     /// The line on which the function begins.
     pub first_line: u32,
-    /// The values of its variables that can be written as expressions, in terms of the program's own global names. In a
-    /// program that uses PyTorch also those of the attributes that its line reads, by their dotted names.
+    /// The values of its variables that can be written as expressions, in terms of the program's own global names,
+    /// and those of the attributes and elements that its line reads, as they are written there.
     pub values: BTreeMap<String, String>,
+    /// Those of them whose values hold objects as they were made, not as they became.
+    #[serde(default)]
+    pub rough: BTreeSet<String>,
     /// Whether it was being compiled when that failed; its values are those of a run without a compiler.
     #[serde(default)]
     pub compiled: bool,

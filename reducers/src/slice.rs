@@ -296,8 +296,12 @@ impl<'a> Slicer<'a> {
         let line = self.outline.line_of(self.outline.statements[function].range.start());
         // What returns nothing is called for what it does.
         let value = self.evidence.returned.get(&line).filter(|it| *it != "None")?;
-        if self.which == Values::Steady && self.evidence.varying.contains(&line) {
-            return None;
+        if self.evidence.varying.contains(&line) {
+            // What it returned last it returned to one of its callers.
+            let calls = self.outline.statements.iter().flat_map(|it| &it.results);
+            if self.which == Values::Steady || calls.filter(|it| it.1 == function).nth(1).is_some() {
+                return None;
+            }
         }
         let fails_within =
             |it: usize| it == function || self.outline.ancestors(it).any(|around| around == function);
@@ -338,14 +342,14 @@ impl<'a> Slicer<'a> {
 
     fn grow_by_variable(&mut self, index: usize) {
         let variable = &self.outline.program.scopes().variables[index];
-        if let Some((statement, text, value)) = self.value_for(variable) {
+        if let Some((statement, text, value, is_rough)) = self.value_for(variable) {
             if !self.kept[statement] {
                 self.kept[statement] = true;
                 let range = self.outline.statements[statement].range;
                 self.replaced.insert(statement, vec![Edit::replace(range, text)]);
                 self.todo.extend(self.outline.statements[statement].parent.map(Need::Statement));
                 self.keep_names_of(&value);
-                if self.depth != Depth::Thin && self.is_of_own_class(&value) {
+                if self.depth != Depth::Thin && is_rough {
                     let changes = self.changes(index);
                     self.todo.extend(changes.into_iter().map(Need::Statement));
                 }
@@ -366,16 +370,6 @@ impl<'a> Slicer<'a> {
             let changes = self.changes(index);
             self.todo.extend(changes.into_iter().map(Need::Statement));
         }
-    }
-
-    /// Whether a value holds an object of one of the program's own classes: as it was made, not as it became.
-    pub(crate) fn is_of_own_class(&self, value: &str) -> bool {
-        let names = names_of(value);
-        self.outline.program.scopes().variables.iter().any(|it| {
-            it.scope == ScopeKind::Module
-                && it.bindings.iter().any(|binding| binding.kind == BindingKind::Class)
-                && names.iter().any(|name| *it.name == **name)
-        })
     }
 
     /// The statements that change what a variable stands for.
@@ -429,8 +423,8 @@ impl<'a> Slicer<'a> {
         (is_failing && !stmt.is_async).then(|| Edit::replace(stmt.iter.range(), turn))
     }
 
-    /// The statement that makes a variable, what can stand for it, and the value in that.
-    fn value_for(&self, variable: &Variable) -> Option<(usize, String, String)> {
+    /// The statement that makes a variable, what can stand for it, the value in that, and whether it is rough.
+    fn value_for(&self, variable: &Variable) -> Option<(usize, String, String, bool)> {
         let at = self.outline.at(variable.bindings.first()?.statement)?;
         let function = match variable.scope {
             ScopeKind::Module => None,
@@ -461,7 +455,7 @@ impl<'a> Slicer<'a> {
         let text = format!("{} = {value}", variable.name);
         let old = self.outline.statements[statement].range.len();
         (text.len() <= usize::from(old).max(LONG) && !names_of(value).contains(&variable.name.to_string()))
-            .then(|| (statement, text, value.clone()))
+            .then(|| (statement, text, value.clone(), frame.rough.contains(variable.name.as_str())))
     }
 
     fn grow_by_attribute(&mut self, name: &Name) {

@@ -144,7 +144,7 @@ pub struct Confirmed {
     /// All runs.
     pub of: usize,
     /// Whether these are enough of them, for a bug that does not show each time.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub enough: bool,
 }
 

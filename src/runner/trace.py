@@ -40,6 +40,7 @@ class Writer:
         """The expression, or None."""
         self.left = NODES
         self.seen = set()
+        self.is_rough = False  # whether an object is written as it was made, not as it became
         try:
             text = self.write(value)
         except Exception:
@@ -112,16 +113,20 @@ class Writer:
         return self.instance(kind, value)
 
     def parts(self, items):
-        """The elements of a container; those that can not be written are left out, and a run will tell.
+        """The elements of a container; those that can not be written are left out, unless that is all of them.
 
         Tuples are no containers: each of their places has a meaning.
         """
         written = []
+        left_out = False
         for item in items:
             try:
                 written.append(": ".join(map(self.write, item)))
             except Stop:
-                pass
+                self.is_rough = True
+                left_out = True
+        if left_out and not written:
+            raise Stop
         return written
 
     def row(self, values):
@@ -180,6 +185,7 @@ class Writer:
     def instance(self, kind, value):
         made = self.made.get(id(value))
         if made is not None and made[0] is value:
+            self.is_rough = True
             self.named(kind)
             return self.named(kind) + "(" + self.arguments(made[1], made[2]) + ")"
         fields = getattr(kind, "__dataclass_fields__", None)
@@ -200,6 +206,7 @@ class Writer:
                 if isinstance(value, base) and kind.__init__ is base.__init__ and kind.__new__ is base.__new__:
                     return self.named(kind) + "(" + (self.write(base(value)) if value else "") + ")"
             # It may have been made with arguments all the same; a run will tell.
+            self.is_rough = True
             for parameter in inspect.signature(kind).parameters.values():
                 if parameter.default is parameter.empty and parameter.kind not in (2, 4):
                     raise Stop
@@ -271,6 +278,8 @@ class Writer:
         again = eval(text, dict(self.namespace))
         if type(again) is not kind or repr(again) != repr(value):
             raise Stop
+        # What is compared by its value is no more than that.
+        self.is_rough = self.is_rough or (package != "torch" and kind.__eq__ is object.__eq__)
         return text
 
     def of_parts(self, kind, value):
@@ -469,7 +478,7 @@ class Tracer:
         self.entered[first] = count
         if count == 1 and not code.co_name.startswith("<"):
             names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-            self.arguments[first] = self.values(frame, names)
+            self.arguments[first] = self.values(frame, names, [])
         if code.co_name == "__init__" and code.co_argcount and len(self.made) < 5_000:
             self.construction(frame)
 
@@ -671,15 +680,18 @@ class Tracer:
     def frame(self, frame, line, names):
         """A frame with the values of some names and attributes."""
         code = frame.f_code
+        rough = []
         return {
             "line": line,
             "place": [line, None, None, None],
             "function": code.co_name,
             "first_line": code.co_firstlineno,
-            "values": self.values(frame, names),
+            "values": self.values(frame, names, rough),
+            "rough": rough,
         }
 
-    def values(self, frame, names):
+    def values(self, frame, names, rough):
+        """The values that can be written; the names of those that are only as they were made go to the other list."""
         writer = Writer(self)
         values = {}
         for name in names:
@@ -698,6 +710,8 @@ class Tracer:
                 text = writer.text(value)
                 if text is not None:
                     values[name] = text
+                    if writer.is_rough:
+                        rough.append(name)
         return values
 
     def compiled(self, error):

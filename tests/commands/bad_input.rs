@@ -41,7 +41,12 @@ fn wrong_flags() {
     refused(&place, &["x.py", "--memory", "much"], 2, &["--memory"]);
     refused(&place, &["x.py", "--env", "X"], 2, &["NAME=VALUE"]);
     refused(&place, &["x.py", "-s", "E", "--test", "true"], 2, &["cannot be used with"]);
-    refused(&place, &["passes", "explain", "unwrap"], 2, &["there is no pass `unwrap`", "unwrap-blocks"]);
+    refused(
+        &place,
+        &["passes", "explain", "unwrap-block"],
+        2,
+        &["there is no pass `unwrap-block`", "unwrap-blocks"],
+    );
 }
 
 #[test]

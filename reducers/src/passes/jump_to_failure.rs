@@ -184,7 +184,8 @@ impl<'a> Jump<'a> {
         let here = &self.evidence.failure[frame];
         let is_global = variable.scope == ScopeKind::Module;
         let value = here.values.get(variable.name.as_str()).filter(|_| !is_global || here.is_module());
-        let value = value.filter(|it| self.depth != Depth::Full || !self.slicer.is_of_own_class(it));
+        let value =
+            value.filter(|_| self.depth != Depth::Full || !here.rough.contains(variable.name.as_str()));
         if let Some(value) = value {
             if *value == *variable.name {
                 self.slicer.keep_variable(index);
