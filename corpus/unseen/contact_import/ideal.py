@@ -1,0 +1,4 @@
+import csv
+import io
+
+csv.DictWriter(io.StringIO(), "").writerow({None: 1})

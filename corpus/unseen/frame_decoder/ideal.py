@@ -1,0 +1,3 @@
+buffer = bytearray(1)
+view = memoryview(buffer)
+del buffer[:]

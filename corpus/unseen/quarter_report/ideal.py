@@ -1,0 +1,5 @@
+import decimal
+from decimal import Decimal
+
+decimal.getcontext().prec = 6
+print(+Decimal("1234567.89"))

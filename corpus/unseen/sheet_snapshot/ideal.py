@@ -1,0 +1,6 @@
+import pickle
+
+class Border:
+    __slots__ = "width"
+
+pickle.dumps(Border(), 1)

@@ -1,0 +1,3 @@
+from datetime import datetime, timezone
+
+max(datetime.now(), datetime.now(timezone.utc))

@@ -1,0 +1,6 @@
+import threading
+
+try:
+    threading.BoundedSemaphore().release()
+except ValueError as error:
+    print(error)
