@@ -63,6 +63,7 @@ def main():
         for name in [name for name, value in values.items() if value is None]:
             del values[name]
     told = import_ahead(plan["modules"], environments, record)
+    keep_folders()
     warm_up()
     set_environment(base)
     record.stop()
@@ -401,6 +402,17 @@ class Effects:
             setattr(module, attribute, value)
         elif attribute in vars(module):
             delattr(module, attribute)
+
+
+def keep_folders():
+    """Leaves the temporary folders that imports made to whoever removes this process's own: runs may not, but would try."""
+    modules = sys.modules
+    if "tempfile" in modules and "weakref" in modules:
+        cleanup = modules["tempfile"].TemporaryDirectory._cleanup.__func__
+        registry = getattr(modules["weakref"].finalize, "_registry", {})
+        for finalizer, known in list(registry.items()):
+            if getattr(known.func, "__func__", None) is cleanup:
+                del registry[finalizer]
 
 
 def warm_up():
