@@ -166,10 +166,13 @@ impl EditSet {
 
     /// The same set against the program that results from `done`, as far as there is something left of it.
     ///
-    /// What lies within something that is gone is dropped; `None` if nothing is left or an edit was half done.
+    /// What is done already or lies within something that is gone is dropped; `None` if nothing is left or an edit was half done.
     pub fn rebase(&self, rebase: &Rebase<'_>) -> Option<Self> {
         let mut set = Self::default();
         for edit in &self.edits {
+            if rebase.done.binary_search(edit).is_ok() {
+                continue;
+            }
             match rebase.map(edit.range) {
                 Mapped::Gone => {}
                 Mapped::Torn => return None,
@@ -381,6 +384,19 @@ mod tests {
         assert!(set.union(&EditSet::one(Edit::replace(range(0, 3), "y"))).apply(&program).is_err());
         set.edit(Edit::replace(range(6, 7), "e"));
         assert_eq!(set.apply(&program).unwrap(), "x + e\n");
+    }
+
+    #[test]
+    fn what_is_inserted_already_is_not_inserted_again() {
+        let from = program("f()\ng()\n");
+        let mut done = EditSet::default();
+        done.edit(Edit { range: TextRange::empty(4.into()), text: "x = 1\n".to_owned() });
+        let mut later = removing(&from, &["f()"]);
+        later.extend(&done);
+        let edits = done.resolve(&from).unwrap();
+        let to = program(&splice(from.text(), &edits));
+        let rebased = later.rebase(&Rebase::new(&from, &edits, &to)).unwrap();
+        assert_eq!(rebased.apply(&to).unwrap(), "x = 1\ng()\n");
     }
 
     #[test]

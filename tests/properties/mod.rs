@@ -202,7 +202,7 @@ fn random_edits_keep_the_contract() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Any two proposals of any passes: their union applies or conflicts, and what applies together parses more often
     /// than not; what follows a commit stays within the new program.
