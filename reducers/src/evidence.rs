@@ -59,6 +59,9 @@ pub struct Frame {
     /// Those of them whose values hold objects as they were made, not as they became.
     #[serde(default)]
     pub rough: BTreeSet<String>,
+    /// What code that is not the program's was given beneath it, the innermost first, as expressions.
+    #[serde(default)]
+    pub inside: Vec<String>,
     /// Whether it was being compiled when that failed; its values are those of a run without a compiler.
     #[serde(default)]
     pub compiled: bool,

@@ -99,11 +99,14 @@ pub(crate) fn evidence(text: &str) -> Evidence {
         let forward = content.split_once("# goes back");
         if let Some((_, values)) = content.split_once("# fails").or(compiled).or(forward) {
             let is_module = !content.starts_with(' ');
+            let mut values = pairs(values);
+            let inside = values.remove("inside").into_iter().collect();
             let frame = Frame {
                 line,
+                inside,
                 function: if is_module { "<module>" } else { "f" }.to_owned(),
                 compiled: compiled.is_some(),
-                values: pairs(values),
+                values,
                 ..Frame::default()
             };
             let frames = if forward.is_some() { &mut evidence.forward } else { &mut evidence.failure };

@@ -13,6 +13,8 @@ RAISED = 500  # exceptions that are remembered
 CALLS = 200  # calls of one function whose values are looked at
 NODES = 500  # parts of a value that is written out
 TEXT = 4_000  # characters of a value that is written out
+INSIDE = 12  # frames of foreign code, innermost first, whose arguments are looked at
+PARTS = 6  # of their arguments that are written out
 
 
 class Stop(Exception):
@@ -326,10 +328,47 @@ class Writer:
             return iter, [list(copy.copy(value))], []
         if repr(value).startswith("<"):
             # What it is copied by, if that is a call.
-            function, args, *state = value.__reduce_ex__(2)
-            if not any(it is not None for it in state) and function.__module__ != "copyreg":
-                return function, args, []
+            try:
+                function, args, *state = value.__reduce_ex__(2)
+                if not any(it is not None for it in state) and function.__module__ != "copyreg":
+                    return function, args, []
+            except Exception:
+                pass
+            return self.of_attributes(kind, value)
         return None
+
+    def of_attributes(self, kind, value):
+        """The call of a class with the attributes that are named like its parameters: most keep there what they are given."""
+        import inspect
+
+        if kind.__name__ == "Element" and kind.__module__ == "xml.etree.ElementTree":
+            parameters = [inspect.Parameter(name, 1, default={}) for name in ("tag", "attrib")]
+        else:
+            parameters = list(inspect.signature(kind).parameters.values())
+        # What is left of the attributes, if that is one, is kept under another name.
+        names = {parameter.name for parameter in parameters}
+        others = [name for name in getattr(value, "__dict__", ()) if name not in names and name.lstrip("_") not in names]
+        args, options = [], []
+        for at, parameter in enumerate(parameters):
+            name = parameter.name if hasattr(value, parameter.name) else "_" + parameter.name
+            if parameter.kind in (2, 4):
+                continue
+            if not hasattr(value, name):
+                if len(others) == 1:
+                    name = others.pop()
+                elif parameter.default is parameter.empty:
+                    return None
+                else:
+                    continue
+            part = getattr(value, name)
+            if part is parameter.default or part == parameter.default == {}:
+                continue
+            if parameter.kind != 3 and len(args) == at:
+                args.append(part)
+            else:
+                options.append((parameter.name, part))
+        self.is_rough = True
+        return kind, args, options
 
     def arguments(self, args, kwargs):
         parts = [self.write(value) for value in args]
@@ -620,8 +659,25 @@ class Tracer:
                     place = [line, None, None, None]
                 names = list(frame.f_locals)[:200] if len(frames) < 40 else []
                 names += [name for name in self.reads(line) if not name.isidentifier()]
-                frames.append(dict(self.frame(frame, line, names), place=place))
+                frames.append(dict(self.frame(frame, line, names), place=place, inside=[]))
+            elif frames:
+                frames[-1]["inside"].insert(0, frame)
+        for own in frames:
+            own["inside"] = self.given_to(own["inside"])
         return frames
+
+    def given_to(self, frames):
+        """What foreign functions, the innermost first, were given: objects and rows that can be written."""
+        writer = Writer(self)
+        texts = {}
+        for frame in frames[:INSIDE]:
+            code = frame.f_code
+            for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+                value = frame.f_locals.get(name)
+                if value is not None and not isinstance(value, (bool, int, float, complex, type)) and not callable(value):
+                    texts[writer.text(value)] = None
+        texts.pop(None, None)
+        return list(texts)[:PARTS]
 
     def printed(self, text):
         """Notes who printed a text that holds what is sought, and the exceptions that it may tell of."""

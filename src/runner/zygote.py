@@ -354,18 +354,20 @@ def import_ahead(modules, environments, record):
         effects.collect(name)
     doings.stop()
     warnings.filters.remove(ours)
-    warnings._filters_mutated()
+    notice_filters()
     record.effects = effects.undone()
     return [owner for owner, _, text in doings.events if __file__ in text]
 
 
 class Effects:
-    """What an import does to modules that were imported before it, as when `torch._dynamo` wraps a function of `torch`."""
+    """What an import does to modules that were imported before it, as when `torch._dynamo` wraps a function of `torch`,
+    and to the rows that Python itself goes through."""
 
-    MISSING = object()
+    ROWS = (("sys", "meta_path"), ("sys", "path_hooks"), ("sys", "path"), ("warnings", "filters"))
 
     def __init__(self):
         self.seen = {}
+        self.rows = {}
         self.changes = {}
         self.collect(None)
 
@@ -385,23 +387,87 @@ class Effects:
                     continue
             self.seen[name] = dict(now)
             for attribute in before.keys() | now.keys() if before is not None else ():
-                old, new = before.get(attribute, self.MISSING), now.get(attribute, self.MISSING)
+                old, new = before.get(attribute, Change.MISSING), now.get(attribute, Change.MISSING)
                 if old is not new and new is not sys.modules.get(name + "." + attribute) and attribute[:2] != "__":
-                    self.changes.setdefault(owner, []).append((module, attribute, old, new))
+                    self.changes.setdefault(owner, []).append(Change(module, attribute, old, new))
+        for place in self.ROWS:
+            row = getattr(sys.modules.get(place[0]), place[1], None)
+            if type(row) is not list:
+                continue
+            before = {id(each) for each in self.rows.get(place, row)}
+            first = min((at for at, each in enumerate(row) if id(each) in before), default=len(row))
+            ahead = row[:first]
+            behind = [each for each in row[first:] if id(each) not in before]
+            if ahead or behind:
+                self.changes.setdefault(owner, []).append(Addition(*place, ahead, behind))
+            self.rows[place] = list(row)
 
     def undone(self):
         """By owner, what makes each change again; all are undone."""
         for changes in reversed(list(self.changes.values())):
-            for module, attribute, old, _ in changes:
-                self.put(module, attribute, old)
+            for change in reversed(changes):
+                change.undo()
         return self.changes
 
-    @classmethod
-    def put(cls, module, attribute, value):
-        if value is not cls.MISSING:
-            setattr(module, attribute, value)
-        elif attribute in vars(module):
-            delattr(module, attribute)
+
+class Change:
+    """A variable of a module that was given another value."""
+
+    MISSING = object()
+
+    def __init__(self, module, attribute, old, new):
+        self.module = module
+        self.attribute = attribute
+        self.old = old
+        self.new = new
+
+    def undo(self):
+        self.put(self.old)
+
+    def redo(self):
+        self.put(self.new)
+
+    def put(self, value):
+        if value is not self.MISSING:
+            setattr(self.module, self.attribute, value)
+        elif self.attribute in vars(self.module):
+            delattr(self.module, self.attribute)
+
+
+class Addition:
+    """What was put into a row, at its start and behind that."""
+
+    def __init__(self, module, attribute, ahead, behind):
+        self.module = module
+        self.attribute = attribute
+        self.ahead = ahead
+        self.behind = behind
+
+    def row(self):
+        return getattr(sys.modules.get(self.module), self.attribute, None)
+
+    def undo(self):
+        added = {id(each) for each in self.ahead + self.behind}
+        self.row()[:] = [each for each in self.row() if id(each) not in added]
+        self.notice()
+
+    def redo(self):
+        if type(self.row()) is list:
+            self.row()[:] = self.ahead + self.row() + self.behind
+            self.notice()
+
+    def notice(self):
+        if self.module == "warnings":
+            notice_filters()
+
+
+def notice_filters():
+    """Has `warnings` see that its filters are others than before."""
+    import warnings
+
+    notice = getattr(warnings, "_filters_mutated", None) or getattr(warnings, "_filters_mutated_lock_held", None)
+    if notice is not None:
+        notice()
 
 
 def keep_folders():
@@ -512,8 +578,8 @@ class Shelf:
                 sys.modules[each] = there
             if each in self.attributes:
                 setattr(self.attributes.pop(each), each.rpartition(".")[2], there)
-            for module, attribute, _, new in self.record.effects.pop(each, ()):
-                Effects.put(module, attribute, new)
+            for change in self.record.effects.pop(each, ()):
+                change.redo()
         self.record.doings.repeat(found)
 
     def is_passed_by(self, found):

@@ -79,6 +79,35 @@ fn a_failure_is_written_down_with_its_values() {
 }
 
 #[test]
+fn what_foreign_code_was_given_is_written_down() {
+    let source = "\
+import copy, string
+import xml.etree.ElementTree as ET
+class Slot:
+    def __init__(self, name):
+        self.name = name
+    def __reduce_ex__(self, protocol):
+        return 1 / 0
+tree = ET.ElementTree(ET.Element('scene'))
+ET.SubElement(tree.getroot(), 'boat', width=1)
+template = string.Template('$x')
+def save(tree, template, rows):
+    return copy.deepcopy(rows)
+save(tree, template, {'a': [1, Slot('left')]})
+";
+    on_all(source, |_, _, evidence| {
+        let evidence = evidence.unwrap();
+        let frame = evidence.failure.iter().find(|it| it.function == "save").unwrap();
+        let value = |name: &str| frame.values.get(name).map(String::as_str);
+        assert_eq!(value("tree"), Some("ET.ElementTree(ET.Element('scene'))"));
+        assert_eq!(value("template"), Some("string.Template('$x')"));
+        assert!(frame.rough.contains("tree") && frame.rough.contains("template"));
+        assert_eq!(frame.inside[0], "Slot('left')");
+        assert!(frame.inside.contains(&"[1, Slot('left')]".to_owned()), "{:?}", frame.inside);
+    });
+}
+
+#[test]
 fn causes_exits_and_broken_scripts() {
     on_all(
         "def f():\n    try:\n        int('x')\n    except ValueError as error:\n        raise KeyError(1) from error\nf()\n",

@@ -1,5 +1,5 @@
 use crate::{
-    edit::Edit,
+    edit::{Edit, splice},
     evidence::{Evidence, Frame},
     outline::{Outline, Read},
     pass::{Cx, Prior, Proposals, Stage, pass},
@@ -9,13 +9,14 @@ use crate::{
         jump_to_failure::{expression, one_line},
     },
     slice::{Depth, only},
-    syntax::{AnyNodeRef, Ranged, TextRange},
+    syntax::{AnyNodeRef, Program, Ranged, TextRange},
 };
 
 pass! {
     /// Leaves only the operation that failed, with the values that a traced run saw in the place of what it reads.
     ///
-    /// Tensors and layers of PyTorch are made like those that it was given.
+    /// Tensors and layers of PyTorch are made like those that it was given. Where the failure arose in code that is not the
+    /// program's, what that was working on, a part of an argument say, may be all that the operation needs to be given.
     ///
     /// ```python before
     /// import torch
@@ -40,7 +41,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let outline = Outline::of(cx.program, evidence);
     let called = all_called(&outline, evidence);
     for frame in evidence.failure.iter().rev().filter(|frame| !frame.compiled) {
-        let alone = operation(&outline, evidence, frame).into_iter().map(|code| (code, Depth::Thin));
+        let alone = operation(&outline, evidence, frame);
+        let parts: Vec<String> = alone.iter().flat_map(|code| with_parts(code, frame)).collect();
+        let alone = alone.into_iter().chain(parts).map(|code| (code, Depth::Thin));
         // What a call leaves behind may be left by any of its statements.
         let used = after_use(&outline, frame, &called).into_iter().map(|code| (code, Depth::Full));
         for (code, depth) in alone.chain(used) {
@@ -75,6 +78,25 @@ fn operation(outline: &Outline<'_>, evidence: &Evidence, frame: &Frame) -> Vec<S
         Some(one_line(&replaced(outline.program, part, &edits)?) + "\n")
     };
     all.iter().flatten().filter(|reads| !reads.is_empty()).filter_map(text).collect()
+}
+
+/// The operation with what the code beneath it was given in the place of one argument of its calls.
+fn with_parts(operation: &str, frame: &Frame) -> Vec<String> {
+    let Some(program) = Program::parse(operation).ok().filter(|_| !frame.inside.is_empty()) else {
+        return Vec::new();
+    };
+    let calls = program.tree().nodes.into_iter().filter_map(|node| match node.node {
+        AnyNodeRef::ExprCall(call) => Some(call),
+        _ => None,
+    });
+    let arguments: Vec<TextRange> = calls
+        .flat_map(|call| call.arguments.arguments_source_order())
+        .map(|argument| argument.value())
+        .filter(|value| !value.is_literal_expr() && !value.is_starred_expr())
+        .map(Ranged::range)
+        .collect();
+    let pairs = frame.inside.iter().flat_map(|part| arguments.iter().map(move |&argument| (part, argument)));
+    pairs.map(|(part, argument)| splice(operation, &[Edit::replace(argument, part)])).collect()
 }
 
 /// The same after a module that it reads, or a part of it, was called once: what a call leaves in it may matter.
@@ -157,6 +179,23 @@ class Part(torch.nn.Module):
     #[test]
     fn without_values_nothing_is_tried() {
         assert!(texts("import torch\ndef f(x):\n    return x + 1  # fails\nf(1)  # fails\n").is_empty());
+    }
+
+    #[test]
+    fn a_part_of_an_argument_may_be_all_that_is_needed() {
+        let text = "\
+import json
+def save(book, indent):
+    return json.dumps(book, indent=indent)  # fails with book: {'a': [1, {2}]}; indent: 2; inside: {2}
+save(load(), 2)  # fails
+";
+        assert_eq!(
+            texts(text),
+            [
+                "import json\njson.dumps({'a': [1, {2}]}, indent=2)\n",
+                "import json\njson.dumps({2}, indent=2)\n",
+            ]
+        );
     }
 
     #[test]
