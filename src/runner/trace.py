@@ -13,6 +13,8 @@ RAISED = 500  # exceptions that are remembered
 CALLS = 200  # calls of one function whose values are looked at
 NODES = 500  # parts of a value that is written out
 TEXT = 4_000  # characters of a value that is written out
+MADE = 50  # times that a statement comes by whose objects are remembered as it made them
+OBJECTS = 2_000  # such objects
 INSIDE = 12  # frames of foreign code, innermost first, whose arguments are looked at
 PARTS = 6  # of their arguments that are written out
 
@@ -259,7 +261,35 @@ class Writer:
         return brief if repr(again) == repr(eval(text, dict(self.namespace))) else text
 
     def library(self, kind, value):
-        """A value of a library: one whose parts are known, or whose repr is an expression in the script's names."""
+        """A value of a library: one whose parts are known, or whose repr is an expression in the script's names, or else as
+        the script made it."""
+        try:
+            return self.described(kind, value)
+        except Stop:
+            return self.as_made(value)
+
+    def as_made(self, value):
+        """The expression that the script made an object by, with values in the place of what it reads."""
+        import ast
+
+        known = self.tracer.origins.get(id(value))
+        if known is None or known[0] is not value or not hasattr(ast, "unparse"):
+            raise Stop
+        _, expression, inputs = known
+        self.is_rough = True
+        texts = {}
+        for path, part in inputs.items():
+            texts[path] = ast.parse(self.write(part), mode="eval").body
+
+        class Given(ast.NodeTransformer):
+            def visit(self, node):
+                return texts.get(ast.unparse(node) if is_path(node) else None) or self.generic_visit(node)
+
+        import copy
+
+        return ast.unparse(Given().visit(copy.deepcopy(expression)))
+
+    def described(self, kind, value):
         names = getattr(sys, "stdlib_module_names", None)
         package = kind.__module__.split(".")[0]
         if names is not None and package not in names and package != "torch":
@@ -318,6 +348,9 @@ class Writer:
             return kind, [value.func, *value.args], list(value.keywords.items())
         if name == "types.SimpleNamespace":
             return kind, [], list(vars(value).items())
+        if name == "xml.etree.ElementTree.Element":
+            self.is_rough = self.is_rough or len(value) > 0 or value.text is not None
+            return kind, [value.tag] + ([value.attrib] if value.attrib else []), []
         if kind.__module__.startswith("pathlib") and len(kind.__mro__) > 2:
             # The script names the class of paths of any system.
             base = next((it for it in kind.__mro__ if id(it) in self.names), kind)
@@ -334,17 +367,15 @@ class Writer:
                     return function, args, []
             except Exception:
                 pass
-            return self.of_attributes(kind, value)
+            known = self.tracer.origins.get(id(value))
+            return None if known is not None and known[0] is value else self.of_attributes(kind, value)
         return None
 
     def of_attributes(self, kind, value):
         """The call of a class with the attributes that are named like its parameters: most keep there what they are given."""
         import inspect
 
-        if kind.__name__ == "Element" and kind.__module__ == "xml.etree.ElementTree":
-            parameters = [inspect.Parameter(name, 1, default={}) for name in ("tag", "attrib")]
-        else:
-            parameters = list(inspect.signature(kind).parameters.values())
+        parameters = list(inspect.signature(kind).parameters.values())
         # What is left of the attributes, if that is one, is kept under another name.
         names = {parameter.name for parameter in parameters}
         others = [name for name in getattr(value, "__dict__", ()) if name not in names and name.lstrip("_") not in names]
@@ -361,7 +392,7 @@ class Writer:
                 else:
                     continue
             part = getattr(value, name)
-            if part is parameter.default or part == parameter.default == {}:
+            if part is parameter.default:
                 continue
             if parameter.kind != 3 and len(args) == at:
                 args.append(part)
@@ -468,6 +499,68 @@ def is_path(node):
     return isinstance(node, ast.Name)
 
 
+def looked_up(node, frame, *default):
+    """The value of a path of names and attributes, as far as looking it up runs no code of anyone's."""
+    import ast
+
+    if isinstance(node, ast.Name):
+        for names in (frame.f_locals, frame.f_globals, vars(sys.modules["builtins"])):
+            if node.id in names:
+                return names[node.id]
+    elif isinstance(node, ast.Attribute):
+        names = getattr(looked_up(node.value, frame, None), "__dict__", {})
+        if node.attr in names:
+            return names[node.attr]
+    if default:
+        return default[0]
+    raise LookupError
+
+
+def makers(source):
+    """By line, the statements that keep or return what a call makes: the target, the expression, and the paths that it reads.
+
+    The callee's own name is no such path, only what it is looked up in.
+    """
+    import ast
+
+    found = {}
+
+    def add(line, target, value):
+        name = getattr(getattr(value, "func", None), "attr", getattr(getattr(value, "func", None), "id", None))
+        if name in ("closing", "nullcontext") and len(value.args) == 1:
+            value = value.args[0]
+        allowed = (ast.Call, ast.Attribute, ast.Name, ast.Constant, ast.keyword, ast.List, ast.Tuple, ast.Dict)
+        allowed += (ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context, ast.Starred)
+        if isinstance(value, ast.Call) and all(isinstance(node, allowed) for node in ast.walk(value)):
+            paths = {}
+            todo = [value]
+            while todo:
+                node = todo.pop(0)
+                if isinstance(node, (ast.Name, ast.Attribute)) and is_path(node):
+                    while isinstance(node, ast.Attribute) and is_callee.get(id(node)):
+                        node = node.value
+                    paths[ast.unparse(node)] = node
+                else:
+                    todo += ast.iter_child_nodes(node)
+            found.setdefault(line, (target, value, paths))
+
+    tree = ast.parse(source)
+    if not hasattr(ast, "unparse"):
+        return found
+    is_callee = {id(node.func): True for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target = node.targets[0]
+            if isinstance(target, ast.Name) or isinstance(target, ast.Attribute) and is_path(target):
+                add(node.lineno, target, node.value)
+        elif isinstance(node, (ast.With, ast.AsyncWith)) and len(node.items) == 1:
+            if isinstance(node.items[0].optional_vars, ast.Name):
+                add(node.lineno, node.items[0].optional_vars, node.items[0].context_expr)
+        elif isinstance(node, ast.Return) and node.value is not None:
+            add(node.lineno, None, node.value)
+    return found
+
+
 class Tracer:
     def __init__(self, script, source):
         self.script = script
@@ -482,6 +575,9 @@ class Tracer:
         self.varying = set()  # first lines of functions that did not always return the same
         self.returned = {}  # first line of a function -> its last value as an expression, or None
         self.made = {}  # id -> (object, args, kwargs) of constructions
+        self.origins = {}  # id -> (object of a library, the expression that made it, the values of what that reads)
+        self.makers = None  # line -> (target, expression) of the statements that may make such objects
+        self.making = {}  # id of a frame -> (frame, target, expression, the values, what the target was)
         self.raised = {}  # id -> (exception, what had been returned when it was raised)
         self.failure = []
         self.causes = []
@@ -498,6 +594,9 @@ class Tracer:
             self.is_let_alone = let_alone(TRACER)
         count = self.hits.get(line, 0) + 1
         self.hits[line] = count
+        self.have_made(frame)
+        if count <= MADE:
+            self.make(frame, line)
         if line in self.watched and (line not in self.seen or self.goes_back_first(line)):
             self.seen[line] = self.frame(frame, line, self.watched[line])
         return count < LINES
@@ -544,7 +643,39 @@ class Tracer:
         kwargs = [(n, values[n]) for n in rest if not (n in kwdefaults and kwdefaults[n] is values[n])]
         self.made[id(made)] = (made, args, kwargs)
 
-    def leave(self, code, value):
+    def make(self, frame, line):
+        """Notes that a statement begins that may make an object of a library."""
+        if self.makers is None:
+            self.makers = makers(self.source)
+        found = self.makers.get(line)
+        if found is None or len(self.origins) > OBJECTS:
+            return
+        target, expression, paths = found
+        try:
+            inputs = {path: looked_up(node, frame) for path, node in paths.items()}
+        except LookupError:
+            return
+        self.making[id(frame)] = (frame, target, expression, inputs, target and looked_up(target, frame, None))
+
+    def have_made(self, frame, result=None):
+        """Notes what the last such statement of a frame has made; `result` is what it returns, if it does."""
+        made = self.making.pop(id(frame), None)
+        if made is None or made[0] is not frame:
+            return
+        _, target, expression, inputs, before = made
+        value = looked_up(target, frame, None) if target is not None else result
+        kind = type(value)
+        torch = sys.modules.get("torch")
+        if value is None or value is before or kind.__module__ in ("builtins", "__main__") or isinstance(value, type):
+            return
+        if torch is None or not isinstance(value, (torch.Tensor, torch.nn.Module)):
+            self.origins.setdefault(id(value), (value, expression, inputs))
+
+    def leave(self, frame, value):
+        self.have_made(frame, value)
+        code = frame.f_code
+        if code.co_name == "<module>" or value is None:
+            return
         first = code.co_firstlineno
         before = self.returned.get(first)
         self.returned[first] = None
@@ -583,8 +714,7 @@ class Tracer:
         def on_return(code, offset, value):
             if not self.is_own(code):
                 return own.DISABLE
-            if code.co_name != "<module>":
-                self.leave(code, value)
+            self.leave(sys._getframe(1), value)
 
         own.register_callback(tool, events.PY_START, on_start)
         own.register_callback(tool, events.LINE, on_line)
@@ -607,8 +737,8 @@ class Tracer:
                     frame.f_trace_lines = False
             elif event == "exception":
                 self.raise_(arg[1])
-            elif event == "return" and frame.f_code.co_name != "<module>" and arg is not None:
-                self.leave(frame.f_code, arg)
+            elif event == "return":
+                self.leave(frame, arg)
             return on_event
 
         def on_call(frame, event, arg):

@@ -107,6 +107,44 @@ save(tree, template, {'a': [1, Slot('left')]})
     });
 }
 
+/// What is made by calls of libraries is written as these calls, from CPython 3.9 on.
+#[test]
+fn objects_of_libraries_are_written_as_they_were_made() {
+    let source = "\
+import contextlib, re, sqlite3, threading
+LINE = re.compile('a+')
+class Book:
+    def __init__(self, path=':memory:'):
+        self.connection = sqlite3.connect(path)
+def lock(kind):
+    return getattr(threading, 'Lock')() if kind else threading.Semaphore(2 + 1)
+def fail(book, text):
+    found = LINE.match(text)
+    made = lock(0)
+    local = threading.local()
+    local = None
+    with contextlib.closing(book.connection.cursor()) as cursor:
+        cursor.execute('select ?', text)
+fail(Book(), 'aaa')
+";
+    if interpreters().is_empty() {
+        skip("objects_of_libraries_are_written_as_they_were_made", "no interpreter was found");
+    }
+    for (minor, python) in interpreters() {
+        on(python, source, |_, _, evidence| {
+            let evidence = evidence.unwrap();
+            let frame = evidence.failure.iter().find(|it| it.function == "fail").unwrap();
+            let value = |name: &str| frame.values.get(name).map(String::as_str).filter(|_| *minor > 8);
+            let expected = |text: &'static str| Some(text).filter(|_| *minor > 8);
+            assert_eq!(value("cursor"), expected("sqlite3.connect(':memory:').cursor()"));
+            assert_eq!(value("found"), expected("re.compile('a+').match('aaa')"));
+            assert_eq!(value("made"), expected("lock(0)"));
+            assert_eq!(value("local"), expected("None"));
+            assert_eq!(frame.rough.contains("cursor"), *minor > 8);
+        });
+    }
+}
+
 #[test]
 fn causes_exits_and_broken_scripts() {
     on_all(

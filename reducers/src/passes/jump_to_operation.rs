@@ -9,7 +9,7 @@ use crate::{
         jump_to_failure::{expression, one_line},
     },
     slice::{Depth, only},
-    syntax::{AnyNodeRef, Program, Ranged, TextRange},
+    syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::ArgOrKeyword},
 };
 
 pass! {
@@ -91,7 +91,7 @@ fn with_parts(operation: &str, frame: &Frame) -> Vec<String> {
     });
     let arguments: Vec<TextRange> = calls
         .flat_map(|call| call.arguments.arguments_source_order())
-        .map(|argument| argument.value())
+        .map(ArgOrKeyword::value)
         .filter(|value| !value.is_literal_expr() && !value.is_starred_expr())
         .map(Ranged::range)
         .collect();
