@@ -34,6 +34,9 @@ use super::{
     warm::Warm,
 };
 
+/// The program that runs a script and writes down what it does.
+const TRACER: &str = concat!(include_str!("values.py"), include_str!("trace.py"));
+
 /// Runs programs, each in a fresh process. Dropping it removes all that is left of the session.
 pub struct Runner {
     shared: Arc<Shared>,
@@ -414,7 +417,7 @@ impl Shared {
         let mut argv = self.argv(&scratch.candidate);
         if job.traced && matches!(self.setup.command, Command::Python { .. }) {
             let tracer = scratch.root.join("trace.py");
-            std::io::Write::write_all(&mut std::fs::File::create_new(&tracer)?, include_bytes!("trace.py"))?;
+            std::io::Write::write_all(&mut std::fs::File::create_new(&tracer)?, TRACER.as_bytes())?;
             let [tracer, out] = [tracer, scratch.trace()].map(|path| path.to_string_lossy().into_owned());
             let sought = serde_json::to_string(&*job.sought)?;
             argv.splice(1..1, [tracer, out, sought]);
