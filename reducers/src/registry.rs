@@ -19,7 +19,7 @@ use crate::{
         hoist_expressions::HOIST_EXPRESSIONS, hoist_statements::HOIST_STATEMENTS,
         inline_attributes::INLINE_ATTRIBUTES, inline_functions::INLINE_FUNCTIONS,
         inline_parameters::INLINE_PARAMETERS, inline_variables::INLINE_VARIABLES,
-        inline_wrappers::INLINE_WRAPPERS, jump_into_compiled::JUMP_INTO_COMPILED,
+        inline_wrappers::INLINE_WRAPPERS, join_lines::JOIN_LINES, jump_into_compiled::JUMP_INTO_COMPILED,
         jump_to_backward::JUMP_TO_BACKWARD, jump_to_failure::JUMP_TO_FAILURE,
         jump_to_operation::JUMP_TO_OPERATION, keep_slice::KEEP_SLICE, leave_distributed::LEAVE_DISTRIBUTED,
         lower_backends::LOWER_BACKENDS, merge_classes::MERGE_CLASSES, merge_displays::MERGE_DISPLAYS,
@@ -92,6 +92,7 @@ pub static PASSES: &[&Pass] = &[
     &SHRINK_DIMENSIONS,
     &USE_FLOAT32,
     &FLATTEN_ELSE,
+    &JOIN_LINES,
     &DROP_PUNCTUATION,
     &DROP_BLANK_LINES,
 ];

@@ -3,13 +3,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-pub use rustpython_ast::{self as ast, AnyNodeRef, token::TokenKind};
+pub use rustpython_ast::{
+    self as ast, AnyNodeRef,
+    token::{Token, TokenKind},
+};
 pub use rustpython_text_size::{Ranged, TextRange, TextSize};
 
-use rustpython_ast::{
-    token::Token,
-    visitor::source_order::{SourceOrderVisitor, TraversalSignal},
-};
+use rustpython_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
 use rustpython_parser::{Parsed, parse_module};
 
 use crate::{

@@ -453,7 +453,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Tries everything once more, one by one, on the program as it is. What shows the bug is gone over to; if nothing does,
+    /// Tries everything once more, one by one, on the program as it is, and what fails for what it leaves behind without
+    /// that, too. What shows the bug is gone over to; if nothing does,
     /// that is the proof that nothing single is left, and the reason why each part stays.
     pub(super) fn prove(&mut self, stages: &[Stage]) -> Result<Pursuit, Stop> {
         self.kept.clear();
@@ -464,7 +465,7 @@ impl<'a> Session<'a> {
         members.retain(|member| seen.insert(member.candidate.key));
         let (known, new): (Vec<Member>, Vec<Member>) =
             members.into_iter().partition(|member| self.verdicts.contains_key(&member.candidate.key));
-        let mut left = new.into_iter();
+        let mut left: VecDeque<Member> = new.into();
         let mut batch: Vec<Member> = known;
         loop {
             let plans: Vec<Plan> =
@@ -476,6 +477,18 @@ impl<'a> Session<'a> {
                 match self.verdicts.get(&member.candidate.key).cloned() {
                     Some(Verdict::Same) => successes.push(member),
                     Some(verdict) => {
+                        let wider = Some(&member.chunk).filter(|it| !it.widened);
+                        if let Some(chunk) =
+                            wider.and_then(|it| self.widened(it, &member.candidate, &verdict))
+                            && let Plan::Candidate(candidate) = self.base.plan(&chunk.edits)
+                            && !self.verdicts.contains_key(&candidate.key)
+                            && seen.insert(candidate.key)
+                        {
+                            left.push_front(Member { chunk, candidate: *candidate });
+                        }
+                        if member.chunk.widened {
+                            continue;
+                        }
                         self.base.note_needed(&member.candidate.edits);
                         self.kept.push(Kept {
                             line: self.base.line_of(&member.chunk.edits),
@@ -492,7 +505,7 @@ impl<'a> Session<'a> {
                 return Ok(Pursuit::Shrunk);
             }
             self.check_budget()?;
-            batch.extend(left.by_ref().take(BATCH));
+            batch.extend(left.drain(..left.len().min(BATCH)));
             if batch.is_empty() {
                 return Ok(Pursuit::Exhausted);
             }
@@ -554,6 +567,11 @@ impl<'a> Session<'a> {
             return None;
         }
         self.base.note_needed(&candidate.edits);
+        self.widened(chunk, candidate, verdict)
+    }
+
+    /// A change in the wider form that its failure names.
+    fn widened(&self, chunk: &Chunk, candidate: &Candidate, verdict: &Verdict) -> Option<Chunk> {
         let Verdict::Different(difference) = verdict else { return None };
         let hint = Hint::of(&difference.class, &difference.message)?;
         let edits = hint.widen(&self.base.program, &candidate.edits)?;

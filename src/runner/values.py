@@ -401,8 +401,14 @@ class Tensor:
         self.torch = torch
         self.name = name
         self.value = value
+        self.is_call = True  # whether it is written as one call that makes it
 
     def text(self):
+        """The call; of what was computed with gradients, a copy of such a tensor: it is no leaf."""
+        text = self.made()
+        return text + ".clone()" if self.value.grad_fn is not None and self.is_call else text
+
+    def made(self):
         torch, value = self.torch, self.value
         if value.layout is not torch.strided or value.is_quantized:
             raise Stop
@@ -426,7 +432,9 @@ class Tensor:
         text = self.filled(shape, value, options)
         if order != list(range(value.dim())):
             text += self.moved(order)
+            self.is_call = False
         if any(not stride and size > 1 for stride, size in zip(strides, value.shape)):
+            self.is_call = False
             text += ".expand(" + ", ".join(map(str, value.shape)) + ")"
         return text
 

@@ -2,13 +2,13 @@ use crate::{
     edit::{Edit, EditSet},
     pass::{Cx, Prior, Proposals, Stage, pass},
     paste::means_the_same,
-    syntax::{AnyNodeRef, Program, Ranged, TextRange, TextSize, TokenKind},
+    syntax::{AnyNodeRef, Program, Ranged, TextRange, TextSize, Token, TokenKind},
 };
 
 pass! {
     /// Removes parentheses, commas and semicolons that change nothing.
     ///
-    /// Parentheses that hold a line break stay, and so do those of tuples.
+    /// Parentheses that a line break needs stay, and so do those of tuples.
     ///
     /// ```python before
     /// class A():
@@ -42,7 +42,7 @@ fn candidates(program: &Program) -> Vec<EditSet> {
             TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => {
                 let Some(from) = open.pop() else { continue };
                 let range = tokens[from].range().cover(token.range());
-                let is_one_line = !program.slice(range).contains('\n');
+                let is_one_line = !breaks(program, &tokens[from..=at]);
                 let is_empty = from + 1 == at;
                 let before = from.checked_sub(1).map(|before| tokens[before].kind());
                 let is_class = from > 1 && tokens[from - 2].kind() == TokenKind::Class;
@@ -67,6 +67,19 @@ fn candidates(program: &Program) -> Vec<EditSet> {
         }
     }
     found
+}
+
+/// Whether a line ends within two brackets, the first and the last token, and not within others inside them.
+fn breaks(program: &Program, tokens: &[&Token]) -> bool {
+    let mut depth = 0;
+    tokens.windows(2).any(|pair| {
+        match pair[0].kind() {
+            TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => depth += 1,
+            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => depth -= 1,
+            _ => {}
+        }
+        depth == 1 && program.slice(TextRange::new(pair[0].end(), pair[1].start())).contains('\n')
+    })
 }
 
 /// Where tuples and generators start that have parentheses of their own.

@@ -88,7 +88,9 @@ fn of_call(call: &ast::ExprCall, role: Role) -> Vec<&Expr> {
         Expr::Attribute(attribute) => Some(&*attribute.value),
         _ => None,
     };
-    let func = (role == Role::Callable).then_some(&*call.func);
+    // What makes what is called may fail itself.
+    let is_made = !matches!(*call.func, Expr::Name(_) | Expr::Attribute(_));
+    let func = (role == Role::Callable || is_made).then_some(&*call.func);
     let arguments = call.arguments.args.iter().chain(call.arguments.keywords.iter().map(|it| &it.value));
     let mut parts: Vec<&Expr> = func.into_iter().chain(receiver).chain(arguments).collect();
     // Calls further down the chain: of `a().b().c()` also `a()`.
@@ -164,6 +166,12 @@ mod tests {
             "@a(b)\ndef f(): pass\n",
             &["@a\ndef f(): pass\n", "@b\ndef f(): pass\n"],
         );
+    }
+
+    #[test]
+    fn what_is_called_may_be_made_by_a_call() {
+        check_edits(&HOIST_EXPRESSIONS, "x = f()(a)\n", &["x = f()\n", "x = a\n"]);
+        check_edits(&HOIST_EXPRESSIONS, "x[0]()\n", &["x[0]\n", "x()\n", "0()\n"]);
     }
 
     #[test]

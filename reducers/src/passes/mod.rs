@@ -39,6 +39,7 @@ pub(crate) mod inline_functions;
 pub(crate) mod inline_parameters;
 pub(crate) mod inline_variables;
 pub(crate) mod inline_wrappers;
+pub(crate) mod join_lines;
 pub(crate) mod jump_into_compiled;
 pub(crate) mod jump_to_backward;
 pub(crate) mod jump_to_failure;
