@@ -283,7 +283,9 @@ impl<'a> Slicer<'a> {
         if let Some((_, frame)) = self.values.iter().find(|it| it.0 == function && fails_here(it.1)) {
             for (range, value) in self.outline.paths_in(self.outline.own_range(index), frame) {
                 let is_inside = edits.iter().any(|it| it.range.contains_range(range));
-                if !is_inside && value.len() <= LONG {
+                // Where all that changes objects is kept, an object as it was made does not stand for what it became.
+                let is_rough = frame.rough.contains(self.outline.program.slice(range));
+                if !is_inside && value.len() <= LONG && (self.depth != Depth::Full || !is_rough) {
                     edits.push(Edit::replace(range, value));
                 }
             }
