@@ -317,6 +317,7 @@ class Tracer:
     def given_to(self, frames):
         """What foreign functions, the innermost first, were given: objects and rows that can be written."""
         writer = Writer(self)
+        writer.keeps_leaves = True
         texts = {}
         for frame in frames[:INSIDE]:
             code = frame.f_code

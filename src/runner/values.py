@@ -22,6 +22,7 @@ class Writer:
         self.namespace = namespace
         self.made = tracer.made
         self.tracer = tracer
+        self.keeps_leaves = False  # whether tensors are told apart by whether they were computed
         self.names = {}
         for name, value in namespace.items():
             if not (name.startswith("__") and name.endswith("__")):
@@ -207,7 +208,7 @@ class Writer:
     def of_torch(self, torch, kind, value):
         """Tensors as calls that make others like them; modules, and what tensors are described by."""
         if kind is torch.Tensor or kind is torch.nn.Parameter:
-            return Tensor(torch, self.write(torch), value).text()
+            return Tensor(torch, self.write(torch), value).text(self.keeps_leaves)
         if kind is torch.Size:
             return self.compound(tuple, tuple(value))
         if kind is torch.device:
@@ -403,10 +404,11 @@ class Tensor:
         self.value = value
         self.is_call = True  # whether it is written as one call that makes it
 
-    def text(self):
-        """The call; of what was computed with gradients, a copy of such a tensor: it is no leaf."""
+    def text(self, keeps_leaves):
+        """The call; of what was computed with gradients a copy of such a tensor, which is no leaf, if that is to be kept."""
         text = self.made()
-        return text + ".clone()" if self.value.grad_fn is not None and self.is_call else text
+        is_computed = keeps_leaves and self.value.grad_fn is not None and self.is_call
+        return text + ".clone()" if is_computed else text
 
     def made(self):
         torch, value = self.torch, self.value
