@@ -202,16 +202,16 @@ impl<'a> Session<'a> {
         Ok(brought)
     }
 
-    /// Traces the program and goes over to the simplest of what that suggests, if any of it shows the bug. Tells whether
-    /// any did.
-    ///
-    /// Guesses that miss something are made anew with what their failure names. Each wave holds the boldest guesses and
-    /// some safer ones.
     /// Whether the program has changed since the last look at the whole.
     pub(super) fn is_news(&self) -> bool {
         self.traces && self.base.program.size().tokens != self.leapt_at
     }
 
+    /// Traces the program and goes over to the simplest of what that suggests, if any of it shows the bug. Tells whether
+    /// any did.
+    ///
+    /// Guesses that miss something are made anew with what their failure names. Each wave holds the boldest guesses and
+    /// some safer ones.
     fn leap(&mut self) -> Result<bool, Stop> {
         let Some(evidence) = self.trace()? else { return Ok(false) };
         self.base.note_failing(failing(&self.base.program, &evidence));

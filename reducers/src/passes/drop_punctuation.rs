@@ -1,6 +1,7 @@
 use crate::{
     edit::{Edit, EditSet},
     pass::{Cx, Prior, Proposals, Stage, pass},
+    passes::join_lines::{closes, opens},
     paste::means_the_same,
     syntax::{AnyNodeRef, Program, Ranged, TextRange, TextSize, Token, TokenKind},
 };
@@ -71,13 +72,10 @@ fn candidates(program: &Program) -> Vec<EditSet> {
 
 /// Whether a line ends within two brackets, the first and the last token, and not within others inside them.
 fn breaks(program: &Program, tokens: &[&Token]) -> bool {
-    let mut depth = 0;
+    let mut depth = 0_usize;
     tokens.windows(2).any(|pair| {
-        match pair[0].kind() {
-            TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => depth += 1,
-            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => depth -= 1,
-            _ => {}
-        }
+        depth += usize::from(opens(pair[0].kind()));
+        depth -= usize::from(closes(pair[0].kind()));
         depth == 1 && program.slice(TextRange::new(pair[0].end(), pair[1].start())).contains('\n')
     })
 }
@@ -123,6 +121,12 @@ fn without(program: &Program, open: TextRange, close: TextRange) -> EditSet {
 mod tests {
     use super::DROP_PUNCTUATION;
     use crate::testing::{check_all, check_none};
+
+    #[test]
+    fn parentheses_go_where_inner_brackets_hold_the_line_breaks() {
+        check_all(&DROP_PUNCTUATION, "(f(\n    a\n))\n", "f(\n    a\n)\n");
+        check_none(&DROP_PUNCTUATION, "x = (a +\n    b)\n");
+    }
 
     #[test]
     fn needless_punctuation_goes() {

@@ -43,11 +43,13 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     }
 }
 
-fn opens(kind: TokenKind) -> bool {
+/// Whether a token opens a bracket.
+pub(crate) fn opens(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace)
 }
 
-fn closes(kind: TokenKind) -> bool {
+/// Whether a token closes one.
+pub(crate) fn closes(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace)
 }
 
