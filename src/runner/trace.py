@@ -198,7 +198,7 @@ class Tracer:
         before = self.returned.get(first)
         self.returned[first] = None
         # Generators and coroutines return otherwise.
-        if not code.co_flags & 0x2A0 and self.entered.get(first, 0) <= CALLS:
+        if not code.co_flags & 0x2A0 and self.entered.get(first, 0) <= CALLS and not is_given(frame, value):
             self.returned[first] = Writer(self).text(value)
             if self.entered.get(first, 0) > 1 and self.returned[first] != before:
                 self.varying.add(first)
@@ -514,6 +514,14 @@ class Tracer:
 
 
 TRACER = sys._getframe().f_code
+
+
+def is_given(frame, value):
+    """Whether a function returns an object of a class that it was given: a new one is not in its place, as that of an
+    iterator that returns itself would never end."""
+    code = frame.f_code
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return type(value).__module__ != "builtins" and any(frame.f_locals.get(name) is value for name in names)
 
 
 def let_alone(code):

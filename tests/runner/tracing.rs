@@ -107,6 +107,30 @@ save(tree, template, {'a': [1, Slot('left')]})
     });
 }
 
+/// An iterator that returns itself goes on where it is; a new one begins anew.
+#[test]
+fn what_returns_what_it_was_given_returns_no_new_object() {
+    let source = "\
+class Words:
+    def __init__(self, text):
+        self.rest = text.split()
+    def __iter__(self):
+        return self
+    def __next__(self):
+        if not self.rest:
+            raise StopIteration
+        return self.rest.pop(0)
+def first(rows):
+    return rows
+print(list(Words('a b')), first([1]))
+1 / 0
+";
+    on_all(source, |_, _, evidence| {
+        let returned = evidence.unwrap().returned;
+        assert_eq!((returned.get(&4), returned.get(&10).map(String::as_str)), (None, Some("[1]")));
+    });
+}
+
 /// What is made by calls of libraries is written as these calls, from CPython 3.9 on.
 #[test]
 fn objects_of_libraries_are_written_as_they_were_made() {
