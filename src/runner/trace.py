@@ -92,6 +92,7 @@ class Tracer:
         self.entered = {}  # first line of a function -> calls
         self.varying = set()  # first lines of functions that did not always return the same
         self.returned = {}  # first line of a function -> its last value as an expression, or None
+        self.unwound = set()  # first lines of functions that an exception has left: what ends a loop, for one
         self.made = {}  # id -> (object, args, kwargs) of constructions
         self.origins = {}  # id -> (object of a library, the expression that made it, the values of what that reads)
         self.makers = None  # line -> (target, expression) of the statements that may make such objects
@@ -198,10 +199,16 @@ class Tracer:
         before = self.returned.get(first)
         self.returned[first] = None
         # Generators and coroutines return otherwise.
-        if not code.co_flags & 0x2A0 and self.entered.get(first, 0) <= CALLS and not is_given(frame, value):
+        is_plain = not code.co_flags & 0x2A0 and first not in self.unwound and not is_given(frame, value)
+        if is_plain and self.entered.get(first, 0) <= CALLS:
             self.returned[first] = Writer(self).text(value)
             if self.entered.get(first, 0) > 1 and self.returned[first] != before:
                 self.varying.add(first)
+
+    def unwind(self, code):
+        """Notes that an exception leaves a function: it has no value that stands for all it did."""
+        self.unwound.add(code.co_firstlineno)
+        self.returned[code.co_firstlineno] = None
 
     def raise_(self, error):
         if id(error) not in self.raised and len(self.raised) < RAISED:
@@ -241,20 +248,34 @@ class Tracer:
             if self.is_own(code):
                 self.raise_(error)
 
+        def on_unwind(code, offset, error):
+            if self.is_own(code):
+                self.unwind(code)
+
         own.register_callback(tool, events.PY_RETURN, on_return)
         own.register_callback(tool, events.RAISE, on_raise)
-        own.set_events(tool, events.PY_START | events.LINE | events.PY_RETURN | events.RAISE)
+        own.register_callback(tool, events.PY_UNWIND, on_unwind)
+        own.set_events(
+            tool, events.PY_START | events.LINE | events.PY_RETURN | events.RAISE | events.PY_UNWIND
+        )
         return lambda: own.free_tool_id(tool)
 
     def start_settrace(self):
         import threading
 
+        raising = set()  # frames that an exception is in, and nothing has caught it yet
+
         def on_event(frame, event, arg):
             if event == "line":
+                raising.discard(frame)
                 if not self.line(frame, frame.f_lineno):
                     frame.f_trace_lines = False
             elif event == "exception":
                 self.raise_(arg[1])
+                raising.add(frame)
+            elif event == "return" and frame in raising:
+                raising.discard(frame)
+                self.unwind(frame.f_code)
             elif event == "return":
                 self.leave(frame, arg)
             return on_event
