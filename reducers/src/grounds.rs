@@ -48,8 +48,8 @@ type Nodes<'a> = [Vec<AnyNodeRef<'a>>];
 /// What begins each line by which a watched program tells a value, and what stands between its parts.
 const MARKS: [char; 2] = ['\u{1e}', '\u{1f}'];
 
-/// Writes what it is given on standard error, and gives it back: values of built-in types as they are, of others the type.
-const WATCH: &str = r#"(lambda place, value: (__import__("sys").stderr.write("\x1e%s\x1f%s\x1e\n" % (place, ascii(value)[:200] if type(value).__module__ == "builtins" and " at 0x" not in ascii(value) else type(value).__name__)), value)[1])"#;
+/// Writes what it is given on standard error, and gives it back: plain values as they are, of others the type.
+const WATCH: &str = r#"(lambda place, value: (__import__("sys").stderr.write("\x1e%s\x1f%s\x1e\n" % (place, ascii(value)[:200] if type(value).__module__ in ("builtins", "datetime", "decimal", "fractions") and " at 0x" not in ascii(value) else type(value).__name__)), value)[1])"#;
 
 /// The operations that each telling statement rests on. Without evidence every statement counts as executed.
 pub fn operations(program: &Program, telling: &Telling, evidence: Option<&Evidence>) -> Vec<Operations> {
@@ -64,6 +64,12 @@ pub fn operations(program: &Program, telling: &Telling, evidence: Option<&Eviden
 pub fn watched(program: &Program, telling: &Telling, evidence: Option<&Evidence>) -> Option<String> {
     let edits = told(program, telling, evidence, &|outline, nodes, frames| {
         let mut operands = Vec::new();
+        // A check of a library that raises is its own condition.
+        let check = frames.last().filter(|_| matches!(telling, Telling::Raised(_)));
+        if let Some(AnyNodeRef::StmtExpr(it)) = check.map(|&it| outline.statements[it].node) {
+            compared(&it.value, &mut |operand| operands.push((0, operand.range())));
+            return operands;
+        }
         let conditions = Rest::of(outline, nodes).conditions_of(&frames);
         for (rank, &condition) in conditions.iter().enumerate() {
             for test in tests(outline.statements[condition].node) {
@@ -188,7 +194,11 @@ fn nodes_by_statement<'a>(outline: &Outline<'a>) -> Vec<Vec<AnyNodeRef<'a>>> {
 /// What a statement changes in place: what a method is called on, or a part of it assigned.
 fn changed(statement: AnyNodeRef<'_>) -> Option<&Expr> {
     let assigned = match statement {
-        AnyNodeRef::StmtExpr(it) => return Some(&it.value.as_call_expr()?.func.as_attribute_expr()?.value),
+        AnyNodeRef::StmtExpr(it) => {
+            let called = it.value.as_call_expr()?.func.as_attribute_expr()?;
+            // Checks leave things as they are.
+            return Some(&*called.value).filter(|_| !called.attr.starts_with("assert"));
+        }
         AnyNodeRef::StmtAssign(it) => it.targets.first()?,
         AnyNodeRef::StmtAugAssign(it) => &it.target,
         AnyNodeRef::StmtDelete(it) => it.targets.first()?,

@@ -11,7 +11,7 @@ use minrepro_reducers::{
 use super::session::Measure;
 use crate::{
     cli::Failure,
-    oracle::is_in_library,
+    oracle::{is_check, is_in_library},
     runner::{Command, End, Job, Outcome, RunError, Runner, Setup, Start},
 };
 
@@ -24,7 +24,7 @@ pub(super) fn is_wanted(
     timeout: Duration,
 ) -> Result<bool, RunError> {
     let is_own = match &outcome.exception {
-        Some(exception) => !is_in_library(exception),
+        Some(exception) => !is_in_library(exception) || is_check(exception),
         None => matches!(outcome.end, End::Exit(_)),
     };
     let Ok(program) = Program::read(bytes) else { return Ok(false) };

@@ -20,7 +20,7 @@ pub use baseline::{Baseline, BaselineError, summary};
 pub use derive::{NotDerivable, derive};
 pub use origin::{Origin, claim};
 pub use pattern::Pattern;
-pub use place::{Place, is_in_library};
+pub use place::{Place, is_check, is_in_library};
 pub use signature::{Pace, Part, Signature};
 pub use slips::{Slip, ledger, looser};
 pub use spec::{Spec, SpecError};

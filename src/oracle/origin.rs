@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     derive::is_of_interpreter,
-    place::{Place, is_in_library},
+    place::{Place, is_check, is_in_library, is_own},
 };
 use crate::runner::Exception;
 
@@ -69,10 +69,10 @@ pub(super) fn is_raised(exception: &Exception) -> bool {
         .any(|word| matches!(word, "raise" | "assert"))
 }
 
-/// The lines of the script's own frames, outermost first, if a statement of the script itself raised the exception.
+/// The lines of the script's own frames, outermost first, if it is the script that tells of the bug: by a statement that
+/// raises, or by a check of a library.
 pub fn claim(exception: &Exception) -> Option<Vec<u32>> {
-    let last = exception.frames.last()?;
-    let is_claim = is_raised(exception) && !is_in_library(exception);
-    let own = exception.frames.iter().filter(|it| it.file == last.file);
+    let is_claim = is_raised(exception) && !is_in_library(exception) || is_check(exception);
+    let own = exception.frames.iter().filter(|it| is_own(exception, it));
     is_claim.then(|| own.map(|it| it.line).collect())
 }

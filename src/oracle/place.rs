@@ -104,13 +104,23 @@ pub fn is_in_library(exception: &Exception) -> bool {
     exception.frames.last().is_some_and(|last| !is_own(exception, last))
 }
 
+/// Whether an exception is what a library's check says of values that the script handed it: `assert_close()`,
+/// `self.assertEqual()`. The claim is the script's, then.
+pub fn is_check(exception: &Exception) -> bool {
+    let is_for_tests =
+        |file: &str| file.split('/').any(|it| matches!(it, "testing" | "_testing" | "unittest"));
+    let last = exception.frames.last();
+    exception.short_class() == "AssertionError"
+        && last.is_some_and(|last| !is_own(exception, last) && is_for_tests(&last.file))
+}
+
 /// The script's frame: the outermost, unless the exception ended a thread, a process or a task.
 fn script(exception: &Exception) -> Option<&Frame> {
     exception.frames.first().filter(|first| first.function == "<module>" && !is_installed(&first.file))
 }
 
 /// Whether a frame is the script's own. Where its outermost frame is not shown, whatever is not installed is.
-fn is_own(exception: &Exception, frame: &Frame) -> bool {
+pub(super) fn is_own(exception: &Exception, frame: &Frame) -> bool {
     match script(exception) {
         Some(script) => script.file == frame.file,
         None => !is_installed(&frame.file),
