@@ -38,6 +38,8 @@ pub(super) const RUNS: usize = 3;
 const FLAKY_RUNS: usize = 20;
 /// What the first run of all is given.
 const FIRST_TIMEOUT: Duration = Duration::from_mins(2);
+/// What a warm run has to save at least, unless that is a fifth of a cold one.
+const WORTH_IT: Duration = Duration::from_millis(500);
 /// What it is given where the bug is that it does not end.
 const FIRST_HANG: Duration = Duration::from_mins(1);
 /// What a candidate is given then, at least and at most: four times what the script works before it waits.
@@ -375,7 +377,8 @@ impl Session {
                 warm = outcome.wall;
             }
         }
-        if reason.is_none() && warm * 5 > *fastest * 4 {
+        // What a warm run saves is the start: as candidates get smaller, it is an ever larger part of a run.
+        if reason.is_none() && warm * 5 > *fastest * 4 && warm + WORTH_IT > *fastest {
             reason = Some("warm runs take as long".to_owned());
         }
         match reason {

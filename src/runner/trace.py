@@ -2,7 +2,8 @@
 
 Called as `python trace.py OUT SOUGHT SCRIPT ARGS...`; OUT gets one JSON object. SOUGHT is a JSON list of texts: where one
 of them is printed by a script that does not fail, that counts as its failure. Needs CPython 3.8 or later. What the
-script prints and how it ends stays as it is. It stands behind `values.py`, in one file with it.
+script prints and how it ends stays as it is. It stands behind `values.py` and `sources.py`, in one file with
+them.
 """
 
 import os
@@ -17,85 +18,23 @@ INSIDE = 12  # frames of foreign code, innermost first, whose arguments are look
 PARTS = 6  # of their arguments that are written out
 
 
-def looked_up(node, frame, *default):
-    """The value of a path of names and attributes, as far as looking it up runs no code of anyone's."""
-    import ast
-
-    if isinstance(node, ast.Name):
-        for names in (frame.f_locals, frame.f_globals, vars(sys.modules["builtins"])):
-            if node.id in names:
-                return names[node.id]
-    elif isinstance(node, ast.Attribute):
-        names = getattr(looked_up(node.value, frame, None), "__dict__", {})
-        if node.attr in names:
-            return names[node.attr]
-    if default:
-        return default[0]
-    raise LookupError
-
-
-def makers(source):
-    """By line, the statements that keep or return what a call makes: the target, the expression, and the paths that it reads.
-
-    The callee's own name is no such path, only what it is looked up in.
-    """
-    import ast
-
-    found = {}
-
-    def add(line, target, value):
-        name = getattr(getattr(value, "func", None), "attr", getattr(getattr(value, "func", None), "id", None))
-        if name in ("closing", "nullcontext") and len(value.args) == 1:
-            value = value.args[0]
-        allowed = (ast.Call, ast.Attribute, ast.Name, ast.Constant, ast.keyword, ast.List, ast.Tuple, ast.Dict)
-        allowed += (ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context, ast.Starred)
-        if isinstance(value, ast.Call) and all(isinstance(node, allowed) for node in ast.walk(value)):
-            paths = {}
-            todo = [value]
-            while todo:
-                node = todo.pop(0)
-                if isinstance(node, (ast.Name, ast.Attribute)) and is_path(node):
-                    while isinstance(node, ast.Attribute) and is_callee.get(id(node)):
-                        node = node.value
-                    paths[ast.unparse(node)] = node
-                else:
-                    todo += ast.iter_child_nodes(node)
-            found.setdefault(line, (target, value, paths))
-
-    tree = ast.parse(source)
-    if not hasattr(ast, "unparse"):
-        return found
-    is_callee = {id(node.func): True for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            target = node.targets[0]
-            if isinstance(target, ast.Name) or isinstance(target, ast.Attribute) and is_path(target):
-                add(node.lineno, target, node.value)
-        elif isinstance(node, (ast.With, ast.AsyncWith)) and len(node.items) == 1:
-            if isinstance(node.items[0].optional_vars, ast.Name):
-                add(node.lineno, node.items[0].optional_vars, node.items[0].context_expr)
-        elif isinstance(node, ast.Return) and node.value is not None:
-            add(node.lineno, None, node.value)
-    return found
-
-
 class Tracer:
     def __init__(self, script, source):
         self.script = script
-        self.source = source
+        self.source = Source(source)
         self.sought = ()
         self.temporary = os.environ.get("TMPDIR")
         self.told = None  # the frames that printed what is sought, and of the exceptions that it tells of
         self.is_telling = False  # whether these are being noted: values that tell it would be echoes of it
-        self.tree = None
         self.hits = {}  # line -> times
         self.entered = {}  # first line of a function -> calls
         self.varying = set()  # first lines of functions that did not always return the same
         self.returned = {}  # first line of a function -> its last value as an expression, or None
+        self.historic = set()  # first lines of functions that returned what gradients go back through
+        self.goes_back = False  # whether it was on the way back through such a history that it failed
         self.unwound = set()  # first lines of functions that an exception has left: what ends a loop, for one
         self.made = {}  # id -> (object, args, kwargs) of constructions
         self.origins = {}  # id -> (object of a library, the expression that made it, the values of what that reads)
-        self.makers = None  # line -> (target, expression) of the statements that may make such objects
         self.making = {}  # id of a frame -> (frame, target, expression, the values, what the target was)
         self.raised = {}  # id -> (exception, what had been returned when it was raised)
         self.failure = []
@@ -164,9 +103,7 @@ class Tracer:
 
     def make(self, frame, line):
         """Notes that a statement begins that may make an object of a library."""
-        if self.makers is None:
-            self.makers = makers(self.source)
-        found = self.makers.get(line)
+        found = self.source.makers().get(line)
         if found is None or len(self.origins) > OBJECTS:
             return
         target, expression, paths = found
@@ -201,7 +138,10 @@ class Tracer:
         # Generators and coroutines return otherwise.
         is_plain = not code.co_flags & 0x2A0 and first not in self.unwound and not is_given(frame, value)
         if is_plain and self.entered.get(first, 0) <= CALLS:
-            self.returned[first] = Writer(self).text(value)
+            writer = Writer(self)
+            self.returned[first] = writer.text(value)
+            if writer.has_history:
+                self.historic.add(first)
             if self.entered.get(first, 0) > 1 and self.returned[first] != before:
                 self.varying.add(first)
 
@@ -293,6 +233,7 @@ class Tracer:
 
     def failed(self, error, traceback):
         """Notes the frames of a failure that are the script's, and of those that it came from."""
+        self.goes_back = is_backward(traceback)
         self.failure = self.frames(traceback)
         self.causes = self.causes_of(error)[1:]
         seen = set()
@@ -302,6 +243,12 @@ class Tracer:
             if known is not None and known[0] is error:
                 self.returned = known[1]
             error = error.__cause__ or error.__context__
+        self.forget_histories(self.historic)
+
+    def forget_histories(self, functions):
+        """Where it is the history of a tensor that fails, a new tensor does not stand for what has one."""
+        if self.goes_back:
+            self.returned.update((first, None) for first in functions)
 
     def frames(self, traceback):
         """The frames of a traceback, outermost first."""
@@ -327,7 +274,7 @@ class Tracer:
                 if place[0] is None:
                     place = [line, None, None, None]
                 names = list(frame.f_locals)[:200] if len(frames) < 40 else []
-                names += [name for name in self.reads(line) if not name.isidentifier()]
+                names += [name for name in self.source.reads(line) if not name.isidentifier()]
                 frames.append(dict(self.frame(frame, line, names), place=place, inside=[]))
             elif frames:
                 frames[-1]["inside"].insert(0, frame)
@@ -434,7 +381,7 @@ class Tracer:
                 except Exception:
                     continue
                 text = writer.text(value)
-                if text is not None:
+                if text is not None and not (self.goes_back and writer.has_history):
                     values[name] = text
                     if writer.is_rough:
                         rough.append(name)
@@ -452,44 +399,9 @@ class Tracer:
             error = error.__cause__ or error.__context__
         return lines
 
-    def reads(self, line):
-        """What the statement on a line reads, as it is written: names, attributes of names, and elements of these."""
-        import ast
-        from importlib.util import decode_source
-
-        if self.tree is None:
-            self.tree = ast.parse(self.source)
-        at = [it for it in ast.walk(self.tree) if isinstance(it, ast.stmt) and it.lineno <= line]
-        statement = max(at, key=lambda it: (it.lineno, it.col_offset), default=None)
-        source = decode_source(self.source)
-        names = {}
-        todo = [statement] if statement is not None else []
-        while todo:
-            node = todo.pop(0)
-            if is_path(node) and isinstance(node.ctx, ast.Load):
-                text = ast.get_source_segment(source, node)
-                if text is not None:
-                    names[text] = None
-            for field, value in ast.iter_fields(node):
-                if field not in ("body", "orelse", "finalbody", "handlers", "cases") or isinstance(node, ast.expr):
-                    parts = value if isinstance(value, list) else [value]
-                    todo += [part for part in parts if isinstance(part, ast.AST)]
-        return list(names)
-
     def watch(self, lines):
         """Takes down what the statements on these lines read, when the script comes by."""
-        self.watched = {line: self.reads(line) for line in lines}
-
-    def rest_of(self, line):
-        """The lines of the statements that may follow a line in its function."""
-        import ast
-
-        if self.tree is None:
-            self.tree = ast.parse(self.source)
-        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-        around = [it for it in ast.walk(self.tree) if isinstance(it, kinds) and line in range(it.lineno, it.end_lineno + 1)]
-        scope = max(around, key=lambda it: it.lineno, default=self.tree)
-        return sorted({it.lineno for it in ast.walk(scope) if isinstance(it, ast.stmt) and it.lineno > line})
+        self.watched = {line: self.source.reads(line) for line in lines}
 
     def add(self, eager, lines, forward):
         """Adds what another run did that was not compiled: code that is compiled runs as something else."""
@@ -498,19 +410,37 @@ class Tracer:
                 mine.setdefault(line, count)
         for first, text in eager.returned.items():
             self.returned.setdefault(first, text)
+        self.forget_histories(eager.historic)
         for first, values in eager.arguments.items():
             if len(values) >= len(self.arguments.get(first, ())):
                 self.arguments[first] = values
         self.varying |= eager.varying
+        self.take_in(lines)
         self.failure += [dict(eager.seen[line], compiled=True) for line in lines if line in eager.seen]
         for line in forward:
             frame = eager.seen.get(line)
             if frame is not None:
                 # What its result meets on its way out of the function.
-                for other in self.rest_of(line):
+                for other in self.source.rest_of(line):
                     for name, text in eager.seen.get(other, {}).get("values", {}).items():
                         frame["values"].setdefault(name, text)
                 self.forward.append(frame)
+
+    def take_in(self, lines):
+        """Takes functions that compiled code hands over for executed: the compiler looks into them and calls none."""
+        import ast
+
+        todo = [it for line in lines for it in self.source.functions(line, called=False)]
+        if todo:
+            todo += self.source.forwards(self.entered)
+        while todo:
+            function = todo.pop()
+            first = min([function.lineno] + [it.lineno for it in function.decorator_list])
+            if self.entered.setdefault(first, 0) == 0:
+                self.entered[first] = 1
+                for line in {it.lineno for it in ast.walk(function) if isinstance(it, ast.stmt)} - {function.lineno}:
+                    self.hits.setdefault(line, 1)
+                    todo += self.source.functions(line, called=True)
 
     def save(self, out):
         import json
@@ -600,19 +530,18 @@ def run_eagerly(tracer, code, lines, forward):
     os.environ["TORCHDYNAMO_DISABLE"] = "1"
     if hasattr(torch.compiler, "set_stance"):
         torch.compiler.set_stance("force_eager")
-    eager = Tracer(tracer.script, tracer.source)
+    eager = Tracer(tracer.script, tracer.source.bytes)
     eager.namespace = module(tracer.script)
     watched = list(lines) + list(forward)
     for line in forward:
-        watched += tracer.rest_of(line)
+        watched += tracer.source.rest_of(line)
     eager.watch(watched)
     run_again(eager, code, eager.namespace)
     tracer.add(eager, lines, forward)
 
 
-def is_backward(error):
+def is_backward(traceback):
     """Whether autograd was at work when it failed."""
-    traceback = error.__traceback__
     while traceback is not None:
         if "torch/autograd/" in traceback.tb_frame.f_code.co_filename.replace("\\", "/"):
             return True
@@ -695,7 +624,7 @@ def main():
     tracer.save(out)
     if "torch" in sys.modules:
         try:
-            forward = forward_lines(script, code) if failed is not None and is_backward(failed) else []
+            forward = forward_lines(script, code) if tracer.goes_back else []
             if forward or "torch._dynamo.convert_frame" in sys.modules:
                 run_eagerly(tracer, code, tracer.compiled(failed), forward)
         except Exception:

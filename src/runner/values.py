@@ -33,6 +33,7 @@ class Writer:
         self.left = NODES
         self.seen = set()
         self.is_rough = False  # whether an object is written as it was made, not as it became
+        self.has_history = False  # whether a tensor is in it that gradients go back through
         try:
             text = self.write(value)
         except Exception:
@@ -208,6 +209,7 @@ class Writer:
     def of_torch(self, torch, kind, value):
         """Tensors as calls that make others like them; modules, and what tensors are described by."""
         if kind is torch.Tensor or kind is torch.nn.Parameter:
+            self.has_history = self.has_history or value.grad_fn is not None
             return Tensor(torch, self.write(torch), value).text(self.keeps_leaves)
         if kind is torch.Size:
             return self.compound(tuple, tuple(value))
@@ -482,17 +484,3 @@ class Tensor:
         if len(wrong) == 2:
             return ".transpose(%d, %d)" % tuple(wrong)
         return ".permute(" + ", ".join(map(str, back)) + ")"
-
-
-def is_path(node):
-    """Whether an expression only looks up: a name, an attribute or an element of a path, at a constant or a path."""
-    import ast
-
-    if isinstance(node, ast.Attribute):
-        return is_path(node.value)
-    if isinstance(node, ast.Subscript):
-        index = node.slice.value if type(node.slice).__name__ == "Index" else node.slice
-        return is_path(node.value) and (isinstance(index, ast.Constant) or is_path(index))
-    return isinstance(node, ast.Name)
-
-

@@ -376,6 +376,72 @@ fn the_forward_call_of_a_backward_that_fails_is_found() {
     });
 }
 
+/// A tensor of the same shape does not stand for one that gradients go back through, where that is what fails.
+#[test]
+fn what_a_failing_backward_goes_through_is_not_written_as_a_new_tensor() {
+    let test = "what_a_failing_backward_goes_through_is_not_written_as_a_new_tensor";
+    let Some(python) = torch() else { return skip(test, "no PyTorch was found") };
+    let source = |end: &str| {
+        format!(
+            "\
+import torch
+def squared(x):
+    return x * x
+def count(x):
+    return len(x)
+w = torch.ones(3, requires_grad=True)
+loss = squared(w).sum() / count(w)
+{end}
+"
+        )
+    };
+    let has = |source: &str, wanted: (bool, bool)| {
+        on(&python, source, |_, _, evidence| {
+            let evidence = evidence.unwrap();
+            let found = (evidence.returned.contains_key(&2), evidence.failure[0].values.contains_key("loss"));
+            assert_eq!(found, wanted);
+            assert_eq!(evidence.returned.get(&4).map(String::as_str), Some("3"));
+            assert!(evidence.failure[0].values.contains_key("w"));
+        });
+    };
+    has(&source("loss.add(torch.ones(2, 2)).backward()"), (false, false));
+    has(&source("loss.add(torch.ones(2, 2)) @ w"), (true, true));
+}
+
+const HANDED_OVER: &str = "\
+import torch
+class Gate(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Sequential(Inner())
+    def refine(self, h):
+        return self.inner(h)
+    def keep(self, h):
+        return h
+    def other(self, h):
+        return h + 2
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, self.refine, self.keep, (x,))
+class Inner(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+    def forward(self, x):
+        return x + 1
+torch.compile(Gate(), backend='eager')(torch.randn(4))
+";
+
+/// The compiler reads functions that it is given, and calls none of them.
+#[test]
+fn functions_that_compiled_code_hands_over_count_as_executed() {
+    let test = "functions_that_compiled_code_hands_over_count_as_executed";
+    let Some(python) = torch() else { return skip(test, "no PyTorch was found") };
+    on(&python, HANDED_OVER, |_, _, evidence| {
+        let hits = evidence.unwrap().hits;
+        let found: Vec<u32> = [7, 9, 11, 18].into_iter().filter(|line| hits.contains_key(line)).collect();
+        assert_eq!(found, [7, 9, 18]);
+    });
+}
+
 const WATCHED: &str = "\
 import torch
 def part(x):

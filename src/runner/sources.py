@@ -1,0 +1,149 @@
+"""What the tracer reads in the script's text: the statement on a line, what it reads, what it makes. `trace.py` follows in
+the same file.
+"""
+
+def is_path(node):
+    """Whether an expression only looks up: a name, an attribute or an element of a path, at a constant or a path."""
+    import ast
+
+    if isinstance(node, ast.Attribute):
+        return is_path(node.value)
+    if isinstance(node, ast.Subscript):
+        index = node.slice.value if type(node.slice).__name__ == "Index" else node.slice
+        return is_path(node.value) and (isinstance(index, ast.Constant) or is_path(index))
+    return isinstance(node, ast.Name)
+
+
+def looked_up(node, frame, *default):
+    """The value of a path of names and attributes, as far as looking it up runs no code of anyone's."""
+    import ast
+
+    if isinstance(node, ast.Name):
+        for names in (frame.f_locals, frame.f_globals, vars(sys.modules["builtins"])):
+            if node.id in names:
+                return names[node.id]
+    elif isinstance(node, ast.Attribute):
+        names = getattr(looked_up(node.value, frame, None), "__dict__", {})
+        if node.attr in names:
+            return names[node.attr]
+    if default:
+        return default[0]
+    raise LookupError
+
+
+class Source:
+    """The text of the script, parsed when it is asked about."""
+
+    def __init__(self, source):
+        self.bytes = source
+        self.parsed = None
+        self.found = None
+
+    def tree(self):
+        import ast
+
+        if self.parsed is None:
+            self.parsed = ast.parse(self.bytes)
+        return self.parsed
+
+    def makers(self):
+        """By line, the statements that keep or return what a call makes: the target, the expression, and the paths that it reads.
+
+        The callee's own name is no such path, only what it is looked up in.
+        """
+        import ast
+
+        if self.found is not None:
+            return self.found
+        found = self.found = {}
+
+        def add(line, target, value):
+            name = getattr(getattr(value, "func", None), "attr", getattr(getattr(value, "func", None), "id", None))
+            if name in ("closing", "nullcontext") and len(value.args) == 1:
+                value = value.args[0]
+            allowed = (ast.Call, ast.Attribute, ast.Name, ast.Constant, ast.keyword, ast.List, ast.Tuple, ast.Dict)
+            allowed += (ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context, ast.Starred)
+            if isinstance(value, ast.Call) and all(isinstance(node, allowed) for node in ast.walk(value)):
+                paths = {}
+                todo = [value]
+                while todo:
+                    node = todo.pop(0)
+                    if isinstance(node, (ast.Name, ast.Attribute)) and is_path(node):
+                        while isinstance(node, ast.Attribute) and is_callee.get(id(node)):
+                            node = node.value
+                        paths[ast.unparse(node)] = node
+                    else:
+                        todo += ast.iter_child_nodes(node)
+                found.setdefault(line, (target, value, paths))
+
+        tree = self.tree()
+        if not hasattr(ast, "unparse"):
+            return found
+        is_callee = {id(node.func): True for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1:
+                target = node.targets[0]
+                if isinstance(target, ast.Name) or isinstance(target, ast.Attribute) and is_path(target):
+                    add(node.lineno, target, node.value)
+            elif isinstance(node, (ast.With, ast.AsyncWith)) and len(node.items) == 1:
+                if isinstance(node.items[0].optional_vars, ast.Name):
+                    add(node.lineno, node.items[0].optional_vars, node.items[0].context_expr)
+            elif isinstance(node, ast.Return) and node.value is not None:
+                add(node.lineno, None, node.value)
+        return found
+
+    def reads(self, line):
+        """What the statement on a line reads, as it is written: names, attributes of names, and elements of these."""
+        import ast
+        from importlib.util import decode_source
+
+        at = [it for it in ast.walk(self.tree()) if isinstance(it, ast.stmt) and it.lineno <= line]
+        statement = max(at, key=lambda it: (it.lineno, it.col_offset), default=None)
+        source = decode_source(self.bytes)
+        names = {}
+        todo = [statement] if statement is not None else []
+        while todo:
+            node = todo.pop(0)
+            if is_path(node) and isinstance(node.ctx, ast.Load):
+                text = ast.get_source_segment(source, node)
+                if text is not None:
+                    names[text] = None
+            for field, value in ast.iter_fields(node):
+                if field not in ("body", "orelse", "finalbody", "handlers", "cases") or isinstance(node, ast.expr):
+                    parts = value if isinstance(value, list) else [value]
+                    todo += [part for part in parts if isinstance(part, ast.AST)]
+        return list(names)
+
+    def rest_of(self, line):
+        """The lines of the statements that may follow a line in its function."""
+        import ast
+
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+        around = [it for it in ast.walk(self.tree()) if isinstance(it, kinds) and line in range(it.lineno, it.end_lineno + 1)]
+        scope = max(around, key=lambda it: it.lineno, default=self.tree())
+        return sorted({it.lineno for it in ast.walk(scope) if isinstance(it, ast.stmt) and it.lineno > line})
+
+    def functions(self, line, called):
+        """The functions of the script that the statement on a line reads by name; only those not called there, or all."""
+        import ast
+
+        calls = [it.func for it in ast.walk(self.tree()) if isinstance(it, ast.Call) and it.lineno <= line <= it.end_lineno]
+        left_out = set() if called else {ast.dump(node) for node in calls}
+        named = [name for name in self.reads(line) if ast.dump(ast.parse(name, mode="eval").body) not in left_out]
+        return self.named({name.rpartition(".")[2] for name in named}, self.tree())
+
+    def named(self, names, scope):
+        import ast
+
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+        return [it for it in ast.walk(scope) if isinstance(it, kinds) and it.name in names]
+
+    def forwards(self, entered):
+        """What modules that were made do when they are called."""
+        import ast
+
+        found = []
+        for scope in ast.walk(self.tree()):
+            if isinstance(scope, ast.ClassDef) and any(it.lineno in entered for it in self.named({"__init__"}, scope)):
+                found += self.named({"forward"}, scope)
+        return found
