@@ -415,7 +415,7 @@ class Tracer:
             if len(values) >= len(self.arguments.get(first, ())):
                 self.arguments[first] = values
         self.varying |= eager.varying
-        self.take_in(lines)
+        self.take_in(list(lines) + [frame["line"] for frame in self.failure[-1:]])
         self.failure += [dict(eager.seen[line], compiled=True) for line in lines if line in eager.seen]
         for line in forward:
             frame = eager.seen.get(line)
