@@ -59,6 +59,9 @@ pub struct Frame {
     /// Those of them whose values hold objects as they were made, not as they became.
     #[serde(default)]
     pub rough: BTreeSet<String>,
+    /// What the calls on its line returned, as these are written there.
+    #[serde(default)]
+    pub results: BTreeMap<String, String>,
     /// What code that is not the program's was given beneath it, the innermost first, as expressions.
     #[serde(default)]
     pub inside: Vec<String>,

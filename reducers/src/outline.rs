@@ -341,6 +341,32 @@ impl<'a> Outline<'a> {
         paths
     }
 
+    /// What a part of a frame's statement reads, and what the outermost calls in it returned in the place of these;
+    /// nothing if none is known.
+    pub(crate) fn recorded_in<'v>(&self, part: TextRange, frame: &'v Frame) -> Option<Vec<Read<'a, 'v>>> {
+        let mut results: Vec<Read<'a, 'v>> = Vec::new();
+        for node in self.program.tree().nodes {
+            let AnyNodeRef::ExprCall(call) = node.node else { continue };
+            let range = call.range();
+            let is_inside = results.last().is_some_and(|last| last.range.contains_range(range));
+            if part.contains_range(range)
+                && part != range
+                && !is_inside
+                && let Some(value) = frame.results.get(self.program.slice(range))
+            {
+                results.push(Read { range, name: "", value });
+            }
+        }
+        if results.is_empty() {
+            return None;
+        }
+        let mut reads =
+            self.reads_in(part, frame, |range| results.iter().any(|it| it.range.contains_range(range)))?;
+        reads.extend(results);
+        reads.sort_by_key(|it| it.range.start());
+        Some(reads)
+    }
+
     /// Whether a function around a part binds a name in it.
     fn is_bound_outside(&self, name: TextRange, part: TextRange) -> bool {
         self.program.scopes().variables.iter().any(|variable| {

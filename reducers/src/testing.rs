@@ -101,9 +101,11 @@ pub(crate) fn evidence(text: &str) -> Evidence {
             let is_module = !content.starts_with(' ');
             let mut values = pairs(values);
             let inside = values.remove("inside").into_iter().collect();
+            let (results, values) = values.into_iter().partition(|(read, _)| read.ends_with(')'));
             let frame = Frame {
                 line,
                 inside,
+                results,
                 function: if is_module { "<module>" } else { "f" }.to_owned(),
                 compiled: compiled.is_some(),
                 values,

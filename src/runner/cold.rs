@@ -35,7 +35,12 @@ use super::{
 };
 
 /// The program that runs a script and writes down what it does.
-const TRACER: &str = concat!(include_str!("values.py"), include_str!("sources.py"), include_str!("trace.py"));
+const TRACER: &str = concat!(
+    include_str!("values.py"),
+    include_str!("sources.py"),
+    include_str!("reruns.py"),
+    include_str!("trace.py")
+);
 
 /// Runs programs, each in a fresh process. Dropping it removes all that is left of the session.
 pub struct Runner {

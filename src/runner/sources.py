@@ -38,6 +38,7 @@ class Source:
         self.bytes = source
         self.parsed = None
         self.found = None
+        self.decoded = None
 
     def tree(self):
         import ast
@@ -92,27 +93,49 @@ class Source:
                 add(node.lineno, None, node.value)
         return found
 
-    def reads(self, line):
-        """What the statement on a line reads, as it is written: names, attributes of names, and elements of these."""
+    def text(self, node):
+        """A node as it is written."""
         import ast
         from importlib.util import decode_source
 
-        at = [it for it in ast.walk(self.tree()) if isinstance(it, ast.stmt) and it.lineno <= line]
-        statement = max(at, key=lambda it: (it.lineno, it.col_offset), default=None)
-        source = decode_source(self.bytes)
-        names = {}
-        todo = [statement] if statement is not None else []
+        if self.decoded is None:
+            self.decoded = decode_source(self.bytes)
+        return ast.get_source_segment(self.decoded, node)
+
+    def statement(self, line, tree=None):
+        """The statement on a line; of another tree of the same text, if there is one."""
+        import ast
+
+        tree = tree or self.tree()
+        at = [it for it in ast.walk(tree) if isinstance(it, ast.stmt) and it.lineno <= line]
+        return max(at, key=lambda it: (it.lineno, it.col_offset), default=None)
+
+    def nodes(self, line):
+        """The nodes of the statement on a line, the outer ones first, those of the statements within it left out."""
+        import ast
+
+        todo = [self.statement(line)]
         while todo:
             node = todo.pop(0)
-            if is_path(node) and isinstance(node.ctx, ast.Load):
-                text = ast.get_source_segment(source, node)
-                if text is not None:
-                    names[text] = None
-            for field, value in ast.iter_fields(node):
-                if field not in ("body", "orelse", "finalbody", "handlers", "cases") or isinstance(node, ast.expr):
-                    parts = value if isinstance(value, list) else [value]
-                    todo += [part for part in parts if isinstance(part, ast.AST)]
-        return list(names)
+            if node is not None:
+                yield node
+                for field, value in ast.iter_fields(node):
+                    if field not in ("body", "orelse", "finalbody", "handlers", "cases") or isinstance(node, ast.expr):
+                        parts = value if isinstance(value, list) else [value]
+                        todo += [part for part in parts if isinstance(part, ast.AST)]
+
+    def reads(self, line):
+        """What the statement on a line reads, as it is written: names, attributes of names, and elements of these."""
+        import ast
+
+        paths = [node for node in self.nodes(line) if is_path(node) and isinstance(node.ctx, ast.Load)]
+        return list(dict.fromkeys(text for text in map(self.text, paths) if text is not None))
+
+    def calls(self, line):
+        """The calls in the statement on a line, as they are written."""
+        import ast
+
+        return {self.text(node) for node in self.nodes(line) if isinstance(node, ast.Call)}
 
     def rest_of(self, line):
         """The lines of the statements that may follow a line in its function."""

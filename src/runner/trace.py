@@ -2,8 +2,8 @@
 
 Called as `python trace.py OUT SOUGHT SCRIPT ARGS...`; OUT gets one JSON object. SOUGHT is a JSON list of texts: where one
 of them is printed by a script that does not fail, that counts as its failure. Needs CPython 3.8 or later. What the
-script prints and how it ends stays as it is. It stands behind `values.py` and `sources.py`, in one file with
-them.
+script prints and how it ends stays as it is. It stands behind `values.py`, `sources.py` and `reruns.py`,
+in one file with them.
 """
 
 import os
@@ -464,9 +464,6 @@ class Tracer:
             )
 
 
-TRACER = sys._getframe().f_code
-
-
 def is_given(frame, value):
     """Whether a function returns an object of a class that it was given: a new one is not in its place, as that of an
     iterator that returns itself would never end."""
@@ -475,111 +472,10 @@ def is_given(frame, value):
     return type(value).__module__ != "builtins" and any(frame.f_locals.get(name) is value for name in names)
 
 
-def let_alone(code):
-    """Keeps PyTorch's compiler from what is watching: it compiles whatever is called while compiled code runs."""
-    own = getattr(getattr(getattr(sys.modules["torch"], "_C", None), "_dynamo", None), "eval_frame", None)
-    if hasattr(own, "set_code_exec_strategy"):
-        skip = own._FrameAction.SKIP
-        own.set_code_exec_strategy(code, own._FrameExecStrategy(skip, skip))
-    elif hasattr(own, "skip_code"):
-        own.skip_code(code)
-    else:
-        return False
-    for inner in code.co_consts:
-        if isinstance(inner, type(code)):
-            let_alone(inner)
-    return True
-
-
-def module(script):
-    import types
-
-    made = types.ModuleType("__main__")
-    made.__file__ = script
-    made.__builtins__ = sys.modules["builtins"]
-    sys.modules["__main__"] = made
-    return made.__dict__
-
-
-def run_again(tracer, code, namespace):
-    """Runs a script once more, silently; not what it is compiled to."""
-    torch = sys.modules["torch"]
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    streams = [os.dup(stream) for stream in (1, 2)]
-    silence = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(silence, stream)
-    stop = tracer.start() if tracer is not None else lambda: None
-    try:
-        exec(code, namespace)
-    except BaseException:
-        pass
-    stop()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    for stream, saved in zip((1, 2), streams):
-        os.dup2(saved, stream)
-
-
-def run_eagerly(tracer, code, lines, forward):
-    """Runs a script once more without compiling anything, and adds what that shows."""
-    torch = sys.modules["torch"]
-    os.environ["TORCHDYNAMO_DISABLE"] = "1"
-    if hasattr(torch.compiler, "set_stance"):
-        torch.compiler.set_stance("force_eager")
-    eager = Tracer(tracer.script, tracer.source.bytes)
-    eager.namespace = module(tracer.script)
-    watched = list(lines) + list(forward)
-    for line in forward:
-        watched += tracer.source.rest_of(line)
-    eager.watch(watched)
-    run_again(eager, code, eager.namespace)
-    tracer.add(eager, lines, forward)
-
-
-def is_backward(traceback):
-    """Whether autograd was at work when it failed."""
-    while traceback is not None:
-        if "torch/autograd/" in traceback.tb_frame.f_code.co_filename.replace("\\", "/"):
-            return True
-        traceback = traceback.tb_next
-    return False
-
-
-def forward_lines(script, code):
-    """The script's lines, outermost first, of the forward call whose backward fails: autograd's anomaly mode names them."""
-    import re
-    import warnings
-
-    torch = sys.modules["torch"]
-    said = []
-    torch.autograd.set_detect_anomaly(True, check_nan=False)
-    warnings.simplefilter("always")
-    names = ("showwarning", "filterwarnings", "simplefilter")
-    saved = [getattr(warnings, name) for name in names]
-    warnings.showwarning = lambda message, *rest, **more: said.append(str(message))
-    # What the script would rather not see matters here.
-    warnings.filterwarnings = warnings.simplefilter = lambda *rest, **more: None
-    try:
-        run_again(None, code, module(script))
-    finally:
-        for name, value in zip(names, saved):
-            setattr(warnings, name, value)
-        torch.autograd.set_detect_anomaly(False)
-    lines = []
-    for text in said:
-        if "Traceback of forward call" in text:
-            found = re.findall(r'File "([^"]+)", line (\d+)', text)
-            lines = [int(line) for file, line in found if file == script] or lines
-    return lines
-
-
 def main():
     import json
     import threading
+    import time
 
     out, sought, script = sys.argv[1:4]
     del sys.argv[:3]
@@ -599,6 +495,7 @@ def main():
         report(args)
 
     threading.excepthook = in_thread
+    began = time.monotonic()
     stop = tracer.start()
     try:
         exec(code, tracer.namespace)
@@ -621,7 +518,14 @@ def main():
             if thread is not threading.current_thread() and not thread.daemon:
                 thread.join()
         stop()
+    seconds = time.monotonic() - began
     tracer.save(out)
+    if failed is not None and "torch._dynamo.convert_frame" not in sys.modules:
+        try:
+            run_recorded(tracer, failed, seconds)
+        except Exception:
+            pass
+        tracer.save(out)
     if "torch" in sys.modules:
         try:
             forward = forward_lines(script, code) if tracer.goes_back else []

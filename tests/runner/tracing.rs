@@ -138,6 +138,37 @@ print(list(Words('a b')), first([1]), caught([]))
     });
 }
 
+#[test]
+fn what_the_calls_of_a_failing_statement_returned_is_written_down() {
+    let source = "\
+print('once')
+class Words:
+    def __init__(self, text):
+        self.rest = text.split()
+    def next(self):
+        return self.rest.pop(0)
+def add(words, more):
+    return list(words.rest) + [words.next(), f'{len(more)}'] + len(more)
+for text in ['a b', 'c d']:
+    row = Words(text)
+    if text == 'c d':
+        add(row, sorted([2, 1]))
+";
+    on_all(source, |plain, traced, evidence| {
+        let lines = |it: &Outcome| it.stderr.text().lines().count();
+        assert_eq!((plain.end, &plain.stdout, lines(plain)), (traced.end, &traced.stdout, lines(traced)));
+        let evidence = evidence.unwrap();
+        let [module, add] = evidence.failure.as_slice() else { panic!("{:?}", evidence.failure) };
+        let result =
+            |frame: &minrepro_reducers::evidence::Frame, name: &str| frame.results.get(name).cloned();
+        assert_eq!(result(add, "list(words.rest)").as_deref(), Some("['c', 'd']"));
+        assert_eq!(result(add, "words.next()").as_deref(), Some("'c'"));
+        assert_eq!(result(add, "len(more)").as_deref(), Some("2"));
+        assert_eq!(result(module, "sorted([2, 1])").as_deref(), Some("[1, 2]"));
+        assert_eq!(add.values.get("words").map(String::as_str), Some("Words('c d')"));
+    });
+}
+
 /// What is made by calls of libraries is written as these calls, from CPython 3.9 on.
 #[test]
 fn objects_of_libraries_are_written_as_they_were_made() {

@@ -72,7 +72,11 @@ fn failing(outline: &Outline<'_>, frame: &Frame) -> Option<TextRange> {
 /// in it.
 fn operation(outline: &Outline<'_>, evidence: &Evidence, frame: &Frame) -> Vec<String> {
     let Some(part) = failing(outline, frame) else { return Vec::new() };
-    let all = [outline.values_in(part, frame), outline.results_in(part, frame, evidence)];
+    let all = [
+        outline.recorded_in(part, frame),
+        outline.values_in(part, frame),
+        outline.results_in(part, frame, evidence),
+    ];
     let text = |reads: &Vec<Read<'_, '_>>| {
         let edits: Vec<Edit> = reads.iter().map(|read| Edit::replace(read.range, read.value)).collect();
         Some(one_line(&replaced(outline.program, part, &edits)?) + "\n")
@@ -196,6 +200,17 @@ save(load(), 2)  # fails
                 "import json\njson.dumps({2}, indent=2)\n",
             ]
         );
+    }
+
+    #[test]
+    fn what_calls_returned_stands_in_their_place() {
+        let text = "\
+import math
+def f(x):
+    return list(x) + len(sorted(x)) + x  # fails with x: iter(y); list(x): ['a']; len(sorted(x)): 1
+f(iter('a'))  # fails
+";
+        assert_eq!(texts(text)[0], "['a'] + 1 + iter(y)\n");
     }
 
     #[test]

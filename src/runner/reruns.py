@@ -1,0 +1,197 @@
+"""Further runs of a script that failed, for what the first one does not tell. `trace.py` follows in the same file."""
+
+import os
+import sys
+
+PATIENCE = 3  # times as long as the first run another one may take
+GRACE = 1.0  # seconds more
+
+
+TRACER = sys._getframe().f_code
+
+
+def let_alone(code):
+    """Keeps PyTorch's compiler from what is watching: it compiles whatever is called while compiled code runs."""
+    own = getattr(getattr(getattr(sys.modules["torch"], "_C", None), "_dynamo", None), "eval_frame", None)
+    if hasattr(own, "set_code_exec_strategy"):
+        skip = own._FrameAction.SKIP
+        own.set_code_exec_strategy(code, own._FrameExecStrategy(skip, skip))
+    elif hasattr(own, "skip_code"):
+        own.skip_code(code)
+    else:
+        return False
+    for inner in code.co_consts:
+        if isinstance(inner, type(code)):
+            let_alone(inner)
+    return True
+
+
+def module(script):
+    import types
+
+    made = types.ModuleType("__main__")
+    made.__file__ = script
+    made.__builtins__ = sys.modules["builtins"]
+    sys.modules["__main__"] = made
+    return made.__dict__
+
+
+def run_again(tracer, code, namespace):
+    """Runs a script once more, silently; not what it is compiled to. Returns what it failed with."""
+    failed = None
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.distributed.is_available() and torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    streams = [os.dup(stream) for stream in (1, 2)]
+    silence = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(silence, stream)
+    stop = tracer.start() if tracer is not None else lambda: None
+    try:
+        exec(code, namespace)
+    except BaseException as error:
+        failed = error
+    stop()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    for stream, saved in zip((1, 2), streams):
+        os.dup2(saved, stream)
+    return failed
+
+
+def recorded(source, lines, record):
+    """The script, compiled to tell what the calls in the statements on some lines return."""
+    import ast
+
+    tree = ast.parse(source.bytes)
+    statements = [source.statement(line, tree) for line in lines]
+
+    class Recorder(ast.NodeTransformer):
+        def visit_Call(self, node):
+            text = source.text(node)
+            self.generic_visit(node)
+            if text is None:
+                return node
+            name = ast.Name(record, ast.Load())
+            call = ast.Call(name, [ast.Constant(text, kind=None), node], [])
+            return ast.copy_location(call, node)
+
+        def visit_JoinedStr(self, node):
+            # Before CPython 3.12 what is in it does not know where it stands.
+            return node
+
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    for statement in statements:
+        if statement is None or isinstance(statement, kinds):
+            continue
+        for field, value in ast.iter_fields(statement):
+            if isinstance(value, ast.expr):
+                setattr(statement, field, Recorder().visit(value))
+    return compile(ast.fix_missing_locations(tree), "", "exec", dont_inherit=True)
+
+
+def run_recorded(tracer, error, seconds):
+    """Runs a script once more, in a process of its own, and adds what the calls in its failing statements returned."""
+    import json
+    import select
+    import signal
+
+    lines = {frame["line"] for frame in tracer.failure}
+    if not any(tracer.source.calls(line) for line in lines):
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    out, into = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            results = {}
+            if "torch" in sys.modules:
+                # Threads of the first run are not there any more.
+                sys.modules["torch"].set_num_threads(1)
+            again = Tracer(tracer.script, tracer.source.bytes)
+            again.namespace = module(tracer.script)
+            counts = {}
+
+            def record(text, value):
+                counts[text] = counts.get(text, 0) + 1
+                if counts[text] <= CALLS:
+                    results[text] = Writer(again).text(value)
+                return value
+
+            again.namespace["__recorded__"] = record
+            code = recorded(tracer.source, lines, "__recorded__")
+            failed = run_again(again, code.replace(co_filename=tracer.script), again.namespace)
+            if type(failed).__name__ == type(error).__name__:
+                known = {text: value for text, value in results.items() if value is not None}
+                os.write(into, json.dumps(known).encode())
+        finally:
+            os._exit(0)
+    os.close(into)
+    told = b""
+    while select.select([out], [], [], PATIENCE * seconds + GRACE)[0]:
+        part = os.read(out, 1 << 16)
+        if not part:
+            break
+        told += part
+    os.close(out)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    for frame in tracer.failure if told else ():
+        own = tracer.source.calls(frame["line"])
+        frame["results"] = {text: value for text, value in json.loads(told).items() if text in own}
+
+
+def run_eagerly(tracer, code, lines, forward):
+    """Runs a script once more without compiling anything, and adds what that shows."""
+    torch = sys.modules["torch"]
+    os.environ["TORCHDYNAMO_DISABLE"] = "1"
+    if hasattr(torch.compiler, "set_stance"):
+        torch.compiler.set_stance("force_eager")
+    eager = Tracer(tracer.script, tracer.source.bytes)
+    eager.namespace = module(tracer.script)
+    watched = list(lines) + list(forward)
+    for line in forward:
+        watched += tracer.source.rest_of(line)
+    eager.watch(watched)
+    run_again(eager, code, eager.namespace)
+    tracer.add(eager, lines, forward)
+
+
+def is_backward(traceback):
+    """Whether autograd was at work when it failed."""
+    while traceback is not None:
+        if "torch/autograd/" in traceback.tb_frame.f_code.co_filename.replace("\\", "/"):
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def forward_lines(script, code):
+    """The script's lines, outermost first, of the forward call whose backward fails: autograd's anomaly mode names them."""
+    import re
+    import warnings
+
+    torch = sys.modules["torch"]
+    said = []
+    torch.autograd.set_detect_anomaly(True, check_nan=False)
+    warnings.simplefilter("always")
+    names = ("showwarning", "filterwarnings", "simplefilter")
+    saved = [getattr(warnings, name) for name in names]
+    warnings.showwarning = lambda message, *rest, **more: said.append(str(message))
+    # What the script would rather not see matters here.
+    warnings.filterwarnings = warnings.simplefilter = lambda *rest, **more: None
+    try:
+        run_again(None, code, module(script))
+    finally:
+        for name, value in zip(names, saved):
+            setattr(warnings, name, value)
+        torch.autograd.set_detect_anomaly(False)
+    lines = []
+    for text in said:
+        if "Traceback of forward call" in text:
+            found = re.findall(r'File "([^"]+)", line (\d+)', text)
+            lines = [int(line) for file, line in found if file == script] or lines
+    return lines
