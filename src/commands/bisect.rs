@@ -6,6 +6,7 @@ use super::{lab::Bench, scrub, session::read};
 use crate::{
     cli::{BisectArgs, Exit, Failure, Printer},
     oracle::Spec,
+    runner::Interpreter,
     scrub::{
         bisect::{Answer, Probe, Question, environments, search},
         change,
@@ -30,10 +31,25 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
     let tools = scrub::tools()?;
     let found = environments(&scrub::environments(&args.versions), &tools, printer)?;
     if found.len() < 2 {
-        return Err(Failure::new(Exit::Environment, anyhow::anyhow!("there are {} versions to look at; it takes two", found.len()))
-            .hint("name some by `--env VERSION=PYTHON`, or let uv install them: `--versions 2.5.0,2.6.0 --install`; conda environments named `pytorch-VERSION` are found by themselves"));
+        let hint = if args.versions.install {
+            "what uv could not install is told above; or name what is there by `--env VERSION=PYTHON`"
+        } else {
+            "name some by `--env VERSION=PYTHON`, or let uv install them: `--versions 2.5.0,2.6.0 --install`; conda environments named `pytorch-VERSION` are found by themselves"
+        };
+        let there_are = match found.len() {
+            0 => "there is no version".to_owned(),
+            _ => format!("there is only version {}", found[0].version),
+        };
+        return Err(Failure::new(Exit::Environment, anyhow::anyhow!("{there_are} to look at; it takes two"))
+            .hint(hint));
     }
-    let bench = Bench::new(scrub::run_args(&args.probe), printer)?;
+    let mut run = scrub::run_args(&args.probe);
+    if run.python.is_none() {
+        // No probe is made by the user's own interpreter, which may be none that will do.
+        run.python =
+            found.iter().map(|it| &it.python).find(|it| Interpreter::find(Some(it)).is_ok()).cloned();
+    }
+    let bench = Bench::new(run, printer)?;
     let question = Question {
         code: program.text(),
         env: &[],
