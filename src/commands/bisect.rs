@@ -28,7 +28,7 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
         let hint = error.hint;
         Failure::new(Exit::Usage, error).hint(hint)
     })?;
-    let tools = scrub::tools()?;
+    let tools = scrub::tools(printer)?;
     let found = environments(&scrub::environments(&args.versions), &tools, printer)?;
     if found.len() < 2 {
         let hint = if args.versions.install {

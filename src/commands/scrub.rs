@@ -20,7 +20,7 @@ const TIMEOUT: Duration = Duration::from_mins(2);
 
 pub(super) fn scrub(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failure> {
     let settings = settings(args)?;
-    let tools = tools()?;
+    let tools = tools(printer)?;
     std::fs::create_dir_all(&settings.folder).map_err(|error| {
         let error = anyhow::Error::new(error)
             .context(format!("could not make the folder `{}`", settings.folder.display()));
@@ -57,11 +57,14 @@ fn tell(report: &Report, settings: &Settings, printer: Printer) {
         printer.note(&format!("next: {next}"));
     }
     printer.note(&format!("report: {}", settings.folder.join("report.json").display()));
+    if report.interrupted.is_some() && report.plan.iter().any(|it| it.state != "done") {
+        printer.always("interrupted: run the same command again, it goes on from here");
+    }
 }
 
 /// The tools of the user.
-pub(super) fn tools() -> Result<Tools, Failure> {
-    Tools::start().map_err(|error| {
+pub(super) fn tools(printer: Printer) -> Result<Tools, Failure> {
+    Tools::start(printer).map_err(|error| {
         Failure::new(Exit::Environment, anyhow::Error::new(error).context("could not listen to signals"))
     })
 }

@@ -357,6 +357,7 @@ fn of_uv(
     ];
     for mut call in calls {
         call.limit = Duration::from_mins(20);
+        call.is_told = true;
         printer.note(&format!("     {}", call.shown()));
         let said = tools.call(&call)?;
         if said.is_missing {

@@ -163,6 +163,7 @@ fn installed(cx: &Cx<'_>, packages: &[String]) -> Result<PathBuf, Failure> {
     calls.push(Call::new(install.into_iter().chain(packages.iter().cloned())));
     for mut call in calls {
         call.limit = std::time::Duration::from_mins(15);
+        call.is_told = true;
         cx.decided(&call.shown());
         let said = cx.tools.call(&call)?;
         if !said.is_well() {
