@@ -5,6 +5,8 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::scrub::issue::Repo;
+
 const EXAMPLES: &str = "\
 Examples:
   minrepro script.py --signature \"RuntimeError: expected scalar\"
@@ -300,15 +302,15 @@ pub struct VersionArgs {
 #[derive(Clone, Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct ScrubArgs {
-    /// The issue.
+    /// The issue, by its number or its address.
     #[arg(value_name = "NUMBER", required_unless_present = "from", conflicts_with = "from")]
-    pub number: Option<u64>,
+    pub issue: Option<Named>,
     /// An issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it (FILE.json), or a script; the network is not used.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
-    /// The repository.
-    #[arg(long, value_name = "OWNER/NAME", default_value = "pytorch/pytorch")]
-    pub repo: crate::scrub::issue::Repo,
+    /// The repository [default: that of the address, else pytorch/pytorch].
+    #[arg(long, value_name = "OWNER/NAME")]
+    pub repo: Option<Repo>,
     /// Where scripts, report and what is remembered go [default: scrub-NUMBER].
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
@@ -345,6 +347,35 @@ pub struct ScrubArgs {
     /// Where to look for the version in which it was fixed.
     #[command(flatten)]
     pub versions: VersionArgs,
+}
+
+/// An issue as the user names it: `7`, `#7`, `OWNER/NAME#7`, or its address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The repository, where it is told.
+    pub repo: Option<Repo>,
+    /// The number.
+    pub number: u64,
+}
+
+impl std::str::FromStr for Named {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let unknown = || "an issue is named by its number, or by its address".to_owned();
+        let number = |digits: &str| digits.parse().ok().filter(|it| *it > 0).ok_or_else(unknown);
+        let path = text.strip_prefix("https://").unwrap_or(text);
+        if let Some(path) = path.strip_prefix("github.com/") {
+            // What follows the number names a comment.
+            let path = path.split(['#', '?']).next().unwrap_or_default().trim_end_matches('/');
+            let (repo, digits) = path.split_once("/issues/").ok_or_else(unknown)?;
+            return Ok(Self { repo: Some(repo.parse()?), number: number(digits)? });
+        }
+        match text.split_once('#') {
+            Some(("", digits)) => Ok(Self { repo: None, number: number(digits)? }),
+            Some((repo, digits)) => Ok(Self { repo: Some(repo.parse()?), number: number(digits)? }),
+            None => Ok(Self { repo: None, number: number(text)? }),
+        }
+    }
 }
 
 /// What an issue is.

@@ -9,7 +9,7 @@ use crate::{
     scrub::{
         Report, Tools,
         bisect::Environments,
-        issue::actionable::Sort,
+        issue::{Repo, actionable::Sort},
         scrub as go,
         steps::{Posting, Settings, Source},
     },
@@ -94,8 +94,18 @@ pub(super) fn environments(args: &VersionArgs) -> Environments {
 }
 
 fn settings(args: &ScrubArgs) -> Result<Settings, Failure> {
-    let source = match (&args.number, &args.from) {
-        (Some(number), None) => Source::GitHub(*number),
+    let told = args.issue.as_ref().and_then(|it| it.repo.clone());
+    if let (Some(told), Some(repo)) = (&told, &args.repo)
+        && told != repo
+    {
+        return Err(Failure::usage(format!("the issue is of {told}, and `--repo` names {repo}"))
+            .hint("leave `--repo` out, or name the issue by its number"));
+    }
+    let repo = told
+        .or_else(|| args.repo.clone())
+        .unwrap_or_else(|| Repo { owner: "pytorch".to_owned(), name: "pytorch".to_owned() });
+    let source = match (&args.issue, &args.from) {
+        (Some(issue), None) => Source::GitHub(issue.number),
         (None, Some(file)) if file.extension().is_some_and(|it| it == "json") => Source::Saved(file.clone()),
         (None, Some(file)) => Source::Script(file.clone()),
         _ => return Err(Failure::usage("name an issue by its number, or a file by `--from FILE`")),
@@ -108,7 +118,7 @@ fn settings(args: &ScrubArgs) -> Result<Settings, Failure> {
     };
     Ok(Settings {
         source,
-        repo: args.repo.clone(),
+        repo,
         folder: args.dir.clone().unwrap_or_else(|| PathBuf::from(format!("scrub-{name}"))),
         posting: match (args.dry_run, args.post) {
             (true, _) => Posting::DryRun,

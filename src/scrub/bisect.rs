@@ -361,7 +361,7 @@ fn of_uv(
         printer.note(&format!("     {}", call.shown()));
         let said = tools.call(&call)?;
         if said.is_missing {
-            return Ok(Err("`uv` is not installed".to_owned()));
+            return Ok(Err("`uv` is not installed; https://docs.astral.sh/uv tells how to".to_owned()));
         }
         if !said.is_well() {
             return Ok(Err(why_uv_failed(&said.stderr)));
