@@ -9,7 +9,7 @@ use crate::{
     runner::Interpreter,
     scrub::{
         bisect::{Answer, Probe, Question, environments, search},
-        change,
+        change::{self, History},
         issue::reported::parse_log,
     },
 };
@@ -58,11 +58,15 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
         timeout: args.probe.timeout.unwrap_or(TIMEOUT),
     };
     let answer = search(&question, &found, &bench, printer)?;
-    let mut changes = Vec::new();
+    let mut history = History::default();
     if let (Some((before, after)), Some(checkout), Some(what)) =
         (&answer.change, &args.versions.pytorch, typed.iter().find_map(|it| parse_log(it)))
     {
-        changes = change::candidates(checkout, (before, after), args.issue, &what, &tools)?;
+        history = change::candidates(checkout, (before, after), args.issue, &what, &tools)?;
+    }
+    let History { changes, gaps } = history;
+    for gap in &gaps {
+        printer.warning(gap);
     }
     if args.json {
         let value = serde_json::json!({"answer": answer, "changes": changes});

@@ -227,6 +227,11 @@ pub fn search(
         search.learn(found);
     }
     let change = search.change();
+    if let Some((before, after)) = change
+        && search.probes[before..after].iter().any(|it| matches!(it, Some(Probe::Broken(_))))
+    {
+        printer.note("     one that can not tell may show the bug in other words; a `--signature` that fits both narrows it down");
+    }
     let version = |at: usize| environments[at].version.clone();
     Ok(Answer {
         is_fixed: change.is_some_and(|(before, _)| search.shows(before) == Some(true)),

@@ -1,6 +1,10 @@
 //! `minrepro bisect` with real interpreters whose package `torch` is of the tests' own making and differs by version.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use super::flow::with_torch;
 use crate::support::{command, newest, skip};
@@ -86,7 +90,7 @@ fn nine_versions_are_searched_in_three_rounds_and_one_that_can_not_run_is_skippe
     assert!(answer["is_fixed"] == true && answer["rounds"].as_u64() <= Some(3), "{answer:#}");
     let broken = &answer["versions"][5];
     assert!(broken[1]["broken"].as_str().unwrap().contains("ImportError"), "{answer:#}");
-    assert!(stderr.contains("can not tell"), "{stderr}");
+    assert!(stderr.contains("can not tell") && stderr.contains("in other words"), "{stderr}");
 }
 
 #[test]
@@ -107,6 +111,10 @@ fn the_change_is_found_in_the_history_of_a_checkout() {
         ("First", Some("v2.0.0")),
         ("Speed up sum (#100)", None),
         ("Let stack take an empty TensorList (#101)\n\nFixes #7", None),
+        ("Touch the TensorList (#104)", None),
+        ("Sort the TensorList (#105)", None),
+        ("Print a TensorList (#106)", None),
+        ("Say what view expects (#107)", None),
         ("Document views (#102)", Some("v9.9.9")),
         ("Touch stack and TensorList again (#103)", None),
     ]
@@ -134,6 +142,37 @@ fn the_change_is_found_in_the_history_of_a_checkout() {
     assert_eq!(changes[0]["pull"], 101, "{value:#}");
     assert!(changes.iter().all(|it| it["pull"] != 103), "{value:#}");
     assert!(changes[0]["reasons"].to_string().contains("names the issue"), "{value:#}");
+    // Of words, the rare one says more.
+    let score = |pull: u64| changes.iter().find(|it| it["pull"] == pull).unwrap()["score"].as_u64();
+    assert!(score(107) > score(105), "{value:#}");
+
+    // A checkout that does not know a version says so.
+    git(&["tag", "-d", "v9.9.9"]);
+    let (status, value, stderr) = bisect(folder.path(), &args);
+    assert!(status == Some(0) && value["changes"].as_array().unwrap().is_empty(), "{stderr}");
+    assert!(stderr.contains("has no tag of 9.9.9"), "{stderr}");
+}
+
+#[test]
+fn a_history_that_takes_too_long_is_given_up_and_that_is_told() {
+    if newest().is_none() {
+        return skip("bisect", "no CPython was found");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    put_program(
+        &folder.path().join("bin/git"),
+        "#!/bin/sh\ncase \"$1\" in log) exec sleep 120 ;; *) echo 1234 ;; esac\n",
+    );
+    let search = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").unwrap());
+    let (old, new) = (with_torch("2.0.0"), with_torch("9.9.9"));
+    let mut args = environments(&[("2.0.0", &old), ("9.9.9", &new)]);
+    args.extend(["--pytorch", folder.path().to_str().unwrap(), "--issue", "7"].map(str::to_owned));
+    let started = Instant::now();
+    let (status, value, stderr) = bisect_with(folder.path(), &args, &[("PATH", &search)]);
+    assert_eq!(status, Some(0), "{stderr}");
+    assert_eq!(value["answer"]["change"], serde_json::json!(["2.0.0", "9.9.9"]), "{stderr}");
+    assert!(stderr.contains("for lack of time: whether its message names the issue"), "{stderr}");
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }
 
 #[test]
