@@ -44,6 +44,33 @@ Exit status:
   70   a bug in minrepro
   130  interrupted (143: terminated); the best so far was written";
 
+const SCRUB_EXAMPLES: &str = "\
+Examples:
+  minrepro scrub 123456 --dry-run                     shows all, writes nothing to the issue
+  minrepro scrub https://github.com/pytorch/pytorch/issues/123456
+  minrepro scrub 123456 --with einops --python ~/venvs/torch29/bin/python
+  minrepro scrub 123456 --versions 2.6.0,2.7.1,2.8.0 --install --pytorch ~/pytorch
+  minrepro scrub --from script.py --signature \"RuntimeError: expected scalar\"
+
+Exit status:
+  0    scrubbed, whatever came of it but for these
+  1    it no longer reproduces, or fails in another way
+  2    wrong flags or files
+  5    packages, hardware, Python, `gh` or GitHub are missing, or a write went wrong
+  6    a security concern, and nobody has said to go on
+  130  interrupted; the same command goes on from there";
+
+const BISECT_EXAMPLES: &str = "\
+Examples:
+  minrepro bisect x.py -s \"RuntimeError: expected\" --env 2.6.0=~/t26/bin/python --env 2.9.1=python3
+  minrepro bisect x.py -s \"RuntimeError: expected\" --versions 2.6.0,2.7.1,2.8.0 --install
+  minrepro bisect x.py -s \"RuntimeError: expected\" --pytorch ~/pytorch --issue 123456
+
+Exit status:
+  0    the change was found
+  1    all versions do the same
+  5    no version can tell, or there are fewer than two";
+
 /// Minimizes a Python script that shows a bug.
 ///
 /// Gives back the smallest script that still shows the same bug. The script itself is never changed, and nothing in its
@@ -80,10 +107,12 @@ pub enum Verb {
     /// before it is run, runs it, finds out when it was fixed or minimizes it, and drafts the comment. Nothing is written
     /// to the issue that was not shown before, word for word, and agreed to: PyTorch's policy on AI asks that a person has
     /// read what is posted. Every question can be answered in advance by the flag that it names.
+    #[command(after_long_help = SCRUB_EXAMPLES)]
     Scrub(Box<ScrubArgs>),
     /// Finds the version in which a bug came or went.
+    #[command(after_long_help = BISECT_EXAMPLES)]
     Bisect(BisectArgs),
-    /// Shows what a script would do that a stranger's script should not; runs nothing.
+    /// Shows what a script would do that a stranger's script should not; runs nothing. Ends with 6 where it finds something.
     Review(ReviewArgs),
     /// Lists the reduction passes, or explains one.
     Passes(PassesArgs),
@@ -506,7 +535,13 @@ fn size(text: &str) -> Result<u64, String> {
 fn environment(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((version, python)) if !version.is_empty() && !python.is_empty() => {
-            Ok((version.to_owned(), python.into()))
+            // Shells leave a `~` behind an equals sign as it is.
+            let home = std::env::var_os("HOME").filter(|it| !it.is_empty());
+            let path = match (python.strip_prefix("~/"), home) {
+                (Some(below), Some(home)) => PathBuf::from(home).join(below),
+                _ => PathBuf::from(python),
+            };
+            Ok((version.to_owned(), path))
         }
         _ => Err("it has the form VERSION=PYTHON".to_owned()),
     }
