@@ -27,7 +27,11 @@ pub(super) fn scrub(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failure>
         Failure::new(Exit::Usage, error).hint("name another by `--dir FOLDER`")
     })?;
     let mut bench = Bench::new(run_args(&args.probe), printer)?;
-    let report = go(&settings, &tools, &mut bench, printer)?;
+    let report = go(&settings, &tools, &mut bench, printer).map_err(|failure| match failure.exit {
+        // Whatever was interrupted: a run, too.
+        Exit::Interrupted(_) => failure.hint("run the same command again, it goes on from here"),
+        _ => failure,
+    })?;
     let text = serde_json::to_string_pretty(&report).unwrap_or_default();
     for (name, text) in [("report.json", Some(&text)), ("comment.md", report.comment.as_ref())] {
         let file = settings.folder.join(name);

@@ -3,6 +3,7 @@
 
 use std::{
     collections::VecDeque,
+    io::{BufRead, BufReader},
     path::Path,
     process::{Output, Stdio},
     sync::Mutex,
@@ -15,7 +16,7 @@ use super::{
     flow::{BROKEN, Place, has_gh},
     server::Fault,
 };
-use crate::support::tell;
+use crate::support::{command, tell};
 
 /// Runs a scrub whose process the server knows.
 fn run(place: &Place, python: &Path) -> Output {
@@ -119,6 +120,22 @@ fn ctrl_c_at_any_call_finishes_what_was_begun_and_begins_nothing() {
     let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n=====\n"));
     tell(&format!("Ctrl-C: {count} of {count} as they should be"));
+}
+
+#[test]
+fn ctrl_c_while_the_script_runs_says_how_to_go_on() {
+    if !has_gh("Ctrl-C while the script runs") {
+        return;
+    }
+    let place = Place::new(world(&SMALL.replace("torch.stack", "import time\ntime.sleep(100)\ntorch.stack")));
+    let mut child = place.command(&BROKEN, &["--post"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.by_ref().any(|line| line.contains("with PyTorch 2.0.0")));
+    assert!(command("kill").arg("-INT").arg(child.id().to_string()).status().unwrap().success());
+    let rest: Vec<String> = lines.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:#?}");
+    assert!(rest.iter().any(|line| line.contains("run the same command again")), "{rest:#?}");
+    assert_eq!(place.server.calls().len(), 3);
 }
 
 #[test]
