@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use minrepro::{
-    cli::{Cli, Printer},
+    cli::{Cli, Printer, advised},
     commands, crash, runner,
 };
 
@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|verb| verb == "supervise") {
         return runner::supervise();
     }
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| advised(error).exit());
     let printer = Printer::new(cli.globals);
     match crash::caught(|| commands::run(cli, printer)) {
         Ok(exit) => exit.into(),

@@ -5,6 +5,8 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::scrub::issue::Repo;
+
 const EXAMPLES: &str = "\
 Examples:
   minrepro script.py --signature \"RuntimeError: expected scalar\"
@@ -42,6 +44,33 @@ Exit status:
   70   a bug in minrepro
   130  interrupted (143: terminated); the best so far was written";
 
+const SCRUB_EXAMPLES: &str = "\
+Examples:
+  minrepro scrub 123456 --dry-run                     shows all, writes nothing to the issue
+  minrepro scrub https://github.com/pytorch/pytorch/issues/123456
+  minrepro scrub 123456 --with einops --python ~/venvs/torch29/bin/python
+  minrepro scrub 123456 --versions 2.6.0,2.7.1,2.8.0 --install --pytorch ~/pytorch
+  minrepro scrub --from script.py --signature \"RuntimeError: expected scalar\"
+
+Exit status:
+  0    scrubbed, whatever came of it but for these
+  1    it no longer reproduces, or fails in another way
+  2    wrong flags or files
+  5    packages, hardware, Python, `gh` or GitHub are missing, or a write went wrong
+  6    a security concern, and nobody has said to go on
+  130  interrupted; the same command goes on from there";
+
+const BISECT_EXAMPLES: &str = "\
+Examples:
+  minrepro bisect x.py -s \"RuntimeError: expected\" --env 2.6.0=~/t26/bin/python --env 2.9.1=python3
+  minrepro bisect x.py -s \"RuntimeError: expected\" --versions 2.6.0,2.7.1,2.8.0 --install
+  minrepro bisect x.py -s \"RuntimeError: expected\" --pytorch ~/pytorch --issue 123456
+
+Exit status:
+  0    the change was found
+  1    all versions do the same
+  5    no version can tell, or there are fewer than two";
+
 /// Minimizes a Python script that shows a bug.
 ///
 /// Gives back the smallest script that still shows the same bug. The script itself is never changed, and nothing in its
@@ -78,10 +107,12 @@ pub enum Verb {
     /// before it is run, runs it, finds out when it was fixed or minimizes it, and drafts the comment. Nothing is written
     /// to the issue that was not shown before, word for word, and agreed to: PyTorch's policy on AI asks that a person has
     /// read what is posted. Every question can be answered in advance by the flag that it names.
+    #[command(after_long_help = SCRUB_EXAMPLES)]
     Scrub(Box<ScrubArgs>),
     /// Finds the version in which a bug came or went.
+    #[command(after_long_help = BISECT_EXAMPLES)]
     Bisect(BisectArgs),
-    /// Shows what a script would do that a stranger's script should not; runs nothing.
+    /// Shows what a script would do that a stranger's script should not; runs nothing. Ends with 6 where it finds something.
     Review(ReviewArgs),
     /// Lists the reduction passes, or explains one.
     Passes(PassesArgs),
@@ -300,15 +331,15 @@ pub struct VersionArgs {
 #[derive(Clone, Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct ScrubArgs {
-    /// The issue.
+    /// The issue, by its number or its address.
     #[arg(value_name = "NUMBER", required_unless_present = "from", conflicts_with = "from")]
-    pub number: Option<u64>,
+    pub issue: Option<Named>,
     /// An issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it (FILE.json), or a script; the network is not used.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
-    /// The repository.
-    #[arg(long, value_name = "OWNER/NAME", default_value = "pytorch/pytorch")]
-    pub repo: crate::scrub::issue::Repo,
+    /// The repository [default: that of the address, else pytorch/pytorch].
+    #[arg(long, value_name = "OWNER/NAME")]
+    pub repo: Option<Repo>,
     /// Where scripts, report and what is remembered go [default: scrub-NUMBER].
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
@@ -345,6 +376,35 @@ pub struct ScrubArgs {
     /// Where to look for the version in which it was fixed.
     #[command(flatten)]
     pub versions: VersionArgs,
+}
+
+/// An issue as the user names it: `7`, `#7`, `OWNER/NAME#7`, or its address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The repository, where it is told.
+    pub repo: Option<Repo>,
+    /// The number.
+    pub number: u64,
+}
+
+impl std::str::FromStr for Named {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let unknown = || "an issue is named by its number, or by its address".to_owned();
+        let number = |digits: &str| digits.parse().ok().filter(|it| *it > 0).ok_or_else(unknown);
+        let path = text.strip_prefix("https://").unwrap_or(text);
+        if let Some(path) = path.strip_prefix("github.com/") {
+            // What follows the number names a comment.
+            let path = path.split(['#', '?']).next().unwrap_or_default().trim_end_matches('/');
+            let (repo, digits) = path.split_once("/issues/").ok_or_else(unknown)?;
+            return Ok(Self { repo: Some(repo.parse()?), number: number(digits)? });
+        }
+        match text.split_once('#') {
+            Some(("", digits)) => Ok(Self { repo: None, number: number(digits)? }),
+            Some((repo, digits)) => Ok(Self { repo: Some(repo.parse()?), number: number(digits)? }),
+            None => Ok(Self { repo: None, number: number(text)? }),
+        }
+    }
 }
 
 /// What an issue is.
@@ -475,7 +535,13 @@ fn size(text: &str) -> Result<u64, String> {
 fn environment(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((version, python)) if !version.is_empty() && !python.is_empty() => {
-            Ok((version.to_owned(), python.into()))
+            // Shells leave a `~` behind an equals sign as it is.
+            let home = std::env::var_os("HOME").filter(|it| !it.is_empty());
+            let path = match (python.strip_prefix("~/"), home) {
+                (Some(below), Some(home)) => PathBuf::from(home).join(below),
+                _ => PathBuf::from(python),
+            };
+            Ok((version.to_owned(), path))
         }
         _ => Err("it has the form VERSION=PYTHON".to_owned()),
     }

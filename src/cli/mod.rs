@@ -3,6 +3,7 @@
 mod args;
 mod exit;
 mod printer;
+mod typo;
 
 pub use args::{
     Assume, BenchArgs, BisectArgs, CheckArgs, Cli, ColorWhen, CompletionsArgs, Format, Globals, PassesArgs,
@@ -11,3 +12,4 @@ pub use args::{
 };
 pub use exit::{Exit, Failure};
 pub use printer::Printer;
+pub use typo::{advised, command_like};

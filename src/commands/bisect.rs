@@ -6,9 +6,10 @@ use super::{lab::Bench, scrub, session::read};
 use crate::{
     cli::{BisectArgs, Exit, Failure, Printer},
     oracle::Spec,
+    runner::Interpreter,
     scrub::{
         bisect::{Answer, Probe, Question, environments, search},
-        change,
+        change::{self, History},
         issue::reported::parse_log,
     },
 };
@@ -27,13 +28,28 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
         let hint = error.hint;
         Failure::new(Exit::Usage, error).hint(hint)
     })?;
-    let tools = scrub::tools()?;
+    let tools = scrub::tools(printer)?;
     let found = environments(&scrub::environments(&args.versions), &tools, printer)?;
     if found.len() < 2 {
-        return Err(Failure::new(Exit::Environment, anyhow::anyhow!("there are {} versions to look at; it takes two", found.len()))
-            .hint("name some by `--env VERSION=PYTHON`, or let uv install them: `--versions 2.5.0,2.6.0 --install`; conda environments named `pytorch-VERSION` are found by themselves"));
+        let hint = if args.versions.install {
+            "what uv could not install is told above; or name what is there by `--env VERSION=PYTHON`"
+        } else {
+            "name some by `--env VERSION=PYTHON`, or let uv install them: `--versions 2.5.0,2.6.0 --install`; conda environments named `pytorch-VERSION` are found by themselves"
+        };
+        let there_are = match found.len() {
+            0 => "there is no version".to_owned(),
+            _ => format!("there is only version {}", found[0].version),
+        };
+        return Err(Failure::new(Exit::Environment, anyhow::anyhow!("{there_are} to look at; it takes two"))
+            .hint(hint));
     }
-    let bench = Bench::new(scrub::run_args(&args.probe), printer)?;
+    let mut run = scrub::run_args(&args.probe);
+    if run.python.is_none() {
+        // No probe is made by the user's own interpreter, which may be none that will do.
+        run.python =
+            found.iter().map(|it| &it.python).find(|it| Interpreter::find(Some(it)).is_ok()).cloned();
+    }
+    let bench = Bench::new(run, printer)?;
     let question = Question {
         code: program.text(),
         env: &[],
@@ -42,11 +58,15 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
         timeout: args.probe.timeout.unwrap_or(TIMEOUT),
     };
     let answer = search(&question, &found, &bench, printer)?;
-    let mut changes = Vec::new();
+    let mut history = History::default();
     if let (Some((before, after)), Some(checkout), Some(what)) =
         (&answer.change, &args.versions.pytorch, typed.iter().find_map(|it| parse_log(it)))
     {
-        changes = change::candidates(checkout, (before, after), args.issue, &what, &tools)?;
+        history = change::candidates(checkout, (before, after), args.issue, &what, &tools)?;
+    }
+    let History { changes, gaps } = history;
+    for gap in &gaps {
+        printer.warning(gap);
     }
     if args.json {
         let value = serde_json::json!({"answer": answer, "changes": changes});

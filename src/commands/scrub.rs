@@ -9,7 +9,7 @@ use crate::{
     scrub::{
         Report, Tools,
         bisect::Environments,
-        issue::actionable::Sort,
+        issue::{Repo, actionable::Sort},
         scrub as go,
         steps::{Posting, Settings, Source},
     },
@@ -20,14 +20,18 @@ const TIMEOUT: Duration = Duration::from_mins(2);
 
 pub(super) fn scrub(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failure> {
     let settings = settings(args)?;
-    let tools = tools()?;
+    let tools = tools(printer)?;
     std::fs::create_dir_all(&settings.folder).map_err(|error| {
         let error = anyhow::Error::new(error)
             .context(format!("could not make the folder `{}`", settings.folder.display()));
         Failure::new(Exit::Usage, error).hint("name another by `--dir FOLDER`")
     })?;
     let mut bench = Bench::new(run_args(&args.probe), printer)?;
-    let report = go(&settings, &tools, &mut bench, printer)?;
+    let report = go(&settings, &tools, &mut bench, printer).map_err(|failure| match failure.exit {
+        // Whatever was interrupted: a run, too.
+        Exit::Interrupted(_) => failure.hint("run the same command again, it goes on from here"),
+        _ => failure,
+    })?;
     let text = serde_json::to_string_pretty(&report).unwrap_or_default();
     for (name, text) in [("report.json", Some(&text)), ("comment.md", report.comment.as_ref())] {
         let file = settings.folder.join(name);
@@ -57,11 +61,14 @@ fn tell(report: &Report, settings: &Settings, printer: Printer) {
         printer.note(&format!("next: {next}"));
     }
     printer.note(&format!("report: {}", settings.folder.join("report.json").display()));
+    if report.interrupted.is_some() && report.plan.iter().any(|it| it.state != "done") {
+        printer.always("interrupted: run the same command again, it goes on from here");
+    }
 }
 
 /// The tools of the user.
-pub(super) fn tools() -> Result<Tools, Failure> {
-    Tools::start().map_err(|error| {
+pub(super) fn tools(printer: Printer) -> Result<Tools, Failure> {
+    Tools::start(printer).map_err(|error| {
         Failure::new(Exit::Environment, anyhow::Error::new(error).context("could not listen to signals"))
     })
 }
@@ -91,8 +98,18 @@ pub(super) fn environments(args: &VersionArgs) -> Environments {
 }
 
 fn settings(args: &ScrubArgs) -> Result<Settings, Failure> {
-    let source = match (&args.number, &args.from) {
-        (Some(number), None) => Source::GitHub(*number),
+    let told = args.issue.as_ref().and_then(|it| it.repo.clone());
+    if let (Some(told), Some(repo)) = (&told, &args.repo)
+        && told != repo
+    {
+        return Err(Failure::usage(format!("the issue is of {told}, and `--repo` names {repo}"))
+            .hint("leave `--repo` out, or name the issue by its number"));
+    }
+    let repo = told
+        .or_else(|| args.repo.clone())
+        .unwrap_or_else(|| Repo { owner: "pytorch".to_owned(), name: "pytorch".to_owned() });
+    let source = match (&args.issue, &args.from) {
+        (Some(issue), None) => Source::GitHub(issue.number),
         (None, Some(file)) if file.extension().is_some_and(|it| it == "json") => Source::Saved(file.clone()),
         (None, Some(file)) => Source::Script(file.clone()),
         _ => return Err(Failure::usage("name an issue by its number, or a file by `--from FILE`")),
@@ -105,7 +122,7 @@ fn settings(args: &ScrubArgs) -> Result<Settings, Failure> {
     };
     Ok(Settings {
         source,
-        repo: args.repo.clone(),
+        repo,
         folder: args.dir.clone().unwrap_or_else(|| PathBuf::from(format!("scrub-{name}"))),
         posting: match (args.dry_run, args.post) {
             (true, _) => Posting::DryRun,

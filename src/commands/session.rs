@@ -19,7 +19,7 @@ use super::{
     repeat::{Repeated, repeated},
 };
 use crate::{
-    cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen},
+    cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen, command_like},
     engine::{Candidate, Halt, Judge, Judged},
     journal::{Journal, Settled},
     oracle::{
@@ -740,7 +740,11 @@ pub(super) fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
     }
     let bytes =
         std::fs::read(script).with_context(|| format!("could not read `{shown}`")).map_err(|error| {
-            Failure::new(Exit::Usage, error).hint("name a script that is there and can be read")
+            let hint = match script.to_str().and_then(command_like) {
+                Some(name) => format!("there is a command `{name}`; else name a script that is there"),
+                None => "name a script that is there and can be read".to_owned(),
+            };
+            Failure::new(Exit::Usage, error).hint(hint)
         })?;
     let program = Program::read(&bytes).map_err(|error| not_python(script, &bytes, error))?;
     if program.body().is_empty() {

@@ -227,6 +227,11 @@ pub fn search(
         search.learn(found);
     }
     let change = search.change();
+    if let Some((before, after)) = change
+        && search.probes[before..after].iter().any(|it| matches!(it, Some(Probe::Broken(_))))
+    {
+        printer.note("     one that can not tell may show the bug in other words; a `--signature` that fits both narrows it down");
+    }
     let version = |at: usize| environments[at].version.clone();
     Ok(Answer {
         is_fixed: change.is_some_and(|(before, _)| search.shows(before) == Some(true)),
@@ -257,9 +262,9 @@ pub fn environments(
     let mut found: Vec<Environment> =
         from.named.iter().map(|(version, python)| plain(version, python.clone())).collect();
     if from.named.is_empty() && from.versions.is_empty() {
-        let said = tools.call(&Call::new(["conda", "env", "list", "--json"]))?;
-        if said.is_well() {
-            found.extend(parse_conda(&said.stdout));
+        match of_conda(tools)? {
+            Ok(environments) => found.extend(environments),
+            Err(why) => printer.warning(&format!("conda does not tell its environments: {why}")),
         }
     }
     for version in &from.versions {
@@ -273,28 +278,47 @@ pub fn environments(
     Ok(found)
 }
 
-/// The environments named `pytorch-VERSION`, with what their activation would set.
-fn parse_conda(text: &str) -> Vec<Environment> {
+/// What conda has; nothing where there is no conda.
+fn of_conda(tools: &Tools) -> Result<Result<Vec<Environment>, String>, Failure> {
+    // Where a shell function stands for it, only the variable names the program.
+    let named = std::env::var("CONDA_EXE").ok().filter(|it| !it.is_empty());
+    let mut why = None;
+    for program in named.iter().map(String::as_str).chain(["conda"]) {
+        // Some releases print no JSON for the first.
+        for words in [["env", "list", "--json"], ["info", "--envs", "--json"]] {
+            let said = tools.call(&Call::new(std::iter::once(program).chain(words)))?;
+            if said.is_missing {
+                break;
+            }
+            if let Some(found) = parse_conda(&said.stdout).filter(|_| said.is_well()) {
+                return Ok(Ok(found));
+            }
+            let line = said.stderr.lines().map(str::trim).find(|line| !line.is_empty());
+            why.get_or_insert_with(|| line.unwrap_or("it prints no JSON").to_owned());
+        }
+    }
+    Ok(why.map_or_else(|| Ok(Vec::new()), Err))
+}
+
+/// The environments named `pytorch-VERSION`, with what their activation would set; none if it is not conda's JSON.
+fn parse_conda(text: &str) -> Option<Vec<Environment>> {
     #[derive(serde::Deserialize)]
     struct List {
-        #[serde(default)]
         envs: Vec<PathBuf>,
     }
-    let list: List = serde_json::from_str(text).unwrap_or(List { envs: Vec::new() });
-    let paths = list.envs.into_iter();
-    paths
-        .filter_map(|path| {
-            let name = path.file_name()?.to_str()?.to_owned();
-            let version = name.strip_prefix("pytorch-")?.to_owned();
-            let search = std::env::var("PATH").unwrap_or_default();
-            let env = vec![
-                ("CONDA_PREFIX".to_owned(), path.to_string_lossy().into_owned()),
-                ("CONDA_DEFAULT_ENV".to_owned(), name.clone()),
-                ("PATH".to_owned(), format!("{}:{search}", path.join("bin").display())),
-            ];
-            Some(Environment { version, python: path.join("bin/python"), env })
-        })
-        .collect()
+    let list: List = serde_json::from_str(text).ok()?;
+    let environments = list.envs.into_iter().filter_map(|path| {
+        let name = path.file_name()?.to_str()?.to_owned();
+        let version = name.strip_prefix("pytorch-")?.to_owned();
+        let search = std::env::var("PATH").unwrap_or_default();
+        let env = vec![
+            ("CONDA_PREFIX".to_owned(), path.to_string_lossy().into_owned()),
+            ("CONDA_DEFAULT_ENV".to_owned(), name.clone()),
+            ("PATH".to_owned(), format!("{}:{search}", path.join("bin").display())),
+        ];
+        Some(Environment { version, python: path.join("bin/python"), env })
+    });
+    Some(environments.collect())
 }
 
 /// An environment with this version of PyTorch, made by uv if it may be.
@@ -338,21 +362,14 @@ fn of_uv(
     ];
     for mut call in calls {
         call.limit = Duration::from_mins(20);
+        call.is_told = true;
         printer.note(&format!("     {}", call.shown()));
         let said = tools.call(&call)?;
         if said.is_missing {
-            return Ok(Err("`uv` is not installed".to_owned()));
+            return Ok(Err("`uv` is not installed; https://docs.astral.sh/uv tells how to".to_owned()));
         }
         if !said.is_well() {
-            let why = said
-                .stderr
-                .lines()
-                .rev()
-                .find(|line| !line.trim().is_empty())
-                .unwrap_or("uv failed")
-                .trim()
-                .to_owned();
-            return Ok(Err(why));
+            return Ok(Err(why_uv_failed(&said.stderr)));
         }
     }
     match std::fs::File::create(folder.join(".complete")) {
@@ -361,12 +378,30 @@ fn of_uv(
     }
 }
 
-/// The newest Python that has wheels of a version of PyTorch.
+/// What uv could not do, and the last of its causes.
+fn why_uv_failed(stderr: &str) -> String {
+    let lines: Vec<&str> = stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let at = lines.iter().position(|it| it.starts_with("error:")).unwrap_or(0);
+    let Some((first, rest)) = lines.get(at..).and_then(<[&str]>::split_first) else {
+        return "uv failed and did not say why".to_owned();
+    };
+    let first = first.trim_start_matches("error:").trim();
+    let cause = rest.iter().rfind(|it| it.starts_with("cause:") || it.starts_with("Caused by:"));
+    match cause.and_then(|it| it.split_once(": ")) {
+        Some((_, cause)) => format!("{first}: {cause}"),
+        None => first.to_owned(),
+    }
+}
+
+/// The Pythons that have wheels of a version of PyTorch and that its compiler works on; one that is there will do.
 fn python_for(version: &str) -> &'static str {
     match numbers(version).as_slice() {
-        [1, ..] => "3.10",
-        [2, 0 | 1, ..] => "3.11",
-        _ => "3.12",
+        [1, ..] | [2, 0, ..] => ">=3.8,<3.11",
+        [2, 1..=3, ..] => ">=3.8,<3.12",
+        [2, 4, ..] => ">=3.8,<3.13",
+        [2, 5, ..] => ">=3.9,<3.13",
+        [2, 6..=8, ..] => ">=3.9,<3.14",
+        _ => ">=3.10,<3.14",
     }
 }
 
@@ -444,13 +479,49 @@ mod tests {
     }
 
     #[test]
+    fn what_uv_says_is_put_in_a_line() {
+        for (stderr, told) in [
+            (
+                "error: Request failed after 3 retries in 12.3s\n  cause: Failed to download `https://x`\n  cause: dns error\n",
+                "Request failed after 3 retries in 12.3s: dns error",
+            ),
+            (
+                "warning: Failed to inspect `/x`\n  cause: no such thing\n\nerror: No interpreter found for Python 3.12\n",
+                "No interpreter found for Python 3.12",
+            ),
+            (
+                "error: Failed to fetch\n  Caused by: operation timed out\n",
+                "Failed to fetch: operation timed out",
+            ),
+            ("Killed\n", "Killed"),
+            ("", "uv failed and did not say why"),
+        ] {
+            assert_eq!(why_uv_failed(stderr), told);
+        }
+    }
+
+    #[test]
+    fn pythons_are_those_on_which_a_version_compiles() {
+        for (version, range) in [
+            ("1.13.1", ">=3.8,<3.11"),
+            ("2.0.1", ">=3.8,<3.11"),
+            ("2.3.0", ">=3.8,<3.12"),
+            ("2.6.0+cpu", ">=3.9,<3.14"),
+            ("2.9.1", ">=3.10,<3.14"),
+            ("2.10.0", ">=3.10,<3.14"),
+        ] {
+            assert_eq!(python_for(version), range);
+        }
+    }
+
+    #[test]
     fn condas_environments_are_told_by_their_names() {
-        let found = parse_conda(r#"{"envs": ["/c", "/c/envs/pytorch-2.1.0", "/c/envs/other"]}"#);
+        let found = parse_conda(r#"{"envs": ["/c", "/c/envs/pytorch-2.1.0", "/c/envs/other"]}"#).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(
             (found[0].version.as_str(), found[0].python.to_str()),
             ("2.1.0", Some("/c/envs/pytorch-2.1.0/bin/python"))
         );
-        assert!(parse_conda("no json").is_empty());
+        assert!(parse_conda("# conda environments:\n").is_none());
     }
 }

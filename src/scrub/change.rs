@@ -34,45 +34,81 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// How many are worth showing.
 const MOST: usize = 5;
 
-/// Candidates between two versions, the likeliest first; none if the checkout does not know the versions.
+/// What the history tells.
+#[derive(Debug, Default)]
+pub struct History {
+    /// Candidates, the likeliest first.
+    pub changes: Vec<Change>,
+    /// Why there may be more, for people.
+    pub gaps: Vec<String>,
+}
+
+/// Something that speaks for the commits that a search of the history lists.
+struct Clue {
+    /// The end of the search's command line.
+    args: Vec<String>,
+    /// How much it says, the less the more commits it lists.
+    weight: fn(hits: usize, depth: u32) -> u32,
+    /// How far from the end of the traceback.
+    depth: u32,
+    reason: String,
+}
+
+/// So many commits are listed for a clue; what has as many says little.
+const LISTED: usize = 300;
+
+/// Candidates between two versions; none if the checkout does not know the versions.
 pub fn candidates(
     checkout: &Path,
     versions: (&str, &str),
     number: Option<u64>,
     what: &What,
     tools: &Tools,
-) -> Result<Vec<Change>, Interrupted> {
+) -> Result<History, Interrupted> {
     let started = Instant::now();
-    let git = |args: &[&str]| -> Result<Option<String>, Interrupted> {
-        let left = LIMIT.saturating_sub(started.elapsed());
-        if left.is_zero() {
-            return Ok(None);
-        }
+    let git = |args: &[&str]| {
         let mut call = Call::new(std::iter::once("git").chain(args.iter().copied()));
         call.folder = Some(checkout.to_owned());
-        call.limit = left;
+        call.limit = LIMIT.saturating_sub(started.elapsed());
         call.env = vec![("GIT_OPTIONAL_LOCKS", Some("0".to_owned())), ("GIT_PAGER", Some("cat".to_owned()))];
-        let said = tools.call(&call)?;
-        Ok(said.is_well().then_some(said.stdout))
+        call
     };
     let mut ends = Vec::new();
     for version in [versions.0, versions.1] {
-        let version = version.split('+').next().unwrap_or(version);
-        let mut known = None;
-        for name in [format!("v{version}"), version.to_owned(), format!("v{version}-rc1")] {
-            if git(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")])?.is_some() {
-                known = Some(name);
-                break;
-            }
-        }
-        let Some(known) = known else { return Ok(Vec::new()) };
-        ends.push(known);
+        let plain = version.split('+').next().unwrap_or(version);
+        let names = [format!("v{plain}"), plain.to_owned(), format!("v{plain}-rc1")];
+        let calls: Vec<Call> = names
+            .iter()
+            .map(|name| git(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")]))
+            .collect();
+        let said = tools.call_all(&calls)?;
+        let Some((name, _)) = names.into_iter().zip(said).find(|(_, said)| said.is_well()) else {
+            let gap =
+                format!("`{}` has no tag of {version}; `git fetch --tags` may bring it", checkout.display());
+            return Ok(History { gaps: vec![gap], ..History::default() });
+        };
+        ends.push(name);
     }
     let range = format!("{}..{}", ends[0], ends[1]);
+    let listed = format!("--max-count={LISTED}");
+    let clues = clues(number, what);
+    let calls: Vec<Call> = clues
+        .iter()
+        .map(|clue| {
+            let args = ["log", "--format=%h%x09%s", &listed, &range];
+            git(&args.into_iter().chain(clue.args.iter().map(String::as_str)).collect::<Vec<_>>())
+        })
+        .collect();
+    let mut history = History::default();
     let mut found: BTreeMap<String, Change> = BTreeMap::new();
-    let mut credit = |log: Option<String>, score: u32, reason: &str| {
-        for line in log.unwrap_or_default().lines() {
-            let Some((commit, subject)) = line.split_once('\t') else { continue };
+    for (clue, said) in clues.into_iter().zip(tools.call_all(&calls)?) {
+        if !said.is_well() {
+            history.gaps.push(format!("not searched to the end, for lack of time: whether {}", clue.reason));
+            continue;
+        }
+        let lines: Vec<(&str, &str)> = said.stdout.lines().filter_map(|it| it.split_once('\t')).collect();
+        let score = (clue.weight)(lines.len(), clue.depth);
+        for (commit, subject) in lines {
             let change = found.entry(commit.to_owned()).or_insert_with(|| Change {
                 commit: commit.to_owned(),
                 subject: subject.to_owned(),
@@ -81,42 +117,50 @@ pub fn candidates(
                 reasons: Vec::new(),
             });
             change.score += score;
-            change.reasons.push(reason.to_owned());
+            change.reasons.push(clue.reason.clone());
         }
-    };
-    let log = ["log", "--format=%h%x09%s", "--max-count=300"];
-    let with = |rest: &[&str]| -> Vec<String> {
-        log.iter().chain([&range.as_str()]).chain(rest).map(|it| (*it).to_owned()).collect()
-    };
-    let ask = |args: Vec<String>| git(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    history.changes = found.into_values().collect();
+    history.changes.sort_by(|a, b| b.score.cmp(&a.score).then(a.commit.cmp(&b.commit)));
+    history.changes.truncate(MOST);
+    Ok(history)
+}
+
+/// What to look for. No file and no word alone is enough for a claim.
+fn clues(number: Option<u64>, what: &What) -> Vec<Clue> {
+    let mut clues = Vec::new();
+    let owned = |args: &[&str]| args.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
     if let Some(number) = number {
-        let pattern = format!("(#|issues/){number}([^0-9]|$)");
-        credit(
-            ask(with(&["--extended-regexp", &format!("--grep={pattern}")]))?,
-            10,
-            "its message names the issue",
-        );
+        let pattern = format!("--grep=(#|issues/){number}([^0-9]|$)");
+        let reason = "its message names the issue".to_owned();
+        clues.push(Clue {
+            args: owned(&["--extended-regexp", &pattern]),
+            weight: |_, _| 10,
+            depth: 0,
+            reason,
+        });
     }
     if let What::Exception { files, .. } = what {
-        for (depth, file) in files.iter().rev().take(4).enumerate() {
-            credit(
-                ask(with(&["--", file]))?,
-                4 - depth as u32,
-                &format!("it changes {file}, which the traceback names"),
-            );
+        for (depth, file) in (0..).zip(files.iter().rev().take(4)) {
+            let reason = format!("it changes {file}, which the traceback names");
+            let weight = |hits, depth| 4 - depth + u32::from(hits <= 3);
+            clues.push(Clue { args: owned(&["--", file]), weight, depth, reason });
         }
     }
     for word in keywords(what) {
-        credit(
-            ask(with(&["--regexp-ignore-case", "--fixed-strings", &format!("--grep={word}")]))?,
-            2,
-            &format!("its message has `{word}`"),
-        );
+        let pattern = format!("--grep={word}");
+        let weight = |hits, _| match hits {
+            0..=3 => 5,
+            4..=10 => 4,
+            11..=50 => 3,
+            _ if hits < LISTED => 2,
+            _ => 1,
+        };
+        let reason = format!("its message has `{word}`");
+        let args = owned(&["--regexp-ignore-case", "--fixed-strings", &pattern]);
+        clues.push(Clue { args, weight, depth: 0, reason });
     }
-    let mut found: Vec<Change> = found.into_values().collect();
-    found.sort_by(|a, b| b.score.cmp(&a.score).then(a.commit.cmp(&b.commit)));
-    found.truncate(MOST);
-    Ok(found)
+    clues
 }
 
 /// The number in `Subject (#123)`.

@@ -82,7 +82,9 @@ impl From<GhError> for Failure {
             }
             GhError::TooOld(_) => "install a newer one from https://cli.github.com",
             GhError::NotLoggedIn => "log in by `gh auth login`",
-            GhError::RateLimited => "wait an hour; `gh api rate_limit` tells when",
+            GhError::RateLimited => {
+                "wait some minutes, an hour at most; `gh api rate_limit` tells when, and it goes on from here"
+            }
             GhError::Offline(_) | GhError::Server(_) => "try again; it goes on from here",
             GhError::NotFound => "check the number, and the repository: `--repo OWNER/NAME`",
             GhError::Forbidden(_) => "`gh auth status` tells who is logged in and with which rights",
@@ -200,13 +202,13 @@ impl<'a> GitHub<'a> {
         gh(argv)
     }
 
-    /// Carries out a write, once.
+    /// Carries out a write, once. The caller holds signals back, so that it is not left half done.
     pub fn write(&self, write: &Write) -> Result<(), GhError> {
         let call = self.command(write);
         if !is_about(&call.argv, &self.repo, self.number) {
             return Err(GhError::WrongTarget);
         }
-        let said = self.tools.call_through(&call);
+        let said = self.tools.call(&call)?;
         if said.is_well() { Ok(()) } else { Err(parse_failure(&said)) }
     }
 
@@ -221,9 +223,8 @@ impl<'a> GitHub<'a> {
             let failed: Vec<usize> = (0..calls.len())
                 .filter(|&at| !said[at].is_well() && parse_failure(&said[at]).may_pass())
                 .collect();
-            if failed.is_empty() {
-                break;
-            }
+            let Some(&first) = failed.first() else { break };
+            self.tools.note(&format!("     {}; again in {wait} s", parse_failure(&said[first])));
             self.tools.sleep(Duration::from_secs(wait))?;
             let again: Vec<Call> = failed.iter().map(|&at| calls[at].clone()).collect();
             for (at, new) in failed.into_iter().zip(self.tools.call_all(&again)?) {
@@ -296,22 +297,25 @@ fn parse_failure(said: &Said) -> GhError {
     let text = said.stderr.trim();
     let lower = text.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
+    // As `gh api` puts it, and as its other verbs do.
+    let is = |status: &str| has(&[&format!("http {status}"), &format!("status code: {status}")]);
     let line = first_line(said);
-    if said.status == Some(4) || has(&["http 401", "bad credentials", "gh auth login"]) {
+    if said.status == Some(4) || is("401") || has(&["bad credentials", "gh auth login"]) {
         GhError::NotLoggedIn
-    } else if has(&["rate limit", "http 429", "abuse detection"]) {
+    } else if is("429") || has(&["rate limit", "abuse detection"]) {
         GhError::RateLimited
-    } else if has(&["http 404", "could not resolve to a"]) {
+    } else if is("404") || has(&["could not resolve to a"]) {
         GhError::NotFound
-    } else if has(&[
-        "http 403",
-        "must have push access",
-        "resource not accessible",
-        "does not have permission",
-        "does not have the correct permissions",
-    ]) {
+    } else if is("403")
+        || has(&[
+            "must have push access",
+            "resource not accessible",
+            "does not have permission",
+            "does not have the correct permissions",
+        ])
+    {
         GhError::Forbidden(line)
-    } else if has(&["http 50"]) {
+    } else if is("50") {
         GhError::Server(line)
     } else if said.status.is_none()
         || has(&[
@@ -352,6 +356,12 @@ mod tests {
             (Some(1), "gh: Bad credentials (HTTP 401)", GhError::NotLoggedIn),
             (Some(1), "gh: API rate limit exceeded for user ID 1. (HTTP 403)", GhError::RateLimited),
             (Some(1), "gh: Not Found (HTTP 404)", GhError::NotFound),
+            (Some(1), "non-200 OK status code: 429 Too Many Requests body: \"\"", GhError::RateLimited),
+            (
+                Some(1),
+                "GraphQL: You have exceeded a secondary rate limit. Please wait a few minutes (addComment)",
+                GhError::RateLimited,
+            ),
             (
                 Some(1),
                 "GraphQL: Could not resolve to an issue or pull request with the number of 7. (repository.issue)",
@@ -361,6 +371,7 @@ mod tests {
             assert_eq!(failed(status, text), expected, "{text}");
         }
         assert!(matches!(failed(Some(1), "gh: Must have push access (HTTP 403)"), GhError::Forbidden(_)));
+        assert!(failed(Some(1), "non-200 OK status code: 502 Bad Gateway body: \"\"").may_pass());
         assert!(failed(Some(1), "gh: HTTP 502").may_pass() && failed(None, "").may_pass());
         assert!(failed(Some(1), "error connecting to api.github.com").may_pass());
         assert!(!failed(Some(1), "something else").may_pass());

@@ -30,9 +30,10 @@ pub use tool::{Call, Tools};
 use crate::{
     cli::{Exit, Failure, Printer},
     scrub::{
-        gh::GitHub,
+        gh::{GhError, GitHub},
         issue::{Issue, actionable::Sort},
         state::State,
+        tool::Interrupted,
     },
 };
 
@@ -113,6 +114,7 @@ pub fn scrub(
         match restored {
             Ok(saved) => printer
                 .note(&format!("     an earlier scrub was cut short; your subscription is {saved:?} again")),
+            Err(GhError::Interrupted(signal)) => return Err(Interrupted(signal).into()),
             Err(error) => printer.warning(&format!(
                 "an earlier scrub was cut short, and your subscription could not be restored: {error}"
             )),

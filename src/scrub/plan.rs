@@ -120,6 +120,10 @@ pub fn carry_out(
     let file = subscription::file(&state.repo, issue.number);
     let saved = match subscription::save(file.as_deref(), issue, github) {
         Ok(saved) => Some(saved),
+        Err(GhError::Interrupted(signal)) => {
+            carried.interrupted = Some(signal);
+            return carried;
+        }
         Err(error) => {
             carried.troubles.push(format!(
                 "could not save whether you are subscribed: {error}; it is left as it will be"
@@ -127,10 +131,12 @@ pub fn carry_out(
             None
         }
     };
+    // From here to the end of the restoring nothing is left half done.
+    tools.hold();
     let (mut is_subscribing, mut is_closed) = (false, false);
     for (index, write) in writes.iter().enumerate() {
-        if let Err(interrupted) = tools.check() {
-            carried.interrupted = Some(interrupted.0);
+        if tools.check().is_err() {
+            carried.troubles.extend(not_tried(&writes[index..], github));
             break;
         }
         let outcome = if matches!(write, Write::Comment { .. }) && write.is_done(issue) {
@@ -144,11 +150,7 @@ pub fn carry_out(
             is_subscribing |= outcome.is_made && !matches!(write, Write::Labels { .. });
             is_closed |= write.closes();
         }
-        let shown = github.command(write).shown();
-        let command = match shown.split_once('\n') {
-            Some((first, _)) => format!("{first} …"),
-            None => shown,
-        };
+        let command = github.command(write).in_short();
         match outcome.state {
             "done" => printer.note(&format!("done: {command}")),
             "failed" => carried.troubles.push(format!("not done: {command}: {}", outcome.why)),
@@ -159,10 +161,7 @@ pub fn carry_out(
         }
         if outcome.state != "done" {
             // What follows may rest on it.
-            let rest = writes[index + 1..]
-                .iter()
-                .map(|write| format!("not tried: {}", github.command(write).shown()));
-            carried.troubles.extend(rest);
+            carried.troubles.extend(not_tried(&writes[index + 1..], github));
             break;
         }
     }
@@ -181,7 +180,12 @@ pub fn carry_out(
     } else {
         subscription::forget(file.as_deref());
     }
+    carried.interrupted = tools.release().map(|it| it.0);
     carried
+}
+
+fn not_tried<'w>(writes: &'w [Write], github: &'w GitHub<'_>) -> impl Iterator<Item = String> + 'w {
+    writes.iter().map(|write| format!("not tried: {}", github.command(write).in_short()))
 }
 
 struct One {
@@ -242,9 +246,12 @@ fn restore(
         return Ok(());
     }
     let mut now = github.subscription(&issue.node_id)?;
-    for _ in 0..AUTO_SUBSCRIPTION {
+    for attempt in 0..AUTO_SUBSCRIPTION {
         if !is_subscribing || now == Subscription::Subscribed {
             break;
+        }
+        if attempt == 0 {
+            tools.note("     waiting until GitHub has subscribed you, to undo that");
         }
         tools.sleep(Duration::from_secs(1))?;
         now = github.subscription(&issue.node_id)?;

@@ -4,7 +4,7 @@
 use std::{
     path::PathBuf,
     process::Stdio,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -15,7 +15,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use crate::cli::{Exit, Failure};
+use crate::cli::{Exit, Failure, Printer};
 
 /// A program to be called.
 #[derive(Clone, Debug)]
@@ -28,18 +28,30 @@ pub struct Call {
     pub folder: Option<PathBuf>,
     /// How long it may take.
     pub limit: Duration,
+    /// Whether the user was told of it beforehand; else it is told once it takes long.
+    pub is_told: bool,
 }
+
+/// After so long the user wants to know what is waited for.
+const LONG: Duration = Duration::from_secs(4);
 
 impl Call {
     /// A call with a minute's time.
     pub fn new<T: Into<String>>(argv: impl IntoIterator<Item = T>) -> Self {
         let argv = argv.into_iter().map(Into::into).collect();
-        Self { argv, env: Vec::new(), folder: None, limit: Duration::from_mins(1) }
+        Self { argv, env: Vec::new(), folder: None, limit: Duration::from_mins(1), is_told: false }
     }
 
     /// As a shell takes it.
     pub fn shown(&self) -> String {
         shlex::try_join(self.argv.iter().map(String::as_str)).unwrap_or_else(|_| self.argv.join(" "))
+    }
+
+    /// Its beginning, for a line that mentions it.
+    pub fn in_short(&self) -> String {
+        let shown = self.shown();
+        let short: String = shown.lines().next().unwrap_or_default().chars().take(80).collect();
+        if short.len() == shown.len() { short } else { format!("{short} …") }
     }
 }
 
@@ -67,6 +79,21 @@ impl Said {
 pub struct Tools {
     runtime: Runtime,
     signals: Mutex<Vec<(i32, Signal)>>,
+    hold: Mutex<Hold>,
+    printer: Printer,
+}
+
+/// What becomes of a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hold {
+    /// It ends what is waited for.
+    Off,
+    /// It is kept for later.
+    On,
+    /// This one was kept; the next ends what is waited for.
+    Heard(i32),
+    /// This one was the next: nothing is waited for any more.
+    Over(i32),
 }
 
 /// A signal asked for the end.
@@ -82,7 +109,7 @@ impl From<Interrupted> for Failure {
 
 impl Tools {
     /// Begins to listen.
-    pub fn start() -> std::io::Result<Self> {
+    pub fn start(printer: Printer) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let signals = runtime.block_on(async {
             let mut signals = Vec::new();
@@ -91,7 +118,7 @@ impl Tools {
             }
             Ok::<_, std::io::Error>(signals)
         })?;
-        Ok(Self { runtime, signals: Mutex::new(signals) })
+        Ok(Self { runtime, signals: Mutex::new(signals), hold: Mutex::new(Hold::Off), printer })
     }
 
     /// Calls all at the same time and waits for all.
@@ -99,7 +126,8 @@ impl Tools {
         self.wait(async {
             let mut running = JoinSet::new();
             for (index, call) in calls.iter().cloned().enumerate() {
-                running.spawn(async move { (index, said(&call).await) });
+                let printer = self.printer;
+                running.spawn(async move { (index, patiently(&call, printer).await) });
             }
             let mut all = running.join_all().await;
             all.sort_by_key(|(index, _)| *index);
@@ -109,12 +137,29 @@ impl Tools {
 
     /// Calls one.
     pub fn call(&self, call: &Call) -> Result<Said, Interrupted> {
-        self.wait(said(call))
+        self.wait(patiently(call, self.printer))
     }
 
-    /// Calls one to its end, whatever is asked meanwhile: what it changes must not be left half done.
-    pub fn call_through(&self, call: &Call) -> Said {
-        self.runtime.block_on(said(call))
+    /// From now on a first signal ends nothing, so that what was begun is finished; `check` tells of it. A second does.
+    pub fn hold(&self) {
+        *self.held() = Hold::On;
+    }
+
+    /// Signals end what is waited for again; the one that was kept.
+    pub fn release(&self) -> Option<Interrupted> {
+        match std::mem::replace(&mut *self.held(), Hold::Off) {
+            Hold::Heard(signal) | Hold::Over(signal) => Some(Interrupted(signal)),
+            Hold::Off | Hold::On => None,
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Hold> {
+        self.hold.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A line to the user about what is waited for.
+    pub fn note(&self, line: &str) {
+        self.printer.note(line);
     }
 
     /// Waits.
@@ -136,27 +181,65 @@ impl Tools {
 
     /// Whether a signal came meanwhile.
     pub fn check(&self) -> Result<(), Interrupted> {
-        self.wait(tokio::task::yield_now())
+        self.wait(tokio::task::yield_now())?;
+        match *self.held() {
+            Hold::Heard(signal) | Hold::Over(signal) => Err(Interrupted(signal)),
+            Hold::Off | Hold::On => Ok(()),
+        }
     }
 
     fn wait<T>(&self, what: impl Future<Output = T>) -> Result<T, Interrupted> {
+        if let Hold::Over(signal) = *self.held() {
+            return Err(Interrupted(signal));
+        }
         let mut signals = self.signals.lock().unwrap_or_else(PoisonError::into_inner);
         self.runtime.block_on(async {
-            let signal = std::future::poll_fn(|context| {
-                for (number, signal) in signals.iter_mut() {
-                    if signal.poll_recv(context).is_ready() {
-                        return std::task::Poll::Ready(*number);
+            let mut what = std::pin::pin!(what);
+            loop {
+                let signal = std::future::poll_fn(|context| {
+                    for (number, signal) in signals.iter_mut() {
+                        if signal.poll_recv(context).is_ready() {
+                            return std::task::Poll::Ready(*number);
+                        }
                     }
+                    std::task::Poll::Pending
+                });
+                tokio::select! {
+                    biased;
+                    number = signal => self.hear(number)?,
+                    value = &mut what => return Ok(value),
                 }
-                std::task::Poll::Pending
-            });
-            tokio::select! {
-                biased;
-                number = signal => Err(Interrupted(number)),
-                value = what => Ok(value),
             }
         })
     }
+
+    fn hear(&self, signal: i32) -> Result<(), Interrupted> {
+        let mut hold = self.held();
+        match *hold {
+            Hold::On => {
+                *hold = Hold::Heard(signal);
+                let line = "     interrupted: what was begun is finished first; once more ends it at once";
+                self.printer.always(line);
+                return Ok(());
+            }
+            Hold::Heard(_) => *hold = Hold::Over(signal),
+            Hold::Off | Hold::Over(_) => {}
+        }
+        Err(Interrupted(signal))
+    }
+}
+
+/// Calls, and says so where it takes long.
+async fn patiently(call: &Call, printer: Printer) -> Said {
+    let mut running = std::pin::pin!(said(call));
+    if !call.is_told {
+        tokio::select! {
+            biased;
+            said = &mut running => return said,
+            () = tokio::time::sleep(LONG) => printer.note(&format!("     waiting for `{}`", call.in_short())),
+        }
+    }
+    running.await
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one file of this room that starts processes")]

@@ -31,6 +31,8 @@ fn wrong_flags() {
         &["--signatur", "a similar argument exists: '--signature'"],
     );
     refused(&place, &[], 2, &["SCRIPT"]);
+    refused(&place, &["reveiw", "x.py"], 2, &["there is a command `review`"]);
+    refused(&place, &["bisekt"], 2, &["there is a command `bisect`"]);
     refused(
         &place,
         &["x.py", "--passes", "drop-coments"],

@@ -163,3 +163,95 @@ fn a_scrub_that_is_cut_short_goes_on_where_it_was() {
     let world = place.server.world.lock().unwrap();
     assert_eq!((world.comments.len(), world.subscription.as_str()), (1, "UNSUBSCRIBED"), "{stderr}");
 }
+
+/// Makes a wheel of a package that is one line of code.
+const WHEEL: &str = "import sys, zipfile\nwith zipfile.ZipFile('extra_thing-1.0-py3-none-any.whl', 'w') as it:\n    it.writestr('extra_thing.py', 'def noise():\\n    return 3\\n')\n    it.writestr('extra_thing-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: extra-thing\\nVersion: 1.0\\n')\n    it.writestr('extra_thing-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')\n    it.writestr('extra_thing-1.0.dist-info/RECORD', '')\n";
+
+#[test]
+fn packages_are_installed_on_top_of_those_of_the_interpreter() {
+    if !has_gh("packages") {
+        return;
+    }
+    let python = newest().unwrap();
+    if !command(python).args(["-c", "import ensurepip"]).output().unwrap().status.success() {
+        return skip("packages", "this CPython has no `ensurepip`");
+    }
+    let place =
+        place(&SMALL.replace("torch.stack", "import extra_thing\nprint(extra_thing.noise())\ntorch.stack"));
+    let made = command(python).args(["-c", WHEEL]).current_dir(place.folder("home")).status().unwrap();
+    assert!(made.success());
+    let run = |args: &[&str]| {
+        // Its `torch` is in a virtual environment.
+        let mut command = place.command(&BROKEN, args);
+        let output = command
+            .env("PIP_NO_INDEX", "1")
+            .env("PIP_FIND_LINKS", place.folder("home"))
+            .env("PIP_DISABLE_PIP_VERSION_CHECK", "1")
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), place.report_if_any()["end"].clone(), stderr)
+    };
+    let (status, end, stderr) = run(&["--dry-run"]);
+    assert!(status == Some(5) && end == "MissingPackages", "{stderr}");
+    assert!(stderr.contains("--with extra_thing"), "{stderr}");
+
+    let (status, _, stderr) = run(&["--dry-run", "--with", "no-such-thing"]);
+    assert!(status == Some(5) && stderr.contains("could not install no-such-thing"), "{stderr}");
+    assert!(stderr.contains("No matching distribution") && stderr.contains("hint:"), "{stderr}");
+
+    for _ in 0..2 {
+        let (status, end, stderr) = run(&["--post", "--with", "extra-thing==1.0"]);
+        assert!(status == Some(0) && end == "AlreadyMinimal", "{stderr}");
+        assert!(stderr.contains("run with extra-thing==1.0"), "{stderr}");
+    }
+    assert_eq!(place.server.world.lock().unwrap().comments.len(), 1);
+    // The user's own environment is as it was.
+    assert!(!command(&*BROKEN).args(["-c", "import extra_thing"]).output().unwrap().status.success());
+}
+
+#[test]
+fn what_an_issue_is_can_be_said_and_another_repository_named() {
+    if !has_gh("--assume") {
+        return;
+    }
+    let wish = || Place::new(World::new(issue("[Feature Request] stack of nothing", SMALL)));
+    let place = wish();
+    let output = place.run(&BROKEN, &["--post", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["end"], &report["plan"][0]["state"]), (&"NotABug".into(), &"done".into()));
+    assert_eq!(place.server.world.lock().unwrap().label_names(), ["feature"]);
+
+    let place = wish();
+    let output = place.run(&BROKEN, &["--post", "--json", "--assume", "bug"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["end"], &report["plan"][0]["state"]), (&"AlreadyMinimal".into(), &"done".into()));
+    assert_eq!(place.server.world.lock().unwrap().comments.len(), 1);
+
+    // However the issue is named.
+    let place = wish();
+    let run = |issue: &[&str]| {
+        let output = place.command_for(issue, &BROKEN, &["--dry-run"]).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for issue in [
+        ["#7", "--repo", "o/r"].as_slice(),
+        &["o/r#7"],
+        &["https://github.com/o/r/issues/7"],
+        &["https://github.com/o/r/issues/7#issuecomment-12", "--repo", "o/r"],
+    ] {
+        let (status, stderr) = run(issue);
+        assert!(status == Some(0) && stderr.contains("fetching o/r#7"), "{issue:?}: {stderr}");
+    }
+    for (issue, status, said) in [
+        (["7", "--repo", "o/other"].as_slice(), 5, "--repo OWNER/NAME"),
+        (&["o/r#7", "--repo", "o/other"], 2, "leave `--repo` out"),
+        (&["https://github.com/o/r/pull/7"], 2, "by its number, or by its address"),
+        (&["https://example.com/o/r/issues/7"], 2, "by its number, or by its address"),
+        (&["seven"], 2, "by its number, or by its address"),
+        (&["0"], 2, "by its number, or by its address"),
+    ] {
+        let (seen, stderr) = run(issue);
+        assert!(seen == Some(status) && stderr.contains(said), "{issue:?}: {stderr}");
+    }
+}

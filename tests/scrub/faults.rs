@@ -11,19 +11,19 @@ use super::{
 };
 use crate::support::command;
 
-const SMALL: &str = "```python\nimport torch\ntorch.stack([])\n```\nRuntimeError: stack expects a non-empty TensorList of things";
+pub(super) const SMALL: &str = "```python\nimport torch\ntorch.stack([])\n```\nRuntimeError: stack expects a non-empty TensorList of things";
 
 /// A flow that writes, and how much of it.
 #[derive(Clone, Copy)]
-struct Flow {
-    name: &'static str,
-    body: &'static str,
-    python: fn() -> &'static Path,
-    calls: usize,
+pub(super) struct Flow {
+    pub(super) name: &'static str,
+    pub(super) body: &'static str,
+    pub(super) python: fn() -> &'static Path,
+    pub(super) calls: usize,
     status: i32,
 }
 
-const FLOWS: [Flow; 3] = [
+pub(super) const FLOWS: [Flow; 3] = [
     Flow { name: "comment", body: SMALL, python: || &BROKEN, calls: 9, status: 0 },
     Flow { name: "comment and close", body: BODY, python: || &FIXED, calls: 11, status: 1 },
     Flow { name: "labels", body: "Since yesterday.", python: || &BROKEN, calls: 9, status: 0 },
@@ -32,14 +32,26 @@ const FLOWS: [Flow; 3] = [
 const FAULTS: [Fault; 5] =
     [Fault::CutBefore, Fault::CutAfter, Fault::Status(502), Fault::Status(403), Fault::Killed];
 
-fn world(body: &str) -> World {
+pub(super) fn world(body: &str) -> World {
     let mut world = World::new(issue("stack fails", body));
     world.issue["author_association"] = "MEMBER".into();
     world
 }
 
+impl Flow {
+    /// Whether all is written that this flow writes.
+    pub(super) fn is_complete(self, world: &World) -> bool {
+        let comments = world.comments.len();
+        match self.name {
+            "comment" => comments == 1,
+            "comment and close" => comments == 1 && world.issue["state"] == "closed",
+            _ => world.label_names().contains(&"needs reproduction".to_owned()),
+        }
+    }
+}
+
 /// The folder of a scrub that ran everything and wrote nothing, so that the next need not run it again.
-fn rehearsed(flow: Flow) -> tempfile::TempDir {
+pub(super) fn rehearsed(flow: Flow) -> tempfile::TempDir {
     let place = Place::new(world(flow.body));
     let output = place.run((flow.python)(), &["--dry-run"]);
     assert_eq!(output.status.code(), Some(flow.status), "{}", String::from_utf8_lossy(&output.stderr));
@@ -48,7 +60,7 @@ fn rehearsed(flow: Flow) -> tempfile::TempDir {
     kept
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     assert!(command("cp").arg("-r").arg(from).arg(to).status().unwrap().success());
 }
 

@@ -92,9 +92,15 @@ impl Place {
     }
 
     pub(super) fn command(&self, python: &Path, args: &[&str]) -> std::process::Command {
+        self.command_for(&["7", "--repo", "o/r"], python, args)
+    }
+
+    pub(super) fn command_for(&self, issue: &[&str], python: &Path, args: &[&str]) -> std::process::Command {
         let mut command = command(env!("CARGO_BIN_EXE_minrepro"));
         command
-            .args(["scrub", "7", "--repo", "o/r", "--python"])
+            .arg("scrub")
+            .args(issue)
+            .arg("--python")
             .arg(python)
             .args(args)
             .current_dir(self.folder("work"))
@@ -109,6 +115,11 @@ impl Place {
 
     pub(super) fn run(&self, python: &Path, args: &[&str]) -> Output {
         self.command(python, args).output().unwrap()
+    }
+
+    pub(super) fn report_if_any(&self) -> Value {
+        let text = fs::read_to_string(self.folder("work/scrub-7/report.json"));
+        text.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap())
     }
 
     pub(super) fn report(&self) -> Value {

@@ -3,6 +3,7 @@
 mod daily;
 mod faults;
 mod flow;
+mod interrupts;
 mod judging;
 mod picking;
 mod review;

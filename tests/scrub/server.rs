@@ -34,6 +34,8 @@ pub(super) struct World {
     pub(super) calls: Vec<String>,
     /// What goes wrong, at the call of this index.
     pub(super) fault: Option<(usize, Fault)>,
+    /// The scrub that speaks to it.
+    pub(super) scrub: Option<u32>,
 }
 
 /// What goes wrong.
@@ -47,6 +49,10 @@ pub(super) enum Fault {
     Status(u16),
     /// `gh` is killed when all is done.
     Killed,
+    /// The user presses Ctrl-C so many times before the answer comes.
+    CtrlC(u8),
+    /// The answer takes so many seconds.
+    Slow(u64),
 }
 
 pub(super) struct Server {
@@ -69,6 +75,7 @@ impl World {
             subscribed_at: None,
             calls: Vec::new(),
             fault: None,
+            scrub: None,
         }
     }
 
@@ -316,10 +323,20 @@ fn serve(stream: UnixStream, world: &Mutex<World>, folder: &Path) {
             Some(Fault::Status(status)) => (status, String::new(), json!({"message": "something is wrong"})),
             _ => world.answer(method, path, &body),
         };
+        let scrub = world.scrub;
         drop(world);
         match fault {
             Some(Fault::CutAfter) => return,
             Some(Fault::Killed) => kill(folder),
+            Some(Fault::CtrlC(times)) => {
+                for _ in 0..times {
+                    // The first may have ended it.
+                    let _ = command("kill").arg("-INT").arg(scrub.unwrap().to_string()).output();
+                    // Two at once would be one.
+                    thread::sleep(Duration::from_millis(300));
+                }
+            }
+            Some(Fault::Slow(seconds)) => thread::sleep(Duration::from_secs(seconds)),
             _ => {}
         }
         let text = if answer.is_null() { String::new() } else { answer.to_string() };

@@ -125,7 +125,7 @@ fn packages(cx: &mut Cx<'_>, program: &Program) -> Result<Step<()>, Failure> {
     }
     let python = installed(cx, &wanted)?;
     cx.lab.set_python(&python)?;
-    adaptation(cx, &format!("run with {}, installed for this scrub", wanted.join(", ")));
+    cx.decided(&format!("run with {}, installed for this scrub", wanted.join(", ")));
     let missing = self::missing(cx, program)?;
     if missing.is_empty() {
         return Ok(Step::Next(()));
@@ -143,36 +143,78 @@ fn missing(cx: &mut Cx<'_>, program: &Program) -> Result<Vec<String>, Failure> {
     Ok(said.lines().filter_map(|line| line.strip_prefix("missing ")).map(str::to_owned).collect())
 }
 
+/// Where an interpreter finds its packages, and which PyTorch it has.
+const WHERE: &str = "import importlib.metadata, site, sys, sysconfig
+known = [it for it in sys.path if it.endswith(('site-packages', 'dist-packages'))]
+for path in dict.fromkeys([sysconfig.get_path('purelib'), sysconfig.get_path('platlib'), *known]):
+    print('path', path)
+try:
+    print('torch', importlib.metadata.version('torch'))
+except importlib.metadata.PackageNotFoundError:
+    pass
+";
+
 /// An environment of this scrub with packages on top of those of the interpreter.
-fn installed(cx: &Cx<'_>, packages: &[String]) -> Result<PathBuf, Failure> {
+fn installed(cx: &mut Cx<'_>, packages: &[String]) -> Result<PathBuf, Failure> {
     let folder = cx.file("packages");
     let python = folder.join("bin/python");
     let own = cx.lab.python().to_string_lossy().into_owned();
     let path = folder.to_string_lossy().into_owned();
-    let mut calls = Vec::new();
-    if !python.exists() {
-        calls.push(Call::new([own.as_str(), "-m", "venv", "--system-site-packages", &path]));
-    }
-    let install = [
-        python.to_string_lossy().into_owned(),
-        "-m".to_owned(),
-        "pip".to_owned(),
-        "install".to_owned(),
-        "--quiet".to_owned(),
-    ];
-    calls.push(Call::new(install.into_iter().chain(packages.iter().cloned())));
-    for mut call in calls {
+    let has = cx.ask_python(WHERE)?;
+    let told = |name: &str| -> Vec<&str> {
+        has.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).collect()
+    };
+    let well = |cx: &Cx<'_>, mut call: Call| -> Result<String, Failure> {
         call.limit = std::time::Duration::from_mins(15);
-        cx.decided(&call.shown());
+        call.is_told = true;
         let said = cx.tools.call(&call)?;
-        if !said.is_well() {
-            let mut failure =
-                Failure::new(Exit::Environment, anyhow::anyhow!("could not install {}", packages.join(", ")));
-            failure.details = said.stderr.lines().rev().take(10).map(str::to_owned).collect();
-            failure.details.reverse();
-            return Err(failure);
+        if said.is_well() {
+            return Ok(said.stdout);
+        }
+        let mut failure =
+            Failure::new(Exit::Environment, anyhow::anyhow!("could not install {}", packages.join(", ")))
+                .hint(
+                    "check the names; or install them yourself, and name that interpreter by `--python PATH`",
+                );
+        failure.details = said.stderr.lines().rev().take(10).map(str::to_owned).collect();
+        failure.details.reverse();
+        if said.is_missing {
+            failure.details = vec![format!("`{}` is not there", call.argv[0])];
+        }
+        Err(failure)
+    };
+    // What belongs to another interpreter, or was left half done, is made anew.
+    let mark = folder.join("of-interpreter");
+    if !std::fs::read_to_string(&mark).is_ok_and(|it| it == has) {
+        let call = Call::new([own.as_str(), "-m", "venv", "--clear", &path]);
+        cx.decided(&call.shown());
+        well(cx, call)?;
+        // `--system-site-packages` would give those of the interpreter that the user's own environment was made from.
+        let question = "import sysconfig; print(sysconfig.get_path('purelib'))";
+        let site = well(cx, Call::new([&python.to_string_lossy(), "-c", question]))?;
+        let adds =
+            told("path").into_iter().map(|it| format!("site.addsitedir({})", serde_json::Value::from(it)));
+        let adds = format!("import site; {}\n", adds.collect::<Vec<_>>().join("; "));
+        // PyTorch is chosen by the interpreter: no package may bring another.
+        let torch = told("torch").first().map_or_else(String::new, |it| format!("torch=={it}\n"));
+        for (file, text) in [
+            (PathBuf::from(site.trim()).join("_of_interpreter.pth"), adds),
+            (folder.join("constraints.txt"), torch),
+            (mark, has.clone()),
+        ] {
+            crate::report::write_atomically(&file, text.as_bytes()).map_err(|error| {
+                let error =
+                    anyhow::Error::new(error).context(format!("could not write `{}`", file.display()));
+                Failure::new(Exit::Environment, error)
+            })?;
         }
     }
+    let constraints = folder.join("constraints.txt");
+    let (program, constraints) = (python.to_string_lossy(), constraints.to_string_lossy());
+    let install = [&program, "-m", "pip", "install", "--quiet", "--constraint", &constraints];
+    let call = Call::new(install.into_iter().map(str::to_owned).chain(packages.iter().cloned()));
+    cx.decided(&call.shown());
+    well(cx, call)?;
     Ok(python)
 }
 

@@ -1,5 +1,7 @@
 //! Step 1: the issue with its comments, the repro and what is reported.
 
+use std::path::Path;
+
 use minrepro_reducers::syntax::Program;
 
 use super::{Cx, End, Source, Step};
@@ -25,7 +27,7 @@ pub(in crate::scrub) fn fetch(cx: &mut Cx<'_>) -> Result<Option<Issue>, Failure>
         }
         Source::Saved(path) => {
             cx.step("1", &format!("reading the issue from {}", path.display()));
-            let text = std::fs::read_to_string(path).map_err(|error| Failure::new(Exit::Usage, error))?;
+            let text = text_of(path)?;
             parse_saved(&text).map_err(|error| {
                 let error = anyhow::Error::new(error).context(format!("could not read `{}`", path.display()));
                 Failure::new(Exit::Usage, error)
@@ -46,16 +48,19 @@ pub(in crate::scrub) fn fetch(cx: &mut Cx<'_>) -> Result<Option<Issue>, Failure>
     Ok(Some(issue))
 }
 
+fn text_of(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| {
+        let error = anyhow::Error::new(error).context(format!("could not read `{}`", path.display()));
+        Failure::new(Exit::Usage, error)
+            .hint("`--from` takes a script, or an issue that ends in `.json`, that is there and can be read")
+    })
+}
+
 /// Picks the repro and the error.
 pub(in crate::scrub) fn read(cx: &mut Cx<'_>, issue: Option<&Issue>) -> Result<Step<Option<Repro>>, Failure> {
     let Some(issue) = issue else {
         let Source::Script(path) = &cx.settings.source else { return Ok(Step::Next(None)) };
-        let code = std::fs::read_to_string(path).map_err(|error| {
-            Failure::new(
-                Exit::Usage,
-                anyhow::Error::new(error).context(format!("could not read `{}`", path.display())),
-            )
-        })?;
+        let code = text_of(path)?;
         let repro = Repro {
             parses: Program::parse(code.as_str()).is_ok(),
             weight: 0,

@@ -43,7 +43,7 @@ pub(in crate::scrub) fn fixed(
         && answer.is_fixed
     {
         let found = change::candidates(checkout, (before, after), number, &reported.what, cx.tools)?;
-        for candidate in &found {
+        for candidate in &found.changes {
             cx.decided(&format!(
                 "perhaps {} {} ({})",
                 candidate.commit,
@@ -51,7 +51,10 @@ pub(in crate::scrub) fn fixed(
                 candidate.reasons.join("; ")
             ));
         }
-        cx.found.changes = found;
+        for gap in &found.gaps {
+            cx.decided(gap);
+        }
+        cx.found.changes = found.changes;
     }
     cx.found.fixed = Some(answer);
     Ok(())

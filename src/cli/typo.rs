@@ -1,0 +1,60 @@
+//! A mistyped command looks like a script that is not there. Says which command may be meant; called where either fails.
+
+use std::path::Path;
+
+use clap::{
+    CommandFactory,
+    error::{ContextKind, ContextValue},
+};
+
+use super::Cli;
+
+/// The error with the command that may have been meant in place of the first word.
+pub fn advised(mut error: clap::Error) -> clap::Error {
+    let word = std::env::args().nth(1).unwrap_or_default();
+    if !Path::new(&word).exists()
+        && let Some(name) = command_like(&word)
+    {
+        let tip = format!("there is a command `{name}`");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
+}
+
+/// The command that differs from a word by a letter, or by two that are swapped.
+pub fn command_like(word: &str) -> Option<String> {
+    let near = shortened(word);
+    let command = Cli::command();
+    let mut names = command.get_subcommands().map(clap::Command::get_name);
+    // The command itself is none that is meant.
+    names.find(|name| *name != word && shortened(name).iter().any(|it| near.contains(it))).map(str::to_owned)
+}
+
+/// A word, and the word without each of its letters.
+fn shortened(word: &str) -> Vec<String> {
+    let without = |at: usize| {
+        word.chars().enumerate().filter(|(place, _)| *place != at).map(|(_, char)| char).collect::<String>()
+    };
+    std::iter::once(word.to_owned()).chain((0..word.chars().count()).map(without)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_fingers_is_seen() {
+        for (word, name) in [
+            ("reveiw", "review"),
+            ("scrb", "scrub"),
+            ("bisekt", "bisect"),
+            ("passess", "passes"),
+            ("Check", "check"),
+        ] {
+            assert_eq!(command_like(word).as_deref(), Some(name), "{word}");
+        }
+        for word in ["review", "script.py", "x", "", "reduce", "bnhc"] {
+            assert_eq!(command_like(word), None, "{word}");
+        }
+    }
+}
