@@ -23,19 +23,10 @@ pub fn advised(mut error: clap::Error) -> clap::Error {
 
 /// The command that differs from a word by a letter, or by two that are swapped.
 pub fn command_like(word: &str) -> Option<String> {
-    let near = shortened(word);
     let command = Cli::command();
     let mut names = command.get_subcommands().map(clap::Command::get_name);
     // The command itself is none that is meant.
-    names.find(|name| *name != word && shortened(name).iter().any(|it| near.contains(it))).map(str::to_owned)
-}
-
-/// A word, and the word without each of its letters.
-fn shortened(word: &str) -> Vec<String> {
-    let without = |at: usize| {
-        word.chars().enumerate().filter(|(place, _)| *place != at).map(|(_, char)| char).collect::<String>()
-    };
-    std::iter::once(word.to_owned()).chain((0..word.chars().count()).map(without)).collect()
+    names.find(|name| strsim::osa_distance(name, word) == 1).map(str::to_owned)
 }
 
 #[cfg(test)]
