@@ -11,6 +11,7 @@ pub mod grounds;
 pub mod hints;
 pub mod ladder;
 pub mod list;
+pub mod method;
 mod outline;
 pub mod pass;
 mod passes;

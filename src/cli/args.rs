@@ -244,6 +244,11 @@ pub struct ReduceArgs {
     /// Writes a report: FILE.html, FILE.md or FILE.json.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Writes the result as a unittest that fails by the bug, in PyTorch's form where the script uses PyTorch.
+    ///
+    /// It is run before it is written, and says where it belongs by the component that has the bug.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["test", "args"])]
+    pub emit_test: Option<PathBuf>,
     /// How progress is told: for people, or one JSON value a line on standard output.
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
     pub format: Format,

@@ -88,6 +88,7 @@ impl Lab for Bench {
             max_runs: None,
             passes: Vec::new(),
             report: None,
+            emit_test: None,
             format: Format::Human,
             no_journal: false,
         };

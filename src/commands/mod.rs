@@ -6,6 +6,7 @@ mod check;
 mod completions;
 mod control;
 mod corpus;
+mod emit;
 mod grounds;
 mod inputs;
 mod lab;

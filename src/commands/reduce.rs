@@ -3,12 +3,13 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use minrepro_reducers::{cost::Cost, ladder::Compiler, pass::Pass, syntax::Program};
 
 use super::{
+    emit,
     output::{Output, check_writable, encoded, target},
     passes,
     session::{Calibration, Live, Measure, RUNS, Session, Settlement, halt},
@@ -18,7 +19,7 @@ use crate::{
     engine::{self, Event, Halt, Options, Reduction, Stop},
     journal::{Journal, JournalError},
     oracle::{self, Steadiness},
-    report::{self, Confirmed, InterpreterReport, Progress, Report, temporary, write_atomically},
+    report::{self, Confirmed, Emitted, InterpreterReport, Progress, Report, temporary, write_atomically},
 };
 
 pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failure> {
@@ -42,11 +43,13 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
             .hint("name a file for the result by `-o FILE`"));
     }
     let report_path = report_path(args, script, &output)?;
+    let test_path = test_path(args, script, &output, report_path.as_ref().map(|(path, _)| path.as_path()))?;
     let (session, program) = Session::start(script, &args.run)?;
     session.warn_of_weak_confinement(printer);
     output.check()?;
     let report_file = report_path.as_ref().map(|(path, _)| path.as_path());
-    let written: Vec<&Path> = output.path().into_iter().chain(report_file).collect();
+    let written: Vec<&Path> =
+        output.path().into_iter().chain(report_file).chain(test_path.as_deref()).collect();
     for path in &written {
         session.runner.guard_file(&temporary(path));
     }
@@ -56,8 +59,22 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
         session.runner.set_deadline(Some(Instant::now() + time));
     }
     let minimized = minimize(&session, program, &passes, &mut journal, args.max_runs, &output, &progress);
+    let mut minimized = match minimized {
+        Ok(minimized) => minimized,
+        Err(failure) => {
+            progress.finish();
+            return Err(failure);
+        }
+    };
+    if let Some(path) = &test_path {
+        progress.phase("running the result as a test");
+        match emit::emit(&session, &minimized, path) {
+            Ok(emitted) => minimized.test = Some(emitted),
+            Err(emit::Unwritten::Stopped(error)) => minimized.reduction.stop = Stop::Halted(halt(error)),
+            Err(emit::Unwritten::Because(why)) => printer.warning(&format!("no test was written: {why}")),
+        }
+    }
     progress.finish();
-    let minimized = minimized?;
     let report = minimized.report(&session, &output);
     if let Some((path, form)) = &report_path
         && let Err(error) = write_atomically(path, report.render(*form).as_bytes())
@@ -87,6 +104,21 @@ fn report_path(
     Ok(Some((path, form)))
 }
 
+/// Where the test goes, if it is wanted and can be written there.
+fn test_path(
+    args: &ReduceArgs,
+    script: &Path,
+    output: &Output,
+    report: Option<&Path>,
+) -> Result<Option<PathBuf>, Failure> {
+    let Some(path) = &args.emit_test else { return Ok(None) };
+    let hint = "name another file by `--emit-test FILE`";
+    let others: Vec<&Path> = std::iter::once(script).chain(output.path()).chain(report).collect();
+    let path = target(path, &others, hint)?;
+    check_writable(&path, hint)?;
+    Ok(Some(path))
+}
+
 /// A reduction with all that its report needs.
 pub(super) struct Minimized {
     pub(super) before: Program,
@@ -102,7 +134,9 @@ pub(super) struct Minimized {
     /// From where candidates started, and what that saved.
     pub(super) calibration: Calibration,
     pub(super) seconds: f64,
-    timeout: f64,
+    pub(super) timeout: Duration,
+    /// The result as a test, once that is written.
+    test: Option<Emitted>,
 }
 
 /// Settles what the bug looks like, reduces, and runs the result anew.
@@ -183,7 +217,8 @@ pub(super) fn minimize(
         runner,
         calibration,
         seconds,
-        timeout: timeout.as_secs_f64(),
+        timeout,
+        test: None,
     })
 }
 
@@ -219,7 +254,7 @@ impl Minimized {
             pruned: tally.pruned,
             seconds: self.seconds,
             seconds_in_candidates: tally.seconds_in_candidates,
-            timeout: self.timeout,
+            timeout: self.timeout.as_secs_f64(),
             compiler: compiler(&self.before, program),
             commits: commits.clone(),
             looser: oracle::looser(session.specs.iter().map(|spec| spec.text.as_str()), &slips),
@@ -228,6 +263,7 @@ impl Minimized {
             confirmed: self.confirmed,
             shown: self.shown,
             elsewhere: self.elsewhere.clone(),
+            test: self.test.clone(),
             stop: match stop {
                 Stop::Done => "done",
                 Stop::MaxRuns => "max-runs",

@@ -491,6 +491,11 @@ impl Session {
         words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
     }
 
+    /// The variables that each run is given.
+    pub(super) fn env(&self) -> &[(String, String)] {
+        &self.args.env
+    }
+
     /// What a user types to run a file as minrepro does.
     pub(super) fn by_hand(&self, file: &Path) -> String {
         let folder = self.script.parent().unwrap_or(Path::new("/"));

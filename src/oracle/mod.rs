@@ -3,6 +3,7 @@
 mod accident;
 mod baseline;
 mod derive;
+mod in_test;
 mod origin;
 mod pattern;
 mod place;

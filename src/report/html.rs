@@ -175,8 +175,16 @@ fn slips(report: &Report) -> Markup {
 }
 
 fn facts(report: &Report) -> Markup {
+    let test = report.test.as_ref().map_or_else(
+        || "not asked for: --emit-test FILE writes one".to_owned(),
+        |it| match &it.folder {
+            Some(folder) => format!("{}, which fails by the bug; it belongs in {folder}", it.file),
+            None => format!("{}, which fails by the bug", it.file),
+        },
+    );
     let facts = [
         ("Verify", report.verify.clone()),
+        ("As a test", test),
         ("Interpreter", format!("{} ({})", report.interpreter.version, report.interpreter.path)),
         (
             "Candidate runs",

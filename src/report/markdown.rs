@@ -18,6 +18,10 @@ pub(super) fn render(report: &Report) -> String {
     if let Some(elsewhere) = &report.elsewhere {
         let _ = writeln!(text, "**It fails elsewhere than the script**: {}.\n", escaped(elsewhere));
     }
+    if let Some(test) = &report.test {
+        let place = test.folder.as_ref().map_or_else(String::new, |it| format!(", for `{}`", code(it)));
+        let _ = writeln!(text, "As a test that fails by it: `{}`{place}.\n", code(&test.file));
+    }
     let reasons = reasons::by_line(report);
     if !reasons.is_empty() {
         let _ = writeln!(text, "<details><summary>Why each line stays</summary>\n");

@@ -1,11 +1,13 @@
 //! What came of a reduction, as one value, and its views: the terminal, a progress line, JSON, Markdown, HTML. Judges and runs nothing.
 
+mod component;
 mod diff;
 mod html;
 mod markdown;
 mod progress;
 mod reasons;
 mod terminal;
+mod testcase;
 mod write;
 
 use std::path::Path;
@@ -17,9 +19,11 @@ use crate::{
     engine::{Commit, Kept},
     oracle::Slip,
 };
+pub use component::{Component, of as component};
 pub use diff::unified;
 pub use progress::Progress;
 pub use terminal::summary;
+pub use testcase::{Harness, TestCase};
 pub(crate) use write::temporary;
 pub use write::write_atomically;
 
@@ -88,6 +92,9 @@ pub struct Report {
     /// Where in a library the result fails, if that is not where the script did: the same words, maybe of another bug.
     #[serde(default)]
     pub elsewhere: Option<String>,
+    /// The result as a test, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<Emitted>,
     /// Why the reduction ended: `done`, `max-runs`, `max-time`, `interrupted`.
     pub stop: String,
 }
@@ -134,6 +141,18 @@ pub struct InterpreterReport {
     pub path: String,
     /// Its name and version.
     pub version: String,
+}
+
+/// A result that was written as a test.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Emitted {
+    /// The file.
+    pub file: String,
+    /// The folder where it belongs, from the root of PyTorch; none where the bug is not PyTorch's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// How many runs it took to see it fail by the bug.
+    pub runs: usize,
 }
 
 /// The last runs of the result.

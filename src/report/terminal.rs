@@ -56,6 +56,10 @@ pub fn summary(report: &Report) -> String {
         }
         _ => format!("not confirmed by fresh runs ({})", report.stop),
     });
+    lines.extend(report.test.as_ref().map(|test| {
+        let place = test.folder.as_ref().map_or_else(String::new, |it| format!(", for {it}"));
+        format!("test: {}{place}; it fails by the bug", test.file)
+    }));
     lines.push(format!("confinement: {}", report.confinement));
     lines.push(format!("verify: {}", report.verify));
     lines.join("\n")
