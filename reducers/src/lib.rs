@@ -3,6 +3,7 @@
 
 mod calls;
 pub mod closure;
+pub mod conditions;
 pub mod cost;
 mod dimensions;
 pub mod edit;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{
     corpus::{Case, Interpreters, Rung, cases},
     output::{Output, encoded},
-    reduce::minimize,
+    reduce::{Effort, minimize},
     session::{Measure, Session},
     speed::{Speed, speed},
 };
@@ -48,6 +48,8 @@ struct Row {
     /// The weakest rung that shows the bug, as the case says.
     rung: Option<Rung>,
     confirmed: bool,
+    /// Conditions that were tried, those needed, and those that seemed to be until that was repeated.
+    conditions: [usize; 3],
     /// What falls short; empty if nothing does.
     faults: Vec<String>,
 }
@@ -209,8 +211,10 @@ fn run(case: &Case, python: &Interpreter, args: &BenchArgs, printer: Printer) ->
     let Case { name, expected, ideal, .. } = case;
     let (session, program) = Session::start(&case.script, &run_args(case, python, args))?;
     let progress = Progress::silent(printer);
-    let minimized =
-        minimize(&session, program, PASSES, &mut Journal::in_memory(), None, &Output::Stdout, &progress)?;
+    let minimized = {
+        let effort = Effort { max_runs: None, ablates: args.ablation };
+        minimize(&session, program, PASSES, &mut Journal::in_memory(), effort, &Output::Stdout, &progress)?
+    };
     let reduction = &minimized.reduction;
     if let Stop::Halted(crate::engine::Halt::Interrupted(signal)) = reduction.stop {
         return Err(Failure::new(Exit::Interrupted(signal), anyhow!("interrupted")));
@@ -271,6 +275,11 @@ fn run(case: &Case, python: &Interpreter, args: &BenchArgs, printer: Printer) ->
         ideal_lines: ideal.lines_without_imports(),
         rung: expected.rung,
         confirmed: minimized.confirmed.is_certain(),
+        conditions: [
+            minimized.ablation.tried.len(),
+            minimized.ablation.tried.iter().filter(|it| it.is_needed()).count(),
+            minimized.ablation.taken_back,
+        ],
         faults,
     })
 }
@@ -329,5 +338,13 @@ fn footer(rows: &[Row]) -> String {
         mean(&|row| row.ratio_at_100),
         mean(&|row| row.runs as f64)
     );
+    let [tried, needed, taken_back] =
+        [0, 1, 2].map(|at| rows.iter().map(|row| row.conditions[at]).sum::<usize>());
+    if tried > 0 {
+        let _ = writeln!(
+            text,
+            "of {tried} conditions {needed} are needed, each by a run that was repeated in a fresh interpreter; {taken_back} more seemed so before"
+        );
+    }
     text
 }

@@ -89,6 +89,8 @@ impl Lab for Bench {
             passes: Vec::new(),
             report: None,
             emit_test: None,
+            // The comment says why each line stays, which the last sweep has found out.
+            no_ablation: true,
             format: Format::Human,
             no_journal: false,
         };

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use minrepro_reducers::{cost::Cost, ladder::Compiler, pass::Pass, syntax::Program};
+use minrepro_reducers::{conditions::conditions, cost::Cost, ladder::Compiler, pass::Pass, syntax::Program};
 
 use super::{
     emit,
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     cli::{Exit, Failure, Format, Printer, ReduceArgs},
-    engine::{self, Event, Halt, Options, Reduction, Stop},
+    engine::{self, Ablation, Event, Halt, Options, Reduction, Stop, ablate},
     journal::{Journal, JournalError},
     oracle::{self, Steadiness},
     report::{self, Confirmed, Emitted, InterpreterReport, Progress, Report, temporary, write_atomically},
@@ -58,7 +58,10 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
     if let Some(time) = args.max_time {
         session.runner.set_deadline(Some(Instant::now() + time));
     }
-    let minimized = minimize(&session, program, &passes, &mut journal, args.max_runs, &output, &progress);
+    let minimized = {
+        let effort = Effort { max_runs: args.max_runs, ablates: !args.no_ablation };
+        minimize(&session, program, &passes, &mut journal, effort, &output, &progress)
+    };
     let mut minimized = match minimized {
         Ok(minimized) => minimized,
         Err(failure) => {
@@ -135,8 +138,19 @@ pub(super) struct Minimized {
     pub(super) calibration: Calibration,
     pub(super) seconds: f64,
     pub(super) timeout: Duration,
+    /// What of the result is necessary.
+    pub(super) ablation: Ablation,
     /// The result as a test, once that is written.
     test: Option<Emitted>,
+}
+
+/// How much is done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Effort {
+    /// Candidate runs at most.
+    pub(super) max_runs: Option<u64>,
+    /// Whether it is found out what of the result is necessary.
+    pub(super) ablates: bool,
 }
 
 /// Settles what the bug looks like, reduces, and runs the result anew.
@@ -145,7 +159,7 @@ pub(super) fn minimize(
     program: Program,
     passes: &[&'static Pass],
     journal: &mut Journal,
-    max_runs: Option<u64>,
+    effort: Effort,
     output: &Output,
     progress: &Progress,
 ) -> Result<Minimized, Failure> {
@@ -164,7 +178,7 @@ pub(super) fn minimize(
     }
     let before = program.sibling(program.shared_text()).unwrap_or(program);
     let copy = before.sibling(before.shared_text()).map_err(|error| Failure::new(Exit::Bug, error))?;
-    let options = Options { max_runs, unbound_names: measure.allows_unbound_names() };
+    let options = Options { max_runs: effort.max_runs, unbound_names: measure.allows_unbound_names() };
     let start = calibration.start;
     let steadiness = flaky.map(|(steadiness, ..)| steadiness);
     let shown = flaky.map(|(_, same, of)| Confirmed { same, of, enough: false });
@@ -185,6 +199,20 @@ pub(super) fn minimize(
         }
         progress.event(event, tally);
     });
+    let mut ablation = Ablation::default();
+    if effort.ablates && matches!(reduction.stop, Stop::Done) {
+        progress.phase("trying what is necessary");
+        let left = effort.max_runs.map(|it| it.saturating_sub(reduction.tally.runs));
+        let found = conditions(&reduction.program, session.env());
+        ablation = ablate(&reduction.program, found, &mut judge, journal, left, &mut |event, tally| {
+            progress.event(event, tally);
+        });
+        match ablation.halt.take() {
+            // The reduction is done all the same; the report says what was not tried.
+            None | Some(Halt::MaxTime) => {}
+            Some(halt) => reduction.stop = Stop::Halted(halt),
+        }
+    }
     let (confirmed, elsewhere) = match &reduction.stop {
         Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Default::default(),
         // Nothing went: the baseline runs of a moment ago are the confirmation.
@@ -218,6 +246,7 @@ pub(super) fn minimize(
         calibration,
         seconds,
         timeout,
+        ablation,
         test: None,
     })
 }
@@ -263,6 +292,9 @@ impl Minimized {
             confirmed: self.confirmed,
             shown: self.shown,
             elsewhere: self.elsewhere.clone(),
+            conditions: self.ablation.tried.clone(),
+            ablation_runs: self.ablation.runs,
+            untried: self.ablation.left,
             test: self.test.clone(),
             stop: match stop {
                 Stop::Done => "done",

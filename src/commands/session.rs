@@ -630,7 +630,8 @@ impl Live<'_> {
     }
 
     fn job(&self, candidate: &Candidate) -> Job {
-        Job { start: self.start, ..Job::new(candidate.bytes.clone(), self.timeout) }
+        let variables = candidate.variables.clone();
+        Job { start: self.start, variables, ..Job::new(candidate.bytes.clone(), self.timeout) }
     }
 }
 
@@ -672,6 +673,19 @@ impl Judge for Live<'_> {
             deliver(*index, Judged { verdict, seconds: seconds + doubt.seconds, runs: 1 + doubt.runs });
         }
         Ok(())
+    }
+
+    fn judge_surely(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt> {
+        let usual = (self.start, self.steadiness);
+        self.start = Start::Cold;
+        self.steadiness = self.steadiness.map(Steadiness::strict);
+        let result = self.judge(batch, deliver);
+        (self.start, self.steadiness) = usual;
+        result
     }
 
     fn is_hopeless(&self, candidate: &Candidate) -> bool {

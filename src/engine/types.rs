@@ -18,6 +18,8 @@ pub struct Candidate {
     pub program: Arc<Program>,
     /// What makes it of the base program.
     pub(crate) edits: EditSet,
+    /// Variables that are set, or not set, for its runs besides those of all runs.
+    pub(crate) variables: Arc<[(String, Option<String>)]>,
 }
 
 impl std::fmt::Debug for Candidate {
@@ -59,6 +61,19 @@ pub trait Judge {
     /// What stops the whole reduction.
     fn confirm(&mut self, _: &Candidate) -> Result<Result<(), String>, Halt> {
         Ok(Ok(()))
+    }
+
+    /// Judges in the surest way there is, whatever that costs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Judge::judge`].
+    fn judge_surely(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt> {
+        self.judge(batch, deliver)
     }
 
     /// Whether runs can be watched at all.

@@ -32,6 +32,7 @@ pub(super) fn render(report: &Report) -> String {
                         }
                     }
                     (result(report))
+                    (conditions(report))
                     (sides(report))
                     (curve(report))
                     (passes(report))
@@ -65,6 +66,29 @@ fn result(report: &Report) -> Markup {
                             }
                         }
                     }
+                }
+            }
+        }
+    }
+}
+
+fn conditions(report: &Report) -> Markup {
+    let (needed, unneeded) = (reasons::needed(report), reasons::unneeded(report));
+    html! {
+        @if !report.conditions.is_empty() {
+            section aria-labelledby="conditions" {
+                h2 id="conditions" { "What the bug needs" }
+                @if needed.is_empty() {
+                    p { "Nothing of what was tried." }
+                } @else {
+                    ul { @for (name, without) in needed { li { code { (name) } " (" (without) ")" } } }
+                }
+                @if !unneeded.is_empty() {
+                    p { "Tried and not needed: " (unneeded.join(", ")) "." }
+                }
+                p {
+                    "By " (report.ablation_runs) " runs besides the candidate runs; each need was repeated in a fresh interpreter."
+                    @if report.untried > 0 { " Not tried, since a budget was spent: " (report.untried) "." }
                 }
             }
         }

@@ -16,7 +16,7 @@ use minrepro_reducers::syntax::Size;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    engine::{Commit, Kept},
+    engine::{Commit, Kept, Tried},
     oracle::Slip,
 };
 pub use component::{Component, of as component};
@@ -92,6 +92,15 @@ pub struct Report {
     /// Where in a library the result fails, if that is not where the script did: the same words, maybe of another bug.
     #[serde(default)]
     pub elsewhere: Option<String>,
+    /// What the bug may hang on, and what happened without it. Empty unless the reduction is done.
+    #[serde(default)]
+    pub conditions: Vec<Tried>,
+    /// Runs that this took, not among the candidate runs.
+    #[serde(default)]
+    pub ablation_runs: u64,
+    /// How many conditions were not tried, since a budget was spent.
+    #[serde(default)]
+    pub untried: usize,
     /// The result as a test, if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<Emitted>,

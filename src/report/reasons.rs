@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Report;
 use crate::{
+    engine::Tried,
     oracle::{Difference, Verdict},
     runner::End,
 };
@@ -33,6 +34,31 @@ fn outcome(verdict: &Verdict) -> String {
         Verdict::TimedOut(limit) => format!("no end within {:.0} s", *limit as f64 / 1000.0),
         Verdict::Different(it) => different(it),
     }
+}
+
+/// What the bug needs, each with what happened without it.
+pub(super) fn needed(report: &Report) -> Vec<(&str, String)> {
+    let of = |it: &Tried| {
+        let without = it.instead.as_ref().map_or_else(|| "without it".to_owned(), |it| format!("with {it}"));
+        let end = match &it.verdict {
+            Verdict::Passed => "passes".to_owned(),
+            Verdict::Different(it) if !it.class.is_empty() => {
+                format!("other error: {}", different(it).trim_end_matches(" instead"))
+            }
+            verdict => outcome(verdict),
+        };
+        format!("{without}: {end}")
+    };
+    report.conditions.iter().filter(|it| it.is_needed()).map(|it| (it.name.as_str(), of(it))).collect()
+}
+
+/// What the bug does not need, though it stands there.
+pub(super) fn unneeded(report: &Report) -> Vec<String> {
+    let of = |it: &Tried| match &it.instead {
+        Some(instead) => format!("{} (the same with {instead})", it.name),
+        None => it.name.clone(),
+    };
+    report.conditions.iter().filter(|it| !it.is_needed()).map(of).collect()
 }
 
 fn different(difference: &Difference) -> String {

@@ -356,6 +356,8 @@ impl Shared {
         stop: watch::Receiver<bool>,
     ) -> Result<Option<Outcome>, RunError> {
         let outcome = match job.start {
+            // What a warm interpreter has read of its environment, it does not read again.
+            _ if !job.variables.is_empty() => None,
             Start::Cold => None,
             Start::Recorded => self.run_recorded(job, &stop).await?,
             Start::Warm => self.run_warm(job, &stop).await?,
@@ -429,7 +431,14 @@ impl Shared {
         }
         let Scratch { root, work, temporary, .. } = scratch;
         let writable = [root.clone(), self.cache()];
-        Ok(self.order(argv, [root, work, temporary], writable.into(), job.timeout))
+        let mut order = self.order(argv, [root, work, temporary], writable.into(), job.timeout);
+        for (name, value) in &*job.variables {
+            match value {
+                Some(value) => order.program.env.insert(name.clone(), value.clone()),
+                None => order.program.env.remove(name),
+            };
+        }
+        Ok(order)
     }
 
     /// The session's cache folder, which all runs share.
