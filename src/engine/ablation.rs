@@ -78,8 +78,7 @@ pub fn ablate(
     let mut first: Vec<Option<Verdict>> =
         open.iter().map(|(_, it)| journal.get(&it.key).map(|it| it.verdict.clone())).collect();
     let unknown: Vec<usize> = (0..all).filter(|&at| first[at].is_none()).collect();
-    let found =
-        judged(&mut ablation, &open, &unknown, budget, &mut |batch, deliver| judge.judge(batch, deliver));
+    let found = judged(&mut ablation, &open, &unknown, budget, judge, false);
     for (at, judged) in found {
         // Where the journal can not be written, the engine has said so.
         let Judged { verdict, seconds, runs } = judged;
@@ -89,9 +88,7 @@ pub fn ablate(
     let missed: Vec<usize> =
         (0..all).filter(|&at| first[at].as_ref().is_some_and(|it| !it.is_same())).collect();
     let surely = if ablation.halt.is_none() {
-        judged(&mut ablation, &open, &missed, budget, &mut |batch, deliver| {
-            judge.judge_surely(batch, deliver)
-        })
+        judged(&mut ablation, &open, &missed, budget, judge, true)
     } else {
         Vec::new()
     };
@@ -117,7 +114,8 @@ fn judged(
     open: &[(Condition, Candidate)],
     which: &[usize],
     budget: Option<u64>,
-    judge: &mut dyn FnMut(&[Candidate], &mut dyn FnMut(usize, Judged)) -> Result<(), Halt>,
+    judge: &mut dyn Judge,
+    surely: bool,
 ) -> Vec<(usize, Judged)> {
     let room = budget.map_or(usize::MAX, |it| it.saturating_sub(ablation.runs) as usize);
     let which = &which[..which.len().min(room)];
@@ -126,10 +124,12 @@ fn judged(
     }
     let batch: Vec<Candidate> = which.iter().map(|&at| open[at].1.clone()).collect();
     let mut found = Vec::new();
-    let result = judge(&batch, &mut |index, judged| {
+    let mut deliver = |index: usize, judged: Judged| {
         ablation.runs += judged.runs;
         found.push((which[index], judged));
-    });
+    };
+    let result =
+        if surely { judge.judge_surely(&batch, &mut deliver) } else { judge.judge(&batch, &mut deliver) };
     ablation.halt = result.err();
     found.sort_by_key(|(at, _)| *at);
     found
