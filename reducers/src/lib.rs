@@ -20,6 +20,7 @@ mod paste;
 mod places;
 pub mod registry;
 pub mod scope;
+pub mod seeds;
 mod slice;
 pub mod source;
 pub mod syntax;

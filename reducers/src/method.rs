@@ -72,7 +72,7 @@ impl Method {
 
 /// Where the body begins: behind the first imports. What sets variables of the environment may stand between those, since
 /// a library may read them when it is imported.
-fn first_of_body(statements: &[Stmt]) -> usize {
+pub(crate) fn first_of_body(statements: &[Stmt]) -> usize {
     let mut first = 0;
     for (at, statement) in statements.iter().enumerate() {
         match statement {

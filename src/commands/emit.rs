@@ -38,7 +38,8 @@ pub(super) fn emit(session: &Session, minimized: &Minimized, path: &Path) -> Res
     }
     let program = &*minimized.reduction.program;
     let environment = Cost::of(program).environment;
-    let mut test = TestCase { program, signature, env: session.env(), component: None };
+    let env = session.env();
+    let mut test = TestCase { program, signature, env: &env, component: None };
     let times = minimized.steadiness.map_or(1, |it| it.patience());
     let mut harness = if uses_torch(program) { Harness::Torch } else { Harness::Plain };
     let mut last = None;

@@ -18,6 +18,7 @@ mod review;
 mod scrub;
 mod session;
 mod speed;
+mod stabilize;
 
 use crate::cli::{Cli, Exit, Failure, Printer, Verb};
 

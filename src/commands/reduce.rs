@@ -177,7 +177,10 @@ pub(super) fn minimize(
         journal.forget_what_a_limit_decides(timeout.as_millis() as u64);
     }
     let before = program.sibling(program.shared_text()).unwrap_or(program);
-    let copy = before.sibling(before.shared_text()).map_err(|error| Failure::new(Exit::Bug, error))?;
+    if let Some(stabilizer) = session.stabilizer() {
+        progress.phase(&format!("the bug shows each time by {stabilizer}"));
+    }
+    let copy = Program::read(session.as_run()).map_err(|error| Failure::new(Exit::Bug, error))?;
     let options = Options { max_runs: effort.max_runs, unbound_names: measure.allows_unbound_names() };
     let start = calibration.start;
     let steadiness = flaky.map(|(steadiness, ..)| steadiness);
@@ -203,7 +206,7 @@ pub(super) fn minimize(
     if effort.ablates && matches!(reduction.stop, Stop::Done) {
         progress.phase("trying what is necessary");
         let left = effort.max_runs.map(|it| it.saturating_sub(reduction.tally.runs));
-        let found = conditions(&reduction.program, session.env());
+        let found = conditions(&reduction.program, &session.env());
         ablation = ablate(&reduction.program, found, &mut judge, journal, left, &mut |event, tally| {
             progress.event(event, tally);
         });
@@ -292,6 +295,7 @@ impl Minimized {
             confirmed: self.confirmed,
             shown: self.shown,
             elsewhere: self.elsewhere.clone(),
+            stabilizer: session.stabilizer().map(ToString::to_string),
             conditions: self.ablation.tried.clone(),
             ablation_runs: self.ablation.runs,
             untried: self.ablation.left,

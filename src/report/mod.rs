@@ -92,6 +92,9 @@ pub struct Report {
     /// Where in a library the result fails, if that is not where the script did: the same words, maybe of another bug.
     #[serde(default)]
     pub elsewhere: Option<String>,
+    /// What makes the bug show each time, if it did not by itself: a variable, or calls that were put into the script.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stabilizer: Option<String>,
     /// What the bug may hang on, and what happened without it. Empty unless the reduction is done.
     #[serde(default)]
     pub conditions: Vec<Tried>,

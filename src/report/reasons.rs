@@ -96,7 +96,10 @@ pub(super) fn gains(report: &Report) -> Vec<(&str, u32, usize)> {
 /// How well the result was confirmed.
 pub(super) fn confirmed(report: &Report) -> String {
     match report.confirmed {
-        it if it.is_certain() => format!("shown in {} of {} fresh runs", it.same, it.of),
+        it if it.is_certain() => {
+            let by = report.stabilizer.as_ref().map_or_else(String::new, |it| format!(", steadied by {it}"));
+            format!("shown in {} of {} fresh runs{by}", it.same, it.of)
+        }
         it if it.of > 0 => format!("NOT certain: shown in {} of {} fresh runs", it.same, it.of),
         _ => format!("not confirmed by fresh runs ({})", report.stop),
     }

@@ -53,7 +53,8 @@ pub fn summary(report: &Report) -> String {
             )
         }
         confirmed if confirmed.is_certain() => {
-            format!("confirmed by {} fresh runs: {}", confirmed.of, report.signature)
+            let by = report.stabilizer.as_ref().map_or_else(String::new, |it| format!(" (steadied by {it})"));
+            format!("confirmed by {} fresh runs{by}: {}", confirmed.of, report.signature)
         }
         confirmed if confirmed.of > 0 => {
             format!("NOT confirmed: only {} of {} fresh runs showed it", confirmed.same, confirmed.of)

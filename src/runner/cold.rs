@@ -64,6 +64,8 @@ pub(super) struct Shared {
     pub(super) runs: AtomicU64,
     pub(super) warm: Warm,
     confinement: Confinement,
+    /// Variables for every run from now on, besides those of the setup.
+    variables: Mutex<Vec<(String, String)>>,
     user_environment: Vec<(String, String)>,
 }
 
@@ -89,6 +91,7 @@ impl Runner {
             root,
             siblings,
             confinement: Confinement::Off,
+            variables: Mutex::default(),
             runs: AtomicU64::new(0),
             warm: Warm::default(),
             user_environment: std::env::vars_os()
@@ -144,6 +147,11 @@ impl Runner {
     /// From then on runs end with [`RunError::Deadline`].
     pub fn set_deadline(&self, deadline: Option<Instant>) {
         *lock(&self.deadline) = deadline;
+    }
+
+    /// Sets variables for every run from now on, besides those of the setup. Warm interpreters that run already keep theirs.
+    pub fn set_variables(&self, variables: Vec<(String, String)>) {
+        *lock(&self.shared.variables) = variables;
     }
 
     /// A file that is to be removed if minrepro is killed.
@@ -457,7 +465,8 @@ impl Shared {
     ) -> RunOrder {
         let limits = &self.setup.limits;
         let user = self.user_environment.iter().cloned();
-        let env = environment(user, &self.setup.env, work, temporary, &self.cache());
+        let own: Vec<_> = self.setup.env.iter().cloned().chain(lock(&self.variables).clone()).collect();
+        let env = environment(user, &own, work, temporary, &self.cache());
         RunOrder {
             program: Program {
                 argv,

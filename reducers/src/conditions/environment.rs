@@ -2,7 +2,7 @@
 
 use super::{Change, Condition, Found, Sort};
 use crate::syntax::{
-    AnyNodeRef, Ranged, Tree,
+    AnyNodeRef, Program, Ranged, Tree,
     ast::{Expr, ExprContext},
 };
 
@@ -31,7 +31,8 @@ pub(super) fn find(cx: &mut Found<'_>, tree: &Tree<'_>, set: &[(String, String)]
             cx.conditions.push(variable(Sort::Variable, &shown, None, &[(name, None)]));
         }
     }
-    let (mut threaded, mut hashed) = (false, false);
+    let mut threaded = false;
+    let hashed = is_hashed(tree);
     let program = cx.program;
     let mut own = Vec::new();
     for node in &tree.nodes {
@@ -41,10 +42,6 @@ pub(super) fn find(cx: &mut Found<'_>, tree: &Tree<'_>, set: &[(String, String)]
             }
             AnyNodeRef::StmtImportFrom(it) => {
                 threaded |= it.module.as_ref().is_some_and(|module| is_threaded(module.as_str()));
-            }
-            AnyNodeRef::ExprSet(_) | AnyNodeRef::ExprSetComp(_) => hashed = true,
-            AnyNodeRef::ExprName(it) => {
-                hashed |= it.ctx == ExprContext::Load && HASHED.contains(&it.id.as_str());
             }
             AnyNodeRef::StmtAssign(it) if it.targets.iter().all(is_of_environment) => {
                 own.extend(cx.without(it.range()).map(|edits| (it.range(), edits)));
@@ -71,6 +68,19 @@ pub(super) fn find(cx: &mut Found<'_>, tree: &Tree<'_>, set: &[(String, String)]
         let two = [("OMP_NUM_THREADS", Some("2")), ("MKL_NUM_THREADS", Some("2"))];
         cx.conditions.push(variable(Sort::Threads, "one thread", Some("two"), &two));
     }
+}
+
+/// Whether the hashes of texts may decide what a program does.
+pub fn minds_hashes(program: &Program) -> bool {
+    is_hashed(&program.tree())
+}
+
+fn is_hashed(tree: &Tree<'_>) -> bool {
+    tree.nodes.iter().any(|node| match node.node {
+        AnyNodeRef::ExprSet(_) | AnyNodeRef::ExprSetComp(_) => true,
+        AnyNodeRef::ExprName(it) => it.ctx == ExprContext::Load && HASHED.contains(&it.id.as_str()),
+        _ => false,
+    })
 }
 
 fn is_threaded(module: &str) -> bool {

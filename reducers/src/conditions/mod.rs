@@ -6,6 +6,8 @@ mod compiler;
 mod environment;
 mod tensors;
 
+pub use environment::minds_hashes;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
