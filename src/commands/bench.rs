@@ -10,7 +10,7 @@ use super::{
     corpus::{Case, Interpreters, Rung, cases},
     output::{Output, encoded},
     reduce::{Effort, minimize},
-    session::{Measure, Session},
+    session::{FLAKY_RUNS, Measure, Session},
     speed::{Speed, speed},
 };
 use crate::{
@@ -146,12 +146,19 @@ fn check(
 ) -> Result<Vec<String>, Failure> {
     let started = std::time::Instant::now();
     let (session, _) = Session::start(&case.script, &run_args(case, python, args))?;
-    let outcomes = session.baseline_runs(args.runs.into())?;
+    let flaky = case.expected.min_rate.is_some();
+    let runs = if flaky { FLAKY_RUNS } else { args.runs.into() };
+    let outcomes = session.baseline_runs(runs)?;
     let first = outcomes.first().cloned();
-    let faults = match Baseline::new(&session.specs, outcomes) {
+    let found = if flaky {
+        Baseline::of_some(&session.specs, outcomes)
+    } else {
+        Baseline::new(&session.specs, outcomes)
+    };
+    let faults = match found {
         Ok(baseline) => {
             let timeout = session.timeout(baseline.wall);
-            ideal_faults(case, &session, &Measure::Signature(baseline.signature), timeout, args.runs.into())?
+            ideal_faults(case, &session, &Measure::Signature(baseline.signature), timeout, runs)?
         }
         Err(error) => {
             let failure = session.not_reproduced(error, first.as_ref());
@@ -190,8 +197,8 @@ fn ideal_faults(
     let shows: Vec<bool> = outcomes.iter().map(|outcome| measure.judge(outcome, timeout).is_same()).collect();
     let (as_it_is, lowered) = shows.split_at(times);
     let same = as_it_is.iter().filter(|&&shows| shows).count();
-    let mut faults: Vec<String> =
-        ideal_fault(Confirmed { same, of: times, enough: false }).into_iter().collect();
+    let enough = case.expected.min_rate.is_some_and(|least| same as f64 >= least * times as f64);
+    let mut faults: Vec<String> = ideal_fault(Confirmed { same, of: times, enough }).into_iter().collect();
     for (&shows, (rung, expected)) in lowered.iter().zip(rungs) {
         if shows != expected {
             let verb = if shows { "shows" } else { "does not show" };
