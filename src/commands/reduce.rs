@@ -257,7 +257,7 @@ pub(super) fn minimize(
 impl Minimized {
     /// The report.
     pub(super) fn report(&self, session: &Session, output: &Output) -> Report {
-        let Reduction { program, commits, tally, differences, kept, stop } = &self.reduction;
+        let Reduction { program, commits, tally, differences, kept, spent, stop } = &self.reduction;
         let slips = oracle::ledger(differences.iter().map(|(key, difference)| (key.to_string(), difference)));
         Report {
             version: report::VERSION,
@@ -289,6 +289,7 @@ impl Minimized {
             timeout: self.timeout.as_secs_f64(),
             compiler: compiler(&self.before, program),
             commits: commits.clone(),
+            spent: spent.clone(),
             looser: oracle::looser(session.specs.iter().map(|spec| spec.text.as_str()), &slips),
             slips,
             kept: kept.clone(),

@@ -23,7 +23,9 @@ use minrepro_reducers::{
 use crate::journal::Journal;
 pub use ablation::{Ablation, Tried, ablate};
 use session::{Pursuit, Session};
-pub use types::{Candidate, Commit, Event, Halt, Judge, Judged, Kept, Options, Reduction, Stop, Tally};
+pub use types::{
+    Candidate, Commit, Event, Halt, Judge, Judged, Kept, Options, Reduction, Spent, Stop, Tally,
+};
 
 /// What changes the program itself, not only its layout.
 const MATTER: [Stage; 5] =

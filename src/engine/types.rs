@@ -1,6 +1,6 @@
 //! What goes into a reduction, what is told of it on the way, and what comes out. Data only.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use minrepro_reducers::{edit::EditSet, evidence::Evidence, syntax::Program};
 use serde::{Deserialize, Serialize};
@@ -154,6 +154,15 @@ pub struct Commit {
     pub seconds: f64,
 }
 
+/// What some runs took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// How many there were.
+    pub runs: u64,
+    /// Their wall time, in seconds, summed over workers.
+    pub seconds: f64,
+}
+
 /// Why a part of the result stays: what happened without it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
@@ -234,6 +243,9 @@ pub struct Reduction {
     pub differences: Vec<(Key, crate::oracle::Difference)>,
     /// Why what is left stays; empty unless the reduction is done.
     pub kept: Vec<Kept>,
+    /// What the runs of this session took, by the pass that proposed their candidates; `fold`, unions; `trace`, runs that
+    /// were watched.
+    pub spent: BTreeMap<String, Spent>,
     /// Why it ended.
     pub stop: Stop,
 }

@@ -168,13 +168,19 @@ fn curve(report: &Report) -> Markup {
 fn passes(report: &Report) -> Markup {
     html! {
         section aria-labelledby="passes" {
-            h2 id="passes" { "What each pass gained" }
+            h2 id="passes" { "What each pass gained and cost" }
             div.scroll tabindex="0" role="region" aria-labelledby="passes" {
                 table {
-                    thead { tr { th scope="col" { "Pass" } th.number scope="col" { "Tokens gone" } th.number scope="col" { "Changes" } } }
+                    thead { tr { th scope="col" { "Pass" } th.number scope="col" { "Tokens gone" } th.number scope="col" { "Changes" } th.number scope="col" { "Runs" } th.number scope="col" { "Seconds" } } }
                     tbody {
-                        @for (pass, tokens, changes) in reasons::gains(report) {
-                            tr { th scope="row" { (pass) } td.number { (tokens) } td.number { (changes) } }
+                        @for (pass, it) in reasons::gains(report) {
+                            tr {
+                                th scope="row" { (pass) }
+                                td.number { (it.tokens) }
+                                td.number { (it.changes) }
+                                td.number { (it.spent.runs) }
+                                td.number { (format!("{:.1}", it.spent.seconds)) }
+                            }
                         }
                     }
                 }

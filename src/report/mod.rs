@@ -10,13 +10,13 @@ mod terminal;
 mod testcase;
 mod write;
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use minrepro_reducers::syntax::Size;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    engine::{Commit, Kept, Tried},
+    engine::{Commit, Kept, Spent, Tried},
     oracle::Slip,
 };
 pub use component::{Component, of as component};
@@ -77,6 +77,10 @@ pub struct Report {
     pub compiler: Option<String>,
     /// Accepted changes, in order.
     pub commits: Vec<Commit>,
+    /// What the runs of this session took, by the pass that proposed their candidates; `fold`, unions; `trace`, runs that
+    /// were watched.
+    #[serde(default)]
+    pub spent: BTreeMap<String, Spent>,
     /// Failures other than the bug, met on the way.
     pub slips: Vec<Slip>,
     /// The signature with gaps for the numbers in it, if these kept failures out that were the same otherwise.

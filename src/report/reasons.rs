@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Report;
 use crate::{
-    engine::Tried,
+    engine::{Spent, Tried},
     oracle::{Difference, Verdict},
     runner::End,
 };
@@ -77,19 +77,32 @@ fn different(difference: &Difference) -> String {
     }
 }
 
-/// Tokens that each pass took away, in how many changes, most first.
-pub(super) fn gains(report: &Report) -> Vec<(&str, u32, usize)> {
-    let mut gains: BTreeMap<&str, (u32, usize)> = BTreeMap::new();
+/// What a pass did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Gain {
+    /// Tokens that it took away.
+    pub(super) tokens: u32,
+    /// In how many changes.
+    pub(super) changes: usize,
+    /// What its runs took, those of earlier sessions not counted.
+    pub(super) spent: Spent,
+}
+
+/// What each pass gained and cost, the most gained first, then the most costly.
+pub(super) fn gains(report: &Report) -> Vec<(&str, Gain)> {
+    let mut gains: BTreeMap<&str, Gain> = BTreeMap::new();
     let mut tokens = report.before.tokens;
     for commit in &report.commits {
         let of_pass = gains.entry(&commit.pass).or_default();
-        of_pass.0 += tokens.saturating_sub(commit.tokens);
-        of_pass.1 += 1;
+        of_pass.tokens += tokens.saturating_sub(commit.tokens);
+        of_pass.changes += 1;
         tokens = commit.tokens;
     }
-    let mut gains: Vec<_> =
-        gains.into_iter().map(|(pass, (tokens, changes))| (pass, tokens, changes)).collect();
-    gains.sort_by_key(|(_, tokens, _)| std::cmp::Reverse(*tokens));
+    for (pass, spent) in &report.spent {
+        gains.entry(pass).or_default().spent = *spent;
+    }
+    let mut gains: Vec<_> = gains.into_iter().collect();
+    gains.sort_by_key(|(_, it)| std::cmp::Reverse((it.tokens, it.spent.runs)));
     gains
 }
 

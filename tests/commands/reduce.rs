@@ -38,6 +38,9 @@ fn a_script_is_reduced_and_the_rest_of_the_folder_stays() {
     assert_eq!(commits.last().unwrap()["tokens"].as_u64(), Some(tokens("after")));
     assert!(report["runs"].as_u64().unwrap() > 0 && report["seconds_in_candidates"].as_f64().unwrap() > 0.0);
     assert!(!report["kept"].as_array().unwrap().is_empty());
+    let spent: u64 =
+        report["spent"].as_object().unwrap().values().map(|it| it["runs"].as_u64().unwrap()).sum();
+    assert_eq!(Some(spent), report["runs"].as_u64());
     assert!(report["interpreter"]["version"].as_str().unwrap().contains("3."));
 
     for name in ["x.min.py", "r.json"] {
