@@ -8,15 +8,14 @@ import datetime
 import re
 import sys
 
-LOG = """\
-10.0.0.7 - ann [01/Mar/2024:10:00:01] GET /index.html 200 1043
-10.0.0.9 - bob [01/Mar/2024:10:00:02] GET /static/site.css 200 991
-10.0.0.7 - ann [01/Mar/2024:10:00:05] GET /search?q=shoes 200 5310
-10.0.0.3 - eve [01/Mar/2024:10:00:09] GET /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa! 404 12
-10.0.0.9 - bob [01/Mar/2024:10:00:11] POST /cart 302 0
-"""
+ROWS = [
+    ("10.0.0.7", "ann", "01/Mar/2024:10:00:01", "GET", "/index.html", 200, 1043),
+    ("10.0.0.9", "bob", "01/Mar/2024:10:00:02", "GET", "/static/site.css", 200, 991),
+    ("10.0.0.7", "ann", "01/Mar/2024:10:00:05", "GET", "/search?q=shoes", 200, 5310),
+    ("10.0.0.3", "eve", "01/Mar/2024:10:00:09", "GET", "/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", 404, 12),
+    ("10.0.0.9", "bob", "01/Mar/2024:10:00:11", "POST", "/cart", 302, 0),
+]
 
-LINE = re.compile(r"(\S+) - (\S+) \[([^\]]+)\] (GET|POST) (\S+) (\d+) (\d+)")
 SLUG = re.compile(r"^/(([a-z0-9]+)+/?)*$")
 
 
@@ -27,8 +26,8 @@ class Entry:
         self.at = datetime.datetime.strptime(at, "%d/%b/%Y:%H:%M:%S")
         self.method = method
         self.path = path
-        self.status = int(status)
-        self.size = int(size)
+        self.status = status
+        self.size = size
 
     def is_error(self):
         return self.status >= 400
@@ -59,19 +58,10 @@ class Report:
         print("%d pages, %d bytes, errors: %s" % (self.pages, self.bytes, self.errors), file=stream)
 
 
-def entries(text):
-    for line in text.splitlines():
-        found = LINE.match(line)
-        if found is None:
-            print("skipped:", line, file=sys.stderr)
-            continue
-        yield Entry(*found.groups())
-
-
 def main():
     report = Report()
-    for entry in entries(LOG):
-        report.add(entry)
+    for row in ROWS:
+        report.add(Entry(*row))
     report.show(sys.stdout)
 
 
