@@ -102,6 +102,11 @@ pub(crate) fn environment(program: &Program, tree: &Tree<'_>) -> Environment {
     found
 }
 
+/// Whether a program imports PyTorch.
+pub fn uses_torch(program: &Program) -> bool {
+    Torch::of(program, &program.tree()).is_some()
+}
+
 /// A program without PyTorch's compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Uncompiled {

@@ -3,6 +3,7 @@
 
 mod calls;
 pub mod closure;
+pub mod conditions;
 pub mod cost;
 mod dimensions;
 pub mod edit;
@@ -11,6 +12,7 @@ pub mod grounds;
 pub mod hints;
 pub mod ladder;
 pub mod list;
+pub mod method;
 mod outline;
 pub mod pass;
 mod passes;
@@ -18,6 +20,7 @@ mod paste;
 mod places;
 pub mod registry;
 pub mod scope;
+pub mod seeds;
 mod slice;
 pub mod source;
 pub mod syntax;

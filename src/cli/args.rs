@@ -244,6 +244,14 @@ pub struct ReduceArgs {
     /// Writes a report: FILE.html, FILE.md or FILE.json.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Writes the result as a unittest that fails by the bug, in PyTorch's form where the script uses PyTorch.
+    ///
+    /// It is run before it is written, and says where it belongs by the component that has the bug.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["test", "args"])]
+    pub emit_test: Option<PathBuf>,
+    /// Does not try what of the result is necessary: each device, type, size, setting, variable.
+    #[arg(long)]
+    pub no_ablation: bool,
     /// How progress is told: for people, or one JSON value a line on standard output.
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
     pub format: Format,
@@ -497,6 +505,9 @@ pub struct BenchArgs {
     /// reduces nothing.
     #[arg(long, conflicts_with_all = ["check", "keep", "runner", "jobs"])]
     pub speed: bool,
+    /// Also tries what of each result is necessary, and repeats each such run in a fresh interpreter.
+    #[arg(long, conflicts_with_all = ["check", "speed"])]
+    pub ablation: bool,
     /// Runs at a time [default: the number of cores].
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,

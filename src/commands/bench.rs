@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::{
     corpus::{Case, Interpreters, Rung, cases},
     output::{Output, encoded},
-    reduce::minimize,
-    session::{Measure, Session},
+    reduce::{Effort, minimize},
+    session::{FLAKY_RUNS, Measure, Session},
     speed::{Speed, speed},
 };
 use crate::{
@@ -48,6 +48,8 @@ struct Row {
     /// The weakest rung that shows the bug, as the case says.
     rung: Option<Rung>,
     confirmed: bool,
+    /// Conditions that were tried, those needed, and those that seemed to be until that was repeated.
+    conditions: [usize; 3],
     /// What falls short; empty if nothing does.
     faults: Vec<String>,
 }
@@ -144,12 +146,19 @@ fn check(
 ) -> Result<Vec<String>, Failure> {
     let started = std::time::Instant::now();
     let (session, _) = Session::start(&case.script, &run_args(case, python, args))?;
-    let outcomes = session.baseline_runs(args.runs.into())?;
+    let flaky = case.expected.min_rate.is_some();
+    let runs = if flaky { FLAKY_RUNS } else { args.runs.into() };
+    let outcomes = session.baseline_runs(runs)?;
     let first = outcomes.first().cloned();
-    let faults = match Baseline::new(&session.specs, outcomes) {
+    let found = if flaky {
+        Baseline::of_some(&session.specs, outcomes)
+    } else {
+        Baseline::new(&session.specs, outcomes)
+    };
+    let faults = match found {
         Ok(baseline) => {
             let timeout = session.timeout(baseline.wall);
-            ideal_faults(case, &session, &Measure::Signature(baseline.signature), timeout, args.runs.into())?
+            ideal_faults(case, &session, &Measure::Signature(baseline.signature), timeout, runs)?
         }
         Err(error) => {
             let failure = session.not_reproduced(error, first.as_ref());
@@ -188,8 +197,8 @@ fn ideal_faults(
     let shows: Vec<bool> = outcomes.iter().map(|outcome| measure.judge(outcome, timeout).is_same()).collect();
     let (as_it_is, lowered) = shows.split_at(times);
     let same = as_it_is.iter().filter(|&&shows| shows).count();
-    let mut faults: Vec<String> =
-        ideal_fault(Confirmed { same, of: times, enough: false }).into_iter().collect();
+    let enough = case.expected.min_rate.is_some_and(|least| same as f64 >= least * times as f64);
+    let mut faults: Vec<String> = ideal_fault(Confirmed { same, of: times, enough }).into_iter().collect();
     for (&shows, (rung, expected)) in lowered.iter().zip(rungs) {
         if shows != expected {
             let verb = if shows { "shows" } else { "does not show" };
@@ -209,8 +218,10 @@ fn run(case: &Case, python: &Interpreter, args: &BenchArgs, printer: Printer) ->
     let Case { name, expected, ideal, .. } = case;
     let (session, program) = Session::start(&case.script, &run_args(case, python, args))?;
     let progress = Progress::silent(printer);
-    let minimized =
-        minimize(&session, program, PASSES, &mut Journal::in_memory(), None, &Output::Stdout, &progress)?;
+    let minimized = {
+        let effort = Effort { max_runs: None, ablates: args.ablation };
+        minimize(&session, program, PASSES, &mut Journal::in_memory(), effort, &Output::Stdout, &progress)?
+    };
     let reduction = &minimized.reduction;
     if let Stop::Halted(crate::engine::Halt::Interrupted(signal)) = reduction.stop {
         return Err(Failure::new(Exit::Interrupted(signal), anyhow!("interrupted")));
@@ -271,6 +282,11 @@ fn run(case: &Case, python: &Interpreter, args: &BenchArgs, printer: Printer) ->
         ideal_lines: ideal.lines_without_imports(),
         rung: expected.rung,
         confirmed: minimized.confirmed.is_certain(),
+        conditions: [
+            minimized.ablation.tried.len(),
+            minimized.ablation.tried.iter().filter(|it| it.is_needed()).count(),
+            minimized.ablation.taken_back,
+        ],
         faults,
     })
 }
@@ -329,5 +345,13 @@ fn footer(rows: &[Row]) -> String {
         mean(&|row| row.ratio_at_100),
         mean(&|row| row.runs as f64)
     );
+    let [tried, needed, taken_back] =
+        [0, 1, 2].map(|at| rows.iter().map(|row| row.conditions[at]).sum::<usize>());
+    if tried > 0 {
+        let _ = writeln!(
+            text,
+            "of {tried} conditions {needed} are needed, each by a run that was repeated in a fresh interpreter; {taken_back} more seemed so before"
+        );
+    }
     text
 }

@@ -88,6 +88,9 @@ impl Lab for Bench {
             max_runs: None,
             passes: Vec::new(),
             report: None,
+            emit_test: None,
+            // The comment says why each line stays, which the last sweep has found out.
+            no_ablation: true,
             format: Format::Human,
             no_journal: false,
         };

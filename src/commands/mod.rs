@@ -6,6 +6,7 @@ mod check;
 mod completions;
 mod control;
 mod corpus;
+mod emit;
 mod grounds;
 mod inputs;
 mod lab;
@@ -17,6 +18,7 @@ mod review;
 mod scrub;
 mod session;
 mod speed;
+mod stabilize;
 
 use crate::cli::{Cli, Exit, Failure, Printer, Verb};
 

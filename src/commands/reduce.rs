@@ -3,22 +3,23 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-use minrepro_reducers::{cost::Cost, ladder::Compiler, pass::Pass, syntax::Program};
+use minrepro_reducers::{conditions::conditions, cost::Cost, ladder::Compiler, pass::Pass, syntax::Program};
 
 use super::{
+    emit,
     output::{Output, check_writable, encoded, target},
     passes,
     session::{Calibration, Live, Measure, RUNS, Session, Settlement, halt},
 };
 use crate::{
     cli::{Exit, Failure, Format, Printer, ReduceArgs},
-    engine::{self, Event, Halt, Options, Reduction, Stop},
+    engine::{self, Ablation, Event, Halt, Options, Reduction, Stop, ablate},
     journal::{Journal, JournalError},
     oracle::{self, Steadiness},
-    report::{self, Confirmed, InterpreterReport, Progress, Report, temporary, write_atomically},
+    report::{self, Confirmed, Emitted, InterpreterReport, Progress, Report, temporary, write_atomically},
 };
 
 pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failure> {
@@ -42,11 +43,13 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
             .hint("name a file for the result by `-o FILE`"));
     }
     let report_path = report_path(args, script, &output)?;
+    let test_path = test_path(args, script, &output, report_path.as_ref().map(|(path, _)| path.as_path()))?;
     let (session, program) = Session::start(script, &args.run)?;
     session.warn_of_weak_confinement(printer);
     output.check()?;
     let report_file = report_path.as_ref().map(|(path, _)| path.as_path());
-    let written: Vec<&Path> = output.path().into_iter().chain(report_file).collect();
+    let written: Vec<&Path> =
+        output.path().into_iter().chain(report_file).chain(test_path.as_deref()).collect();
     for path in &written {
         session.runner.guard_file(&temporary(path));
     }
@@ -55,9 +58,26 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
     if let Some(time) = args.max_time {
         session.runner.set_deadline(Some(Instant::now() + time));
     }
-    let minimized = minimize(&session, program, &passes, &mut journal, args.max_runs, &output, &progress);
+    let minimized = {
+        let effort = Effort { max_runs: args.max_runs, ablates: !args.no_ablation };
+        minimize(&session, program, &passes, &mut journal, effort, &output, &progress)
+    };
+    let mut minimized = match minimized {
+        Ok(minimized) => minimized,
+        Err(failure) => {
+            progress.finish();
+            return Err(failure);
+        }
+    };
+    if let Some(path) = &test_path {
+        progress.phase("running the result as a test");
+        match emit::emit(&session, &minimized, path) {
+            Ok(emitted) => minimized.test = Some(emitted),
+            Err(emit::Unwritten::Stopped(error)) => minimized.reduction.stop = Stop::Halted(halt(error)),
+            Err(emit::Unwritten::Because(why)) => printer.warning(&format!("no test was written: {why}")),
+        }
+    }
     progress.finish();
-    let minimized = minimized?;
     let report = minimized.report(&session, &output);
     if let Some((path, form)) = &report_path
         && let Err(error) = write_atomically(path, report.render(*form).as_bytes())
@@ -87,6 +107,21 @@ fn report_path(
     Ok(Some((path, form)))
 }
 
+/// Where the test goes, if it is wanted and can be written there.
+fn test_path(
+    args: &ReduceArgs,
+    script: &Path,
+    output: &Output,
+    report: Option<&Path>,
+) -> Result<Option<PathBuf>, Failure> {
+    let Some(path) = &args.emit_test else { return Ok(None) };
+    let hint = "name another file by `--emit-test FILE`";
+    let others: Vec<&Path> = std::iter::once(script).chain(output.path()).chain(report).collect();
+    let path = target(path, &others, hint)?;
+    check_writable(&path, hint)?;
+    Ok(Some(path))
+}
+
 /// A reduction with all that its report needs.
 pub(super) struct Minimized {
     pub(super) before: Program,
@@ -102,7 +137,20 @@ pub(super) struct Minimized {
     /// From where candidates started, and what that saved.
     pub(super) calibration: Calibration,
     pub(super) seconds: f64,
-    timeout: f64,
+    pub(super) timeout: Duration,
+    /// What of the result is necessary.
+    pub(super) ablation: Ablation,
+    /// The result as a test, once that is written.
+    test: Option<Emitted>,
+}
+
+/// How much is done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Effort {
+    /// Candidate runs at most.
+    pub(super) max_runs: Option<u64>,
+    /// Whether it is found out what of the result is necessary.
+    pub(super) ablates: bool,
 }
 
 /// Settles what the bug looks like, reduces, and runs the result anew.
@@ -111,7 +159,7 @@ pub(super) fn minimize(
     program: Program,
     passes: &[&'static Pass],
     journal: &mut Journal,
-    max_runs: Option<u64>,
+    effort: Effort,
     output: &Output,
     progress: &Progress,
 ) -> Result<Minimized, Failure> {
@@ -129,8 +177,11 @@ pub(super) fn minimize(
         journal.forget_what_a_limit_decides(timeout.as_millis() as u64);
     }
     let before = program.sibling(program.shared_text()).unwrap_or(program);
-    let copy = before.sibling(before.shared_text()).map_err(|error| Failure::new(Exit::Bug, error))?;
-    let options = Options { max_runs, unbound_names: measure.allows_unbound_names() };
+    if let Some(stabilizer) = session.stabilizer() {
+        progress.phase(&format!("the bug shows each time by {stabilizer}"));
+    }
+    let copy = Program::read(session.as_run()).map_err(|error| Failure::new(Exit::Bug, error))?;
+    let options = Options { max_runs: effort.max_runs, unbound_names: measure.allows_unbound_names() };
     let start = calibration.start;
     let steadiness = flaky.map(|(steadiness, ..)| steadiness);
     let shown = flaky.map(|(_, same, of)| Confirmed { same, of, enough: false });
@@ -151,6 +202,20 @@ pub(super) fn minimize(
         }
         progress.event(event, tally);
     });
+    let mut ablation = Ablation::default();
+    if effort.ablates && matches!(reduction.stop, Stop::Done) {
+        progress.phase("trying what is necessary");
+        let left = effort.max_runs.map(|it| it.saturating_sub(reduction.tally.runs));
+        let found = conditions(&reduction.program, &session.env());
+        ablation = ablate(&reduction.program, found, &mut judge, journal, left, &mut |event, tally| {
+            progress.event(event, tally);
+        });
+        match ablation.halt.take() {
+            // The reduction is done all the same; the report says what was not tried.
+            None | Some(Halt::MaxTime) => {}
+            Some(halt) => reduction.stop = Stop::Halted(halt),
+        }
+    }
     let (confirmed, elsewhere) = match &reduction.stop {
         Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Default::default(),
         // Nothing went: the baseline runs of a moment ago are the confirmation.
@@ -183,14 +248,16 @@ pub(super) fn minimize(
         runner,
         calibration,
         seconds,
-        timeout: timeout.as_secs_f64(),
+        timeout,
+        ablation,
+        test: None,
     })
 }
 
 impl Minimized {
     /// The report.
     pub(super) fn report(&self, session: &Session, output: &Output) -> Report {
-        let Reduction { program, commits, tally, differences, kept, stop } = &self.reduction;
+        let Reduction { program, commits, tally, differences, kept, spent, stop } = &self.reduction;
         let slips = oracle::ledger(differences.iter().map(|(key, difference)| (key.to_string(), difference)));
         Report {
             version: report::VERSION,
@@ -219,15 +286,21 @@ impl Minimized {
             pruned: tally.pruned,
             seconds: self.seconds,
             seconds_in_candidates: tally.seconds_in_candidates,
-            timeout: self.timeout,
+            timeout: self.timeout.as_secs_f64(),
             compiler: compiler(&self.before, program),
             commits: commits.clone(),
+            spent: spent.clone(),
             looser: oracle::looser(session.specs.iter().map(|spec| spec.text.as_str()), &slips),
             slips,
             kept: kept.clone(),
             confirmed: self.confirmed,
             shown: self.shown,
             elsewhere: self.elsewhere.clone(),
+            stabilizer: session.stabilizer().map(ToString::to_string),
+            conditions: self.ablation.tried.clone(),
+            ablation_runs: self.ablation.runs,
+            untried: self.ablation.left,
+            test: self.test.clone(),
             stop: match stop {
                 Stop::Done => "done",
                 Stop::MaxRuns => "max-runs",

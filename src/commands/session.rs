@@ -2,6 +2,7 @@
 //! stands between engine and runner.
 
 use std::{
+    cell::OnceCell,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -17,14 +18,15 @@ use super::{
     control, grounds, inputs,
     output::encoded,
     repeat::{Repeated, repeated},
+    stabilize,
 };
 use crate::{
     cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen, command_like},
     engine::{Candidate, Halt, Judge, Judged},
     journal::{Journal, Settled},
     oracle::{
-        Baseline, BaselineError, Difference, NotDerivable, RULES, Signature, Spec, Steadiness, Verdict,
-        summary,
+        Baseline, BaselineError, Difference, NotDerivable, RULES, Signature, Spec, Stabilizer, Steadiness,
+        Verdict, summary,
     },
     report::Confirmed,
     runner::{
@@ -35,7 +37,7 @@ use crate::{
 /// How often the script is run before, and the result after, the reduction.
 pub(super) const RUNS: usize = 3;
 /// How often, where it does not show the bug each time.
-const FLAKY_RUNS: usize = 20;
+pub(super) const FLAKY_RUNS: usize = 20;
 /// What the first run of all is given.
 const FIRST_TIMEOUT: Duration = Duration::from_mins(2);
 /// What a warm run has to save at least, unless that is a fifth of a cold one.
@@ -55,6 +57,10 @@ pub(super) struct Session {
     pub(super) control: Option<Runner>,
     pub(super) specs: Vec<Spec>,
     args: RunArgs,
+    /// The script with its random numbers seeded, where that makes the bug show each time.
+    seeded: OnceCell<Vec<u8>>,
+    /// What makes the bug show each time.
+    stabilizer: OnceCell<Stabilizer>,
     memory: u64,
     /// The files of the test command that were named by a path.
     programs: Vec<PathBuf>,
@@ -154,8 +160,19 @@ impl Session {
         let control = args.control.as_deref().map(|it| control::setup(it, &setup)).transpose()?;
         let control = control.map(Runner::start).transpose()?;
         let runner = Runner::start(setup)?;
-        let session =
-            Self { script, bytes, interpreter, runner, control, specs, args: args.clone(), memory, programs };
+        let session = Self {
+            script,
+            bytes,
+            interpreter,
+            runner,
+            control,
+            specs,
+            args: args.clone(),
+            seeded: OnceCell::new(),
+            stabilizer: OnceCell::new(),
+            memory,
+            programs,
+        };
         Ok((session, program))
     }
 
@@ -208,7 +225,7 @@ impl Session {
 
     /// Runs the script as it is once, from where is said.
     pub(super) fn run_from(&self, start: Start, timeout: Duration) -> Result<Outcome, RunError> {
-        let job = Job { start, ..Job::new(self.bytes.clone().into(), timeout) };
+        let job = Job { start, ..Job::new(self.as_run().into(), timeout) };
         let mut outcomes = self.runner.run_all(&[job], &mut |_, _| {})?;
         outcomes.pop().ok_or(RunError::Deadline)
     }
@@ -242,47 +259,71 @@ impl Session {
         self.args.timeout.unwrap_or_else(|| (first.cpu * 4).clamp(least, most))
     }
 
+    /// What an earlier session settled.
+    fn recalled(&self, journal: &Journal) -> Option<Settlement> {
+        let settled = journal.settled()?.clone();
+        let timeout = settled.limit.unwrap_or_else(|| self.timeout(settled.wall));
+        let measure = match (settled.signature.clone(), &self.args.test) {
+            (Some(signature), None) => Measure::Signature(signature),
+            (None, Some(test)) => Measure::Test(test.clone()),
+            _ => return None,
+        };
+        let Settled { fastest, cold, compiled, grounds, flaky, stabilizer, .. } = settled;
+        if let Some(stabilizer) = stabilizer {
+            let bytes = stabilize::again(self, &stabilizer);
+            self.keep_stabilizer(stabilizer, bytes);
+        }
+        Some(Settlement { measure, timeout, fastest, cold, compiled, grounds, flaky, is_fresh: false })
+    }
+
+    /// The base of the reduction, by a seed if that makes the bug show each time; else with how candidates are to be tested.
+    fn baseline(&self, outcomes: Vec<Outcome>) -> Result<(Baseline, Option<Steadiness>), Failure> {
+        let first = outcomes.first().cloned();
+        let error = match Baseline::new(&self.specs, outcomes.clone()) {
+            Ok(baseline) if self.args.min_rate.is_none() => return Ok((baseline, None)),
+            // Who says how often it is to show knows that it does not each time, though it has so far.
+            Ok(baseline) => baseline.too_rare(&self.specs),
+            Err(error) => error,
+        };
+        if error.is_unstable() || self.args.min_rate.is_some() {
+            let found = self.flaky_baseline(outcomes, error);
+            let known = found.as_ref().ok().map(|(baseline, _)| baseline);
+            let rate = known.map_or(0.1, |it| it.same as f64 / it.outcomes.len() as f64);
+            return match self.steadied(rate, known.map(|it| &it.signature), first.as_ref())? {
+                Some(baseline) => Ok((baseline, None)),
+                None => found.map(|(baseline, steadiness)| (baseline, Some(steadiness))),
+            };
+        }
+        if stabilize::may_help_what_never_shows(self)
+            && let Some(baseline) = self.steadied(0.5, None, first.as_ref())?
+        {
+            return Ok((baseline, None));
+        }
+        Err(self.not_reproduced(error, first.as_ref()))
+    }
+
     /// Settles what the bug looks like and how long it takes: from the journal, or by running the script.
     pub(super) fn settle(&self, journal: &mut Journal) -> Result<Settlement, Failure> {
-        if let Some(settled) = journal.settled().cloned() {
-            let timeout = settled.limit.unwrap_or_else(|| self.timeout(settled.wall));
-            let measure = match (settled.signature.clone(), &self.args.test) {
-                (Some(signature), None) => Some(Measure::Signature(signature)),
-                (None, Some(test)) => Some(Measure::Test(test.clone())),
-                _ => None,
-            };
-            if let Some(measure) = measure {
-                let Settled { fastest, cold, compiled, grounds, flaky, .. } = settled;
-                return Ok(Settlement {
-                    measure,
-                    timeout,
-                    fastest,
-                    cold,
-                    compiled,
-                    grounds,
-                    flaky,
-                    is_fresh: false,
-                });
-            }
+        if let Some(settlement) = self.recalled(journal) {
+            return Ok(settlement);
         }
         let outcomes = self.baseline_runs(RUNS)?;
         let fastest = outcomes.iter().map(|outcome| outcome.wall).min().unwrap_or_default();
-        let first = outcomes.first().cloned();
+        let mut first = outcomes.first().cloned();
         let mut limit = None;
         let mut flaky = None;
         let mut showing = first.clone();
         let (measure, wall) = if let Some(test) = &self.args.test {
             (Measure::Test(test.clone()), self.interesting(test, &outcomes)?)
         } else {
-            let baseline = match Baseline::new(&self.specs, outcomes.clone()) {
-                Err(error) if error.is_unstable() || self.args.min_rate.is_some() => {
-                    let found = self.flaky_baseline(outcomes, error)?;
-                    flaky = Some((found.1, found.0.same, found.0.outcomes.len()));
-                    showing = found.0.outcomes.iter().find(|it| found.0.signature.matches(it)).cloned();
-                    found.0
-                }
-                found => found.map_err(|error| self.not_reproduced(error, first.as_ref()))?,
-            };
+            let (baseline, found) = self.baseline(outcomes)?;
+            flaky = found.map(|it| (it, baseline.same, baseline.outcomes.len()));
+            if flaky.is_some() || self.stabilizer().is_some() {
+                showing = baseline.outcomes.iter().find(|it| baseline.signature.matches(it)).cloned();
+            }
+            if self.stabilizer().is_some() {
+                first.clone_from(&showing);
+            }
             let hanging = first.as_ref().filter(|_| baseline.signature.is_hang());
             limit = hanging.map(|first| self.hang_limit(first));
             let signature = Signature { strict: self.args.strict, ..baseline.signature };
@@ -295,12 +336,12 @@ impl Session {
         let timeout = limit.unwrap_or_else(|| self.timeout(wall));
         let compiled = match &first {
             Some(first) if flaky.is_none() && self.control.is_none() => {
-                control::is_wanted(&self.runner, &self.bytes, first, &measure, timeout)?
+                control::is_wanted(&self.runner, self.as_run(), first, &measure, timeout)?
             }
             _ => false,
         };
         if let Some(runner) = &self.control {
-            let jobs = vec![Job::new(self.bytes.clone().into(), timeout); RUNS];
+            let jobs = vec![Job::new(self.as_run().into(), timeout); RUNS];
             let outcomes = runner.run_all(&jobs, &mut |_, _| {})?;
             if let Some(shown) = outcomes.iter().find(|it| measure.judge(it, timeout).is_same()) {
                 let named = self.args.control.as_deref().unwrap_or_default();
@@ -313,7 +354,7 @@ impl Session {
         }
         let mut grounds = match &showing {
             Some(showing) if !compiled && self.control.is_none() => {
-                grounds::of_script(&self.runner, &self.bytes, showing, &measure, timeout)?
+                grounds::of_script(&self.runner, self.as_run(), showing, &measure, timeout)?
             }
             _ => None,
         };
@@ -331,11 +372,51 @@ impl Session {
             compiled,
             grounds: grounds.clone(),
             flaky,
+            stabilizer: self.stabilizer.get().cloned(),
             cold: cold.clone(),
         };
         // Where the journal can not be written, the engine will say so.
         let _ = journal.settle(settled);
         Ok(Settlement { measure, timeout, fastest, cold, compiled, grounds, flaky, is_fresh: true })
+    }
+
+    /// Looks for a seed under which the bug shows each time, and keeps it for all that follows.
+    fn steadied(
+        &self,
+        rate: f64,
+        signature: Option<&Signature>,
+        first: Option<&Outcome>,
+    ) -> Result<Option<Baseline>, RunError> {
+        let timeout = self.timeout(first.map(|it| it.wall).unwrap_or_default());
+        let Some(found) = stabilize::steady(self, rate, signature, timeout)? else { return Ok(None) };
+        self.keep_stabilizer(found.stabilizer, found.bytes);
+        Ok(Some(found.baseline))
+    }
+
+    fn keep_stabilizer(&self, stabilizer: Stabilizer, bytes: Option<Vec<u8>>) {
+        // Set once in a session; the first is the one that its journal remembers.
+        let _ = self.stabilizer.set(stabilizer);
+        if let Some(bytes) = bytes {
+            let _ = self.seeded.set(bytes);
+        }
+    }
+
+    /// What makes the bug show each time, if it did not by itself.
+    pub(super) fn stabilizer(&self) -> Option<&Stabilizer> {
+        self.stabilizer.get()
+    }
+
+    /// The script as it is run: with its random numbers seeded, if that makes the bug show each time.
+    pub(super) fn as_run(&self) -> &[u8] {
+        self.seeded.get().unwrap_or(&self.bytes)
+    }
+
+    /// Sets variables for every run from now on.
+    pub(super) fn set_variables(&self, variables: Vec<(String, String)>) {
+        if let Some(control) = &self.control {
+            control.set_variables(variables.clone());
+        }
+        self.runner.set_variables(variables);
     }
 
     /// Runs a script that shows its bug in some runs more often, and says how its candidates are to be tested.
@@ -491,11 +572,19 @@ impl Session {
         words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
     }
 
+    /// The variables that each run is given, by the user and to make the bug show each time.
+    pub(super) fn env(&self) -> Vec<(String, String)> {
+        let own = self.stabilizer.get().and_then(Stabilizer::variable);
+        let replaced = |name: &str| own.as_ref().is_some_and(|(its, _)| its == name);
+        let of_user = self.args.env.iter().filter(|(name, _)| !replaced(name)).cloned();
+        of_user.chain(own.clone()).collect()
+    }
+
     /// What a user types to run a file as minrepro does.
     pub(super) fn by_hand(&self, file: &Path) -> String {
         let folder = self.script.parent().unwrap_or(Path::new("/"));
         let env: String =
-            self.args.env.iter().map(|(name, value)| format!("{name}={} ", quoted(value))).collect();
+            self.env().iter().map(|(name, value)| format!("{name}={} ", quoted(value))).collect();
         format!("cd {} && {env}{}", quoted(&folder.to_string_lossy()), self.command_line(file))
     }
 
@@ -625,7 +714,8 @@ impl Live<'_> {
     }
 
     fn job(&self, candidate: &Candidate) -> Job {
-        Job { start: self.start, ..Job::new(candidate.bytes.clone(), self.timeout) }
+        let variables = candidate.variables.clone();
+        Job { start: self.start, variables, ..Job::new(candidate.bytes.clone(), self.timeout) }
     }
 }
 
@@ -667,6 +757,19 @@ impl Judge for Live<'_> {
             deliver(*index, Judged { verdict, seconds: seconds + doubt.seconds, runs: 1 + doubt.runs });
         }
         Ok(())
+    }
+
+    fn judge_surely(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt> {
+        let usual = (self.start, self.steadiness);
+        self.start = Start::Cold;
+        self.steadiness = self.steadiness.map(Steadiness::strict);
+        let result = self.judge(batch, deliver);
+        (self.start, self.steadiness) = usual;
+        result
     }
 
     fn is_hopeless(&self, candidate: &Candidate) -> bool {

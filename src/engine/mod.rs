@@ -5,6 +5,7 @@
 //! folded in the order of their proposals: the result is the same however many run at once. Chunks follow
 //! counter-based delta debugging (Zhang et al., "Deep Dive into Probabilistic Delta Debugging", ICSE 2025).
 
+mod ablation;
 mod beliefs;
 mod fold;
 mod offer;
@@ -20,8 +21,11 @@ use minrepro_reducers::{
 };
 
 use crate::journal::Journal;
+pub use ablation::{Ablation, Tried, ablate};
 use session::{Pursuit, Session};
-pub use types::{Candidate, Commit, Event, Halt, Judge, Judged, Kept, Options, Reduction, Stop, Tally};
+pub use types::{
+    Candidate, Commit, Event, Halt, Judge, Judged, Kept, Options, Reduction, Spent, Stop, Tally,
+};
 
 /// What changes the program itself, not only its layout.
 const MATTER: [Stage; 5] =

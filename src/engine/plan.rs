@@ -122,6 +122,7 @@ impl Base {
                 bytes: bytes.into(),
                 program: Arc::clone(&self.program),
                 edits: EditSet::default(),
+                variables: Arc::default(),
             })),
             None => Plan::Useless,
         }
@@ -147,6 +148,7 @@ impl Base {
                 bytes: bytes.into(),
                 program: Arc::new(program),
                 edits,
+                variables: Arc::default(),
             })),
             _ => Plan::Pruned,
         }

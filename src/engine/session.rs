@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{BTreeMap, HashMap, HashSet, VecDeque},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::Instant,
@@ -24,7 +24,7 @@ use super::{
     beliefs::Beliefs,
     offer::{BATCH, Chunk, Offer},
     plan::{Base, Plan},
-    types::{Candidate, Commit, Event, Judge, Judged, Kept, Options, Reduction, Stop, Tally},
+    types::{Candidate, Commit, Event, Judge, Judged, Kept, Options, Reduction, Spent, Stop, Tally},
 };
 use crate::{
     journal::{Journal, Key, Record},
@@ -78,6 +78,10 @@ pub(super) struct Session<'a> {
     differences: Vec<(Key, Difference)>,
     kept: Vec<Kept>,
     journal_failed: bool,
+    /// The pass that a candidate is of; `fold` for unions.
+    makers: HashMap<Key, &'static str>,
+    /// What the runs of this session took, by what they were for.
+    spent: BTreeMap<String, Spent>,
     /// What guesses from evidence missed so far.
     gaps: Gaps,
     started: Instant,
@@ -125,6 +129,8 @@ impl<'a> Session<'a> {
             differences: Vec::new(),
             kept: Vec::new(),
             journal_failed: false,
+            makers: HashMap::new(),
+            spent: BTreeMap::new(),
             gaps: Gaps::default(),
             started: Instant::now(),
         }
@@ -138,6 +144,7 @@ impl<'a> Session<'a> {
             tally: self.tally,
             differences: self.differences,
             kept,
+            spent: self.spent,
             stop,
         }
     }
@@ -234,6 +241,7 @@ impl<'a> Session<'a> {
             left -= wave.len();
             let plans: Vec<Plan> =
                 wave.iter().map(|it| Plan::Candidate(Box::new(it.candidate.clone()))).collect();
+            self.note_makers(&wave);
             self.judge("leap", &plans)?;
             let verdicts = self.verdicts_of(&plans);
             let found = verdicts.iter().position(|it| it.as_ref().is_some_and(Verdict::is_same));
@@ -292,7 +300,11 @@ impl<'a> Session<'a> {
         }
         self.check_budget()?;
         (self.watch)(&Event::Batch { pass: "trace", candidates: 1 }, &self.tally);
+        let started = Instant::now();
         let evidence = self.judge.trace(&candidate).map_err(Stop::Halted)?;
+        let spent = self.spent.entry("trace".to_owned()).or_default();
+        spent.runs += 1;
+        spent.seconds += started.elapsed().as_secs_f64();
         self.tally.runs += 1;
         if !self.journal_failed
             && let Err(error) = self.journal.put_trace(candidate.key, evidence.clone())
@@ -355,6 +367,8 @@ impl<'a> Session<'a> {
                 .chain(batch.iter().map(|it| &it.candidate))
                 .map(|it| Plan::Candidate(Box::new(it.clone())))
                 .collect();
+            self.note_makers(&batch);
+            self.makers.extend(pending.as_ref().map(|it| (it.union.key, "fold")));
             let judged = self.judge(pass, &plans);
             if let Some(it) = pending.take() {
                 if self.verdicts.get(&it.union.key).is_some_and(Verdict::is_same) {
@@ -471,6 +485,7 @@ impl<'a> Session<'a> {
             let plans: Vec<Plan> =
                 batch.iter().map(|it| Plan::Candidate(Box::new(it.candidate.clone()))).collect();
             let pass = batch.first().map_or("", |member| member.chunk.pass());
+            self.note_makers(&batch);
             self.judge(pass, &plans)?;
             let mut successes = Vec::new();
             for member in std::mem::take(&mut batch) {
@@ -578,6 +593,10 @@ impl<'a> Session<'a> {
         Some(Chunk { edits, widened: true, ..chunk.clone() })
     }
 
+    fn note_makers(&mut self, members: &[Member]) {
+        self.makers.extend(members.iter().map(|it| (it.candidate.key, it.chunk.pass())));
+    }
+
     /// Finds out the verdicts of plans, as far as the run budget reaches.
     fn judge(&mut self, pass: &str, plans: &[Plan]) -> Result<(), Stop> {
         let mut batch: Vec<Candidate> = Vec::new();
@@ -604,7 +623,7 @@ impl<'a> Session<'a> {
         }
         if !batch.is_empty() {
             (self.watch)(&Event::Batch { pass, candidates: batch.len() }, &self.tally);
-            self.run(&batch)?;
+            self.run(pass, &batch)?;
         }
         Ok(())
     }
@@ -619,12 +638,16 @@ impl<'a> Session<'a> {
     }
 
     /// Runs a batch. Verdicts go to the journal as they come, but are learnt in the order of the batch.
-    fn run(&mut self, batch: &[Candidate]) -> Result<(), Stop> {
+    fn run(&mut self, pass: &str, batch: &[Candidate]) -> Result<(), Stop> {
         let mut delivered: Vec<Option<Verdict>> = vec![None; batch.len()];
-        let Self { judge, journal, watch, tally, journal_failed, .. } = self;
+        let Self { judge, journal, watch, tally, journal_failed, makers, spent, .. } = self;
         let result = judge.judge(batch, &mut |index, Judged { verdict, seconds, runs }| {
             tally.runs += runs;
             tally.seconds_in_candidates += seconds;
+            let of = makers.get(&batch[index].key).copied().unwrap_or(pass);
+            let spent = spent.entry(of.to_owned()).or_default();
+            spent.runs += runs;
+            spent.seconds += seconds;
             let record = Record { verdict: verdict.clone(), seconds, runs };
             if !*journal_failed && let Err(error) = journal.put(batch[index].key, record) {
                 *journal_failed = true;

@@ -1,6 +1,6 @@
 //! What goes into a reduction, what is told of it on the way, and what comes out. Data only.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use minrepro_reducers::{edit::EditSet, evidence::Evidence, syntax::Program};
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,8 @@ pub struct Candidate {
     pub program: Arc<Program>,
     /// What makes it of the base program.
     pub(crate) edits: EditSet,
+    /// Variables that are set, or not set, for its runs besides those of all runs.
+    pub(crate) variables: Arc<[(String, Option<String>)]>,
 }
 
 impl std::fmt::Debug for Candidate {
@@ -59,6 +61,19 @@ pub trait Judge {
     /// What stops the whole reduction.
     fn confirm(&mut self, _: &Candidate) -> Result<Result<(), String>, Halt> {
         Ok(Ok(()))
+    }
+
+    /// Judges in the surest way there is, whatever that costs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Judge::judge`].
+    fn judge_surely(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt> {
+        self.judge(batch, deliver)
     }
 
     /// Whether runs can be watched at all.
@@ -136,6 +151,15 @@ pub struct Commit {
     /// How many candidates had been judged by then.
     pub run: u64,
     /// Seconds since the reduction began.
+    pub seconds: f64,
+}
+
+/// What some runs took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// How many there were.
+    pub runs: u64,
+    /// Their wall time, in seconds, summed over workers.
     pub seconds: f64,
 }
 
@@ -219,6 +243,9 @@ pub struct Reduction {
     pub differences: Vec<(Key, crate::oracle::Difference)>,
     /// Why what is left stays; empty unless the reduction is done.
     pub kept: Vec<Kept>,
+    /// What the runs of this session took, by the pass that proposed their candidates; `fold`, unions; `trace`, runs that
+    /// were watched.
+    pub spent: BTreeMap<String, Spent>,
     /// Why it ended.
     pub stop: Stop,
 }

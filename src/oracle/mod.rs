@@ -3,6 +3,7 @@
 mod accident;
 mod baseline;
 mod derive;
+mod in_test;
 mod origin;
 mod pattern;
 mod place;
@@ -11,6 +12,7 @@ mod signature;
 mod slips;
 mod spec;
 mod spot;
+mod stabilizer;
 mod steadiness;
 mod verdict;
 mod wording;
@@ -25,6 +27,7 @@ pub use signature::{Pace, Part, Signature};
 pub use slips::{Slip, ledger, looser};
 pub use spec::{Spec, SpecError};
 pub use spot::Spot;
+pub use stabilizer::Stabilizer;
 pub use steadiness::Steadiness;
 pub use verdict::{Difference, Verdict};
 

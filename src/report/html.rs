@@ -32,6 +32,7 @@ pub(super) fn render(report: &Report) -> String {
                         }
                     }
                     (result(report))
+                    (conditions(report))
                     (sides(report))
                     (curve(report))
                     (passes(report))
@@ -65,6 +66,29 @@ fn result(report: &Report) -> Markup {
                             }
                         }
                     }
+                }
+            }
+        }
+    }
+}
+
+fn conditions(report: &Report) -> Markup {
+    let (needed, unneeded) = (reasons::needed(report), reasons::unneeded(report));
+    html! {
+        @if !report.conditions.is_empty() {
+            section aria-labelledby="conditions" {
+                h2 id="conditions" { "What the bug needs" }
+                @if needed.is_empty() {
+                    p { "Nothing of what was tried." }
+                } @else {
+                    ul { @for (name, without) in needed { li { code { (name) } " (" (without) ")" } } }
+                }
+                @if !unneeded.is_empty() {
+                    p { "Tried and not needed: " (unneeded.join(", ")) "." }
+                }
+                p {
+                    "By " (report.ablation_runs) " runs besides the candidate runs; each need was repeated in a fresh interpreter."
+                    @if report.untried > 0 { " Not tried, since a budget was spent: " (report.untried) "." }
                 }
             }
         }
@@ -144,13 +168,19 @@ fn curve(report: &Report) -> Markup {
 fn passes(report: &Report) -> Markup {
     html! {
         section aria-labelledby="passes" {
-            h2 id="passes" { "What each pass gained" }
+            h2 id="passes" { "What each pass gained and cost" }
             div.scroll tabindex="0" role="region" aria-labelledby="passes" {
                 table {
-                    thead { tr { th scope="col" { "Pass" } th.number scope="col" { "Tokens gone" } th.number scope="col" { "Changes" } } }
+                    thead { tr { th scope="col" { "Pass" } th.number scope="col" { "Tokens gone" } th.number scope="col" { "Changes" } th.number scope="col" { "Runs" } th.number scope="col" { "Seconds" } } }
                     tbody {
-                        @for (pass, tokens, changes) in reasons::gains(report) {
-                            tr { th scope="row" { (pass) } td.number { (tokens) } td.number { (changes) } }
+                        @for (pass, it) in reasons::gains(report) {
+                            tr {
+                                th scope="row" { (pass) }
+                                td.number { (it.tokens) }
+                                td.number { (it.changes) }
+                                td.number { (it.spent.runs) }
+                                td.number { (format!("{:.1}", it.spent.seconds)) }
+                            }
                         }
                     }
                 }
@@ -175,8 +205,16 @@ fn slips(report: &Report) -> Markup {
 }
 
 fn facts(report: &Report) -> Markup {
+    let test = report.test.as_ref().map_or_else(
+        || "not asked for: --emit-test FILE writes one".to_owned(),
+        |it| match &it.folder {
+            Some(folder) => format!("{}, which fails by the bug; it belongs in {folder}", it.file),
+            None => format!("{}, which fails by the bug", it.file),
+        },
+    );
     let facts = [
         ("Verify", report.verify.clone()),
+        ("As a test", test),
         ("Interpreter", format!("{} ({})", report.interpreter.version, report.interpreter.path)),
         (
             "Candidate runs",

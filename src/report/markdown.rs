@@ -18,6 +18,23 @@ pub(super) fn render(report: &Report) -> String {
     if let Some(elsewhere) = &report.elsewhere {
         let _ = writeln!(text, "**It fails elsewhere than the script**: {}.\n", escaped(elsewhere));
     }
+    let needed = reasons::needed(report);
+    if !needed.is_empty() {
+        let _ = writeln!(text, "Needed, each by a run without it, repeated in a fresh interpreter:\n");
+        for (name, without) in needed {
+            let _ = writeln!(text, "- `{}` ({})", code(name), escaped(&without));
+        }
+        text.push('\n');
+    }
+    let unneeded = reasons::unneeded(report);
+    if !unneeded.is_empty() {
+        let unneeded: Vec<String> = unneeded.iter().map(|it| format!("`{}`", code(it))).collect();
+        let _ = writeln!(text, "Tried and not needed: {}.\n", unneeded.join(", "));
+    }
+    if let Some(test) = &report.test {
+        let place = test.folder.as_ref().map_or_else(String::new, |it| format!(", for `{}`", code(it)));
+        let _ = writeln!(text, "As a test that fails by it: `{}`{place}.\n", code(&test.file));
+    }
     let reasons = reasons::by_line(report);
     if !reasons.is_empty() {
         let _ = writeln!(text, "<details><summary>Why each line stays</summary>\n");

@@ -1,25 +1,29 @@
 //! What came of a reduction, as one value, and its views: the terminal, a progress line, JSON, Markdown, HTML. Judges and runs nothing.
 
+mod component;
 mod diff;
 mod html;
 mod markdown;
 mod progress;
 mod reasons;
 mod terminal;
+mod testcase;
 mod write;
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use minrepro_reducers::syntax::Size;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    engine::{Commit, Kept},
+    engine::{Commit, Kept, Spent, Tried},
     oracle::Slip,
 };
+pub use component::{Component, of as component};
 pub use diff::unified;
 pub use progress::Progress;
 pub use terminal::summary;
+pub use testcase::{Harness, TestCase};
 pub(crate) use write::temporary;
 pub use write::write_atomically;
 
@@ -73,6 +77,10 @@ pub struct Report {
     pub compiler: Option<String>,
     /// Accepted changes, in order.
     pub commits: Vec<Commit>,
+    /// What the runs of this session took, by the pass that proposed their candidates; `fold`, unions; `trace`, runs that
+    /// were watched.
+    #[serde(default)]
+    pub spent: BTreeMap<String, Spent>,
     /// Failures other than the bug, met on the way.
     pub slips: Vec<Slip>,
     /// The signature with gaps for the numbers in it, if these kept failures out that were the same otherwise.
@@ -88,6 +96,21 @@ pub struct Report {
     /// Where in a library the result fails, if that is not where the script did: the same words, maybe of another bug.
     #[serde(default)]
     pub elsewhere: Option<String>,
+    /// What makes the bug show each time, if it did not by itself: a variable, or calls that were put into the script.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stabilizer: Option<String>,
+    /// What the bug may hang on, and what happened without it. Empty unless the reduction is done.
+    #[serde(default)]
+    pub conditions: Vec<Tried>,
+    /// Runs that this took, not among the candidate runs.
+    #[serde(default)]
+    pub ablation_runs: u64,
+    /// How many conditions were not tried, since a budget was spent.
+    #[serde(default)]
+    pub untried: usize,
+    /// The result as a test, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<Emitted>,
     /// Why the reduction ended: `done`, `max-runs`, `max-time`, `interrupted`.
     pub stop: String,
 }
@@ -134,6 +157,18 @@ pub struct InterpreterReport {
     pub path: String,
     /// Its name and version.
     pub version: String,
+}
+
+/// A result that was written as a test.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Emitted {
+    /// The file.
+    pub file: String,
+    /// The folder where it belongs, from the root of PyTorch; none where the bug is not PyTorch's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// How many runs it took to see it fail by the bug.
+    pub runs: usize,
 }
 
 /// The last runs of the result.

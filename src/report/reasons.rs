@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Report;
 use crate::{
+    engine::{Spent, Tried},
     oracle::{Difference, Verdict},
     runner::End,
 };
@@ -35,6 +36,31 @@ fn outcome(verdict: &Verdict) -> String {
     }
 }
 
+/// What the bug needs, each with what happened without it.
+pub(super) fn needed(report: &Report) -> Vec<(&str, String)> {
+    let of = |it: &Tried| {
+        let without = it.instead.as_ref().map_or_else(|| "without it".to_owned(), |it| format!("with {it}"));
+        let end = match &it.verdict {
+            Verdict::Passed => "passes".to_owned(),
+            Verdict::Different(it) if !it.class.is_empty() => {
+                format!("other error: {}", different(it).trim_end_matches(" instead"))
+            }
+            verdict => outcome(verdict),
+        };
+        format!("{without}: {end}")
+    };
+    report.conditions.iter().filter(|it| it.is_needed()).map(|it| (it.name.as_str(), of(it))).collect()
+}
+
+/// What the bug does not need, though it stands there.
+pub(super) fn unneeded(report: &Report) -> Vec<String> {
+    let of = |it: &Tried| match &it.instead {
+        Some(instead) => format!("{} (the same with {instead})", it.name),
+        None => it.name.clone(),
+    };
+    report.conditions.iter().filter(|it| !it.is_needed()).map(of).collect()
+}
+
 fn different(difference: &Difference) -> String {
     if !difference.class.is_empty() {
         let first = difference.message.lines().next().unwrap_or_default();
@@ -51,26 +77,42 @@ fn different(difference: &Difference) -> String {
     }
 }
 
-/// Tokens that each pass took away, in how many changes, most first.
-pub(super) fn gains(report: &Report) -> Vec<(&str, u32, usize)> {
-    let mut gains: BTreeMap<&str, (u32, usize)> = BTreeMap::new();
+/// What a pass did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Gain {
+    /// Tokens that it took away.
+    pub(super) tokens: u32,
+    /// In how many changes.
+    pub(super) changes: usize,
+    /// What its runs took, those of earlier sessions not counted.
+    pub(super) spent: Spent,
+}
+
+/// What each pass gained and cost, the most gained first, then the most costly.
+pub(super) fn gains(report: &Report) -> Vec<(&str, Gain)> {
+    let mut gains: BTreeMap<&str, Gain> = BTreeMap::new();
     let mut tokens = report.before.tokens;
     for commit in &report.commits {
         let of_pass = gains.entry(&commit.pass).or_default();
-        of_pass.0 += tokens.saturating_sub(commit.tokens);
-        of_pass.1 += 1;
+        of_pass.tokens += tokens.saturating_sub(commit.tokens);
+        of_pass.changes += 1;
         tokens = commit.tokens;
     }
-    let mut gains: Vec<_> =
-        gains.into_iter().map(|(pass, (tokens, changes))| (pass, tokens, changes)).collect();
-    gains.sort_by_key(|(_, tokens, _)| std::cmp::Reverse(*tokens));
+    for (pass, spent) in &report.spent {
+        gains.entry(pass).or_default().spent = *spent;
+    }
+    let mut gains: Vec<_> = gains.into_iter().collect();
+    gains.sort_by_key(|(_, it)| std::cmp::Reverse((it.tokens, it.spent.runs)));
     gains
 }
 
 /// How well the result was confirmed.
 pub(super) fn confirmed(report: &Report) -> String {
     match report.confirmed {
-        it if it.is_certain() => format!("shown in {} of {} fresh runs", it.same, it.of),
+        it if it.is_certain() => {
+            let by = report.stabilizer.as_ref().map_or_else(String::new, |it| format!(", steadied by {it}"));
+            format!("shown in {} of {} fresh runs{by}", it.same, it.of)
+        }
         it if it.of > 0 => format!("NOT certain: shown in {} of {} fresh runs", it.same, it.of),
         _ => format!("not confirmed by fresh runs ({})", report.stop),
     }

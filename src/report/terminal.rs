@@ -1,6 +1,6 @@
 //! The end of a reduction on the terminal: ten lines at most, the diff aside.
 
-use super::Report;
+use super::{Report, reasons};
 
 /// The closing lines.
 pub fn summary(report: &Report) -> String {
@@ -29,8 +29,12 @@ pub fn summary(report: &Report) -> String {
             slip.class, slip.message
         ));
     }
+    let needed = needed(report);
     if let Some(compiler) = &report.compiler {
-        lines.push(format!("compiler needed: {compiler}"));
+        let rest = if needed.is_empty() { String::new() } else { format!("; also needed: {needed}") };
+        lines.push(format!("compiler needed: {compiler}{rest}"));
+    } else if !needed.is_empty() {
+        lines.push(format!("needed: {needed}"));
     }
     if let Some(elsewhere) = &report.elsewhere {
         lines.push(format!("warning: the result fails elsewhere ({elsewhere}); `--strict` refuses that"));
@@ -49,14 +53,37 @@ pub fn summary(report: &Report) -> String {
             )
         }
         confirmed if confirmed.is_certain() => {
-            format!("confirmed by {} fresh runs: {}", confirmed.of, report.signature)
+            let by = report.stabilizer.as_ref().map_or_else(String::new, |it| format!(" (steadied by {it})"));
+            format!("confirmed by {} fresh runs{by}: {}", confirmed.of, report.signature)
         }
         confirmed if confirmed.of > 0 => {
             format!("NOT confirmed: only {} of {} fresh runs showed it", confirmed.same, confirmed.of)
         }
         _ => format!("not confirmed by fresh runs ({})", report.stop),
     });
+    lines.extend(report.test.as_ref().map(|test| {
+        let place = test.folder.as_ref().map_or_else(String::new, |it| format!(", for {it}"));
+        format!("test: {}{place}; it fails by the bug", test.file)
+    }));
     lines.push(format!("confinement: {}", report.confinement));
     lines.push(format!("verify: {}", report.verify));
     lines.join("\n")
+}
+
+/// What the bug needs, as much of it as fits on a line.
+fn needed(report: &Report) -> String {
+    const LONGEST: usize = 90;
+    // What it is compiled by is told by itself.
+    let is_told = |name: &str| report.compiler.is_some() && name == "torch.compile";
+    let names = reasons::needed(report).into_iter().map(|(name, _)| name);
+    let names: Vec<&str> = names.filter(|name| !is_told(name)).collect();
+    let mut line = String::new();
+    for (number, name) in names.iter().enumerate() {
+        if number > 0 && line.len() + name.len() > LONGEST {
+            return format!("{line} and {} more", names.len() - number);
+        }
+        line.push_str(if number > 0 { ", " } else { "" });
+        line.push_str(name);
+    }
+    line
 }

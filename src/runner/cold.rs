@@ -64,6 +64,8 @@ pub(super) struct Shared {
     pub(super) runs: AtomicU64,
     pub(super) warm: Warm,
     confinement: Confinement,
+    /// Variables for every run from now on, besides those of the setup.
+    variables: Mutex<Vec<(String, String)>>,
     user_environment: Vec<(String, String)>,
 }
 
@@ -89,6 +91,7 @@ impl Runner {
             root,
             siblings,
             confinement: Confinement::Off,
+            variables: Mutex::default(),
             runs: AtomicU64::new(0),
             warm: Warm::default(),
             user_environment: std::env::vars_os()
@@ -144,6 +147,11 @@ impl Runner {
     /// From then on runs end with [`RunError::Deadline`].
     pub fn set_deadline(&self, deadline: Option<Instant>) {
         *lock(&self.deadline) = deadline;
+    }
+
+    /// Sets variables for every run from now on, besides those of the setup. Warm interpreters that run already keep theirs.
+    pub fn set_variables(&self, variables: Vec<(String, String)>) {
+        *lock(&self.shared.variables) = variables;
     }
 
     /// A file that is to be removed if minrepro is killed.
@@ -356,6 +364,8 @@ impl Shared {
         stop: watch::Receiver<bool>,
     ) -> Result<Option<Outcome>, RunError> {
         let outcome = match job.start {
+            // What a warm interpreter has read of its environment, it does not read again.
+            _ if !job.variables.is_empty() => None,
             Start::Cold => None,
             Start::Recorded => self.run_recorded(job, &stop).await?,
             Start::Warm => self.run_warm(job, &stop).await?,
@@ -429,7 +439,14 @@ impl Shared {
         }
         let Scratch { root, work, temporary, .. } = scratch;
         let writable = [root.clone(), self.cache()];
-        Ok(self.order(argv, [root, work, temporary], writable.into(), job.timeout))
+        let mut order = self.order(argv, [root, work, temporary], writable.into(), job.timeout);
+        for (name, value) in &*job.variables {
+            match value {
+                Some(value) => order.program.env.insert(name.clone(), value.clone()),
+                None => order.program.env.remove(name),
+            };
+        }
+        Ok(order)
     }
 
     /// The session's cache folder, which all runs share.
@@ -448,7 +465,8 @@ impl Shared {
     ) -> RunOrder {
         let limits = &self.setup.limits;
         let user = self.user_environment.iter().cloned();
-        let env = environment(user, &self.setup.env, work, temporary, &self.cache());
+        let own: Vec<_> = self.setup.env.iter().cloned().chain(lock(&self.variables).clone()).collect();
+        let env = environment(user, &own, work, temporary, &self.cache());
         RunOrder {
             program: Program {
                 argv,

@@ -98,8 +98,10 @@ pub struct Job {
     pub traced: bool,
     /// Texts that a traced run shows where it prints them.
     pub sought: Arc<[String]>,
-    /// From where the run starts.
+    /// From where the run starts; with variables of its own always in a fresh interpreter.
     pub start: Start,
+    /// Variables that are set, or not set, besides those of all runs.
+    pub variables: Arc<[(String, Option<String>)]>,
 }
 
 /// From where a run starts. What can not be had warm is had cold; [`Runner::why_cold`] says why.
@@ -117,6 +119,13 @@ pub enum Start {
 impl Job {
     /// A plain run.
     pub fn new(source: Arc<[u8]>, timeout: Duration) -> Self {
-        Self { source, timeout, traced: false, sought: Arc::default(), start: Start::Cold }
+        Self {
+            source,
+            timeout,
+            traced: false,
+            sought: Arc::default(),
+            start: Start::Cold,
+            variables: Arc::default(),
+        }
     }
 }

@@ -2,8 +2,10 @@
 
 mod bad_input;
 mod bench;
+mod emit;
 mod reduce;
 mod resume;
+mod stabilize;
 
 use std::{
     fs,

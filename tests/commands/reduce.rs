@@ -38,6 +38,9 @@ fn a_script_is_reduced_and_the_rest_of_the_folder_stays() {
     assert_eq!(commits.last().unwrap()["tokens"].as_u64(), Some(tokens("after")));
     assert!(report["runs"].as_u64().unwrap() > 0 && report["seconds_in_candidates"].as_f64().unwrap() > 0.0);
     assert!(!report["kept"].as_array().unwrap().is_empty());
+    let spent: u64 =
+        report["spent"].as_object().unwrap().values().map(|it| it["runs"].as_u64().unwrap()).sum();
+    assert_eq!(Some(spent), report["runs"].as_u64());
     assert!(report["interpreter"]["version"].as_str().unwrap().contains("3."));
 
     for name in ["x.min.py", "r.json"] {
@@ -497,4 +500,31 @@ fn what_shows_under_the_users_control_does_not_count() {
     let stderr = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("the bug shows under the control `MODE=fast` as well"), "{stderr}");
+}
+
+#[test]
+fn what_the_bug_needs_is_tried_and_told() {
+    let place = Place::new();
+    place.file("x.py", "import os, json\nprint(1)\nif os.environ.get('A') == '1':\n    json.dumps({1})\n");
+    let args = ["x.py", "-s", SIGNATURE, "--env", "A=1", "--env", "B=1", "--passes", "drop-statements"];
+    let output = place.run(&[&args[..], &["--report", "r.json"]].concat());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.contains("needed: A=1\n"), "{stderr}");
+    assert!(stderr.lines().rev().take_while(|line| !line.is_empty()).count() <= 10, "{stderr}");
+    let report = json(&place.read("r.json"));
+    let tried: Vec<(&str, &str)> = report["conditions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["name"].as_str().unwrap(), it["verdict"].as_str().unwrap()))
+        .collect();
+    assert_eq!(tried, [("A=1", "passed"), ("B=1", "same"), ("PYTHONHASHSEED=0", "same")]);
+    assert_eq!((report["ablation_runs"].as_u64(), report["untried"].as_u64()), (Some(4), Some(0)));
+    let output = place.run(&[&args[..], &["--report", "r.md"]].concat());
+    assert!(output.status.success());
+    let text = place.read("r.md");
+    assert!(text.contains("- `A=1` (without it: passes)") && text.contains("not needed: `B=1`"), "{text}");
+    let output = place.run(&[&args[..], &["--report", "r.json", "--no-ablation"]].concat());
+    assert!(output.status.success());
+    assert_eq!(json(&place.read("r.json"))["conditions"], serde_json::json!([]));
 }

@@ -5,7 +5,7 @@ use crate::{
     pass::{Cx, Prior, Proposals, Stage, pass},
     paste::gains,
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, TextSize,
+        AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
         ast::{Expr, ExprCall, ExprFString, UnaryOp},
     },
     torch::{Torch, removed_argument},
@@ -36,6 +36,14 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let program = cx.program;
     let tree = program.tree();
     let Some(torch) = Torch::of(program, &tree) else { return };
+    let edits = on_cpu_everywhere(program, &torch, &tree);
+    if !edits.is_empty() && gains(program, &edits) {
+        out.propose(edits, Prior::Likely, "all on the CPU");
+    }
+}
+
+/// The edits that leave nothing on another device.
+pub(crate) fn on_cpu_everywhere(program: &Program, torch: &Torch<'_>, tree: &Tree<'_>) -> EditSet {
     let statements = Statements::of(program);
     let mut edits = EditSet::default();
     for (index, node) in tree.nodes.iter().enumerate() {
@@ -48,15 +56,13 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                 replaced(&format!("{quote}cpu{quote}"))
             }
             AnyNodeRef::ExprFString(it) if is_numbered(it) => replaced("\"cpu\""),
-            AnyNodeRef::ExprIf(it) if is_availability(&torch, &it.test) => {
-                keep(program, it.range, &it.orelse)
-            }
-            AnyNodeRef::StmtAssert(it) if is_availability(&torch, &it.test) => without(it.range),
-            AnyNodeRef::StmtAssign(it) if it.targets.iter().any(|it| is_setting(&torch, it)) => {
+            AnyNodeRef::ExprIf(it) if is_availability(torch, &it.test) => keep(program, it.range, &it.orelse),
+            AnyNodeRef::StmtAssert(it) if is_availability(torch, &it.test) => without(it.range),
+            AnyNodeRef::StmtAssign(it) if it.targets.iter().any(|it| is_setting(torch, it)) => {
                 without(it.range)
             }
             // What a script does without the device is to give up.
-            AnyNodeRef::ExprUnaryOp(it) if it.op == UnaryOp::Not && is_availability(&torch, &it.operand) => {
+            AnyNodeRef::ExprUnaryOp(it) if it.op == UnaryOp::Not && is_availability(torch, &it.operand) => {
                 replaced("False")
             }
             AnyNodeRef::ExprCall(call) => {
@@ -64,7 +70,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                 let statement = around.filter(|it| matches!(it, AnyNodeRef::StmtExpr(_)));
                 match torch.path(&call.func).as_deref().and_then(of_accelerator) {
                     Some(rest) => statement.and_then(|it| without(it.range())).or_else(|| on_cpu(rest, call)),
-                    None => unmoved(program, &torch, call),
+                    None => unmoved(program, torch, call),
                 }
             }
             AnyNodeRef::Keyword(it) if it.arg.as_ref().is_some_and(|it| it.id == "pin_memory") => {
@@ -74,9 +80,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         };
         edits.extend(&found.unwrap_or_default());
     }
-    if !edits.is_empty() && gains(program, &edits) {
-        out.propose(edits, Prior::Likely, "all on the CPU");
-    }
+    edits
 }
 
 /// Whether a formatted string is a device with a number.

@@ -1,0 +1,82 @@
+//! Writes the result as a test (`--emit-test`), once a run has shown that it fails by the bug. Called by `reduce`.
+
+use std::path::Path;
+
+use minrepro_reducers::{cost::Cost, ladder::uses_torch, method::Names};
+
+use super::{
+    reduce::Minimized,
+    session::{Measure, Session},
+};
+use crate::{
+    oracle::summary,
+    report::{Emitted, Harness, TestCase, component, write_atomically},
+    runner::{Job, Outcome, RunError},
+};
+
+/// Why there is no test.
+pub(super) enum Unwritten {
+    /// Runs were stopped or could not be made.
+    Stopped(RunError),
+    /// In words.
+    Because(String),
+}
+
+impl From<RunError> for Unwritten {
+    fn from(error: RunError) -> Self {
+        Self::Stopped(error)
+    }
+}
+
+/// Finds the form in which the result fails as a test, the one that people would write first, and writes it.
+pub(super) fn emit(session: &Session, minimized: &Minimized, path: &Path) -> Result<Emitted, Unwritten> {
+    let Measure::Signature(signature) = &minimized.measure else {
+        return Err(Unwritten::Because("there is no signature that it would have to fail by".to_owned()));
+    };
+    if !minimized.confirmed.is_certain() {
+        return Err(Unwritten::Because("the result is not confirmed".to_owned()));
+    }
+    let program = &*minimized.reduction.program;
+    let environment = Cost::of(program).environment;
+    let env = session.env();
+    let mut test = TestCase { program, signature, env: &env, component: None };
+    let times = minimized.steadiness.map_or(1, |it| it.patience());
+    let mut harness = if uses_torch(program) { Harness::Torch } else { Harness::Plain };
+    let mut last = None;
+    for names in [Names::Local, Names::Global] {
+        let mut runs = 0;
+        while runs < times {
+            let text = test.render(harness, names);
+            let job = Job::new(text.into_bytes().into(), minimized.timeout);
+            let Some(outcome) = session.runner.run_all(&[job], &mut |_, _| {})?.pop() else { break };
+            if harness == Harness::Torch && lacks_harness(&outcome) {
+                harness = Harness::TorchOrPlain;
+                continue;
+            }
+            runs += 1;
+            if signature.fails_test(&outcome) {
+                test.component = component(program, environment, &outcome);
+                let text = test.render(harness, names);
+                write_atomically(path, text.as_bytes()).map_err(|error| {
+                    Unwritten::Because(format!("could not write `{}`: {error}", path.display()))
+                })?;
+                return Ok(Emitted {
+                    file: path.display().to_string(),
+                    folder: test.component.map(|it| it.folder.to_owned()),
+                    runs,
+                });
+            }
+            last = Some(outcome);
+        }
+    }
+    let seen = last.as_ref().map_or_else(|| "it was not run".to_owned(), summary);
+    Err(Unwritten::Because(format!("as the body of a test the result ends otherwise: {seen}")))
+}
+
+/// Whether what PyTorch's tests need is not installed.
+fn lacks_harness(outcome: &Outcome) -> bool {
+    outcome.exception.as_ref().is_some_and(|it| {
+        it.short_class() == "ModuleNotFoundError"
+            && it.frames.iter().any(|frame| frame.file.contains("/torch/testing/_internal/"))
+    })
+}

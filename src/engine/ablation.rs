@@ -1,0 +1,249 @@
+//! What is necessary: each condition that stands in the result is taken away once, and what happens then is recorded. What
+//! keeps the bug from showing is run once more in the surest way before it is called needed. Called after the last sweep.
+
+use std::sync::Arc;
+
+use minrepro_reducers::{
+    conditions::{Change, Condition, Sort},
+    edit::EditSet,
+    syntax::Program,
+};
+use serde::{Deserialize, Serialize};
+
+use super::types::{Candidate, Event, Halt, Judge, Judged, Tally};
+use crate::{
+    journal::{Journal, Key, Record},
+    oracle::Verdict,
+};
+
+/// A condition, and what happened without it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// What kind of thing it is.
+    pub sort: Sort,
+    /// What people call it.
+    pub name: String,
+    /// What stood in its place; nothing where it was simply gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<String>,
+    /// The line of the result that it stands on first, counted from 1; none where it is no part of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// What happened without it, in the last run of that.
+    pub verdict: Verdict,
+}
+
+impl Tried {
+    /// Whether the bug did not show without it.
+    pub fn is_needed(&self) -> bool {
+        !self.verdict.is_same()
+    }
+}
+
+/// What came of all conditions.
+#[derive(Debug, Default)]
+pub struct Ablation {
+    /// Those that were tried, in the order in which people ask for them.
+    pub tried: Vec<Tried>,
+    /// How many runs that took.
+    pub runs: u64,
+    /// How many conditions seemed to be needed until that was repeated.
+    pub taken_back: usize,
+    /// How many conditions were not tried, since a budget was spent or somebody interrupted.
+    pub left: usize,
+    /// What stopped it.
+    pub halt: Option<Halt>,
+}
+
+/// Takes conditions of a program away, one by one, in `budget` runs at most.
+pub fn ablate(
+    program: &Program,
+    conditions: Vec<Condition>,
+    judge: &mut dyn Judge,
+    journal: &mut Journal,
+    budget: Option<u64>,
+    watch: &mut dyn FnMut(&Event<'_>, &Tally),
+) -> Ablation {
+    let mut open: Vec<(Condition, Candidate)> = conditions
+        .into_iter()
+        .filter_map(|condition| Some((condition.clone(), without(program, &condition)?)))
+        .collect();
+    open.sort_by_key(|(condition, _)| condition.sort);
+    let mut ablation = Ablation::default();
+    let all = open.len();
+    let size = program.size().tokens;
+    let tally = Tally { tokens_before: size, tokens_now: size, ..Tally::default() };
+    watch(&Event::Batch { pass: "ablation", candidates: all }, &tally);
+    // What was settled before, by the last sweep or an earlier session, needs no first run.
+    let mut first: Vec<Option<Verdict>> =
+        open.iter().map(|(_, it)| journal.get(&it.key).map(|it| it.verdict.clone())).collect();
+    let unknown: Vec<usize> = (0..all).filter(|&at| first[at].is_none()).collect();
+    let found = judged(&mut ablation, &open, &unknown, budget, judge, false);
+    for (at, judged) in found {
+        // Where the journal can not be written, the engine has said so.
+        let Judged { verdict, seconds, runs } = judged;
+        let _ = journal.put(open[at].1.key, Record { verdict: verdict.clone(), seconds, runs });
+        first[at] = Some(verdict);
+    }
+    let missed: Vec<usize> =
+        (0..all).filter(|&at| first[at].as_ref().is_some_and(|it| !it.is_same())).collect();
+    let surely = if ablation.halt.is_none() {
+        judged(&mut ablation, &open, &missed, budget, judge, true)
+    } else {
+        Vec::new()
+    };
+    ablation.taken_back = surely.iter().filter(|(_, it)| it.verdict.is_same()).count();
+    for (at, (condition, _)) in open.into_iter().enumerate() {
+        let verdict = match surely.iter().find(|(it, _)| *it == at) {
+            Some((_, judged)) => judged.verdict.clone(),
+            None => match first[at].take().filter(Verdict::is_same) {
+                Some(verdict) => verdict,
+                None => continue,
+            },
+        };
+        let Condition { sort, name, instead, line, .. } = condition;
+        ablation.tried.push(Tried { sort, name, instead, line, verdict });
+    }
+    ablation.left = all - ablation.tried.len();
+    ablation
+}
+
+/// Has some candidates judged as far as the budget reaches.
+fn judged(
+    ablation: &mut Ablation,
+    open: &[(Condition, Candidate)],
+    which: &[usize],
+    budget: Option<u64>,
+    judge: &mut dyn Judge,
+    surely: bool,
+) -> Vec<(usize, Judged)> {
+    let room = budget.map_or(usize::MAX, |it| it.saturating_sub(ablation.runs) as usize);
+    let which = &which[..which.len().min(room)];
+    if which.is_empty() {
+        return Vec::new();
+    }
+    let batch: Vec<Candidate> = which.iter().map(|&at| open[at].1.clone()).collect();
+    let mut found = Vec::new();
+    let mut deliver = |index: usize, judged: Judged| {
+        ablation.runs += judged.runs;
+        found.push((which[index], judged));
+    };
+    let result =
+        if surely { judge.judge_surely(&batch, &mut deliver) } else { judge.judge(&batch, &mut deliver) };
+    ablation.halt = result.err();
+    found.sort_by_key(|(at, _)| *at);
+    found
+}
+
+/// A program without a condition.
+fn without(program: &Program, condition: &Condition) -> Option<Candidate> {
+    let (text, variables) = match &condition.change {
+        Change::Edits(edits) => (edits.apply(program).ok()?.into(), Vec::new()),
+        Change::Variables(variables) => (program.shared_text(), variables.clone()),
+    };
+    let program = program.sibling(text).ok()?;
+    let bytes = program.encode()?;
+    let mut content = bytes.clone();
+    for (name, value) in &variables {
+        // No program has a zero byte.
+        content.extend(format!("\0{name}={value:?}").into_bytes());
+    }
+    Some(Candidate {
+        key: Key::of(&content),
+        bytes: bytes.into(),
+        program: Arc::new(program),
+        edits: EditSet::default(),
+        variables: variables.into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use minrepro_reducers::conditions::conditions;
+
+    use super::*;
+
+    /// Shows the bug while the text holds these, and A is set; and whatever happens, once it is to be sure.
+    #[derive(Default)]
+    struct Fake {
+        wanted: Vec<&'static str>,
+        sure: Option<Verdict>,
+        batches: Vec<usize>,
+        halts: bool,
+    }
+
+    impl Fake {
+        fn verdict(&self, candidate: &Candidate) -> Verdict {
+            let is_set = candidate.variables.iter().all(|(name, _)| name != "A");
+            let shows = is_set && self.wanted.iter().all(|it| candidate.program.text().contains(it));
+            if shows { Verdict::Same } else { Verdict::Passed }
+        }
+    }
+
+    impl Judge for Fake {
+        fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+            self.batches.push(batch.len());
+            for (at, candidate) in batch.iter().enumerate() {
+                if self.halts && at == 1 {
+                    return Err(Halt::MaxTime);
+                }
+                deliver(at, Judged { verdict: self.verdict(candidate), seconds: 0.0, runs: 1 });
+            }
+            Ok(())
+        }
+
+        fn judge_surely(
+            &mut self,
+            batch: &[Candidate],
+            deliver: &mut dyn FnMut(usize, Judged),
+        ) -> Result<(), Halt> {
+            self.batches.push(batch.len());
+            for (at, candidate) in batch.iter().enumerate() {
+                let verdict = self.sure.clone().unwrap_or_else(|| self.verdict(candidate));
+                deliver(at, Judged { verdict, seconds: 0.0, runs: 1 });
+            }
+            Ok(())
+        }
+    }
+
+    const TEXT: &str = "import torch\nf = torch.compile(g, dynamic=True, fullgraph=True)\n";
+
+    fn run(judge: &mut Fake, journal: &mut Journal, budget: Option<u64>) -> Ablation {
+        let program = Program::parse(TEXT).unwrap();
+        let env = [("A".to_owned(), "1".to_owned()), ("OMP_NUM_THREADS".to_owned(), "1".to_owned())];
+        ablate(&program, conditions(&program, &env), judge, journal, budget, &mut |_, _| {})
+    }
+
+    fn needed(ablation: &Ablation) -> Vec<&str> {
+        ablation.tried.iter().filter(|it| it.is_needed()).map(|it| it.name.as_str()).collect()
+    }
+
+    #[test]
+    fn what_is_needed_is_repeated_and_what_was_settled_is_not_run_again() {
+        let mut judge = Fake { wanted: vec!["dynamic=True"], ..Fake::default() };
+        let mut journal = Journal::in_memory();
+        let ablation = run(&mut judge, &mut journal, None);
+        assert_eq!(needed(&ablation), ["torch.compile", "dynamic=True", "A=1"]);
+        let names: Vec<&str> = ablation.tried.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["torch.compile", "fullgraph=True", "dynamic=True", "A=1", "OMP_NUM_THREADS=1"]);
+        assert_eq!((judge.batches.as_slice(), ablation.runs, ablation.left), ([5, 3].as_slice(), 8, 0));
+        assert_eq!(run(&mut judge, &mut journal, None).runs, 3);
+    }
+
+    #[test]
+    fn what_shows_the_bug_when_it_is_repeated_is_not_needed() {
+        let mut judge = Fake { wanted: vec!["dynamic=True"], sure: Some(Verdict::Same), ..Fake::default() };
+        let ablation = run(&mut judge, &mut Journal::in_memory(), None);
+        assert!(needed(&ablation).is_empty() && ablation.taken_back == 3);
+    }
+
+    #[test]
+    fn nothing_is_claimed_that_was_not_run() {
+        let mut judge = Fake { wanted: vec!["dynamic=True"], ..Fake::default() };
+        let ablation = run(&mut judge, &mut Journal::in_memory(), Some(6));
+        assert_eq!((ablation.runs, ablation.left, needed(&ablation)), (6, 2, vec!["torch.compile"]));
+        let mut judge = Fake { wanted: vec!["dynamic=True"], halts: true, ..Fake::default() };
+        let ablation = run(&mut judge, &mut Journal::in_memory(), None);
+        assert!(ablation.tried.is_empty() && ablation.left == 5 && ablation.halt.is_some());
+    }
+}

@@ -1,0 +1,121 @@
+//! How the sign of a bug shows where the program is the body of a unittest: what it printed is in the words of an assertion
+//! then, and an exit is an exception that the test framework reports. Pure.
+
+use super::{
+    accident::Accidents,
+    pattern::Pattern,
+    signature::{Part, Signature},
+};
+use crate::runner::{End, Outcome};
+
+impl Signature {
+    /// Whether a test whose body is a program with this bug fails by it.
+    pub fn fails_test(&self, outcome: &Outcome) -> bool {
+        // A test that ends well does not fail, whatever was said on the way.
+        outcome.end != End::Exit(0) && self.in_test().iter().any(|it| it.matches(outcome))
+    }
+
+    /// The signs, one of which such a test has to show.
+    fn in_test(&self) -> Vec<Self> {
+        let reported = |parts| Self {
+            parts,
+            accidents: Accidents::default(),
+            raises: true,
+            dies: false,
+            ends: true,
+            origin: None,
+            strict: self.strict,
+        };
+        if self.is_printed_alone() {
+            let parts = self.parts.iter().map(|part| match part {
+                Part::Stdout(pattern) => Part::Stderr(pattern.clone()),
+                part => part.clone(),
+            });
+            return vec![reported(
+                [Part::Class("AssertionError".to_owned())].into_iter().chain(parts).collect(),
+            )];
+        }
+        let statuses: Vec<i32> = match self.parts.as_slice() {
+            [Part::Exit(statuses)] => statuses.clone(),
+            [Part::Signal(signals), ..] => signals.iter().map(|signal| 128 + signal).collect(),
+            _ => Vec::new(),
+        };
+        let exit = |status: &i32| {
+            let message = Part::Message(Pattern::Lines(vec![vec![status.to_string()]]));
+            reported(vec![Part::Class("SystemExit".to_owned()), message])
+        };
+        std::iter::once(self.clone()).chain(statuses.iter().map(exit)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::runner::{Captured, traceback};
+
+    fn outcome(end: End, stderr: &str) -> Outcome {
+        Outcome {
+            end,
+            wall: Duration::ZERO,
+            cpu: Duration::ZERO,
+            stdout: Captured::default(),
+            stderr: Captured::whole(stderr),
+            exception: traceback::parse(stderr),
+            stack: Vec::new(),
+            trace: None,
+        }
+    }
+
+    fn told(headline: &str) -> String {
+        format!(
+            "E\n======\nERROR: test_x (__main__.TestX.test_x)\n------\nTraceback (most recent call last):\n  File \"/s/test_x.py\", line 5, in test_x\n    f()\n{headline}\n\n------\nRan 1 test in 0.001s\n\nFAILED (errors=1)\n"
+        )
+    }
+
+    #[track_caller]
+    fn check(signature: &Signature, headline: &str, fails: bool) {
+        assert_eq!(signature.fails_test(&outcome(End::Exit(1), &told(headline))), fails, "{headline}");
+        assert!(!signature.fails_test(&outcome(End::Exit(0), &told(headline))));
+    }
+
+    fn of(parts: Vec<Part>) -> Signature {
+        Signature {
+            parts,
+            accidents: Accidents::default(),
+            raises: false,
+            dies: false,
+            ends: false,
+            origin: None,
+            strict: false,
+        }
+    }
+
+    #[test]
+    fn exceptions_show_as_they_are() {
+        let signature = Signature {
+            raises: true,
+            ends: true,
+            ..of(vec![
+                Part::Class("ValueError".to_owned()),
+                Part::Message(Pattern::Lines(vec![vec!["bad size".to_owned()]])),
+            ])
+        };
+        check(&signature, "ValueError: bad size 3", true);
+        check(&signature, "ValueError: good size", false);
+        check(&signature, "ModuleNotFoundError: No module named 'x'", false);
+    }
+
+    #[test]
+    fn exits_and_prints_show_as_exceptions() {
+        check(&of(vec![Part::Exit(vec![4])]), "SystemExit: 4", true);
+        check(&of(vec![Part::Exit(vec![4])]), "SystemExit: 5", false);
+        check(&of(vec![Part::Signal(vec![6])]), "SystemExit: 134", true);
+        let printed = of(vec![Part::Stdout(Pattern::Lines(vec![vec!["is WRONG".to_owned()]]))]);
+        check(&printed, "AssertionError: 'is WRONG' unexpectedly found in 'it is WRONG\\n'", true);
+        check(&printed, "ValueError: is WRONG", false);
+        let dies = Signature { dies: true, ..of(vec![Part::Signal(vec![11])]) };
+        assert!(dies.fails_test(&outcome(End::Signal(11), "")));
+    }
+}
