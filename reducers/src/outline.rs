@@ -314,6 +314,16 @@ impl<'a> Outline<'a> {
                 results.push(Read { range, name: def.name.as_str(), value });
             }
         }
+        self.reads_around(results, part, frame)
+    }
+
+    /// What a part of a frame's statement reads, with results in the place of calls; nothing without results.
+    fn reads_around<'v>(
+        &self,
+        results: Vec<Read<'a, 'v>>,
+        part: TextRange,
+        frame: &'v Frame,
+    ) -> Option<Vec<Read<'a, 'v>>> {
         if results.is_empty() {
             return None;
         }
@@ -357,14 +367,7 @@ impl<'a> Outline<'a> {
                 results.push(Read { range, name: "", value });
             }
         }
-        if results.is_empty() {
-            return None;
-        }
-        let mut reads =
-            self.reads_in(part, frame, |range| results.iter().any(|it| it.range.contains_range(range)))?;
-        reads.extend(results);
-        reads.sort_by_key(|it| it.range.start());
-        Some(reads)
+        self.reads_around(results, part, frame)
     }
 
     /// Whether a function around a part binds a name in it.

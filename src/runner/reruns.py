@@ -97,6 +97,7 @@ def run_recorded(tracer, error, seconds):
     import json
     import select
     import signal
+    import warnings
 
     lines = {frame["line"] for frame in tracer.failure}
     if not any(tracer.source.calls(line) for line in lines):
@@ -104,7 +105,10 @@ def run_recorded(tracer, error, seconds):
     sys.stdout.flush()
     sys.stderr.flush()
     out, into = os.pipe()
-    child = os.fork()
+    with warnings.catch_warnings():
+        # Threads that the script started are not there in the child; it is stopped if it waits for them.
+        warnings.simplefilter("ignore")
+        child = os.fork()
     if child == 0:
         try:
             results = {}

@@ -2,6 +2,9 @@
 the same file.
 """
 
+import sys
+
+
 def is_path(node):
     """Whether an expression only looks up: a name, an attribute or an element of a path, at a constant or a path."""
     import ast
@@ -156,6 +159,7 @@ class Source:
         return self.named({name.rpartition(".")[2] for name in named}, self.tree())
 
     def named(self, names, scope):
+        """The functions within a node that have one of some names."""
         import ast
 
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)

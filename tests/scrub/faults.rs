@@ -1,7 +1,7 @@
 //! What can go wrong between here and GitHub, at each single call: nothing is lost without a word, nothing is written
 //! twice, the subscription is restored or the user told, and the next scrub completes what is missing.
 
-use std::{collections::VecDeque, fs, path::Path, process::Output, sync::Mutex, thread};
+use std::{fs, path::Path, process::Output, sync::Mutex, thread};
 
 use serde_json::json;
 
@@ -122,6 +122,23 @@ fn check(flow: Flow, index: usize, fault: Fault, rehearsed: &Path) -> Option<Str
     (!wrong.is_empty()).then(|| format!("{name}: {wrong:?}\n{:#?}\n{told}", place.server.calls()))
 }
 
+/// What speaks against each of some cases, looked at six at a time.
+pub(super) fn wrong_ones<T: Send>(cases: Vec<T>, check: impl Fn(T) -> Option<String> + Sync) -> Vec<String> {
+    let (cases, wrong) = (Mutex::new(cases.into_iter()), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                loop {
+                    let Some(case) = cases.lock().unwrap().next() else { return };
+                    let found = check(case);
+                    wrong.lock().unwrap().extend(found);
+                }
+            });
+        }
+    });
+    wrong.into_inner().unwrap()
+}
+
 #[test]
 fn a_fault_at_any_call_loses_and_doubles_nothing() {
     if !has_gh("a fault at any call") {
@@ -129,7 +146,7 @@ fn a_fault_at_any_call_loses_and_doubles_nothing() {
     }
     let rehearsed = FLOWS.map(rehearsed);
     let all = std::env::var_os("MINREPRO_TEST_FAULTS").is_some();
-    let mut cases = VecDeque::new();
+    let mut cases = Vec::new();
     for (number, (flow, folder)) in FLOWS.iter().zip(&rehearsed).enumerate() {
         for index in 0..flow.calls {
             let faults =
@@ -138,21 +155,7 @@ fn a_fault_at_any_call_loses_and_doubles_nothing() {
         }
     }
     let count = cases.len();
-    let (cases, wrong) = (Mutex::new(cases), Mutex::new(Vec::new()));
-    thread::scope(|scope| {
-        for _ in 0..6 {
-            scope.spawn(|| {
-                loop {
-                    let Some((flow, index, fault, folder)) = cases.lock().unwrap().pop_front() else {
-                        return;
-                    };
-                    let found = check(flow, index, fault, folder);
-                    wrong.lock().unwrap().extend(found);
-                }
-            });
-        }
-    });
-    let wrong = wrong.into_inner().unwrap();
+    let wrong = wrong_ones(cases, |(flow, index, fault, folder)| check(flow, index, fault, folder));
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n=====\n"));
 }
 

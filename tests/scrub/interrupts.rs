@@ -2,17 +2,14 @@
 //! and the next scrub completes what is missing. Slow answers, and a spent rate limit amid the writes.
 
 use std::{
-    collections::VecDeque,
     io::{BufRead, BufReader},
     path::Path,
     process::{Output, Stdio},
-    sync::Mutex,
-    thread,
     time::{Duration, Instant},
 };
 
 use super::{
-    faults::{FLOWS, Flow, SMALL, copy, rehearsed, world},
+    faults::{FLOWS, Flow, SMALL, copy, rehearsed, world, wrong_ones},
     flow::{BROKEN, Place, has_gh},
     server::Fault,
 };
@@ -94,7 +91,7 @@ fn ctrl_c_at_any_call_finishes_what_was_begun_and_begins_nothing() {
     }
     let rehearsed = FLOWS.map(rehearsed);
     let all = std::env::var_os("MINREPRO_TEST_FAULTS").is_some();
-    let mut cases = VecDeque::new();
+    let mut cases = Vec::new();
     for (number, (flow, folder)) in FLOWS.iter().zip(&rehearsed).enumerate() {
         for index in 0..flow.calls {
             // Once ends in order, twice at once.
@@ -103,21 +100,7 @@ fn ctrl_c_at_any_call_finishes_what_was_begun_and_begins_nothing() {
         }
     }
     let count = cases.len();
-    let (cases, wrong) = (Mutex::new(cases), Mutex::new(Vec::new()));
-    thread::scope(|scope| {
-        for _ in 0..6 {
-            scope.spawn(|| {
-                loop {
-                    let Some((flow, index, times, folder)) = cases.lock().unwrap().pop_front() else {
-                        return;
-                    };
-                    let found = check(flow, index, times, folder);
-                    wrong.lock().unwrap().extend(found);
-                }
-            });
-        }
-    });
-    let wrong = wrong.into_inner().unwrap();
+    let wrong = wrong_ones(cases, |(flow, index, times, folder)| check(flow, index, times, folder));
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n=====\n"));
     tell(&format!("Ctrl-C: {count} of {count} as they should be"));
 }
