@@ -8,9 +8,10 @@ use serde::Serialize;
 
 use super::{
     corpus::{Case, Interpreters, Rung, cases},
+    measure::Measure,
     output::{Output, encoded},
     reduce::{Effort, minimize},
-    session::{FLAKY_RUNS, Measure, Session},
+    session::{FLAKY_RUNS, Session},
     speed::{Speed, speed},
 };
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{lab::Bench, scrub, session::read};
+use super::{lab::Bench, script, scrub};
 use crate::{
     cli::{BisectArgs, Exit, Failure, Printer},
     oracle::Spec,
@@ -18,7 +18,7 @@ use crate::{
 const TIMEOUT: Duration = Duration::from_mins(2);
 
 pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failure> {
-    let (_, program) = read(&args.script)?;
+    let (_, program) = script::read(&args.script)?;
     let typed = &args.probe.signature;
     if typed.is_empty() {
         return Err(Failure::usage("the sign of the bug is missing")

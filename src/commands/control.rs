@@ -8,7 +8,7 @@ use minrepro_reducers::{
     syntax::Program,
 };
 
-use super::session::Measure;
+use super::measure::Measure;
 use crate::{
     cli::Failure,
     oracle::{is_check, is_in_library},

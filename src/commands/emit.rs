@@ -4,10 +4,7 @@ use std::path::Path;
 
 use minrepro_reducers::{cost::Cost, ladder::uses_torch, method::Names};
 
-use super::{
-    reduce::Minimized,
-    session::{Measure, Session},
-};
+use super::{measure::Measure, reduce::Minimized, session::Session};
 use crate::{
     oracle::summary,
     report::{Emitted, Harness, TestCase, component, write_atomically},

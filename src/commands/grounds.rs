@@ -10,7 +10,7 @@ use minrepro_reducers::{
     syntax::Program,
 };
 
-use super::session::{Doubt, Measure};
+use super::{live::Doubt, measure::Measure};
 use crate::{
     oracle::{Part, Verdict, claim},
     runner::{Job, Outcome, RunError, Runner, Start},

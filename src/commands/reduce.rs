@@ -10,9 +10,11 @@ use minrepro_reducers::{conditions::conditions, cost::Cost, ladder::Compiler, pa
 
 use super::{
     emit,
+    live::{Live, halt},
+    measure::Measure,
     output::{Output, check_writable, encoded, target},
     passes,
-    session::{Calibration, Live, Measure, RUNS, Session, Settlement, halt},
+    session::{Calibration, RUNS, Session, Settlement},
 };
 use crate::{
     cli::{Exit, Failure, Format, Printer, ReduceArgs},

@@ -2,7 +2,7 @@
 
 use minrepro_reducers::grounds::Telling;
 
-use super::{grounds::telling, session::Measure};
+use super::{grounds::telling, measure::Measure};
 use crate::{
     oracle::{Steadiness, Verdict},
     runner::{Job, RunError, Runner},

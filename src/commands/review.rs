@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 
-use super::session::read;
+use super::script::read;
 use crate::{
     cli::{Exit, Failure, Printer, ReviewArgs},
     scrub::review::{Finding, review as findings_of},

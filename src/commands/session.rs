@@ -1,5 +1,4 @@
-//! What the verbs that run a script share: its file, its interpreter, its runner, its baseline, and the judge that
-//! stands between engine and runner.
+//! What the verbs that run a script share: its file, its interpreter, its runner, its baseline.
 
 use std::{
     cell::OnceCell,
@@ -8,25 +7,16 @@ use std::{
 };
 
 use anyhow::Context;
-use minrepro_reducers::{
-    evidence::Evidence,
-    grounds::{Grounds, Telling},
-    syntax::{Program, ReadError},
-};
+use minrepro_reducers::{grounds::Grounds, syntax::Program};
 
 use super::{
-    control, grounds, inputs,
-    output::encoded,
-    repeat::{Repeated, repeated},
-    stabilize,
+    control, grounds, inputs, measure::Measure, output::encoded, repeat::repeated, script, stabilize,
 };
 use crate::{
-    cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen, command_like},
-    engine::{Candidate, Halt, Judge, Judged},
+    cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen},
     journal::{Journal, Settled},
     oracle::{
-        Baseline, BaselineError, Difference, NotDerivable, RULES, Signature, Spec, Stabilizer, Steadiness,
-        Verdict, summary,
+        Baseline, BaselineError, NotDerivable, RULES, Signature, Spec, Stabilizer, Steadiness, summary,
     },
     report::Confirmed,
     runner::{
@@ -106,17 +96,10 @@ impl Calibration {
     }
 }
 
-/// How outcomes are judged: by the sign of the bug, or by the exit status of the user's test.
-#[derive(Clone, Debug)]
-pub(super) enum Measure {
-    Signature(Signature),
-    Test(String),
-}
-
 impl Session {
     /// Reads the script, finds the interpreter, starts the runner; nothing is run yet but the interpreter itself.
     pub(super) fn start(script: &Path, args: &RunArgs) -> Result<(Self, Program), Failure> {
-        let (bytes, program) = read(script)?;
+        let (bytes, program) = script::read(script)?;
         let specs =
             args.signature.iter().map(|text| Spec::parse(text)).collect::<Result<Vec<_>, _>>().map_err(
                 |error| {
@@ -609,294 +592,6 @@ impl Session {
         let elsewhere = outcomes.iter().find_map(|outcome| measure.elsewhere(outcome));
         Ok((Confirmed { same, of: outcomes.len(), enough: false }, elsewhere))
     }
-}
-
-impl Measure {
-    /// Judges an outcome.
-    pub(super) fn judge(&self, outcome: &Outcome, timeout: Duration) -> Verdict {
-        let timeout = timeout.as_millis() as u64;
-        match (self, outcome.end) {
-            (Self::Signature(signature), _) => signature.judge(outcome, timeout),
-            (Self::Test(_), End::Exit(0)) => Verdict::Same,
-            (Self::Test(_), End::Exit(1)) => Verdict::Passed,
-            (Self::Test(_), End::Timeout) => Verdict::TimedOut(timeout),
-            (Self::Test(_), end) => Verdict::Different(Difference {
-                end,
-                class: String::new(),
-                message: String::new(),
-                line: None,
-            }),
-        }
-    }
-
-    /// Where an exception was raised, if that is in a library and not where the bug was.
-    pub(super) fn elsewhere(&self, outcome: &Outcome) -> Option<String> {
-        match self {
-            Self::Signature(signature) => signature.elsewhere(outcome),
-            Self::Test(_) => None,
-        }
-    }
-
-    /// In words.
-    pub(super) fn describe(&self) -> String {
-        match self {
-            Self::Signature(signature) => signature.to_string(),
-            Self::Test(test) => format!("test `{test}`"),
-        }
-    }
-
-    /// Whether the bug is that the program does not end.
-    pub(super) fn is_hang(&self) -> bool {
-        matches!(self, Self::Signature(signature) if signature.is_hang())
-    }
-
-    /// Whether candidates that leave names unbound may be interesting all the same.
-    pub(super) fn allows_unbound_names(&self) -> bool {
-        match self {
-            Self::Signature(signature) => signature.is_name_error(),
-            Self::Test(_) => true,
-        }
-    }
-}
-
-/// What further runs say against a candidate that shows the bug, and what they took.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Doubt {
-    pub(super) verdict: Option<Verdict>,
-    pub(super) seconds: f64,
-    pub(super) runs: u64,
-}
-
-/// Judges candidates by running them.
-pub(super) struct Live<'a> {
-    pub(super) runner: &'a Runner,
-    pub(super) measure: &'a Measure,
-    pub(super) timeout: Duration,
-    pub(super) start: Start,
-    /// Whether only what does not show without PyTorch's compiler counts.
-    pub(super) compiled: bool,
-    /// What the statement that tells of the bug has to rest on, if that is one of the script's.
-    pub(super) grounds: Option<Grounds>,
-    /// How candidates are tested, if the bug does not show each time.
-    pub(super) steadiness: Option<Steadiness>,
-    /// Runs the control that the user named.
-    pub(super) control: Option<&'a Runner>,
-}
-
-impl Live<'_> {
-    /// What keeps candidates that show the bug from counting: they show it without the compiler as well, or what they say of
-    /// themselves rests on nothing.
-    fn doubts(&self, shown: &[(&Program, Option<Telling>)]) -> Result<Vec<Doubt>, RunError> {
-        if let Some(runner) = self.control {
-            let bytes = |it: &Program| it.encode().unwrap_or_default();
-            let jobs: Vec<Job> =
-                shown.iter().map(|(it, _)| Job::new(bytes(it).into(), self.timeout)).collect();
-            let outcomes = runner.run_all(&jobs, &mut |_, _| {})?;
-            let doubt = |it: &Outcome| Doubt {
-                verdict: self.measure.judge(it, self.timeout).is_same().then_some(Verdict::Passed),
-                seconds: it.wall.as_secs_f64(),
-                runs: 1,
-            };
-            return Ok(outcomes.iter().map(doubt).collect());
-        }
-        if let Some(wanted) = &self.grounds {
-            return grounds::doubts(wanted, self.runner, shown, self.timeout, self.start);
-        }
-        let programs: Vec<&Program> = shown.iter().map(|(program, _)| *program).collect();
-        let controls =
-            control::uncompiled_runs(self.runner, &programs, self.measure, self.timeout, self.start)?;
-        let doubt = |it: control::Control| Doubt {
-            verdict: it.shows.then_some(Verdict::Passed),
-            seconds: it.seconds,
-            runs: it.runs,
-        };
-        Ok(controls.into_iter().map(doubt).collect())
-    }
-
-    fn job(&self, candidate: &Candidate) -> Job {
-        let variables = candidate.variables.clone();
-        Job { start: self.start, variables, ..Job::new(candidate.bytes.clone(), self.timeout) }
-    }
-}
-
-impl Judge for Live<'_> {
-    fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
-        let jobs: Vec<Job> = batch.iter().map(|candidate| self.job(candidate)).collect();
-        if let Some(steadiness) = &self.steadiness {
-            let found = repeated(self.runner, &jobs, self.measure, steadiness).map_err(halt)?;
-            for (index, Repeated { verdict, of, seconds, telling, .. }) in found.into_iter().enumerate() {
-                let program = &batch[index].program;
-                let is_hollow = verdict.is_same()
-                    && self
-                        .grounds
-                        .as_ref()
-                        .is_some_and(|it| !grounds::rests_on(it, program, telling.as_ref()));
-                let verdict = if is_hollow { Verdict::Hollow } else { verdict };
-                deliver(index, Judged { verdict, seconds, runs: of as u64 });
-            }
-            return Ok(());
-        }
-        let is_doubtful = self.compiled || self.grounds.is_some() || self.control.is_some();
-        let mut same = Vec::new();
-        let result = self.runner.run_all(&jobs, &mut |index, outcome| {
-            let verdict = self.measure.judge(outcome, self.timeout);
-            let seconds = outcome.wall.as_secs_f64();
-            if is_doubtful && verdict.is_same() {
-                same.push((index, seconds, grounds::telling(outcome, self.measure)));
-            } else {
-                deliver(index, Judged { verdict, seconds, runs: 1 });
-            }
-        });
-        result.map_err(halt)?;
-        same.sort_by_key(|(index, ..)| *index);
-        let shown: Vec<(&Program, Option<Telling>)> =
-            same.iter().map(|(index, _, telling)| (&*batch[*index].program, telling.clone())).collect();
-        let doubts = self.doubts(&shown).map_err(halt)?;
-        for ((index, seconds, _), doubt) in same.iter().zip(doubts) {
-            let verdict = doubt.verdict.unwrap_or(Verdict::Same);
-            deliver(*index, Judged { verdict, seconds: seconds + doubt.seconds, runs: 1 + doubt.runs });
-        }
-        Ok(())
-    }
-
-    fn judge_surely(
-        &mut self,
-        batch: &[Candidate],
-        deliver: &mut dyn FnMut(usize, Judged),
-    ) -> Result<(), Halt> {
-        let usual = (self.start, self.steadiness);
-        self.start = Start::Cold;
-        self.steadiness = self.steadiness.map(Steadiness::strict);
-        let result = self.judge(batch, deliver);
-        (self.start, self.steadiness) = usual;
-        result
-    }
-
-    fn is_hopeless(&self, candidate: &Candidate) -> bool {
-        self.compiled && control::is_hopeless(&candidate.program)
-    }
-
-    fn confirm(&mut self, candidate: &Candidate) -> Result<Result<(), String>, Halt> {
-        if let Some(steadiness) = &mut self.steadiness {
-            let job = [Job::new(candidate.bytes.clone(), self.timeout)];
-            let found = repeated(self.runner, &job, self.measure, &steadiness.strict()).map_err(halt)?;
-            let Some(Repeated { same, of, .. }) = found.into_iter().find(|it| !it.verdict.is_same()) else {
-                return Ok(Ok(()));
-            };
-            // What was accepted by chance is not to be accepted again.
-            steadiness.wrongly_accepted /= 10.0;
-            return Ok(Err(format!("the bug shows in only {same} of {of} runs")));
-        }
-        if self.start == Start::Cold {
-            return Ok(Ok(()));
-        }
-        let job = Job { start: Start::Cold, ..self.job(candidate) };
-        let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?;
-        match outcomes.iter().find(|it| !self.measure.judge(it, self.timeout).is_same()) {
-            None => Ok(Ok(())),
-            Some(outcome) => {
-                let reason = format!("in a fresh interpreter it ends otherwise: {}", summary(outcome));
-                self.start = Start::Cold;
-                self.runner.go_cold(&reason);
-                Ok(Err(reason))
-            }
-        }
-    }
-
-    fn can_trace(&self) -> bool {
-        matches!(self.measure, Measure::Signature(_))
-    }
-
-    fn trace(&mut self, candidate: &Candidate) -> Result<Option<Evidence>, Halt> {
-        let sought = match self.measure {
-            Measure::Signature(signature) => signature.printed_texts().into(),
-            Measure::Test(_) => std::sync::Arc::default(),
-        };
-        let job = Job { traced: true, sought, ..self.job(candidate) };
-        let times = self.steadiness.map_or(1, |it| it.patience());
-        let outcomes = self.runner.run_all(&vec![job; times], &mut |_, _| {}).map_err(halt)?;
-        Ok(outcomes
-            .into_iter()
-            .find(|outcome| self.measure.judge(outcome, self.timeout).is_same())
-            .and_then(|outcome| serde_json::from_str(outcome.trace.as_deref()?).ok()))
-    }
-}
-
-/// What a run that could not be made means for the reduction.
-pub(super) fn halt(error: RunError) -> Halt {
-    match error {
-        RunError::Interrupted(signal) => Halt::Interrupted(signal),
-        RunError::Deadline => Halt::MaxTime,
-        error => Halt::Failed(error.into()),
-    }
-}
-
-/// The script's bytes and what they parse as.
-pub(super) fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
-    let shown = script.display();
-    if script.is_dir() {
-        return Err(Failure::usage(format!("`{shown}` is a folder")).hint("name the script in it"));
-    }
-    // A pipe may never end, and there would be no folder beside it.
-    if script.metadata().is_ok_and(|it| !it.is_file()) {
-        return Err(Failure::usage(format!("`{shown}` is no regular file")).hint("save the script to a file"));
-    }
-    let bytes =
-        std::fs::read(script).with_context(|| format!("could not read `{shown}`")).map_err(|error| {
-            let hint = match script.to_str().and_then(command_like) {
-                Some(name) => format!("there is a command `{name}`; else name a script that is there"),
-                None => "name a script that is there and can be read".to_owned(),
-            };
-            Failure::new(Exit::Usage, error).hint(hint)
-        })?;
-    let program = Program::read(&bytes).map_err(|error| not_python(script, &bytes, error))?;
-    if program.body().is_empty() {
-        return Err(Failure::usage(format!("`{shown}` is empty: there is nothing to run"))
-            .hint("name the script that shows the bug"));
-    }
-    Ok((bytes, program))
-}
-
-fn not_python(script: &Path, bytes: &[u8], error: ReadError) -> Failure {
-    let shown = script.display();
-    match error {
-        ReadError::Decode(error) => Failure::new(
-            Exit::Usage,
-            anyhow::Error::new(error).context(format!("`{shown}` is not Python source")),
-        )
-        .hint("save it as UTF-8, or name its encoding on the first line: `# -*- coding: latin-1 -*-`"),
-        ReadError::Syntax(error) => {
-            let hint = if is_python_2(&String::from_utf8_lossy(bytes)) {
-                "it looks like Python 2; minrepro reads Python 3"
-            } else {
-                "mend the place named, or give the file that really runs"
-            };
-            let lead = format!("  {} | ", error.line);
-            let caret = " ".repeat(lead.len() + error.column.saturating_sub(1) as usize);
-            let mut failure = Failure::usage(format!(
-                "`{shown}` is not Python: {}:{}: {}",
-                error.line, error.column, error.message
-            ))
-            .hint(hint);
-            failure.details =
-                vec![format!("{lead}{}", error.excerpt.replace('\t', " ")), format!("{caret}^")];
-            failure
-        }
-    }
-}
-
-/// Whether a text that does not parse has the marks of Python 2.
-fn is_python_2(text: &str) -> bool {
-    text.lines().map(str::trim_start).any(|line| {
-        let prints = line
-            .strip_prefix("print ")
-            .is_some_and(|rest| !rest.trim_start().starts_with(['(', '=', ',']) && !rest.is_empty());
-        let catches = line.starts_with("except ")
-            && line.trim_end().ends_with(':')
-            && line.contains(", ")
-            && !line.contains('(');
-        prints || catches || line.starts_with("exec \"")
-    })
 }
 
 /// The words of a test command; the program as an absolute path where it is one, since runs have a folder of their own.

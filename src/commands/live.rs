@@ -1,0 +1,192 @@
+//! The judge that stands between engine and runner: it runs candidates, and what speaks against them.
+
+use std::time::Duration;
+
+use minrepro_reducers::{
+    evidence::Evidence,
+    grounds::{Grounds, Telling},
+    syntax::Program,
+};
+
+use super::{
+    control, grounds,
+    measure::Measure,
+    repeat::{Repeated, repeated},
+};
+use crate::{
+    engine::{Candidate, Halt, Judge, Judged},
+    oracle::{Steadiness, Verdict, summary},
+    runner::{Job, Outcome, RunError, Runner, Start},
+};
+
+/// What further runs say against a candidate that shows the bug, and what they took.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Doubt {
+    pub(super) verdict: Option<Verdict>,
+    pub(super) seconds: f64,
+    pub(super) runs: u64,
+}
+
+/// Judges candidates by running them.
+pub(super) struct Live<'a> {
+    pub(super) runner: &'a Runner,
+    pub(super) measure: &'a Measure,
+    pub(super) timeout: Duration,
+    pub(super) start: Start,
+    /// Whether only what does not show without PyTorch's compiler counts.
+    pub(super) compiled: bool,
+    /// What the statement that tells of the bug has to rest on, if that is one of the script's.
+    pub(super) grounds: Option<Grounds>,
+    /// How candidates are tested, if the bug does not show each time.
+    pub(super) steadiness: Option<Steadiness>,
+    /// Runs the control that the user named.
+    pub(super) control: Option<&'a Runner>,
+}
+
+impl Live<'_> {
+    /// What keeps candidates that show the bug from counting: they show it without the compiler as well, or what they say of
+    /// themselves rests on nothing.
+    fn doubts(&self, shown: &[(&Program, Option<Telling>)]) -> Result<Vec<Doubt>, RunError> {
+        if let Some(runner) = self.control {
+            let bytes = |it: &Program| it.encode().unwrap_or_default();
+            let jobs: Vec<Job> =
+                shown.iter().map(|(it, _)| Job::new(bytes(it).into(), self.timeout)).collect();
+            let outcomes = runner.run_all(&jobs, &mut |_, _| {})?;
+            let doubt = |it: &Outcome| Doubt {
+                verdict: self.measure.judge(it, self.timeout).is_same().then_some(Verdict::Passed),
+                seconds: it.wall.as_secs_f64(),
+                runs: 1,
+            };
+            return Ok(outcomes.iter().map(doubt).collect());
+        }
+        if let Some(wanted) = &self.grounds {
+            return grounds::doubts(wanted, self.runner, shown, self.timeout, self.start);
+        }
+        let programs: Vec<&Program> = shown.iter().map(|(program, _)| *program).collect();
+        let controls =
+            control::uncompiled_runs(self.runner, &programs, self.measure, self.timeout, self.start)?;
+        let doubt = |it: control::Control| Doubt {
+            verdict: it.shows.then_some(Verdict::Passed),
+            seconds: it.seconds,
+            runs: it.runs,
+        };
+        Ok(controls.into_iter().map(doubt).collect())
+    }
+
+    fn job(&self, candidate: &Candidate) -> Job {
+        let variables = candidate.variables.clone();
+        Job { start: self.start, variables, ..Job::new(candidate.bytes.clone(), self.timeout) }
+    }
+}
+
+impl Judge for Live<'_> {
+    fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+        let jobs: Vec<Job> = batch.iter().map(|candidate| self.job(candidate)).collect();
+        if let Some(steadiness) = &self.steadiness {
+            let found = repeated(self.runner, &jobs, self.measure, steadiness).map_err(halt)?;
+            for (index, Repeated { verdict, of, seconds, telling, .. }) in found.into_iter().enumerate() {
+                let program = &batch[index].program;
+                let is_hollow = verdict.is_same()
+                    && self
+                        .grounds
+                        .as_ref()
+                        .is_some_and(|it| !grounds::rests_on(it, program, telling.as_ref()));
+                let verdict = if is_hollow { Verdict::Hollow } else { verdict };
+                deliver(index, Judged { verdict, seconds, runs: of as u64 });
+            }
+            return Ok(());
+        }
+        let is_doubtful = self.compiled || self.grounds.is_some() || self.control.is_some();
+        let mut same = Vec::new();
+        let result = self.runner.run_all(&jobs, &mut |index, outcome| {
+            let verdict = self.measure.judge(outcome, self.timeout);
+            let seconds = outcome.wall.as_secs_f64();
+            if is_doubtful && verdict.is_same() {
+                same.push((index, seconds, grounds::telling(outcome, self.measure)));
+            } else {
+                deliver(index, Judged { verdict, seconds, runs: 1 });
+            }
+        });
+        result.map_err(halt)?;
+        same.sort_by_key(|(index, ..)| *index);
+        let shown: Vec<(&Program, Option<Telling>)> =
+            same.iter().map(|(index, _, telling)| (&*batch[*index].program, telling.clone())).collect();
+        let doubts = self.doubts(&shown).map_err(halt)?;
+        for ((index, seconds, _), doubt) in same.iter().zip(doubts) {
+            let verdict = doubt.verdict.unwrap_or(Verdict::Same);
+            deliver(*index, Judged { verdict, seconds: seconds + doubt.seconds, runs: 1 + doubt.runs });
+        }
+        Ok(())
+    }
+
+    fn judge_surely(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt> {
+        let usual = (self.start, self.steadiness);
+        self.start = Start::Cold;
+        self.steadiness = self.steadiness.map(Steadiness::strict);
+        let result = self.judge(batch, deliver);
+        (self.start, self.steadiness) = usual;
+        result
+    }
+
+    fn is_hopeless(&self, candidate: &Candidate) -> bool {
+        self.compiled && control::is_hopeless(&candidate.program)
+    }
+
+    fn confirm(&mut self, candidate: &Candidate) -> Result<Result<(), String>, Halt> {
+        if let Some(steadiness) = &mut self.steadiness {
+            let job = [Job::new(candidate.bytes.clone(), self.timeout)];
+            let found = repeated(self.runner, &job, self.measure, &steadiness.strict()).map_err(halt)?;
+            let Some(Repeated { same, of, .. }) = found.into_iter().find(|it| !it.verdict.is_same()) else {
+                return Ok(Ok(()));
+            };
+            // What was accepted by chance is not to be accepted again.
+            steadiness.wrongly_accepted /= 10.0;
+            return Ok(Err(format!("the bug shows in only {same} of {of} runs")));
+        }
+        if self.start == Start::Cold {
+            return Ok(Ok(()));
+        }
+        let job = Job { start: Start::Cold, ..self.job(candidate) };
+        let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?;
+        match outcomes.iter().find(|it| !self.measure.judge(it, self.timeout).is_same()) {
+            None => Ok(Ok(())),
+            Some(outcome) => {
+                let reason = format!("in a fresh interpreter it ends otherwise: {}", summary(outcome));
+                self.start = Start::Cold;
+                self.runner.go_cold(&reason);
+                Ok(Err(reason))
+            }
+        }
+    }
+
+    fn can_trace(&self) -> bool {
+        matches!(self.measure, Measure::Signature(_))
+    }
+
+    fn trace(&mut self, candidate: &Candidate) -> Result<Option<Evidence>, Halt> {
+        let sought = match self.measure {
+            Measure::Signature(signature) => signature.printed_texts().into(),
+            Measure::Test(_) => std::sync::Arc::default(),
+        };
+        let job = Job { traced: true, sought, ..self.job(candidate) };
+        let times = self.steadiness.map_or(1, |it| it.patience());
+        let outcomes = self.runner.run_all(&vec![job; times], &mut |_, _| {}).map_err(halt)?;
+        Ok(outcomes
+            .into_iter()
+            .find(|outcome| self.measure.judge(outcome, self.timeout).is_same())
+            .and_then(|outcome| serde_json::from_str(outcome.trace.as_deref()?).ok()))
+    }
+}
+
+/// What a run that could not be made means for the reduction.
+pub(super) fn halt(error: RunError) -> Halt {
+    match error {
+        RunError::Interrupted(signal) => Halt::Interrupted(signal),
+        RunError::Deadline => Halt::MaxTime,
+        error => Halt::Failed(error.into()),
+    }
+}
