@@ -41,6 +41,7 @@ class Source:
         self.bytes = source
         self.parsed = None
         self.found = None
+        self.comprehended = None
         self.decoded = None
 
     def tree(self):
@@ -139,6 +140,32 @@ class Source:
         import ast
 
         return {self.text(node) for node in self.nodes(line) if isinstance(node, ast.Call)}
+
+    def comprehends(self, line):
+        """Whether a line is one that a comprehension stands on."""
+        import ast
+
+        if self.comprehended is None:
+            kinds = (ast.ListComp, ast.SetComp, ast.DictComp)
+            found = [it for it in ast.walk(self.tree()) if isinstance(it, kinds)]
+            self.comprehended = {line for it in found for line in range(it.lineno, it.end_lineno + 1)}
+        return line in self.comprehended
+
+    def comprehensions(self, place):
+        """The comprehensions of one function around a place that they turn over, the outermost first."""
+        import ast
+
+        def is_in(node):
+            start, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+            return start <= (place[0], place[1]) and (place[2], place[3]) <= end
+
+        found = []
+        for node in self.nodes(place[0]):
+            if isinstance(node, ast.Lambda) and is_in(node.body):
+                found = []
+            elif hasattr(node, "generators") and is_in(node) and not is_in(node.generators[0].iter):
+                found = [] if isinstance(node, ast.GeneratorExp) else found + [node]
+        return found
 
     def rest_of(self, line):
         """The lines of the statements that may follow a line in its function."""

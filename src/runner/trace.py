@@ -16,6 +16,7 @@ MADE = 50  # times that a statement comes by whose objects are remembered as it 
 OBJECTS = 2_000  # such objects
 INSIDE = 12  # frames of foreign code, innermost first, whose arguments are looked at
 PARTS = 6  # of their arguments that are written out
+IS_INLINING = sys.version_info >= (3, 12)  # whether comprehensions have no frames of their own
 
 
 class Tracer:
@@ -37,6 +38,7 @@ class Tracer:
         self.origins = {}  # id -> (object of a library, the expression that made it, the values of what that reads)
         self.making = {}  # id of a frame -> (frame, target, expression, the values, what the target was)
         self.raised = {}  # id -> (exception, what had been returned when it was raised)
+        self.turns = {}  # id of a frame -> (frame, line, what its comprehensions turned over when an exception came)
         self.failure = []
         self.causes = []
         self.forward = []
@@ -154,6 +156,12 @@ class Tracer:
         if id(error) not in self.raised and len(self.raised) < RAISED:
             self.raised[id(error)] = (error, dict(self.returned))
 
+    def turn(self, frame):
+        """Notes what comprehensions turn over that have no frames of their own, before they end."""
+        line = frame.f_lineno
+        if len(self.turns) < RAISED and line is not None and self.source.comprehends(line):
+            self.turns[id(frame)] = frame, line, dict(frame.f_locals)
+
     def is_own(self, code):
         return code.co_filename == self.script
 
@@ -187,6 +195,7 @@ class Tracer:
             # This event can not be switched off for single places.
             if self.is_own(code):
                 self.raise_(error)
+                self.turn(sys._getframe(1))
 
         def on_unwind(code, offset, error):
             if self.is_own(code):
@@ -273,14 +282,26 @@ class Tracer:
                             break
                 if place[0] is None:
                     place = [line, None, None, None]
-                names = list(frame.f_locals)[:200] if len(frames) < 40 else []
-                names += [name for name in self.source.reads(line) if not name.isidentifier()]
-                frames.append(dict(self.frame(frame, line, names), place=place, inside=[]))
+                for part, line, place in self.parts(frame, line, place):
+                    names = list(part.f_locals)[:200] if len(frames) < 40 else []
+                    names += [name for name in self.source.reads(line) if not name.isidentifier()]
+                    frames.append(dict(self.frame(part, line, names), place=place, inside=[]))
             elif frames:
                 frames[-1]["inside"].insert(0, frame)
         for own in frames:
             own["inside"] = self.given_to(own["inside"])
         return frames
+
+    def parts(self, frame, line, place):
+        """A frame, and the comprehensions that it is in as frames of their own, which they have before CPython 3.12."""
+        known, noted, values = self.turns.get(id(frame), (None, None, {}))
+        around = self.source.comprehensions(place) if known is frame and noted == line and None not in place else []
+        parts = []
+        part = frame
+        for node in around:
+            parts.append((part, node.lineno, [node.lineno, node.col_offset, node.end_lineno, node.end_col_offset]))
+            part = Turn(frame, node, values)
+        return parts + [(part, line, place)]
 
     def given_to(self, frames):
         """What foreign functions, the innermost first, were given: objects and rows that can be written."""
@@ -306,6 +327,8 @@ class Tracer:
         frame = sys._getframe(1)
         while frame is not None:
             places.insert(0, (frame, frame.f_lineno, frame.f_lasti))
+            if IS_INLINING and self.is_own(frame.f_code):
+                self.turn(frame)
             frame = frame.f_back
         frames, causes = self.frames_at(places), self.causes_of(sys.exc_info()[1])
         if not causes:
@@ -462,6 +485,24 @@ class Tracer:
                 },
                 file,
             )
+
+
+class Turn:
+    """A comprehension as a frame of its own."""
+
+    class Code:
+        def __init__(self, node):
+            self.co_name = "<" + type(node).__name__.lower() + ">"
+            self.co_firstlineno = node.lineno
+
+    def __init__(self, frame, node, values):
+        import ast
+
+        self.f_code = Turn.Code(node)
+        self.f_globals = frame.f_globals
+        around = {} if frame.f_code.co_name == "<module>" else frame.f_locals
+        targets = [it.id for part in node.generators for it in ast.walk(part.target) if isinstance(it, ast.Name)]
+        self.f_locals = dict(around, **{name: values[name] for name in targets if name in values})
 
 
 def is_given(frame, value):

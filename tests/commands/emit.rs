@@ -11,12 +11,13 @@ fn ran(python: &Path, place: &Place, file: &str) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Reduces a script and writes the test of it; the test.
+/// Writes the test of a script that is hardly reduced; the test.
 #[track_caller]
 fn emitted(place: &Place, python: &Path, script: &str, signature: &str) -> String {
     place.file("x.py", script);
     let args = ["x.py", "-s", signature, "--emit-test", "test_x.py", "--report", "r.json", "--no-journal"];
-    let output = place.run(&[&args[..], &["-p", python.to_str().unwrap()]].concat());
+    let less = ["--no-ablation", "--passes", "drop-comments", "-p", python.to_str().unwrap()];
+    let output = place.run(&[&args[..], &less].concat());
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && stderr.contains("test_x.py"), "{stderr}");
     place.read("test_x.py")

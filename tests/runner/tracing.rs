@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use minrepro::runner::{Command, End, Job, Outcome, Runner};
-use minrepro_reducers::evidence::Evidence;
+use minrepro_reducers::evidence::{Evidence, Frame};
 
 use super::setup;
 use crate::support::{interpreters, skip, torch};
@@ -104,6 +104,32 @@ save(tree, template, {'a': [1, Slot('left')]})
         assert!(frame.rough.contains("tree") && frame.rough.contains("template"));
         assert_eq!(frame.inside[0], "Slot('left')");
         assert!(frame.inside.contains(&"[1, Slot('left')]".to_owned()), "{:?}", frame.inside);
+    });
+}
+
+#[test]
+fn comprehensions_are_frames_with_what_they_turn_over() {
+    let source = "\
+g = 'outer'
+def f(rows):
+    return {
+        k: [len(x) for x in g] for k, g in rows
+    }
+f([('a', ['b']), ('c', ['d', 5])])
+";
+    on_all(source, |_, _, evidence| {
+        let evidence = evidence.unwrap();
+        let [.., outer, inner] = evidence.failure.as_slice() else { panic!("{:?}", evidence.failure) };
+        assert_eq!((outer.function.as_str(), inner.function.as_str()), ("<dictcomp>", "<listcomp>"));
+        let value = |frame: &Frame, name: &str| frame.values.get(name).cloned();
+        assert_eq!(value(outer, "g").as_deref(), Some("['d', 5]"));
+        assert_eq!(value(inner, "x").as_deref(), Some("5"));
+        assert_eq!(evidence.failure.len(), 4);
+        let function = &evidence.failure[1];
+        assert_eq!((function.function.as_str(), value(function, "x")), ("f", None));
+        assert!(value(function, "g").is_none_or(|it| it == "'outer'"));
+        let starts = |frame: &Frame| frame.place.1;
+        assert!(starts(function).is_none_or(|it| it == 11) && starts(inner).is_none_or(|it| it == 12));
     });
 }
 
