@@ -24,7 +24,7 @@ use tokio::{
 use super::{
     Command, Job, Sandbox, Setup, Start,
     capture::until_end,
-    environment::environment,
+    environment::{compiler_folder, environment},
     error::RunError,
     outcome::{End, Outcome},
     sandbox::{self, Bounds, Confinement},
@@ -41,6 +41,9 @@ const TRACER: &str = concat!(
     include_str!("reruns.py"),
     include_str!("trace.py")
 );
+
+/// The folder within the session's cache for headers that PyTorch's compiler has compiled.
+const HEADERS: &str = "headers";
 
 /// Runs programs, each in a fresh process. Dropping it removes all that is left of the session.
 pub struct Runner {
@@ -67,6 +70,8 @@ pub(super) struct Shared {
     /// Variables for every run from now on, besides those of the setup.
     variables: Mutex<Vec<(String, String)>>,
     user_environment: Vec<(String, String)>,
+    /// The name of the folder for temporary files in which PyTorch's compiler keeps what it finds again.
+    compiler_folder: Option<String>,
 }
 
 impl Runner {
@@ -84,8 +89,14 @@ impl Runner {
         let root =
             tempfile::Builder::new().prefix(&prefix).tempdir_in(&temporary).map_err(unprepared)?.keep();
         let root = root.canonicalize().map_err(unprepared)?;
-        std::fs::create_dir(root.join("cache")).map_err(unprepared)?;
+        std::fs::create_dir_all(root.join("cache").join(HEADERS)).map_err(unprepared)?;
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+        let user_environment: Vec<(String, String)> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let named = user_environment.iter().chain(&setup.env).cloned().collect();
+        let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+        let compiler_folder = compiler_folder(&named, &users, rustix::process::getuid().as_raw());
         let mut shared = Shared {
             setup,
             root,
@@ -94,9 +105,8 @@ impl Runner {
             variables: Mutex::default(),
             runs: AtomicU64::new(0),
             warm: Warm::default(),
-            user_environment: std::env::vars_os()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-                .collect(),
+            user_environment,
+            compiler_folder,
         };
         let (guard, signals) = runtime
             .block_on(async {
@@ -424,7 +434,14 @@ impl Shared {
     pub(super) fn scratch(&self, job: &Job) -> Result<Scratch, RunError> {
         let number = self.runs.fetch_add(1, Ordering::Relaxed);
         Scratch::make(&self.root, number, &self.setup.script, &job.source, &self.siblings)
+            .and_then(|it| self.share_headers(&it.temporary).map(|()| it))
             .map_err(|source| RunError::Scratch { folder: self.root.clone(), source })
+    }
+
+    /// Has a folder for temporary files lead on to the session's cache for what PyTorch's compiler keeps there.
+    pub(super) fn share_headers(&self, temporary: &Path) -> std::io::Result<()> {
+        let Some(folder) = &self.compiler_folder else { return Ok(()) };
+        std::os::unix::fs::symlink(self.cache().join(HEADERS), temporary.join(folder))
     }
 
     /// The order to run a job in its folders.

@@ -84,6 +84,21 @@ pub(super) fn environment(
     environment
 }
 
+/// The folder in that for temporary files in which PyTorch's compiler keeps what no variable places elsewhere: a compiled
+/// header of its own, the work of half a minute. Named for the user, as Python's `getpass` finds the name: `users` is the
+/// text of `/etc/passwd`.
+pub(super) fn compiler_folder(
+    environment: &BTreeMap<String, String>,
+    users: &str,
+    id: u32,
+) -> Option<String> {
+    let named = ["LOGNAME", "USER", "LNAME", "USERNAME"].iter().filter_map(|name| environment.get(*name));
+    let id = id.to_string();
+    let listed = || users.lines().find(|line| line.split(':').nth(2) == Some(&id))?.split(':').next();
+    let user = named.map(String::as_str).find(|it| !it.is_empty()).or_else(listed)?;
+    Some(format!("torchinductor_{}", user.replace(['\\', '/', ':', '*', '?', '"', '<', '>', '|'], "_")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +108,15 @@ mod tests {
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };
         environment(owned(user), &owned(own), Path::new("/w"), Path::new("/t"), Path::new("/c"))
+    }
+
+    #[test]
+    fn the_compiler_s_folder_is_named_for_the_user() {
+        let users = "root:x:0:0:root:/root:/bin/sh\nme:x:10:10::/:/bin/sh\n";
+        let folder = |own: &[(&str, &str)], id| compiler_folder(&of(&[], own), users, id);
+        assert_eq!(folder(&[], 10).as_deref(), Some("torchinductor_me"));
+        assert_eq!(folder(&[("LOGNAME", ""), ("USER", "a:b")], 10).as_deref(), Some("torchinductor_a_b"));
+        assert_eq!(folder(&[], 11), None);
     }
 
     #[test]

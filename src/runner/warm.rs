@@ -301,6 +301,7 @@ impl Shared {
         let prepared = || {
             fs::create_dir(&folder)?;
             fs::create_dir(&temporary)?;
+            self.share_headers(&temporary)?;
             write("sitecustomize.py", include_bytes!("zygote.py"))?;
             write("confine.py", sandbox::CONFINE.as_bytes())?;
             write("plan.json", &serde_json::to_vec(&Brief { plan, confinement })?)

@@ -273,7 +273,10 @@ class Doings:
         def register(function, *args, **options):
             if self.register is None:
                 return plain(function, *args, **options)
-            registered.append((function, args, options))
+            # Temporary folders that imports made are left, as in `keep_folders`.
+            made = getattr(sys.modules.get("tempfile"), "TemporaryDirectory", ())
+            if not isinstance(getattr(function, "__self__", None), made):
+                registered.append((function, args, options))
             return function
 
         atexit.register = register
@@ -388,6 +391,9 @@ class Effects:
             self.seen[name] = dict(now)
             for attribute in before.keys() | now.keys() if before is not None else ():
                 old, new = before.get(attribute, Change.MISSING), now.get(attribute, Change.MISSING)
+                if (name, attribute) == ("tempfile", "tempdir"):
+                    # Each run has a folder of its own for them, and finds it as it goes.
+                    continue
                 if old is not new and new is not sys.modules.get(name + "." + attribute) and attribute[:2] != "__":
                     self.changes.setdefault(owner, []).append(Change(module, attribute, old, new))
         for place in self.ROWS:

@@ -13,11 +13,11 @@ use std::{
     time::Duration,
 };
 
-use minrepro::runner::{Interpreter, Job, Outcome, Runner, Start};
+use minrepro::runner::{Command, Interpreter, Job, Outcome, Runner, Start};
 use regex::Regex;
 
 use super::{LIMITS, setup};
-use crate::support::{interpreters, newest, skip};
+use crate::support::{interpreters, newest, skip, torch};
 
 struct Script {
     name: String,
@@ -57,7 +57,7 @@ struct Suite {
 
 fn runner(python: &Path, folder: &Path, installed: &[(String, String)]) -> Runner {
     let mut setup = setup(folder, 2);
-    setup.command = minrepro::runner::Command::Python {
+    setup.command = Command::Python {
         python: Interpreter::find(Some(python)).unwrap().path,
         args: vec!["one".into(), "two words".into()],
     };
@@ -219,4 +219,19 @@ fn cases_of_the_corpus_are_as_cold() {
             assert!(found.is_empty(), "Python 3.{minor}\n{}", found.join("\n"));
         }
     }
+}
+
+/// PyTorch's compiler asks for the folder as it is imported.
+#[test]
+fn folders_for_temporary_files_are_the_run_s_own() {
+    let Some(python) = torch() else { return skip("temporary files", "no PyTorch") };
+    let source = "import os, tempfile\nimport torch._inductor.codecache\nprint(tempfile.gettempdir() == os.environ['TMPDIR'])\ntempfile.TemporaryFile()\n";
+    let folder = tempfile::tempdir().unwrap();
+    let mut setup = setup(folder.path(), 2);
+    setup.command = Command::Python { python, args: Vec::new() };
+    let runner = Runner::start(setup).unwrap();
+    let ends: Vec<String> =
+        [Start::Recorded, Start::Warm].map(|start| run(&runner, start, &[source]).remove(0)).into();
+    assert!(ends[0].starts_with("Exit(0)") && ends[0].contains("True"), "{}", ends[0]);
+    assert_eq!((ends[0] == ends[1], runner.forked(), runner.why_cold()), (true, 1, None), "{}", ends[1]);
 }
