@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::Context;
-use minrepro_reducers::{grounds::Grounds, syntax::Program};
+use minrepro_reducers::{cost::Cost, grounds::Grounds, ladder::Compiler, syntax::Program};
 
 use super::{
     control, grounds, inputs, measure::Measure, output::encoded, repeat::repeated, script, stabilize,
@@ -36,6 +36,9 @@ const WORTH_IT: Duration = Duration::from_millis(500);
 const FIRST_HANG: Duration = Duration::from_mins(1);
 /// What a candidate is given then, at least and at most: four times what the script works before it waits.
 const HANG: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(15)];
+
+/// The variables that have PyTorch's compiler find nothing that it compiled before, by the versions that know them.
+const NO_CACHES: [&str; 2] = ["TORCHINDUCTOR_FORCE_DISABLE_CACHES", "TORCH_COMPILE_FORCE_DISABLE_CACHES"];
 
 /// A script, and all that it takes to run it.
 pub(super) struct Session {
@@ -430,20 +433,28 @@ impl Session {
         } else if matches!(measure, Measure::Test(_)) {
             reason = Some("a test is a program of its own".to_owned());
         }
-        let mut warm = Duration::ZERO;
-        for start in [Start::Recorded, Start::Warm, Start::Warm] {
-            if reason.is_none() {
+        let mut warm = Duration::MAX;
+        // What a warm run saves is the start: as candidates get smaller, it is an ever larger part of a run.
+        let is_worth_it = |warm: Duration| {
+            warm.saturating_mul(5) <= *fastest * 4 || warm.saturating_add(WORTH_IT) <= *fastest
+        };
+        // The first of the warm runs starts what the others are forked from, and fills caches.
+        for (index, start) in [Start::Recorded, Start::Warm, Start::Warm, Start::Warm].into_iter().enumerate()
+        {
+            if reason.is_none() && (index < 3 || !is_worth_it(warm)) {
                 let outcome = self.run_from(start, *timeout)?;
                 reason = self.runner.why_cold().or_else(|| {
                     let is_same = measure.judge(&outcome, *timeout).is_same();
                     (!is_same).then(|| format!("a warm run ends otherwise: {}", summary(&outcome)))
                 });
-                warm = outcome.wall;
+                if start == Start::Warm {
+                    warm = warm.min(outcome.wall);
+                }
             }
         }
-        // What a warm run saves is the start: as candidates get smaller, it is an ever larger part of a run.
-        if reason.is_none() && warm * 5 > *fastest * 4 && warm + WORTH_IT > *fastest {
-            reason = Some("warm runs take as long".to_owned());
+        if reason.is_none() && !is_worth_it(warm) {
+            let [warm, cold] = [warm, *fastest].map(|it| it.as_secs_f64());
+            reason = Some(format!("warm runs take as long: {warm:.2} s instead of {cold:.2} s"));
         }
         match reason {
             None => Ok(Calibration { start: Start::Warm, cold: *fastest, warm, reason: None }),
@@ -587,7 +598,13 @@ impl Session {
             let enough = found.verdict.is_same();
             return Ok((Confirmed { same: found.same, of: found.of, enough }, None));
         }
-        let outcomes = self.run_times(&bytes, RUNS, timeout)?;
+        let mut jobs = vec![Job::new(bytes.into(), timeout); RUNS];
+        if Cost::of(program).environment.compiler > Compiler::Eager {
+            // One run finds nothing that another has compiled.
+            jobs[0].variables =
+                NO_CACHES.iter().map(|name| ((*name).to_owned(), Some("1".to_owned()))).collect();
+        }
+        let outcomes = self.runner.run_all(&jobs, &mut |_, _| {})?;
         let same = outcomes.iter().filter(|outcome| measure.judge(outcome, timeout).is_same()).count();
         let elsewhere = outcomes.iter().find_map(|outcome| measure.elsewhere(outcome));
         Ok((Confirmed { same, of: outcomes.len(), enough: false }, elsewhere))
