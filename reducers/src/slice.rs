@@ -8,7 +8,7 @@ use crate::{
     edit::{Edit, EditSet},
     evidence::{Evidence, Frame, Gaps},
     outline::{Outline, is_change},
-    pass::{Cx, whole_text},
+    pass::{Cx, Prior, whole_text},
     passes::{
         drop_blank_lines::DROP_BLANK_LINES, drop_comments::DROP_COMMENTS, drop_docstrings::DROP_DOCSTRINGS,
         drop_unused_imports::DROP_UNUSED_IMPORTS,
@@ -230,6 +230,10 @@ impl<'a> Slicer<'a> {
         self.todo.extend(reads);
         let attributes = statement.attributes.iter().filter(|it| stays(it.1));
         self.todo.extend(attributes.map(|it| Need::Attribute(it.0.clone())));
+        // The docstring is what makes the one variable of a module that nothing assigns.
+        if outline.own_text(index).contains("__doc__") && is_docstring(&outline.statements[0].node) {
+            self.todo.push(Need::Statement(0));
+        }
         let failed = self.gaps.lines.iter().any(|line| self.outline.own_text(index).contains(line.as_str()));
         if failed {
             let changes: Vec<usize> = statement.reads.iter().flat_map(|it| self.changes(it.0)).collect();
@@ -499,6 +503,10 @@ fn is_result(outline: &Outline<'_>, index: usize) -> bool {
     }
 }
 
+fn is_docstring(node: &AnyNodeRef<'_>) -> bool {
+    matches!(node, AnyNodeRef::StmtExpr(it) if it.value.is_string_literal_expr())
+}
+
 /// The names that an expression reads, builtins left out.
 pub(crate) fn names_of(expression: &str) -> Vec<String> {
     let Ok(program) = Program::parse(expression) else { return Vec::new() };
@@ -533,7 +541,9 @@ pub(crate) fn tidied(program: &Program, text: String) -> Option<String> {
     let mut text = text;
     for pass in [&DROP_COMMENTS, &DROP_DOCSTRINGS, &DROP_UNUSED_IMPORTS, &DROP_BLANK_LINES] {
         let program = program.sibling(text.as_str()).ok()?;
-        let all = pass.proposals(&program).iter().fold(EditSet::default(), |all, it| all.union(&it.edits));
+        let all = pass.proposals(&program);
+        let sure = all.iter().filter(|it| it.prior != Prior::Unlikely);
+        let all = sure.fold(EditSet::default(), |all, it| all.union(&it.edits));
         text = all.apply(&program).unwrap_or(text);
     }
     Some(text)

@@ -3,7 +3,10 @@ use crate::syntax::TokenKind;
 use crate::{
     edit::{Edit, EditSet},
     pass::{Cx, Prior, Proposals, Stage, pass},
-    syntax::{AnyNodeRef, Program, Ranged, TextRange, TextSize},
+    syntax::{
+        AnyNodeRef, Node, Program, Ranged, TextRange, TextSize,
+        ast::{Decorator, Expr, StmtFunctionDef},
+    },
 };
 
 pass! {
@@ -27,16 +30,29 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         out.propose(EditSet::one(Edit::delete(range)), prior, format!("annotation `{short}`"));
     };
     let tree = cx.program.tree();
+    let function_of = |parameter: &Node<'_>| {
+        let mut at = parameter.parent;
+        while let Some(index) = at {
+            let node = &tree.nodes[index as usize];
+            match node.node {
+                AnyNodeRef::StmtFunctionDef(def) => return Some(def),
+                AnyNodeRef::ExprLambda(_) => return None,
+                _ => at = node.parent,
+            }
+        }
+        None
+    };
     for node in tree.nodes.iter().rev() {
         match node.node {
             AnyNodeRef::StmtFunctionDef(def) => {
                 if let Some(returns) = &def.returns {
-                    drop(def.parameters.range.end(), returns.range(), Prior::Likely);
+                    drop(def.parameters.range.end(), returns.range(), prior_in(def));
                 }
             }
             AnyNodeRef::Parameter(parameter) => {
                 if let Some(annotation) = &parameter.annotation {
-                    drop(parameter.name.range.end(), annotation.range(), Prior::Likely);
+                    let prior = function_of(node).map_or(Prior::Likely, prior_in);
+                    drop(parameter.name.range.end(), annotation.range(), prior);
                 }
             }
             AnyNodeRef::StmtAnnAssign(stmt) if stmt.value.is_some() => {
@@ -51,6 +67,12 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             _ => {}
         }
     }
+}
+
+/// A decorator may read annotations, as those that register an operator or a command do.
+fn prior_in(def: &StmtFunctionDef) -> Prior {
+    let is_blind = |it: &Decorator| matches!(&it.expression, Expr::Name(it) if matches!(it.id.as_str(), "staticmethod" | "classmethod" | "property"));
+    if def.decorator_list.iter().all(is_blind) { Prior::Likely } else { Prior::Even }
 }
 
 /// Where an annotation ends, with the parentheses that open between `from` and the annotation.
@@ -78,7 +100,11 @@ fn closing_of_target(program: &Program, target: TextSize, annotation: TextSize) 
 #[cfg(test)]
 mod tests {
     use super::DROP_ANNOTATIONS;
-    use crate::testing::{check_all, check_none};
+    use crate::{
+        pass::Prior,
+        syntax::Program,
+        testing::{check_all, check_none},
+    };
 
     #[test]
     fn every_annotation_with_a_value_behind_it_goes() {
@@ -87,6 +113,13 @@ mod tests {
             "class A:\n    x: int = 1\n    async def f(self, a: 'A' = 1, *b: (int), c: int, **d: str) -> (int):\n        pass\n(y): int = 2\n",
             "class A:\n    x = 1\n    async def f(self, a = 1, *b, c, **d):\n        pass\n(y) = 2\n",
         );
+    }
+
+    #[test]
+    fn a_decorator_may_read_them() {
+        let program = Program::parse("@op\ndef f(x: int): pass\n@property\ndef g(x: int): pass\n").unwrap();
+        let priors: Vec<Prior> = DROP_ANNOTATIONS.proposals(&program).iter().map(|it| it.prior).collect();
+        assert_eq!(priors, [Prior::Likely, Prior::Even]);
     }
 
     #[test]

@@ -31,6 +31,8 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         AnyNodeRef::StmtClassDef(def) => Some((def.body.as_slice(), def.name.as_str())),
         _ => None,
     });
+    let is_read =
+        tree.nodes.iter().any(|node| matches!(node.node, AnyNodeRef::ExprName(it) if it.id == "__doc__"));
     for (body, owner) in bodies.chain([(cx.program.body(), "the module")]) {
         if let Some(Stmt::Expr(stmt)) = body.first()
             && let Expr::StringLiteral(_) = &*stmt.value
@@ -38,7 +40,12 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             && (body.len() > 1 || cx.program.slice(stmt.range).len() > "pass".len())
         {
             let edits = EditSet::removal(place.list, place.item);
-            out.propose(edits, Prior::Certain, format!("docstring of {owner}"));
+            if is_read && owner == "the module" {
+                out.next_group();
+                out.propose(edits, Prior::Unlikely, "the docstring that the module reads");
+            } else {
+                out.propose(edits, Prior::Certain, format!("docstring of {owner}"));
+            }
         }
     }
 }
@@ -46,7 +53,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 #[cfg(test)]
 mod tests {
     use super::DROP_DOCSTRINGS;
-    use crate::testing::{check_all, check_none};
+    use crate::{
+        pass::Prior,
+        syntax::Program,
+        testing::{check_all, check_none},
+    };
 
     #[test]
     fn a_body_of_a_docstring_alone_becomes_pass() {
@@ -55,6 +66,13 @@ mod tests {
             "'''Module.'''\nclass E(Exception):\n    'Why.'\ndef f(): 'doc'; return 1\n",
             "class E(Exception):\n    pass\ndef f(): return 1\n",
         );
+    }
+
+    #[test]
+    fn what_the_module_reads_may_be_needed() {
+        let program = Program::parse("'''Does.'''\ndef f():\n    'Why.'\n    return __doc__\n").unwrap();
+        let priors: Vec<Prior> = DROP_DOCSTRINGS.proposals(&program).iter().map(|it| it.prior).collect();
+        assert_eq!(priors, [Prior::Certain, Prior::Unlikely]);
     }
 
     #[test]

@@ -51,6 +51,7 @@ pub(crate) mod merge_classes;
 pub(crate) mod merge_displays;
 pub(crate) mod plain_tensors;
 pub(crate) mod replace_expressions;
+pub(crate) mod return_early;
 pub(crate) mod scale_dimensions;
 pub(crate) mod shrink_dimensions;
 pub(crate) mod shrink_literals;
