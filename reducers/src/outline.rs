@@ -453,7 +453,7 @@ fn looked_up(node: AnyNodeRef<'_>) -> Option<&str> {
 }
 
 /// Whether a statement may change what a name or an attribute within it stands for: a method called on it, a part of it
-/// assigned, a function that is given it first.
+/// assigned, a function that is given it first, a decorator that is its own.
 pub(crate) fn is_change(program: &Program, statement: &AnyNodeRef<'_>, path: TextRange) -> bool {
     let is_root = |expr: &Expr| expr.range().start() == path.start() && expr.range().end() > path.end();
     match statement {
@@ -464,6 +464,8 @@ pub(crate) fn is_change(program: &Program, statement: &AnyNodeRef<'_>, path: Tex
         AnyNodeRef::StmtAssign(it) => it.targets.iter().any(is_root),
         AnyNodeRef::StmtAugAssign(it) => is_root(&it.target),
         AnyNodeRef::StmtDelete(it) => it.targets.iter().any(is_root),
+        // A function that is registered with what the name stands for.
+        AnyNodeRef::StmtFunctionDef(it) => it.decorator_list.iter().any(|it| is_root(&it.expression)),
         _ => false,
     }
 }

@@ -18,6 +18,7 @@ use crate::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, name::Name},
     },
+    torch::{Torch, compilations},
 };
 
 /// Up to so many characters a value may stand for what made it, however short that is.
@@ -39,10 +40,23 @@ pub(crate) enum Depth {
 pub(crate) enum Values {
     /// None.
     Made,
+    /// Those of variables in the failure's frames.
+    Variables,
     /// Those of variables in the failure's frames, and results of functions that always were the same.
     Steady,
     /// Those, and what other functions returned last.
     Last,
+}
+
+impl Values {
+    /// What is tried besides `Made`, where values may stand for what made them. What a compiler makes of a program fails as a
+    /// whole: what its functions return is no less a part of the failure than what calls them.
+    pub(crate) fn to_try(program: &Program, evidence: &Evidence) -> [Self; 2] {
+        let tree = program.tree();
+        let is_compiled = Torch::of(program, &tree).is_some_and(|it| !compilations(&it, &tree).is_empty());
+        let is_within = evidence.failure.iter().any(|frame| frame.compiled);
+        [if is_compiled && !is_within { Self::Variables } else { Self::Steady }, Self::Last]
+    }
 }
 
 /// A slice as it grows.
@@ -299,6 +313,9 @@ impl<'a> Slicer<'a> {
 
     /// What a function returned, if it is not in the traceback.
     fn value_of(&self, function: usize) -> Option<String> {
+        if self.which == Values::Variables {
+            return None;
+        }
         let line = self.outline.line_of(self.outline.statements[function].range.start());
         // What returns nothing is called for what it does.
         let value = self.evidence.returned.get(&line).filter(|it| *it != "None")?;

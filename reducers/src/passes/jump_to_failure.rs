@@ -40,11 +40,11 @@ pass! {
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let Some(evidence) = cx.evidence else { return };
     let outline = Outline::of(cx.program, evidence);
+    let values = Values::to_try(cx.program, evidence);
     let plain = |frame: &usize| !evidence.failure[*frame].compiled;
     for frame in (0..evidence.failure.len()).rev().filter(plain) {
         for depth in [Depth::Thin, Depth::Middle, Depth::Full] {
-            for (whole, values) in
-                [false, true].into_iter().flat_map(|it| [(it, Values::Steady), (it, Values::Last)])
+            for (whole, values) in [false, true].into_iter().flat_map(|it| values.map(|values| (it, values)))
             {
                 let text = Jump::new(cx, &outline, evidence, depth, values).text(frame, whole);
                 let text = text.and_then(|text| tidied(cx.program, text));

@@ -30,8 +30,9 @@ pass! {
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let Some(evidence) = cx.evidence.filter(|it| !it.failure.is_empty()) else { return };
     let outline = Outline::of(cx.program, evidence);
+    let values = Values::to_try(cx.program, evidence);
     for depth in [Depth::Thin, Depth::Middle, Depth::Full] {
-        for values in [Values::Made, Values::Steady, Values::Last] {
+        for values in [Values::Made].into_iter().chain(values) {
             let mut slicer = Slicer::new(&outline, evidence, cx.gaps, depth).with_values(values);
             for statement in evidence.frames().filter_map(|frame| outline.on_line(frame.line)) {
                 slicer.keep(statement);
