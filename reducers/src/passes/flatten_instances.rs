@@ -144,7 +144,7 @@ pub(super) fn first_parameter(program: &Program, def: &StmtFunctionDef) -> Optio
     Some(TextRange::new(first.start(), end))
 }
 
-/// The lines of a method without parameters of its own that only assigns attributes, as global variables.
+/// The lines of a method without parameters of its own that only assigns attributes and calls, by global variables.
 pub(super) fn beginning(program: &Program, def: &StmtFunctionDef, own: &str) -> Option<Vec<String>> {
     if def.parameters.iter().count() != 1 {
         return None;
@@ -155,6 +155,7 @@ pub(super) fn beginning(program: &Program, def: &StmtFunctionDef, own: &str) -> 
         Stmt::Assign(it) if matches!(it.targets.as_slice(), [Expr::Attribute(_)]) => {
             Some(program.slice(it.range).replace(&object, ""))
         }
+        Stmt::Expr(it) if it.value.is_call_expr() => Some(program.slice(it.range).replace(&object, "")),
         _ => None,
     };
     let is_idle = |stmt: &&Stmt| stmt.is_pass_stmt() || is_super_init(program, stmt);
@@ -218,6 +219,15 @@ mod tests {
             &FLATTEN_INSTANCES,
             "class A:\n    def f(self):\n        return self.g(1)\n    def g(self, x):\n        return x\nA().f()\n",
             &["def f():\n    return g(1)\ndef g(x):\n    return x\nf()\n"],
+        );
+    }
+
+    #[test]
+    fn what_the_beginning_calls_is_called_then() {
+        check_edits(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def __init__(self):\n        self.x = []\n        self.x.append(self.f)\n    def f(self):\n        pass\na = A()\na.x\n",
+            &["def f():\n    pass\nx = []\nx.append(f)\nx\n"],
         );
     }
 
