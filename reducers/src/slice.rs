@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use crate::{
     edit::{Edit, EditSet},
     evidence::{Evidence, Frame, Gaps},
+    ladder::{Compiler, environment},
     outline::{Outline, is_change},
     pass::{Cx, Prior, whole_text},
     passes::{
@@ -18,7 +19,6 @@ use crate::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, name::Name},
     },
-    torch::{Torch, compilations},
 };
 
 /// Up to so many characters a value may stand for what made it, however short that is.
@@ -53,7 +53,7 @@ impl Values {
     /// whole: what its functions return is no less a part of the failure than what calls them.
     pub(crate) fn to_try(program: &Program, evidence: &Evidence) -> [Self; 2] {
         let tree = program.tree();
-        let is_compiled = Torch::of(program, &tree).is_some_and(|it| !compilations(&it, &tree).is_empty());
+        let is_compiled = environment(program, &tree).compiler > Compiler::None;
         let is_within = evidence.failure.iter().any(|frame| frame.compiled);
         [if is_compiled && !is_within { Self::Variables } else { Self::Steady }, Self::Last]
     }

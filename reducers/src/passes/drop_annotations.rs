@@ -4,7 +4,7 @@ use crate::{
     edit::{Edit, EditSet},
     pass::{Cx, Prior, Proposals, Stage, pass},
     syntax::{
-        AnyNodeRef, Node, Program, Ranged, TextRange, TextSize,
+        AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{Decorator, Expr, StmtFunctionDef},
     },
 };
@@ -30,19 +30,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         out.propose(EditSet::one(Edit::delete(range)), prior, format!("annotation `{short}`"));
     };
     let tree = cx.program.tree();
-    let function_of = |parameter: &Node<'_>| {
-        let mut at = parameter.parent;
-        while let Some(index) = at {
-            let node = &tree.nodes[index as usize];
-            match node.node {
-                AnyNodeRef::StmtFunctionDef(def) => return Some(def),
-                AnyNodeRef::ExprLambda(_) => return None,
-                _ => at = node.parent,
-            }
-        }
-        None
-    };
-    for node in tree.nodes.iter().rev() {
+    for (index, node) in tree.nodes.iter().enumerate().rev() {
         match node.node {
             AnyNodeRef::StmtFunctionDef(def) => {
                 if let Some(returns) = &def.returns {
@@ -51,7 +39,12 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             }
             AnyNodeRef::Parameter(parameter) => {
                 if let Some(annotation) = &parameter.annotation {
-                    let prior = function_of(node).map_or(Prior::Likely, prior_in);
+                    // A lambda's have no annotation.
+                    let function = tree.ancestors(index as u32).find_map(|it| match it {
+                        AnyNodeRef::StmtFunctionDef(def) => Some(def),
+                        _ => None,
+                    });
+                    let prior = function.map_or(Prior::Likely, prior_in);
                     drop(parameter.name.range.end(), annotation.range(), prior);
                 }
             }
@@ -69,9 +62,13 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     }
 }
 
+/// Decorators that read no annotations.
+const BLIND: [&str; 3] = ["staticmethod", "classmethod", "property"];
+
 /// A decorator may read annotations, as those that register an operator or a command do.
 fn prior_in(def: &StmtFunctionDef) -> Prior {
-    let is_blind = |it: &Decorator| matches!(&it.expression, Expr::Name(it) if matches!(it.id.as_str(), "staticmethod" | "classmethod" | "property"));
+    let is_blind =
+        |it: &Decorator| matches!(&it.expression, Expr::Name(it) if BLIND.contains(&it.id.as_str()));
     if def.decorator_list.iter().all(is_blind) { Prior::Likely } else { Prior::Even }
 }
 

@@ -27,25 +27,24 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
     let tree = cx.program.tree();
     let bodies = tree.nodes.iter().rev().filter_map(|node| match node.node {
-        AnyNodeRef::StmtFunctionDef(def) => Some((def.body.as_slice(), def.name.as_str())),
-        AnyNodeRef::StmtClassDef(def) => Some((def.body.as_slice(), def.name.as_str())),
+        AnyNodeRef::StmtFunctionDef(def) => Some((def.body.as_slice(), Some(&def.name))),
+        AnyNodeRef::StmtClassDef(def) => Some((def.body.as_slice(), Some(&def.name))),
         _ => None,
     });
-    let is_read =
-        tree.nodes.iter().any(|node| matches!(node.node, AnyNodeRef::ExprName(it) if it.id == "__doc__"));
-    for (body, owner) in bodies.chain([(cx.program.body(), "the module")]) {
+    let reads = |is: fn(AnyNodeRef<'_>) -> bool| tree.nodes.iter().any(|node| is(node.node));
+    let of_objects = reads(|it| it.as_expr_attribute().is_some_and(|it| it.attr.as_str() == "__doc__"));
+    let of_module = reads(|it| it.as_expr_name().is_some_and(|it| it.id == "__doc__"));
+    for (body, owner) in bodies.chain([(cx.program.body(), None)]) {
         if let Some(Stmt::Expr(stmt)) = body.first()
             && let Expr::StringLiteral(_) = &*stmt.value
             && let Some(place) = statements.place(stmt.range)
             && (body.len() > 1 || cx.program.slice(stmt.range).len() > "pass".len())
         {
             let edits = EditSet::removal(place.list, place.item);
-            if is_read && owner == "the module" {
-                out.next_group();
-                out.propose(edits, Prior::Unlikely, "the docstring that the module reads");
-            } else {
-                out.propose(edits, Prior::Certain, format!("docstring of {owner}"));
-            }
+            let is_read = of_objects || (of_module && owner.is_none());
+            let prior = if is_read { Prior::Unlikely } else { Prior::Certain };
+            let owner = owner.map_or("the module", |it| it.as_str());
+            out.propose(edits, prior, format!("docstring of {owner}"));
         }
     }
 }
@@ -69,10 +68,15 @@ mod tests {
     }
 
     #[test]
-    fn what_the_module_reads_may_be_needed() {
-        let program = Program::parse("'''Does.'''\ndef f():\n    'Why.'\n    return __doc__\n").unwrap();
-        let priors: Vec<Prior> = DROP_DOCSTRINGS.proposals(&program).iter().map(|it| it.prior).collect();
-        assert_eq!(priors, [Prior::Certain, Prior::Unlikely]);
+    fn what_is_read_may_be_needed() {
+        let priors_of = |text: &str| -> Vec<Prior> {
+            let program = Program::parse(text).unwrap();
+            DROP_DOCSTRINGS.proposals(&program).iter().map(|it| it.prior).collect()
+        };
+        let module = "'''Does.'''\ndef f():\n    'Why.'\n    return __doc__\n";
+        assert_eq!(priors_of(module), [Prior::Certain, Prior::Unlikely]);
+        let function = "def f():\n    'Why.'\n    return f.__doc__\n";
+        assert_eq!(priors_of(function), [Prior::Unlikely]);
     }
 
     #[test]

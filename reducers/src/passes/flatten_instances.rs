@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-use super::{unwrap_blocks::unwrap, unwrap_modules::is_super_init};
+use super::{inline_functions::replaced, unwrap_blocks::unwrap, unwrap_modules::is_super_init};
 
 pass! {
     /// Replaces a class of which there is one object by functions and global variables.
@@ -83,7 +83,7 @@ fn flat(program: &Program, tree: &Tree<'_>, class: &StmtClassDef, only: &Use) ->
         }
         without_self(tree, def, own.as_str(), is_init, &mut edits)?;
         if is_init {
-            made = beginning(program, def, own.as_str())?;
+            made = beginning(program, tree, def, own.as_str())?;
             let place = Statements::of(program).place(def.range)?;
             edits.remove(place.list, place.item);
         } else {
@@ -145,21 +145,36 @@ pub(super) fn first_parameter(program: &Program, def: &StmtFunctionDef) -> Optio
 }
 
 /// The lines of a method without parameters of its own that only assigns attributes and calls, by global variables.
-pub(super) fn beginning(program: &Program, def: &StmtFunctionDef, own: &str) -> Option<Vec<String>> {
+pub(super) fn beginning(
+    program: &Program,
+    tree: &Tree<'_>,
+    def: &StmtFunctionDef,
+    own: &str,
+) -> Option<Vec<String>> {
     if def.parameters.iter().count() != 1 {
         return None;
     }
-    let object = format!("{own}.");
-    // What goes over several lines has brackets round it and may stand anywhere.
-    let line = |stmt: &Stmt| match stmt {
-        Stmt::Assign(it) if matches!(it.targets.as_slice(), [Expr::Attribute(_)]) => {
-            Some(program.slice(it.range).replace(&object, ""))
-        }
-        Stmt::Expr(it) if it.value.is_call_expr() => Some(program.slice(it.range).replace(&object, "")),
-        _ => None,
-    };
     let is_idle = |stmt: &&Stmt| stmt.is_pass_stmt() || is_super_init(program, stmt);
-    def.body.iter().filter(|stmt| !is_idle(stmt)).map(line).collect()
+    let is_plain = |stmt: &&Stmt| match stmt {
+        Stmt::Assign(it) => matches!(it.targets.as_slice(), [Expr::Attribute(_)]),
+        Stmt::Expr(it) => it.value.is_call_expr(),
+        _ => false,
+    };
+    let stmts: Vec<&Stmt> = def.body.iter().filter(|stmt| !is_idle(stmt)).collect();
+    if !stmts.iter().all(is_plain) {
+        return None;
+    }
+    let edits: Vec<Edit> = tree
+        .nodes
+        .iter()
+        .filter_map(|node| node.node.as_expr_attribute())
+        .filter(|it| {
+            def.range.contains_range(it.range) && it.value.as_name_expr().is_some_and(|it| it.id == own)
+        })
+        .map(|it| Edit::delete(prefix(it)))
+        .collect();
+    // What goes over several lines has brackets round it and may stand anywhere.
+    stmts.iter().map(|stmt| replaced(program, stmt.range(), &edits)).collect()
 }
 
 /// Puts the beginning before the statement that makes the object, and takes the object away where it is used.
@@ -226,8 +241,8 @@ mod tests {
     fn what_the_beginning_calls_is_called_then() {
         check_edits(
             &FLATTEN_INSTANCES,
-            "class A:\n    def __init__(self):\n        self.x = []\n        self.x.append(self.f)\n    def f(self):\n        pass\na = A()\na.x\n",
-            &["def f():\n    pass\nx = []\nx.append(f)\nx\n"],
+            "class A:\n    def __init__(self):\n        self.x = []\n        self.x.append(self.f, myself.g)\n    def f(self):\n        pass\na = A()\na.x\n",
+            &["def f():\n    pass\nx = []\nx.append(f, myself.g)\nx\n"],
         );
     }
 

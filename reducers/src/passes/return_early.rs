@@ -1,5 +1,6 @@
 use crate::{
     edit::{Edit, EditSet},
+    ladder::{Compiler, environment},
     list::logical_start,
     pass::{Cx, Prior, Proposals, Stage, pass},
     paste::gains,
@@ -7,7 +8,6 @@ use crate::{
         AnyNodeRef, Ranged, TextRange,
         ast::{Expr, Stmt},
     },
-    torch::{Torch, compilations},
 };
 
 pass! {
@@ -35,8 +35,7 @@ pass! {
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, &tree) else { return };
-    if compilations(&torch, &tree).is_empty() {
+    if environment(cx.program, &tree).compiler == Compiler::None {
         return;
     }
     for node in &tree.nodes {

@@ -95,7 +95,7 @@ fn flat(
         has_forward |= def.name.as_str() == "forward";
         without_self(tree, def, own.as_str(), is_init, &mut edits)?;
         if is_init {
-            let lines = beginning(program, def, own.as_str())?;
+            let lines = beginning(program, tree, def, own.as_str())?;
             edits.extend(&made(program, def, &lines)?);
         } else {
             edits.edit(Edit::delete(first_parameter(program, def)?));
