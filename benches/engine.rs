@@ -79,7 +79,7 @@ fn propose(bencher: Bencher<'_, '_>, lines: usize) {
 fn main() {
     for lines in [30, 300, 3000] {
         for (name, judge) in [("all rejected", &mut Nothing as &mut dyn Judge), ("one needle", &mut Needle)] {
-            let options = Options { unbound_names: false, max_runs: Some(2000) };
+            let options = Options { max_runs: Some(2000), ..Options::default() };
             let program = program(lines);
             let started = Instant::now();
             let reduction =

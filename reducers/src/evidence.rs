@@ -110,7 +110,13 @@ impl Gaps {
         } else {
             quoted.find(is_name)
         };
-        let word = named.is_some_and(|word| self.words.insert(word.to_owned()));
+        // Prose has no such words: what they name is what to call first, often.
+        let is_plain = |it: &&str| it.trim_matches('_').contains('_');
+        let spoken = message.split(|char: char| !(char.is_alphanumeric() || char == '_')).filter(is_plain);
+        let mut word = false;
+        for named in named.into_iter().chain(spoken) {
+            word |= self.words.insert(named.to_owned());
+        }
         let line = line.is_some_and(|line| self.lines.insert(line.trim().to_owned()));
         word || line
     }
@@ -136,5 +142,25 @@ mod pairs {
         D: Deserializer<'de>,
     {
         Ok(Vec::<(K, V)>::deserialize(deserializer)?.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Gaps;
+
+    #[test]
+    fn failures_name_what_is_missing() {
+        let of = |class: &str, message: &str| {
+            let mut gaps = Gaps::default();
+            let is_news = gaps.learn(class, message, None);
+            assert_eq!(is_news, !gaps.words.is_empty());
+            assert!(!gaps.learn(class, message, None), "that is known");
+            gaps.words.into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(of("AttributeError", "'Model' object has no attribute 'head'"), ["head"]);
+        assert_eq!(of("NameError", "name 'x' is not defined"), ["x"]);
+        assert_eq!(of("ValueError", "No group, please call `dist.init_group` first"), ["init_group"]);
+        assert_eq!(of("ValueError", "'x' is no number"), Vec::<String>::new());
     }
 }

@@ -107,6 +107,24 @@ pub fn uses_torch(program: &Program) -> bool {
     Torch::of(program, &program.tree()).is_some()
 }
 
+/// Modules that make operators.
+const OPERATORS: [&str; 5] =
+    ["torch.library", "torch._library", "torch._custom_op", "torch._custom_ops", "torch.utils.cpp_extension"];
+
+/// Whether a program may make operators of its own: what PyTorch's compiler makes of a graph that calls them hangs on more
+/// than the graph.
+pub fn makes_operators(program: &Program) -> bool {
+    let tree = program.tree();
+    let Some(torch) = Torch::of(program, &tree) else { return false };
+    let makes = |path: &str| {
+        OPERATORS
+            .iter()
+            .any(|it| path.strip_prefix(it).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    };
+    let mut attributes = tree.nodes.iter().filter_map(|node| torch.attribute(node.node.as_expr_attribute()?));
+    torch.imports().any(makes) || attributes.any(|path| makes(&path))
+}
+
 /// A program without PyTorch's compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Uncompiled {
@@ -165,6 +183,15 @@ impl Rungs {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn makers_of_operators_are_known() {
+        let makes = |text: &str| makes_operators(&Program::parse(text).unwrap());
+        assert!(makes("import torch\n@torch.library.custom_op('a::f', mutates_args=())\ndef f(): pass\n"));
+        assert!(makes("from torch.library import Library as L\n"));
+        assert!(makes("import torch.utils.cpp_extension as c\nc.load_inline('a', '')\n"));
+        assert!(!makes("import torch\ntorch.librarian, torch.compile(library)\n"));
+    }
 
     #[test]
     fn programs_are_known_without_their_compiler() {

@@ -183,9 +183,14 @@ pub(super) fn minimize(
         progress.phase(&format!("the bug shows each time by {stabilizer}"));
     }
     let copy = Program::read(session.as_run()).map_err(|error| Failure::new(Exit::Bug, error))?;
-    let options = Options { max_runs: effort.max_runs, unbound_names: measure.allows_unbound_names() };
     let start = calibration.start;
     let steadiness = flaky.map(|(steadiness, ..)| steadiness);
+    let options = Options {
+        max_runs: effort.max_runs,
+        // A candidate that is run several times leaves no worker idle.
+        jobs: if steadiness.is_some() { 1 } else { session.runner.jobs() },
+        unbound_names: measure.allows_unbound_names(),
+    };
     let shown = flaky.map(|(_, same, of)| Confirmed { same, of, enough: false });
     let mut judge = Live {
         runner: &session.runner,
@@ -284,6 +289,7 @@ impl Minimized {
                 Output::Stdout => session.by_hand(Path::new("RESULT.py")),
             },
             runs: tally.runs,
+            runs_ahead: tally.runs_ahead,
             journal_hits: tally.journal_hits,
             pruned: tally.pruned,
             seconds: self.seconds,

@@ -11,7 +11,7 @@ use minrepro_reducers::pass::Prior;
 const STRENGTH: f64 = 4.0;
 
 /// What was learnt in one reduction.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Beliefs {
     passes: HashMap<(&'static str, Prior), Record>,
     /// How far a proposal is less likely than its pass makes it, in log odds; by its print.

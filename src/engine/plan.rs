@@ -21,6 +21,7 @@ use crate::journal::Key;
 const AROUND: usize = 1;
 
 /// The program that proposals are made against, and what is known of it.
+#[derive(Clone)]
 pub(super) struct Base {
     pub(super) program: Arc<Program>,
     pub(super) key: Key,

@@ -108,6 +108,8 @@ pub enum Halt {
 pub struct Options {
     /// Stop after so many candidate runs.
     pub max_runs: Option<u64>,
+    /// How many candidates are run at once: where a batch has fewer, those of the next are run beside them.
+    pub jobs: usize,
     /// Whether candidates in which a name is bound nowhere are run all the same: where the bug is a `NameError`, or the
     /// test may not run the program at all.
     pub unbound_names: bool,
@@ -118,6 +120,8 @@ pub struct Options {
 pub struct Tally {
     /// Candidate runs of this session.
     pub runs: u64,
+    /// Runs that were made before they were needed, and have not been needed since.
+    pub runs_ahead: u64,
     /// Runs whose verdict an earlier session had recorded.
     pub journal_hits: u64,
     /// Candidates dropped without a run: conflicting edits, no syntax, no gain, unbound names, tried before.

@@ -62,6 +62,9 @@ pub struct Report {
     pub verify: String,
     /// Candidate runs, those of earlier sessions not counted.
     pub runs: u64,
+    /// Runs besides these that workers made who had nothing else to do, and that were not needed.
+    #[serde(default)]
+    pub runs_ahead: u64,
     /// Candidates whose verdict an earlier session had recorded.
     pub journal_hits: u64,
     /// Candidates dropped without a run.

@@ -170,6 +170,11 @@ impl Runner {
         let _ = send(&self.guard, &Order::Also(path.to_owned()));
     }
 
+    /// How many jobs run at a time.
+    pub fn jobs(&self) -> usize {
+        self.shared.setup.jobs.max(1)
+    }
+
     /// Runs all jobs, as many at a time as the setup says; `done` sees each outcome, under its job's index, as soon as it
     /// is there. Outcomes come back in the order of the jobs.
     ///

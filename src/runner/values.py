@@ -211,6 +211,10 @@ class Writer:
         if kind is torch.Tensor or kind is torch.nn.Parameter:
             self.has_history = self.has_history or value.grad_fn is not None
             return Tensor(torch, self.write(torch), value).text(self.keeps_leaves)
+        if isinstance(value, torch.Tensor) and hasattr(value, "device_mesh") and hasattr(value, "placements"):
+            # One that is spread over the processes of a mesh.
+            parts = (value._local_tensor, value.device_mesh, value.placements)
+            return self.named(kind) + ".from_local(" + self.row(parts) + ")"
         if kind is torch.Size:
             return self.compound(tuple, tuple(value))
         if kind is torch.device:

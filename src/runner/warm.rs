@@ -46,6 +46,9 @@ const IMPORTS: Duration = Duration::from_mins(3);
 const TELLING: &[&str] =
     &["object.__subclasses__", "Exception.__subclasses__", "type.__subclasses__", "get_freeze_count"];
 
+/// What is forked from.
+const ZYGOTE: &str = concat!(include_str!("imports.py"), include_str!("zygote.py"));
+
 const GONE: &str = "its supervisor is gone";
 
 /// Variables, with what they are set to; nothing for those that are removed.
@@ -302,7 +305,7 @@ impl Shared {
             fs::create_dir(&folder)?;
             fs::create_dir(&temporary)?;
             self.share_headers(&temporary)?;
-            write("sitecustomize.py", include_bytes!("zygote.py"))?;
+            write("sitecustomize.py", ZYGOTE.as_bytes())?;
             write("confine.py", sandbox::CONFINE.as_bytes())?;
             write("plan.json", &serde_json::to_vec(&Brief { plan, confinement })?)
         };

@@ -170,6 +170,44 @@ fn the_order_in_which_verdicts_come_changes_nothing() {
 }
 
 #[test]
+fn workers_without_work_look_ahead_and_change_nothing() {
+    struct Waves<F> {
+        inner: Closure<F>,
+        waves: usize,
+    }
+    impl<F: FnMut(&str) -> bool> Judge for Waves<F> {
+        fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+            self.waves += 1;
+            self.inner.judge(batch, deliver)
+        }
+    }
+    let text = functions(40);
+    let interesting = |text: &str| text.contains("y = x + 7") && text.contains("def f30");
+    let outcome = |jobs| {
+        let inner = Closure { interesting, reversed: false, asked: HashMap::new() };
+        let mut judge = Waves { inner, waves: 0 };
+        let options = Options { unbound_names: true, jobs, ..Options::default() };
+        let program = Program::parse(text.as_str()).unwrap();
+        let mut journal = Journal::in_memory();
+        let reduction = reduce(program, PASSES, &mut judge, &mut journal, &options, &mut |_, _| {});
+        assert!(judge.inner.asked.values().all(|&times| times == 1), "a candidate was run twice");
+        let Tally { runs, runs_ahead, .. } = reduction.tally;
+        assert_eq!(runs + runs_ahead, judge.inner.asked.len() as u64);
+        let commits: Vec<_> =
+            reduction.commits.into_iter().map(|it| (it.pass, it.note, it.tokens, it.run)).collect();
+        ((reduction.program.text().to_owned(), commits, runs, reduction.tally.pruned), judge.waves)
+    };
+    let (alone, waves) = outcome(1);
+    for jobs in [2, 8, 64] {
+        let (together, fewer) = outcome(jobs);
+        assert_eq!(alone, together, "{jobs} jobs");
+        assert!(fewer <= waves, "{fewer} waves instead of {waves}");
+    }
+    let (_, fewer) = outcome(64);
+    assert!(fewer < waves, "{fewer} waves instead of {waves}");
+}
+
+#[test]
 fn successes_that_exclude_each_other_are_folded_as_far_as_they_go() {
     // Any one of the calls may go, but three must stay.
     let calls: String = (0..10).map(|n| format!("call({n})\n")).collect();
@@ -199,7 +237,7 @@ fn a_journal_makes_the_second_run_free() {
 #[test]
 fn a_budget_of_runs_is_kept_and_the_best_so_far_returned() {
     let text = functions(30);
-    let options = Options { unbound_names: true, max_runs: Some(6) };
+    let options = Options { unbound_names: true, max_runs: Some(6), ..Options::default() };
     let reduction = run_with(&text, &options, |text| text.contains("y = x + 7"));
     assert!(matches!(reduction.stop, Stop::MaxRuns));
     assert_eq!(reduction.tally.runs, 6);

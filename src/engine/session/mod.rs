@@ -1,4 +1,8 @@
-//! The state of one reduction and its steps: a stage, a round, a batch, a commit. Called by the loop in `mod.rs`.
+//! The state of one reduction and its steps: a stage, a round, a batch, a commit. Called by the loop in `engine`.
+
+mod ahead;
+mod leap;
+mod runs;
 
 use std::{
     any::Any,
@@ -9,10 +13,8 @@ use std::{
 };
 
 use minrepro_reducers::{
-    closure::failing,
-    cost::Cost,
     edit::{EditSet, Rebase, splice},
-    evidence::{Evidence, Gaps},
+    evidence::Gaps,
     hints::Hint,
     pass::{Pass, Proposal, Stage},
     registry,
@@ -27,18 +29,9 @@ use super::{
     types::{Candidate, Commit, Event, Judge, Judged, Kept, Options, Reduction, Spent, Stop, Tally},
 };
 use crate::{
-    journal::{Journal, Key, Record},
+    journal::{Journal, Key},
     oracle::{Difference, Verdict},
 };
-
-/// After how many guesses that miss the evidence is given up.
-const LEAPS: usize = 32;
-
-/// After how many waves of them that teach nothing new it is given up, too.
-const STALE: usize = 2;
-
-/// The same as `LEAPS` once one of them has hit.
-const LATER_LEAPS: usize = 5;
 
 /// Down to how many tenths of its tokens a program has shrunk when another look at the whole is worth its run.
 const SHRUNK: u32 = 7;
@@ -55,15 +48,20 @@ pub(super) enum Pursuit {
     Shrunk,
 }
 
+/// What is told of what happens.
+type Watch<'a> = dyn FnMut(&Event<'_>, &Tally) + 'a;
+
 pub(super) struct Session<'a> {
     base: Base,
     passes: Vec<&'static Pass>,
     judge: &'a mut dyn Judge,
     journal: &'a mut Journal,
     options: &'a Options,
-    watch: &'a mut dyn FnMut(&Event<'_>, &Tally),
+    watch: &'a mut Watch<'a>,
     /// Verdicts of this session, those taken from the journal included.
     verdicts: HashMap<Key, Verdict>,
+    /// What was found before it was needed, and has not been needed yet.
+    foreseen: HashMap<Key, Judged>,
     beliefs: Beliefs,
     /// How many tokens the program had after the last look at the whole.
     leapt_at: u32,
@@ -88,6 +86,7 @@ pub(super) struct Session<'a> {
 }
 
 /// A chunk that shows the bug, and the candidate that it makes.
+#[derive(Clone)]
 pub(super) struct Member {
     chunk: Chunk,
     pub(super) candidate: Candidate,
@@ -107,7 +106,7 @@ impl<'a> Session<'a> {
         judge: &'a mut dyn Judge,
         journal: &'a mut Journal,
         options: &'a Options,
-        watch: &'a mut dyn FnMut(&Event<'_>, &Tally),
+        watch: &'a mut Watch<'a>,
     ) -> Self {
         let tokens = program.size().tokens;
         let traces = judge.can_trace();
@@ -120,10 +119,11 @@ impl<'a> Session<'a> {
             options,
             watch,
             verdicts: HashMap::new(),
+            foreseen: HashMap::new(),
             beliefs: Beliefs::default(),
             leapt_at: tokens,
             traces,
-            leaps_left: LEAPS,
+            leaps_left: leap::LEAPS,
             tally: Tally { tokens_before: tokens, tokens_now: tokens, ..Tally::default() },
             commits: Vec::new(),
             differences: Vec::new(),
@@ -163,6 +163,7 @@ impl<'a> Session<'a> {
         self.base = Base::new(Arc::clone(&self.confirmed.0), self.options.unbound_names);
         self.commits.truncate(self.confirmed.1);
         self.verdicts.clear();
+        self.foreseen.clear();
         if let Err(error) = self.journal.distrust(&reason)
             && !self.journal_failed
         {
@@ -196,123 +197,6 @@ impl<'a> Session<'a> {
         let candidate = member.candidate.clone();
         let base = self.advance(&candidate);
         self.record_commits(&base, &candidate, &[member]);
-    }
-
-    /// Traces as often as that brings anything.
-    pub(super) fn leaps(&mut self) -> Result<bool, Stop> {
-        let mut brought = false;
-        while self.leap()? {
-            brought = true;
-        }
-        self.leaps_left = LATER_LEAPS;
-        self.leapt_at = self.base.program.size().tokens;
-        Ok(brought)
-    }
-
-    /// Whether the program has changed since the last look at the whole.
-    pub(super) fn is_news(&self) -> bool {
-        self.traces && self.base.program.size().tokens != self.leapt_at
-    }
-
-    /// Traces the program and goes over to the simplest of what that suggests, if any of it shows the bug. Tells whether
-    /// any did.
-    ///
-    /// Guesses that miss something are made anew with what their failure names. Each wave holds the boldest guesses and
-    /// some safer ones.
-    fn leap(&mut self) -> Result<bool, Stop> {
-        let Some(evidence) = self.trace()? else { return Ok(false) };
-        self.base.note_failing(failing(&self.base.program, &evidence));
-        let mut left = self.leaps_left;
-        let mut stale = 0;
-        loop {
-            let mut members = self.suggested(&evidence);
-            // What gains little is better left to single changes.
-            let least = self.base.program.size().tokens * 9 / 10;
-            members.retain(|member| {
-                !self.verdicts.contains_key(&member.candidate.key)
-                    && !self.judge.is_hopeless(&member.candidate)
-                    && member.candidate.program.size().tokens <= least
-            });
-            let members = distinct(members);
-            let wave = spread(members, BATCH.min(left));
-            if wave.is_empty() {
-                return Ok(false);
-            }
-            left -= wave.len();
-            let plans: Vec<Plan> =
-                wave.iter().map(|it| Plan::Candidate(Box::new(it.candidate.clone()))).collect();
-            self.note_makers(&wave);
-            self.judge("leap", &plans)?;
-            let verdicts = self.verdicts_of(&plans);
-            let found = verdicts.iter().position(|it| it.as_ref().is_some_and(Verdict::is_same));
-            let mut is_news = false;
-            for (member, verdict) in wave.iter().zip(&verdicts) {
-                match verdict {
-                    Some(Verdict::Different(it)) => {
-                        let mut lines = member.candidate.program.text().lines();
-                        let line = it.line.and_then(|line| lines.nth(line.saturating_sub(1) as usize));
-                        is_news |= self.gaps.learn(&it.class, &it.message, line);
-                    }
-                    // What failed went well: it was given something else.
-                    Some(Verdict::Passed) => {
-                        let lines: Vec<&str> = self.base.program.text().lines().collect();
-                        for frame in &evidence.failure {
-                            let line = lines.get(frame.line as usize - 1).copied();
-                            is_news |= self.gaps.learn("", "", line);
-                        }
-                    }
-                    _ => {}
-                }
-            }
-            if let Some(member) = found.and_then(|at| wave.into_iter().nth(at)) {
-                self.leaps_left = BATCH;
-                self.go_over(member);
-                return Ok(true);
-            }
-            self.check_budget()?;
-            stale = if is_news { 0 } else { stale + 1 };
-            if stale == STALE {
-                return Ok(false);
-            }
-        }
-    }
-
-    /// What evidence suggests, the simplest first.
-    fn suggested(&self, evidence: &Evidence) -> Vec<Member> {
-        let proposals: Vec<Proposal> = registry::of_stage(&self.passes, Stage::Leap)
-            .iter()
-            .flat_map(|pass| pass.proposals_with(&self.base.program, Some(evidence), &self.gaps))
-            .collect();
-        let mut members = singles(&self.base, &Offer::new(&self.base, proposals));
-        members.sort_by_cached_key(|member| Cost::of(&member.candidate.program));
-        members.dedup_by_key(|member| member.candidate.key);
-        members
-    }
-
-    /// What a traced run of the program shows; a run like any other, and remembered like one.
-    fn trace(&mut self) -> Result<Option<Evidence>, Stop> {
-        // What does not show the bug when it is watched is not watched again.
-        let (true, Plan::Candidate(candidate)) = (self.traces, self.base.itself()) else { return Ok(None) };
-        if let Some(known) = self.journal.trace(&candidate.key) {
-            self.tally.journal_hits += 1;
-            self.traces = known.is_some();
-            return Ok(known);
-        }
-        self.check_budget()?;
-        (self.watch)(&Event::Batch { pass: "trace", candidates: 1 }, &self.tally);
-        let started = Instant::now();
-        let evidence = self.judge.trace(&candidate).map_err(Stop::Halted)?;
-        let spent = self.spent.entry("trace".to_owned()).or_default();
-        spent.runs += 1;
-        spent.seconds += started.elapsed().as_secs_f64();
-        self.tally.runs += 1;
-        if !self.journal_failed
-            && let Err(error) = self.journal.put_trace(candidate.key, evidence.clone())
-        {
-            self.journal_failed = true;
-            (self.watch)(&Event::JournalFailed { error: &error }, &self.tally);
-        }
-        Ok(evidence)
     }
 
     /// The proposals of some passes, in their order. A pass that panics is off from here on.
@@ -369,7 +253,8 @@ impl<'a> Session<'a> {
                 .collect();
             self.note_makers(&batch);
             self.makers.extend(pending.as_ref().map(|it| (it.union.key, "fold")));
-            let judged = self.judge(pass, &plans);
+            let ahead = self.foresee(&offer, &urgent, &batch, pending.as_ref().map(|it| &it.union));
+            let judged = self.judge_with(pass, &plans, &ahead);
             if let Some(it) = pending.take() {
                 if self.verdicts.get(&it.union.key).is_some_and(Verdict::is_same) {
                     self.record_commits(&it.base, &it.union, &it.members);
@@ -597,83 +482,6 @@ impl<'a> Session<'a> {
         self.makers.extend(members.iter().map(|it| (it.candidate.key, it.chunk.pass())));
     }
 
-    /// Finds out the verdicts of plans, as far as the run budget reaches.
-    fn judge(&mut self, pass: &str, plans: &[Plan]) -> Result<(), Stop> {
-        let mut batch: Vec<Candidate> = Vec::new();
-        for plan in plans {
-            let Plan::Candidate(candidate) = plan else {
-                self.tally.pruned += 1;
-                continue;
-            };
-            if self.verdicts.contains_key(&candidate.key) || batch.iter().any(|it| it.key == candidate.key) {
-                self.tally.pruned += 1;
-            } else if let Some(record) = self.journal.get(&candidate.key) {
-                let verdict = record.verdict.clone();
-                self.tally.journal_hits += record.runs;
-                self.record(candidate.key, verdict, true);
-            } else if self.judge.is_hopeless(candidate) {
-                self.tally.pruned += 1;
-                self.verdicts.insert(candidate.key, Verdict::Passed);
-            } else {
-                batch.push((**candidate).clone());
-            }
-        }
-        if let Some(limit) = self.options.max_runs {
-            batch.truncate(limit.saturating_sub(self.tally.runs) as usize);
-        }
-        if !batch.is_empty() {
-            (self.watch)(&Event::Batch { pass, candidates: batch.len() }, &self.tally);
-            self.run(pass, &batch)?;
-        }
-        Ok(())
-    }
-
-    /// The verdicts of plans; `None` for those pruned or beyond the budget.
-    fn verdicts_of(&self, plans: &[Plan]) -> Vec<Option<Verdict>> {
-        let of = |plan: &Plan| match plan {
-            Plan::Candidate(candidate) => self.verdicts.get(&candidate.key).cloned(),
-            Plan::Pruned | Plan::Useless => None,
-        };
-        plans.iter().map(of).collect()
-    }
-
-    /// Runs a batch. Verdicts go to the journal as they come, but are learnt in the order of the batch.
-    fn run(&mut self, pass: &str, batch: &[Candidate]) -> Result<(), Stop> {
-        let mut delivered: Vec<Option<Verdict>> = vec![None; batch.len()];
-        let Self { judge, journal, watch, tally, journal_failed, makers, spent, .. } = self;
-        let result = judge.judge(batch, &mut |index, Judged { verdict, seconds, runs }| {
-            tally.runs += runs;
-            tally.seconds_in_candidates += seconds;
-            let of = makers.get(&batch[index].key).copied().unwrap_or(pass);
-            let spent = spent.entry(of.to_owned()).or_default();
-            spent.runs += runs;
-            spent.seconds += seconds;
-            let record = Record { verdict: verdict.clone(), seconds, runs };
-            if !*journal_failed && let Err(error) = journal.put(batch[index].key, record) {
-                *journal_failed = true;
-                watch(&Event::JournalFailed { error: &error }, tally);
-            }
-            watch(&Event::Run { verdict: &verdict, from_journal: false }, tally);
-            delivered[index] = Some(verdict);
-        });
-        for (candidate, verdict) in batch.iter().zip(delivered) {
-            if let Some(verdict) = verdict {
-                self.record(candidate.key, verdict, false);
-            }
-        }
-        result.map_err(Stop::Halted)
-    }
-
-    fn record(&mut self, key: Key, verdict: Verdict, from_journal: bool) {
-        if from_journal {
-            (self.watch)(&Event::Run { verdict: &verdict, from_journal }, &self.tally);
-        }
-        if let Verdict::Different(difference) = &verdict {
-            self.differences.push((key, difference.clone()));
-        }
-        self.verdicts.insert(key, verdict);
-    }
-
     /// Which unions of changes show the bug. Out of budget, what is not known does not count.
     pub(super) fn try_folds(&mut self, unions: &[EditSet]) -> Vec<Option<Candidate>> {
         let plans: Vec<Plan> = unions.par_iter().map(|edits| self.base.plan(edits)).collect();
@@ -739,26 +547,4 @@ fn singles(base: &Base, offer: &Offer) -> Vec<Member> {
             }
         })
         .collect()
-}
-
-/// Of guesses, the simplest first, that are about as large, the largest: it holds what the others do, and a bit more.
-fn distinct(members: Vec<Member>) -> Vec<Member> {
-    let mut kept: Vec<(u32, Member)> = Vec::new();
-    for member in members {
-        let tokens = member.candidate.program.size().tokens;
-        match kept.last_mut() {
-            Some((first, last)) if tokens * 20 <= *first * 21 => *last = member,
-            _ => kept.push((tokens, member)),
-        }
-    }
-    kept.into_iter().map(|(_, member)| member).collect()
-}
-
-/// Some of a row: the first of it, and of the rest some at even distances, the last among them.
-fn spread<T>(row: Vec<T>, count: usize) -> Vec<T> {
-    let safe = (count / 2).min(row.len().saturating_sub(count - count / 2));
-    let bold = count.min(row.len()) - safe;
-    let rest = row.len() - bold;
-    let chosen: HashSet<usize> = (1..=safe).map(|n| bold + rest * n / safe - 1).chain(0..bold).collect();
-    row.into_iter().enumerate().filter(|(at, _)| chosen.contains(at)).map(|(_, it)| it).collect()
 }

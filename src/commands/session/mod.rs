@@ -1,5 +1,7 @@
 //! What the verbs that run a script share: its file, its interpreter, its runner, its baseline.
 
+mod settle;
+
 use std::{
     cell::OnceCell,
     path::{Path, PathBuf},
@@ -7,17 +9,18 @@ use std::{
 };
 
 use anyhow::Context;
-use minrepro_reducers::{cost::Cost, grounds::Grounds, ladder::Compiler, syntax::Program};
-
-use super::{
-    control, grounds, inputs, measure::Measure, output::encoded, repeat::repeated, script, stabilize,
+use minrepro_reducers::{
+    cost::Cost,
+    ladder::{Compiler, makes_operators},
+    syntax::Program,
 };
+
+pub(super) use settle::{Calibration, Settlement};
+
+use super::{control, inputs, measure::Measure, output::encoded, repeat::repeated, script};
 use crate::{
-    cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen},
-    journal::{Journal, Settled},
-    oracle::{
-        Baseline, BaselineError, NotDerivable, RULES, Signature, Spec, Stabilizer, Steadiness, summary,
-    },
+    cli::{Exit, Failure, Printer, RunArgs, SandboxWhen},
+    oracle::{BaselineError, NotDerivable, RULES, Spec, Stabilizer, Steadiness, summary},
     report::Confirmed,
     runner::{
         Command, Confinement, End, Interpreter, Job, Limits, Outcome, RunError, Runner, Sandbox, Setup, Start,
@@ -30,15 +33,16 @@ pub(super) const RUNS: usize = 3;
 pub(super) const FLAKY_RUNS: usize = 20;
 /// What the first run of all is given.
 const FIRST_TIMEOUT: Duration = Duration::from_mins(2);
-/// What a warm run has to save at least, unless that is a fifth of a cold one.
-const WORTH_IT: Duration = Duration::from_millis(500);
 /// What it is given where the bug is that it does not end.
 const FIRST_HANG: Duration = Duration::from_mins(1);
-/// What a candidate is given then, at least and at most: four times what the script works before it waits.
-const HANG: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(15)];
 
 /// The variables that have PyTorch's compiler find nothing that it compiled before, by the versions that know them.
 const NO_CACHES: [&str; 2] = ["TORCHINDUCTOR_FORCE_DISABLE_CACHES", "TORCH_COMPILE_FORCE_DISABLE_CACHES"];
+
+/// The variables that have it find no graph that it compiled before. Such a graph is told by what it calls, not by what
+/// operators do that the script makes: changed ones would be taken for what they were.
+const NO_GRAPHS: [&str; 3] =
+    ["TORCHINDUCTOR_FX_GRAPH_CACHE", "TORCHINDUCTOR_AUTOGRAD_CACHE", "ENABLE_AOT_AUTOGRAD_CACHE"];
 
 /// A script, and all that it takes to run it.
 pub(super) struct Session {
@@ -57,46 +61,6 @@ pub(super) struct Session {
     memory: u64,
     /// The files of the test command that were named by a path.
     programs: Vec<PathBuf>,
-}
-
-/// What the runs of the script as it is settle.
-pub(super) struct Settlement {
-    pub(super) measure: Measure,
-    pub(super) timeout: Duration,
-    /// The fastest baseline run.
-    pub(super) fastest: Duration,
-    /// Why all runs are cold, if an earlier session found out.
-    pub(super) cold: Option<String>,
-    /// Whether only what does not show without PyTorch's compiler counts.
-    pub(super) compiled: bool,
-    /// What the script's own statement that tells of the bug has to rest on.
-    pub(super) grounds: Option<Grounds>,
-    /// How candidates are tested, and how often the script showed the bug in how many runs, if it does not show each time.
-    pub(super) flaky: Option<(Steadiness, usize, usize)>,
-    /// Whether the script was run for it just now; else the journal remembers.
-    pub(super) is_fresh: bool,
-}
-
-/// From where candidates start, and why.
-pub(super) struct Calibration {
-    pub(super) start: Start,
-    /// What the script takes in a fresh interpreter.
-    pub(super) cold: Duration,
-    /// What it takes when it is forked.
-    pub(super) warm: Duration,
-    reason: Option<String>,
-}
-
-impl Calibration {
-    /// In words for people; `doubt` is what spoke against warm runs later.
-    pub(super) fn describe(&self, doubt: Option<&str>) -> String {
-        let (cold, warm) = (self.cold.as_secs_f64(), self.warm.as_secs_f64());
-        match (&self.reason, doubt) {
-            (Some(reason), _) => format!("cold ({reason})"),
-            (None, Some(reason)) => format!("warm, then cold ({reason})"),
-            (None, None) => format!("warm ({warm:.2} s for the script instead of {cold:.2} s)"),
-        }
-    }
 }
 
 impl Session {
@@ -124,10 +88,14 @@ impl Session {
         let jobs = args.jobs.map_or(cores, usize::from);
         let memory = args.memory.unwrap_or_else(default_memory);
         let script = std::path::absolute(script).unwrap_or_else(|_| script.to_owned());
+        let own = NO_GRAPHS
+            .iter()
+            .filter(|_| makes_operators(&program))
+            .map(|name| ((*name).to_owned(), "0".to_owned()));
         let setup = Setup {
             command,
             script: script.clone(),
-            env: args.env.clone(),
+            env: own.chain(args.env.iter().cloned()).collect(),
             limits: Limits {
                 memory,
                 processes: 512,
@@ -238,155 +206,6 @@ impl Session {
         Ok(outcomes)
     }
 
-    /// What a candidate is given where the bug is that it does not end: what the script works before it waits for ever
-    /// tells how long the working part takes.
-    fn hang_limit(&self, first: &Outcome) -> Duration {
-        let [least, most] = HANG;
-        self.args.timeout.unwrap_or_else(|| (first.cpu * 4).clamp(least, most))
-    }
-
-    /// What an earlier session settled.
-    fn recalled(&self, journal: &Journal) -> Option<Settlement> {
-        let settled = journal.settled()?.clone();
-        let timeout = settled.limit.unwrap_or_else(|| self.timeout(settled.wall));
-        let measure = match (settled.signature.clone(), &self.args.test) {
-            (Some(signature), None) => Measure::Signature(signature),
-            (None, Some(test)) => Measure::Test(test.clone()),
-            _ => return None,
-        };
-        let Settled { fastest, cold, compiled, grounds, flaky, stabilizer, .. } = settled;
-        if let Some(stabilizer) = stabilizer {
-            let bytes = stabilize::again(self, &stabilizer);
-            self.keep_stabilizer(stabilizer, bytes);
-        }
-        Some(Settlement { measure, timeout, fastest, cold, compiled, grounds, flaky, is_fresh: false })
-    }
-
-    /// The base of the reduction, by a seed if that makes the bug show each time; else with how candidates are to be tested.
-    fn baseline(&self, outcomes: Vec<Outcome>) -> Result<(Baseline, Option<Steadiness>), Failure> {
-        let first = outcomes.first().cloned();
-        let error = match Baseline::new(&self.specs, outcomes.clone()) {
-            Ok(baseline) if self.args.min_rate.is_none() => return Ok((baseline, None)),
-            // Who says how often it is to show knows that it does not each time, though it has so far.
-            Ok(baseline) => baseline.too_rare(&self.specs),
-            Err(error) => error,
-        };
-        if error.is_unstable() || self.args.min_rate.is_some() {
-            let found = self.flaky_baseline(outcomes, error);
-            let known = found.as_ref().ok().map(|(baseline, _)| baseline);
-            let rate = known.map_or(0.1, |it| it.same as f64 / it.outcomes.len() as f64);
-            return match self.steadied(rate, known.map(|it| &it.signature), first.as_ref())? {
-                Some(baseline) => Ok((baseline, None)),
-                None => found.map(|(baseline, steadiness)| (baseline, Some(steadiness))),
-            };
-        }
-        if stabilize::may_help_what_never_shows(self)
-            && let Some(baseline) = self.steadied(0.5, None, first.as_ref())?
-        {
-            return Ok((baseline, None));
-        }
-        Err(self.not_reproduced(error, first.as_ref()))
-    }
-
-    /// Settles what the bug looks like and how long it takes: from the journal, or by running the script.
-    pub(super) fn settle(&self, journal: &mut Journal) -> Result<Settlement, Failure> {
-        if let Some(settlement) = self.recalled(journal) {
-            return Ok(settlement);
-        }
-        let outcomes = self.baseline_runs(RUNS)?;
-        let fastest = outcomes.iter().map(|outcome| outcome.wall).min().unwrap_or_default();
-        let mut first = outcomes.first().cloned();
-        let mut limit = None;
-        let mut flaky = None;
-        let mut showing = first.clone();
-        let (measure, wall) = if let Some(test) = &self.args.test {
-            (Measure::Test(test.clone()), self.interesting(test, &outcomes)?)
-        } else {
-            let (baseline, found) = self.baseline(outcomes)?;
-            flaky = found.map(|it| (it, baseline.same, baseline.outcomes.len()));
-            if flaky.is_some() || self.stabilizer().is_some() {
-                showing = baseline.outcomes.iter().find(|it| baseline.signature.matches(it)).cloned();
-            }
-            if self.stabilizer().is_some() {
-                first.clone_from(&showing);
-            }
-            let hanging = first.as_ref().filter(|_| baseline.signature.is_hang());
-            limit = hanging.map(|first| self.hang_limit(first));
-            let signature = Signature { strict: self.args.strict, ..baseline.signature };
-            (Measure::Signature(signature), baseline.wall)
-        };
-        let signature = match &measure {
-            Measure::Signature(signature) => Some(signature.clone()),
-            Measure::Test(_) => None,
-        };
-        let timeout = limit.unwrap_or_else(|| self.timeout(wall));
-        let compiled = match &first {
-            Some(first) if flaky.is_none() && self.control.is_none() => {
-                control::is_wanted(&self.runner, self.as_run(), first, &measure, timeout)?
-            }
-            _ => false,
-        };
-        if let Some(runner) = &self.control {
-            let jobs = vec![Job::new(self.as_run().into(), timeout); RUNS];
-            let outcomes = runner.run_all(&jobs, &mut |_, _| {})?;
-            if let Some(shown) = outcomes.iter().find(|it| measure.judge(it, timeout).is_same()) {
-                let named = self.args.control.as_deref().unwrap_or_default();
-                let mut failure =
-                    Failure::usage(format!("the bug shows under the control `{named}` as well"))
-                        .hint("name a control under which the script does not show it");
-                failure.details = self.shown(shown);
-                return Err(failure);
-            }
-        }
-        let mut grounds = match &showing {
-            Some(showing) if !compiled && self.control.is_none() => {
-                grounds::of_script(&self.runner, self.as_run(), showing, &measure, timeout)?
-            }
-            _ => None,
-        };
-        if let Some(grounds) = grounds.as_mut().filter(|_| flaky.is_some()) {
-            // What it compares is what chance decides.
-            grounds.values.clear();
-        }
-        let cold = flaky.map(|_| "the bug does not show each time".to_owned());
-        let settled = Settled {
-            signature,
-            wall,
-            fastest,
-            runs: RUNS,
-            limit,
-            compiled,
-            grounds: grounds.clone(),
-            flaky,
-            stabilizer: self.stabilizer.get().cloned(),
-            cold: cold.clone(),
-        };
-        // Where the journal can not be written, the engine will say so.
-        let _ = journal.settle(settled);
-        Ok(Settlement { measure, timeout, fastest, cold, compiled, grounds, flaky, is_fresh: true })
-    }
-
-    /// Looks for a seed under which the bug shows each time, and keeps it for all that follows.
-    fn steadied(
-        &self,
-        rate: f64,
-        signature: Option<&Signature>,
-        first: Option<&Outcome>,
-    ) -> Result<Option<Baseline>, RunError> {
-        let timeout = self.timeout(first.map(|it| it.wall).unwrap_or_default());
-        let Some(found) = stabilize::steady(self, rate, signature, timeout)? else { return Ok(None) };
-        self.keep_stabilizer(found.stabilizer, found.bytes);
-        Ok(Some(found.baseline))
-    }
-
-    fn keep_stabilizer(&self, stabilizer: Stabilizer, bytes: Option<Vec<u8>>) {
-        // Set once in a session; the first is the one that its journal remembers.
-        let _ = self.stabilizer.set(stabilizer);
-        if let Some(bytes) = bytes {
-            let _ = self.seeded.set(bytes);
-        }
-    }
-
     /// What makes the bug show each time, if it did not by itself.
     pub(super) fn stabilizer(&self) -> Option<&Stabilizer> {
         self.stabilizer.get()
@@ -403,92 +222,6 @@ impl Session {
             control.set_variables(variables.clone());
         }
         self.runner.set_variables(variables);
-    }
-
-    /// Runs a script that shows its bug in some runs more often, and says how its candidates are to be tested.
-    fn flaky_baseline(
-        &self,
-        mut outcomes: Vec<Outcome>,
-        error: BaselineError,
-    ) -> Result<(Baseline, Steadiness), Failure> {
-        let wall = outcomes.iter().map(|outcome| outcome.wall).max().unwrap_or_default();
-        outcomes.extend(self.run_times(&self.bytes, FLAKY_RUNS - outcomes.len(), self.timeout(wall))?);
-        let first = outcomes.first().cloned();
-        let of = outcomes.len();
-        let Ok(baseline) = Baseline::of_some(&self.specs, outcomes) else {
-            return Err(self.not_reproduced(error, first.as_ref()));
-        };
-        match Steadiness::of(baseline.same, of, self.args.min_rate) {
-            Some(steadiness) => Ok((baseline, steadiness)),
-            None => Err(self.not_reproduced(baseline.too_rare(&self.specs), first.as_ref())),
-        }
-    }
-
-    /// Finds out from where candidates start: warm, if the script shows the bug that way too and sooner.
-    pub(super) fn calibrate(&self, settlement: &Settlement) -> Result<Calibration, Failure> {
-        let Settlement { measure, timeout, fastest, cold, .. } = settlement;
-        let mut reason = cold.clone();
-        if self.args.runner == RunnerKind::Cold {
-            reason = Some("asked for".to_owned());
-        } else if matches!(measure, Measure::Test(_)) {
-            reason = Some("a test is a program of its own".to_owned());
-        }
-        let mut warm = Duration::MAX;
-        // What a warm run saves is the start: as candidates get smaller, it is an ever larger part of a run.
-        let is_worth_it = |warm: Duration| {
-            warm.saturating_mul(5) <= *fastest * 4 || warm.saturating_add(WORTH_IT) <= *fastest
-        };
-        // The first of the warm runs starts what the others are forked from, and fills caches.
-        for (index, start) in [Start::Recorded, Start::Warm, Start::Warm, Start::Warm].into_iter().enumerate()
-        {
-            if reason.is_none() && (index < 3 || !is_worth_it(warm)) {
-                let outcome = self.run_from(start, *timeout)?;
-                reason = self.runner.why_cold().or_else(|| {
-                    let is_same = measure.judge(&outcome, *timeout).is_same();
-                    (!is_same).then(|| format!("a warm run ends otherwise: {}", summary(&outcome)))
-                });
-                if start == Start::Warm {
-                    warm = warm.min(outcome.wall);
-                }
-            }
-        }
-        if reason.is_none() && !is_worth_it(warm) {
-            let [warm, cold] = [warm, *fastest].map(|it| it.as_secs_f64());
-            reason = Some(format!("warm runs take as long: {warm:.2} s instead of {cold:.2} s"));
-        }
-        match reason {
-            None => Ok(Calibration { start: Start::Warm, cold: *fastest, warm, reason: None }),
-            Some(reason) if self.args.runner == RunnerKind::Warm => Err(Failure::new(
-                Exit::Environment,
-                anyhow::anyhow!("candidates can not be run warm: {reason}"),
-            )
-            .hint("`--runner auto` runs them in fresh interpreters where it must")),
-            Some(reason) => {
-                self.runner.go_cold(&reason);
-                Ok(Calibration { start: Start::Cold, cold: *fastest, warm, reason: Some(reason) })
-            }
-        }
-    }
-
-    /// The slowest run of the user's test, if all runs found the script interesting.
-    fn interesting(&self, test: &str, outcomes: &[Outcome]) -> Result<Duration, Failure> {
-        let same = outcomes.iter().filter(|outcome| outcome.end == End::Exit(0)).count();
-        if same == outcomes.len() {
-            return Ok(outcomes.iter().map(|outcome| outcome.wall).max().unwrap_or_default());
-        }
-        let exit = if same == 0 { Exit::NotReproduced } else { Exit::Unstable };
-        let mut failure = Failure::new(
-            exit,
-            anyhow::anyhow!(
-                "the test `{test}` finds the script interesting in {same} of {} runs",
-                outcomes.len()
-            ),
-        )
-        .hint("a test exits with 0 while the file that is its last argument is interesting");
-        if let Some(outcome) = outcomes.iter().find(|outcome| outcome.end != End::Exit(0)) {
-            failure.details = self.shown(outcome);
-        }
-        Err(failure)
     }
 
     /// Expected and seen side by side, then all of one run.
