@@ -111,18 +111,31 @@ pub fn uses_torch(program: &Program) -> bool {
 const OPERATORS: [&str; 5] =
     ["torch.library", "torch._library", "torch._custom_op", "torch._custom_ops", "torch.utils.cpp_extension"];
 
+/// Modules that capture functions as graphs without compiling them.
+const CAPTURING: [&str; 4] = ["torch.export", "torch.fx", "torch.jit", "torch.onnx"];
+
 /// Whether a program may make operators of its own: what PyTorch's compiler makes of a graph that calls them hangs on more
 /// than the graph.
 pub fn makes_operators(program: &Program) -> bool {
     let tree = program.tree();
-    let Some(torch) = Torch::of(program, &tree) else { return false };
-    let makes = |path: &str| {
-        OPERATORS
+    Torch::of(program, &tree).is_some_and(|torch| names_any(&torch, &tree, &OPERATORS))
+}
+
+/// Whether functions of a program are captured as a whole, compiled or not: no line of them is known to fail.
+pub(crate) fn is_captured(program: &Program, tree: &Tree<'_>) -> bool {
+    let Some(torch) = Torch::of(program, tree) else { return false };
+    !compilations(&torch, tree).is_empty() || names_any(&torch, tree, &CAPTURING)
+}
+
+/// Whether a program imports or mentions one of some modules, or what is in it.
+fn names_any(torch: &Torch, tree: &Tree<'_>, modules: &[&str]) -> bool {
+    let is_one = |path: &str| {
+        modules
             .iter()
             .any(|it| path.strip_prefix(it).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     };
     let mut attributes = tree.nodes.iter().filter_map(|node| torch.attribute(node.node.as_expr_attribute()?));
-    torch.imports().any(makes) || attributes.any(|path| makes(&path))
+    torch.imports().any(is_one) || attributes.any(|path| is_one(&path))
 }
 
 /// A program without PyTorch's compiler.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use crate::{
     edit::{Edit, EditSet},
     evidence::{Evidence, Frame, Gaps},
-    ladder::{Compiler, environment},
+    ladder::is_captured,
     outline::{Outline, is_change},
     pass::{Cx, Prior, whole_text},
     passes::{
@@ -53,9 +53,9 @@ impl Values {
     /// whole: what its functions return is no less a part of the failure than what calls them.
     pub(crate) fn to_try(program: &Program, evidence: &Evidence) -> [Self; 2] {
         let tree = program.tree();
-        let is_compiled = environment(program, &tree).compiler > Compiler::None;
+        let is_whole = is_captured(program, &tree);
         let is_within = evidence.failure.iter().any(|frame| frame.compiled);
-        [if is_compiled && !is_within { Self::Variables } else { Self::Steady }, Self::Last]
+        [if is_whole && !is_within { Self::Variables } else { Self::Steady }, Self::Last]
     }
 }
 

@@ -547,6 +547,8 @@ def main():
     except BaseException as error:
         stop()
         failed = error
+        # Further runs may change what reports.
+        report = sys.excepthook
         traceback = error.__traceback__
         while traceback is not None and traceback.tb_frame.f_code is not code:
             traceback = traceback.tb_next
@@ -576,7 +578,7 @@ def main():
             pass
         tracer.save(out)
     if failed is not None:
-        sys.excepthook(type(failed), failed, failed.__traceback__)
+        report(type(failed), failed, failed.__traceback__)
         sys.exit(1)
 
 

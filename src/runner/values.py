@@ -288,11 +288,21 @@ class Writer:
         package = kind.__module__.split(".")[0]
         if names is not None and package not in names and package != "torch":
             raise Stop
-        made = self.of_parts(kind, value)
-        if made is not None:
-            return self.named(made[0]) + "(" + self.arguments(*made[1:]) + ")"
         if kind.__module__ == "datetime" and kind.__name__ == "timezone" and value is kind.utc:
             return self.named(kind) + ".utc"
+        made = self.of_parts(kind, value)
+        if made is None:
+            try:
+                return self.by_repr(kind, value, package)
+            except Exception:
+                # That is no expression, or not one of this value.
+                known = self.tracer.origins.get(id(value))
+                made = None if known is not None and known[0] is value else self.of_attributes(kind, value)
+        if made is None:
+            raise Stop
+        return self.named(made[0]) + "(" + self.arguments(*made[1:]) + ")"
+
+    def by_repr(self, kind, value, package):
         text = repr(value)
         if len(text) > TEXT or "(" not in text or "<" in text or "__main__" in text:
             raise Stop
@@ -340,7 +350,7 @@ class Writer:
             return kind, [value.getvalue()[value.tell():]], []
         if name == "functools.partial":
             return kind, [value.func, *value.args], list(value.keywords.items())
-        if name == "types.SimpleNamespace":
+        if name in ("types.SimpleNamespace", "argparse.Namespace"):
             return kind, [], list(vars(value).items())
         if name == "xml.etree.ElementTree.Element":
             self.is_rough = self.is_rough or len(value) > 0 or value.text is not None
@@ -361,8 +371,6 @@ class Writer:
                     return function, args, []
             except Exception:
                 pass
-            known = self.tracer.origins.get(id(value))
-            return None if known is not None and known[0] is value else self.of_attributes(kind, value)
         return None
 
     def of_attributes(self, kind, value):

@@ -1,6 +1,6 @@
 use crate::{
     edit::{Edit, EditSet},
-    ladder::{Compiler, environment},
+    ladder::is_captured,
     list::logical_start,
     pass::{Cx, Prior, Proposals, Stage, pass},
     paste::gains,
@@ -11,9 +11,9 @@ use crate::{
 };
 
 pass! {
-    /// Has the functions of a program that is compiled return what they have computed halfway.
+    /// Has the functions of a program that is compiled or exported return what they have computed halfway.
     ///
-    /// What a compiler makes of a function shows the bug or not as a whole: no line of it is known to fail.
+    /// What is captured of a function shows the bug or not as a whole: no line of it is known to fail.
     ///
     /// ```python before
     /// import torch
@@ -35,7 +35,7 @@ pass! {
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
-    if environment(cx.program, &tree).compiler == Compiler::None {
+    if !is_captured(cx.program, &tree) {
         return;
     }
     for node in &tree.nodes {
@@ -85,6 +85,17 @@ mod tests {
             &[
                 "import torch\n@torch.compile\ndef f(x):\n    x += 1\n    return x\n",
                 "import torch\n@torch.compile\ndef f(x):\n    x += 1\n    a, b = x\n    if x: c = 1\n    # note\n    d: int = g(a,\n      b)\n    return d\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_exported_too() {
+        check_edits(
+            &RETURN_EARLY,
+            "from torch.export import export\nclass M:\n    def f(self, x):\n        y = x.sin()\n        return y + 1\nexport(M(), (x,))\n",
+            &[
+                "from torch.export import export\nclass M:\n    def f(self, x):\n        y = x.sin()\n        return y\nexport(M(), (x,))\n",
             ],
         );
     }
