@@ -23,6 +23,9 @@ pub struct Evidence {
     /// What each function was first called with, by parameter, as expressions, by the line on which it begins.
     #[serde(with = "pairs", default)]
     pub arguments: BTreeMap<u32, BTreeMap<String, String>>,
+    /// What functions of libraries were called for what they do, by line: the call with values in place of variables.
+    #[serde(with = "pairs", default)]
+    pub done: BTreeMap<u32, String>,
     /// The program's own frames of the failure, outermost first; empty if it caught its failure.
     pub failure: Vec<Frame>,
     /// Those of the exceptions that it was raised from or while handling, the nearest first.

@@ -181,6 +181,32 @@ impl<'a> Slicer<'a> {
         self.outline.text_of(|index| self.kept[index], &replaced)
     }
 
+    /// The program's text with only the slice, then the calls that a gap names of functions that are not in it: what has to
+    /// be set up first.
+    pub(crate) fn text_set_up(&mut self) -> Option<String> {
+        let name =
+            |call: &str| call.split('(').next().and_then(|it| it.rsplit('.').next()).map(str::to_owned);
+        let done = &self.evidence.done;
+        let named: Vec<(&u32, &String)> = done
+            .iter()
+            .filter(|(_, call)| name(call).is_some_and(|it| self.gaps.words.contains(&it)))
+            .collect();
+        for (_, call) in &named {
+            self.keep_names_of(call);
+        }
+        let mut text = self.text()?;
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        for (&line, call) in named {
+            if self.outline.on_line(line).is_some_and(|it| !self.kept[it]) {
+                text.push_str(call);
+                text.push('\n');
+            }
+        }
+        Some(text)
+    }
+
     /// Whether a statement itself has a word of the gaps.
     fn names_a_gap(&self, index: usize) -> bool {
         let text = self.outline.own_text(index);
@@ -546,10 +572,7 @@ pub(crate) fn only(
         _ => None,
     }));
     slicer.keep_names_of(code);
-    let mut text = slicer.text().unwrap_or_default();
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
+    let text = slicer.text_set_up().unwrap_or_default();
     whole_text(cx.program, &tidied(cx.program, text + code)?)
 }
 

@@ -75,7 +75,7 @@ pub(crate) fn check_example(pass: &Pass) {
 
 /// Evidence as comments on the lines of a text tell it: `# not executed`, and `# fails` or `# fails with x: 1; y: 2` on the
 /// lines of the traceback, the inner ones first; `# compiled` likewise on those that were being
-/// compiled; `# called with x: 1` and `# returned 1` on the lines of functions; `# goes back with x: 1` on those of the forward call, the inner
+/// compiled; `# called with x: 1` and `# returned 1` on the lines of functions; `# done f(1)` on those of calls; `# goes back with x: 1` on those of the forward call, the inner
 /// ones first. All functions were entered.
 pub(crate) fn evidence(text: &str) -> Evidence {
     let mut evidence = Evidence::default();
@@ -91,6 +91,9 @@ pub(crate) fn evidence(text: &str) -> Evidence {
         };
         if let Some((_, value)) = content.split_once("# returned ") {
             evidence.returned.insert(line, value.to_owned());
+        }
+        if let Some((_, call)) = content.split_once("# done ") {
+            evidence.done.insert(line, call.to_owned());
         }
         if let Some((_, values)) = content.split_once("# called") {
             evidence.arguments.insert(line, pairs(values));

@@ -52,7 +52,8 @@ class Source:
         return self.parsed
 
     def makers(self):
-        """By line, the statements that keep or return what a call makes: the target, the expression, and the paths that it reads.
+        """By line, the statements that are a call, or keep or return what it makes: the target, the expression, and the paths
+        that it reads. The target is `...` where nothing is kept, and nothing where it is returned.
 
         The callee's own name is no such path, only what it is looked up in.
         """
@@ -95,6 +96,8 @@ class Source:
                     add(node.lineno, node.items[0].optional_vars, node.items[0].context_expr)
             elif isinstance(node, ast.Return) and node.value is not None:
                 add(node.lineno, None, node.value)
+            elif isinstance(node, ast.Expr):
+                add(node.lineno, ..., node.value)
         return found
 
     def text(self, node):

@@ -36,6 +36,7 @@ class Tracer:
         self.unwound = set()  # first lines of functions that an exception has left: what ends a loop, for one
         self.made = {}  # id -> (object, args, kwargs) of constructions
         self.origins = {}  # id -> (object of a library, the expression that made it, the values of what that reads)
+        self.done = {}  # line -> a function of a library that was called for what it does, with values in place of names
         self.making = {}  # id of a frame -> (frame, target, expression, the values, what the target was)
         self.raised = {}  # id -> (exception, what had been returned when it was raised)
         self.turns = {}  # id of a frame -> (frame, line, what its comprehensions turned over when an exception came)
@@ -104,7 +105,7 @@ class Tracer:
         self.made[id(made)] = (made, args, kwargs)
 
     def make(self, frame, line):
-        """Notes that a statement begins that may make an object of a library."""
+        """Notes that a statement begins that may make an object of a library, or that calls a function of one."""
         found = self.source.makers().get(line)
         if found is None or len(self.origins) > OBJECTS:
             return
@@ -112,6 +113,10 @@ class Tracer:
         try:
             inputs = {path: looked_up(node, frame) for path, node in paths.items()}
         except LookupError:
+            return
+        if target is ...:
+            if line not in self.done and is_of_library(looked_up(expression.func, frame, None)):
+                self.done[line] = Writer(self).given(expression, inputs)
             return
         self.making[id(frame)] = (frame, target, expression, inputs, target and looked_up(target, frame, None))
 
@@ -481,6 +486,7 @@ class Tracer:
                     "failure": self.failure,
                     "causes": self.causes,
                     "forward": self.forward,
+                    "done": sorted(item for item in self.done.items() if item[1] is not None),
                     "arguments": sorted(self.arguments.items()),
                 },
                 file,
@@ -503,6 +509,15 @@ class Turn:
         around = {} if frame.f_code.co_name == "<module>" else frame.f_locals
         targets = [it.id for part in node.generators for it in ast.walk(part.target) if isinstance(it, ast.Name)]
         self.f_locals = dict(around, **{name: values[name] for name in targets if name in values})
+
+
+def is_of_library(function):
+    """Whether this is a function that stands by itself in a module other than the script."""
+    owner = getattr(function, "__self__", None)
+    is_free = owner is None or isinstance(owner, type(sys))
+    return is_free and not isinstance(function, type) and getattr(function, "__module__", "") not in (
+        None, "", "builtins", "__main__"
+    )
 
 
 def is_given(frame, value):

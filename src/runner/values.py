@@ -30,12 +30,15 @@ class Writer:
 
     def text(self, value):
         """The expression, or None."""
+        return self.attempt(lambda: self.write(value))
+
+    def attempt(self, write):
         self.left = NODES
         self.seen = set()
         self.is_rough = False  # whether an object is written as it was made, not as it became
         self.has_history = False  # whether a tensor is in it that gradients go back through
         try:
-            text = self.write(value)
+            text = write()
         except Exception:
             return None
         is_echo = self.tracer.is_telling and self.tracer.tells(text)
@@ -269,8 +272,17 @@ class Writer:
         known = self.tracer.origins.get(id(value))
         if known is None or known[0] is not value or not hasattr(ast, "unparse"):
             raise Stop
-        _, expression, inputs = known
         self.is_rough = True
+        return self.with_values(*known[1:])
+
+    def given(self, expression, inputs):
+        """An expression of the script with the values of what it reads, or None."""
+        return self.attempt(lambda: self.with_values(expression, inputs))
+
+    def with_values(self, expression, inputs):
+        import ast
+        import copy
+
         texts = {}
         for path, part in inputs.items():
             texts[path] = ast.parse(self.write(part), mode="eval").body
@@ -278,8 +290,6 @@ class Writer:
         class Given(ast.NodeTransformer):
             def visit(self, node):
                 return texts.get(ast.unparse(node) if is_path(node) else None) or self.generic_visit(node)
-
-        import copy
 
         return ast.unparse(Given().visit(copy.deepcopy(expression)))
 

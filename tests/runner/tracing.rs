@@ -1,6 +1,6 @@
 //! The tracer under every interpreter: what it writes down, and that a run ends as it would have without it.
 
-use std::{path::Path, time::Duration};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use minrepro::runner::{Command, End, Job, Outcome, Runner};
 use minrepro_reducers::evidence::{Evidence, Frame};
@@ -229,6 +229,33 @@ fail(Book(), 'aaa')
             assert_eq!(value("made"), expected("lock(0)"));
             assert_eq!(value("local"), expected("None"));
             assert_eq!(frame.rough.contains("cursor"), *minor > 8);
+        });
+    }
+}
+
+#[test]
+fn calls_of_libraries_for_what_they_do_are_written_down() {
+    let source = "\
+import logging
+from random import seed
+def begin(level, names):
+    logging.basicConfig(level=level)
+    seed(names['n'] + len(names))
+    names.clear()
+    helper()
+def helper():
+    pass
+begin(30, {'n': 1})
+1 / 0
+";
+    if interpreters().is_empty() {
+        skip("calls_of_libraries_for_what_they_do_are_written_down", "no interpreter was found");
+    }
+    for (minor, python) in interpreters() {
+        on(python, source, |_, _, evidence| {
+            let done = evidence.unwrap().done;
+            let expected = BTreeMap::from([(4, "logging.basicConfig(level=30)".to_owned())]);
+            assert_eq!(done, if *minor > 8 { expected } else { BTreeMap::new() });
         });
     }
 }

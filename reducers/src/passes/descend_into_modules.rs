@@ -9,7 +9,7 @@ use crate::{
     scope::{BindingKind, ScopeKind},
     slice::tidied,
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange,
+        AnyNodeRef, Program, Ranged, TextRange, Tree,
         ast::{Expr, StmtFunctionDef},
     },
     torch::Torch,
@@ -50,6 +50,8 @@ pub(super) struct Called<'a> {
     pub(super) class: &'a str,
     pub(super) module: &'a str,
     pub(super) given: Vec<&'a str>,
+    /// The parameters that took that.
+    parameters: Vec<&'a str>,
 }
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
@@ -73,6 +75,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                     given(cx.program, &outline, evidence, old, &new, &mut edits);
                 }
             }
+            renamed(&tree, &whole.parameters, &part.parameters, &mut edits);
             let text = edits.apply(cx.program).ok().and_then(|text| used(cx.program, text));
             let text = text.and_then(|text| tidied(cx.program, text));
             if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
@@ -99,11 +102,30 @@ fn called<'a>(outline: &Outline<'a>, line: u32, values: &'a BTreeMap<String, Str
     let AnyNodeRef::StmtClassDef(class) = outline.statements[parent].node else { return None };
     let mut parameters = def.parameters.iter_non_variadic_params();
     let module = values.get(parameters.next()?.name().as_str())?;
-    let given = parameters
+    let parameters: Vec<&str> = parameters
         .filter(|it| it.default.is_none() || values.get(it.name().as_str()).is_some_and(|it| it != "None"))
-        .map(|it| values.get(it.name().as_str()).map(String::as_str))
-        .collect::<Option<Vec<_>>>()?;
-    Some(Called { class: class.name.as_str(), module, given })
+        .map(|it| it.name().as_str())
+        .collect();
+    let given =
+        parameters.iter().map(|it| values.get(*it).map(String::as_str)).collect::<Option<Vec<_>>>()?;
+    Some(Called { class: class.name.as_str(), module, given, parameters })
+}
+
+/// Names the parameters of the part where those of the whole are named, outside of classes: as `torch.export` wants its
+/// `dynamic_shapes`.
+fn renamed(tree: &Tree<'_>, whole: &[&str], part: &[&str], edits: &mut EditSet) {
+    let new_of = |name: &str| whole.iter().zip(part).find(|(old, new)| **old == name && old != new);
+    for (index, node) in tree.nodes.iter().enumerate() {
+        let AnyNodeRef::ExprDict(dict) = node.node else { continue };
+        if tree.ancestors(index as u32).any(|it| it.is_stmt_class_def()) {
+            continue;
+        }
+        for key in dict.items.iter().filter_map(|item| item.key.as_ref()?.as_string_literal_expr()) {
+            if let Some((_, new)) = new_of(key.value.to_str()) {
+                edits.edit(Edit::replace(key.range, format!("\"{new}\"")));
+            }
+        }
+    }
 }
 
 /// Gives variables of the failure's frames that hold one value another.
@@ -164,6 +186,28 @@ fn used(program: &Program, text: String) -> Option<String> {
 mod tests {
     use super::DESCEND_INTO_MODULES;
     use crate::{evidence::Gaps, syntax::Program, testing::evidence};
+
+    #[test]
+    fn parameters_are_named_as_the_part_names_them() {
+        let text = "\
+import torch
+class Part(torch.nn.Module):
+    def forward(self, y):  # called with self: Part(); y: torch.rand(2, 8)
+        return y + 1
+class Whole(torch.nn.Module):
+    def forward(self, x):  # called with self: Whole(); x: torch.rand(2, 4)
+        return {'x': Part()(torch.cat([x, x], 1))}
+x = torch.rand(2, 4)
+torch.export.export(Whole(), (x,), dynamic_shapes={'x': {0: None}})  # fails with x: torch.rand(2, 4)
+";
+        let program = Program::parse(text).unwrap();
+        let evidence = evidence(text);
+        let proposals = DESCEND_INTO_MODULES.proposals_with(&program, Some(&evidence), &Gaps::default());
+        let found: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let end =
+            "x = torch.rand(2, 8)\ntorch.export.export(Part(), (x,), dynamic_shapes={\"y\": {0: None}})\n";
+        assert!(found.iter().any(|it| it.ends_with(end)), "{found:#?}");
+    }
 
     #[test]
     fn parts_that_are_given_more_are_left_out() {

@@ -115,10 +115,7 @@ impl<'a> Jump<'a> {
         while let Some((range, frame)) = self.todo.pop() {
             self.look_at(range, frame)?;
         }
-        let mut text = self.slicer.text()?;
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
+        let mut text = self.slicer.text_set_up()?;
         for (name, value) in &self.given {
             let _ = writeln!(text, "{name} = {value}");
         }

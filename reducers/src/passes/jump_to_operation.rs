@@ -218,4 +218,25 @@ f(iter('a'))  # fails
         let text = "def f(x):\n    return x['a'] + x['b'] + [len(x)]  # fails with x['a']: 'y'; x: {}\nf(1)  # fails\n";
         assert_eq!(texts(text), ["'y' + {}['b'] + [len({})]\n"]);
     }
+
+    #[test]
+    fn what_has_to_be_called_first_is_called_with_its_values() {
+        let text = "\
+import net
+def begin(size):
+    if size:
+        net.set_up(size)  # done net.set_up(3)
+        net.log(size)  # done net.log(3)
+def main(x):
+    begin(3)
+    return net.send(x)  # fails with x: [1]
+main(read())  # fails
+";
+        let program = Program::parse(text).unwrap();
+        let mut gaps = Gaps::default();
+        gaps.learn("net.Error", "no network, call set_up first", None);
+        let proposals = JUMP_TO_OPERATION.proposals_with(&program, Some(&evidence(text)), &gaps);
+        let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        assert_eq!(texts[0], "import net\nnet.set_up(3)\nnet.send([1])\n");
+    }
 }
