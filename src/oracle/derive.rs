@@ -113,7 +113,7 @@ pub(super) fn common<T: PartialEq>(
 
 /// What the messages of all exceptions have in common; the whole message where it is but a quoted name, as that of a
 /// `KeyError` is.
-fn message(exceptions: &[&Exception]) -> Option<Pattern> {
+pub(super) fn message(exceptions: &[&Exception]) -> Option<Pattern> {
     let told: Vec<Vec<&str>> = exceptions.iter().map(|it| telling(&it.message)).collect();
     let found = fragments(&told);
     if !found.is_empty() {

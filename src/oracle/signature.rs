@@ -231,7 +231,10 @@ impl Part {
             Self::Headline(pattern) => exception.is_some_and(|it| pattern.is_in(&headline(it))),
             Self::RaisedAt(place) => exception.is_some_and(|it| place.holds(it)),
             Self::Cause(class, pattern) => exception.is_some_and(|it| {
-                it.chain.iter().chain([it]).chain(leaves(it)).any(|cause| {
+                let beneath: Vec<&Exception> = it.chain.iter().chain(leaves(it)).collect();
+                // What reported it may be gone. By its class alone it could be what reports something else.
+                let alone = Some(it).filter(|_| pattern.is_some() || beneath.is_empty());
+                beneath.into_iter().chain(alone).any(|cause| {
                     ends_in(&cause.class, class) && pattern.as_ref().is_none_or(|it| it.is_in(&cause.message))
                 })
             }),

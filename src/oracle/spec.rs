@@ -4,7 +4,7 @@
 use regex::Regex;
 
 use super::{
-    derive::{common, is_internal, wrapped},
+    derive::{common, is_internal, message, wrapped},
     pattern::Pattern,
     place::{Place, is_in_library},
     signals,
@@ -99,8 +99,13 @@ fn implied(parts: &[Part], outcomes: &[Outcome]) -> Vec<Part> {
         found.extend(place.map(Part::RaisedAt));
     }
     let causes: Option<Vec<&Exception>> = exceptions.iter().map(|it| wrapped(it)).collect();
-    let cause = causes.and_then(|causes| class(&causes));
-    found.extend(cause.map(|class| Part::Cause(class, None)));
+    if let Some(causes) = causes
+        && let Some(of_cause) = class(&causes)
+    {
+        // Where both are of one class, that tells nothing of the cause.
+        let message = (class(&exceptions).as_ref() == Some(&of_cause)).then(|| message(&causes)).flatten();
+        found.push(Part::Cause(of_cause, message));
+    }
     found
 }
 

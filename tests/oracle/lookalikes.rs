@@ -145,6 +145,11 @@ fn wrappers_of_the_scripts_own() {
     let missing = wrapper(CAUSED, "TypeError: f() missing 1 required positional argument: 'a'");
     let own = wrapper(CAUSED, "ValueError: bad strides");
     check(&given("RuntimeError: compile failed", &own).unwrap(), &[own], &[missing]);
+    // What is beneath is told by its words where its class is the wrapper's.
+    let own = wrapper(CAUSED, "RuntimeError: the dimension is sharded");
+    let others =
+        [wrapper(CAUSED, "AssertionError: size"), wrapper(CAUSED, "RuntimeError: this shape is invalid")];
+    check(&given("RuntimeError: compile failed", &own).unwrap(), &[own], &others);
     // The failure inside may come out of its wrapper, but never be another.
     let own = wrapper(CAUSED, "ValueError: bad strides");
     check(
