@@ -128,7 +128,7 @@ pub(crate) fn is_captured(program: &Program, tree: &Tree<'_>) -> bool {
 }
 
 /// Whether a program imports or mentions one of some modules, or what is in it.
-fn names_any(torch: &Torch, tree: &Tree<'_>, modules: &[&str]) -> bool {
+fn names_any(torch: &Torch<'_>, tree: &Tree<'_>, modules: &[&str]) -> bool {
     let is_one = |path: &str| {
         modules
             .iter()
