@@ -109,7 +109,8 @@ impl Gaps {
             |it: &&str| !it.is_empty() && it.chars().all(|char| char.is_alphanumeric() || char == '_');
         // An object without an attribute: the attribute is what is missing, not the object's class.
         let named = if class.ends_with("AttributeError") {
-            quoted.filter(is_name).last()
+            // Enumerations name nothing else.
+            quoted.filter(is_name).last().or_else(|| Some(message).filter(is_name))
         } else {
             quoted.find(is_name)
         };
@@ -162,6 +163,7 @@ mod tests {
             gaps.words.into_iter().collect::<Vec<_>>()
         };
         assert_eq!(of("AttributeError", "'Model' object has no attribute 'head'"), ["head"]);
+        assert_eq!(of("AttributeError", "RED"), ["RED"]);
         assert_eq!(of("NameError", "name 'x' is not defined"), ["x"]);
         assert_eq!(of("ValueError", "No group, please call `dist.init_group` first"), ["init_group"]);
         assert_eq!(of("ValueError", "'x' is no number"), Vec::<String>::new());

@@ -226,6 +226,10 @@ class Writer:
             return self.write(torch) + repr(value)[len("torch"):]
         if not isinstance(value, torch.nn.Module):
             return self.instance(kind, value)
+        plain = (torch.Tensor, torch.nn.Parameter)
+        if not all(type(it) in plain for it in [*value.parameters(recurse=False), *value.buffers(recurse=False)]):
+            # Its own are of another class than those that it is made with.
+            raise Stop
         if kind in (torch.nn.Sequential, torch.nn.ModuleList):
             # What holds for the whole holds for its parts.
             parts = [self.write(part) for part in value]
