@@ -421,16 +421,33 @@ impl<'a> Slicer<'a> {
         }
     }
 
-    /// The statements that change what a variable stands for.
+    /// The statements that change what a variable stands for, or what loops over it find in that.
     pub(crate) fn changes(&self, variable: usize) -> Vec<usize> {
-        let uses = &self.outline.program.scopes().variables[variable].uses;
-        uses.iter()
-            .filter_map(|it| Some((self.executed(it.statement)?, it.range)))
-            .filter(|&(statement, name)| {
-                is_change(self.outline.program, &self.outline.statements[statement].node, name)
-            })
-            .map(|(statement, _)| statement)
-            .collect()
+        let variables = &self.outline.program.scopes().variables;
+        let mut found = Vec::new();
+        let mut all = vec![variable];
+        let mut at = 0;
+        while let Some(&variable) = all.get(at) {
+            at += 1;
+            for it in &variables[variable].uses {
+                let Some(index) = self.executed(it.statement) else { continue };
+                let node = &self.outline.statements[index].node;
+                if is_change(self.outline.program, node, it.range) {
+                    found.push(index);
+                }
+                if let AnyNodeRef::StmtFor(stmt) = node
+                    && stmt.iter.range().contains_range(it.range)
+                {
+                    let target = stmt.target.range();
+                    let is_target =
+                        |it: &Variable| it.bindings.iter().any(|it| target.contains_range(it.range));
+                    let parts = (0..variables.len()).filter(|&part| is_target(&variables[part]));
+                    let new: Vec<usize> = parts.filter(|part| !all.contains(part)).collect();
+                    all.extend(new);
+                }
+            }
+        }
+        found
     }
 
     fn executed(&self, range: TextRange) -> Option<usize> {
@@ -587,4 +604,32 @@ pub(crate) fn tidied(program: &Program, text: String) -> Option<String> {
         text = all.apply(&program).unwrap_or(text);
     }
     Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::evidence;
+
+    #[test]
+    fn what_loops_change_in_a_variable_is_a_change_of_it() {
+        let text = "\
+boxes = read()
+for number, box in enumerate(boxes):
+    print(box)
+    box.mark = number
+    for side in box.sides:
+        side.clear()
+    for other in others:
+        other.clear()
+";
+        let program = Program::parse(text).unwrap();
+        let (evidence, gaps) = (evidence(text), Gaps::default());
+        let outline = Outline::of(&program, &evidence);
+        let slicer = Slicer::new(&outline, &evidence, &gaps, Depth::Full);
+        let boxes = program.scopes().variables.iter().position(|it| it.name == "boxes").unwrap();
+        let text = |it: usize| program.slice(outline.statements[it].range);
+        let found: Vec<&str> = slicer.changes(boxes).into_iter().map(text).collect();
+        assert_eq!(found, ["box.mark = number", "side.clear()"]);
+    }
 }
