@@ -16,7 +16,7 @@ use super::{
 use crate::{
     engine::{Candidate, Halt, Judge, Judged},
     oracle::{Steadiness, Verdict, summary},
-    runner::{Job, Outcome, RunError, Runner, Start},
+    runner::{End, Job, Outcome, RunError, Runner, Start},
 };
 
 /// What further runs say against a candidate that shows the bug, and what they took.
@@ -174,7 +174,14 @@ impl Judge for Live<'_> {
         };
         let job = Job { traced: true, sought, ..self.job(candidate) };
         let times = self.steadiness.map_or(1, |it| it.patience());
-        let outcomes = self.runner.run_all(&vec![job; times], &mut |_, _| {}).map_err(halt)?;
+        let mut outcomes = self.runner.run_all(&vec![job.clone(); times], &mut |_, _| {}).map_err(halt)?;
+        let has_died =
+            |it: &&Outcome| matches!(it.end, End::Signal(_)) && it.trace.is_none() && !it.stack.is_empty();
+        if let Some(died) = outcomes.iter().find(has_died) {
+            let doomed = died.stack.iter().map(|it| (it.file.clone(), it.line)).collect();
+            let job = Job { doomed, ..job };
+            outcomes = self.runner.run_all(&vec![job; times], &mut |_, _| {}).map_err(halt)?;
+        }
         Ok(outcomes
             .into_iter()
             .find(|outcome| self.measure.judge(outcome, self.timeout).is_same())

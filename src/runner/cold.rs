@@ -457,7 +457,8 @@ impl Shared {
             std::io::Write::write_all(&mut std::fs::File::create_new(&tracer)?, TRACER.as_bytes())?;
             let [tracer, out] = [tracer, scratch.trace()].map(|path| path.to_string_lossy().into_owned());
             let sought = serde_json::to_string(&*job.sought)?;
-            argv.splice(1..1, [tracer, out, sought]);
+            let doomed = serde_json::to_string(&*job.doomed)?;
+            argv.splice(1..1, [tracer, out, sought, doomed]);
         }
         let Scratch { root, work, temporary, .. } = scratch;
         let writable = [root.clone(), self.cache()];

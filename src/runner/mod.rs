@@ -98,6 +98,9 @@ pub struct Job {
     pub traced: bool,
     /// Texts that a traced run shows where it prints them.
     pub sought: Arc<[String]>,
+    /// Where a traced run died, files and lines, outermost first: a process that dies writes nothing down, so all that is
+    /// known when it comes there is written down each time.
+    pub doomed: Arc<[(String, u32)]>,
     /// From where the run starts; with variables of its own always in a fresh interpreter.
     pub start: Start,
     /// Variables that are set, or not set, besides those of all runs.
@@ -124,6 +127,7 @@ impl Job {
             timeout,
             traced: false,
             sought: Arc::default(),
+            doomed: Arc::default(),
             start: Start::Cold,
             variables: Arc::default(),
         }

@@ -46,6 +46,8 @@ class Tracer:
         self.namespace = {}
         self.arguments = {}  # first line of a function -> what it was first called with, as expressions
         self.watched = {}  # line -> attributes that are read there
+        self.doomed = []  # lines of the script's frames, outermost first, when it dies
+        self.out = None  # where all this is written down
         self.is_let_alone = False  # whether PyTorch's compiler knows that this is not to be compiled
         self.graded = set()  # watched lines that were seen with gradients
         self.seen = {}  # watched line -> the frame when it first came there
@@ -60,7 +62,27 @@ class Tracer:
             self.make(frame, line)
         if line in self.watched and (line not in self.seen or self.goes_back_first(line)):
             self.seen[line] = self.frame(frame, line, self.watched[line])
+        if self.doomed and line == self.doomed[-1]:
+            self.stand(frame)
+            return True
         return count < LINES
+
+    def stand(self, frame):
+        """Writes down what is known where the script may die now."""
+        places = self.stack(frame)
+        if [line for frame, line, _ in places if self.is_own(frame.f_code)] == self.doomed:
+            self.failure = self.frames_at(places)
+            # Nothing of the line itself has been done yet.
+            self.failure[-1]["place"] = [self.doomed[-1], None, None, None]
+            self.save(self.out)
+
+    def stack(self, frame):
+        """The frames down to one, outermost first, each with where it is."""
+        places = []
+        while frame is not None:
+            places.insert(0, (frame, frame.f_lineno, frame.f_lasti))
+            frame = frame.f_back
+        return places
 
     def goes_back_first(self, line):
         """Whether a line that was seen without gradients only is seen with them now."""
@@ -328,13 +350,10 @@ class Tracer:
             return
         self.told = [], []
         self.is_telling = True
-        places = []
-        frame = sys._getframe(1)
-        while frame is not None:
-            places.insert(0, (frame, frame.f_lineno, frame.f_lasti))
+        places = self.stack(sys._getframe(1))
+        for frame, _, _ in places:
             if IS_INLINING and self.is_own(frame.f_code):
                 self.turn(frame)
-            frame = frame.f_back
         frames, causes = self.frames_at(places), self.causes_of(sys.exc_info()[1])
         if not causes:
             errors = [error for error, _ in self.raised.values()]
@@ -533,8 +552,8 @@ def main():
     import threading
     import time
 
-    out, sought, script = sys.argv[1:4]
-    del sys.argv[:3]
+    out, sought, doomed, script = sys.argv[1:5]
+    del sys.argv[:4]
     sys.path[0] = os.path.dirname(script)
     with open(script, "rb") as file:
         source = file.read()
@@ -542,6 +561,9 @@ def main():
     tracer = Tracer(script, source)
     tracer.namespace = module(script)
     tracer.sought = json.loads(sought)
+    tracer.out = out
+    # Each run has a folder of its own.
+    tracer.doomed = [line for file, line in json.loads(doomed) if file.split("/")[-2:] == script.split("/")[-2:]]
     if tracer.sought:
         tracer.listen()
 

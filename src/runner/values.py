@@ -446,6 +446,8 @@ class Tensor:
         if value.requires_grad:
             options += ", requires_grad=True"
         value = value.detach()
+        if value._is_zerotensor():
+            return self.call("_efficientzerotensor", value.shape, self.typed() + options)
         if value.device.type == "meta":
             return self.call("empty", value.shape, self.typed() + options)
         if value.dim() == 0:

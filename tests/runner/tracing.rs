@@ -260,6 +260,45 @@ begin(30, {'n': 1})
     }
 }
 
+/// A process that dies of a signal tells where; then another run can write down what was known there.
+#[test]
+fn what_is_known_where_a_process_dies_is_written_down() {
+    let source = "\
+import os
+def last(things, limit):
+    total = 0
+    for thing in things:
+        total += thing
+        stop(total, limit)
+def stop(total, limit):
+    if total > limit:
+        os.kill(os.getpid(), 11)
+last([1, 2, 3], 4)
+";
+    if interpreters().is_empty() {
+        skip("what_is_known_where_a_process_dies_is_written_down", "no interpreter was found");
+    }
+    for python in interpreters().values() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut setup = setup(folder.path(), 1);
+        setup.command = Command::Python { python: python.to_owned(), args: Vec::new() };
+        let runner = Runner::start(setup).unwrap();
+        let job = Job { traced: true, ..Job::new(source.as_bytes().into(), Duration::from_secs(30)) };
+        let run = |job: &Job| runner.run_all(std::slice::from_ref(job), &mut |_, _| {}).unwrap().remove(0);
+        let died = run(&job);
+        assert_eq!((died.end, died.trace.as_deref()), (End::Signal(11), None));
+        let doomed = died.stack.iter().map(|it| (it.file.clone(), it.line)).collect();
+        let died = run(&Job { doomed, ..job });
+        assert_eq!(died.end, End::Signal(11));
+        let evidence: Evidence = serde_json::from_str(died.trace.as_deref().unwrap()).unwrap();
+        let told: Vec<(&str, u32)> =
+            evidence.failure.iter().map(|it| (it.function.as_str(), it.line)).collect();
+        assert_eq!(told, [("<module>", 10), ("last", 6), ("stop", 9)]);
+        let value = |at: usize, name: &str| evidence.failure[at].values[name].clone();
+        assert_eq!([value(1, "thing"), value(2, "total"), value(2, "limit")], ["3", "6", "4"]);
+    }
+}
+
 #[test]
 fn causes_exits_and_broken_scripts() {
     on_all(
