@@ -13,7 +13,7 @@ use minrepro_reducers::{
 use super::{live::Doubt, measure::Measure};
 use crate::{
     oracle::{Part, Verdict, claim},
-    runner::{Job, Outcome, RunError, Runner, Start},
+    runner::{End, Job, Outcome, RunError, Runner, Start},
 };
 
 /// What the script as given rests on; none if no statement of its own tells of the bug, or it rests on nothing.
@@ -112,5 +112,10 @@ pub(super) fn telling(outcome: &Outcome, measure: &Measure) -> Option<Telling> {
             _ => return None,
         }
     }
-    Some(if words.is_empty() { Telling::Exit } else { Telling::Words(words) })
+    match outcome.end {
+        _ if !words.is_empty() => Some(Telling::Words(words)),
+        End::Exit(_) => Some(Telling::Exit),
+        // A status that stands for a signal is none that the script gave.
+        End::Signal(_) | End::Timeout | End::Limit(_) => None,
+    }
 }

@@ -432,6 +432,12 @@ fn a_death_by_a_signal_is_the_bug_itself() {
     assert_eq!(place.read("x.min.py"), "import ctypes\n\nctypes.string_at(0)\n");
     let report = json(&place.read("r.json"));
     assert_eq!(report["signature"], "signal:SIGSEGV and in ctypes/__init__.py, string_at()");
+    // What was known where it died is evidence, and no statement of its own gave that status.
+    let output = place.run(&["x.py", "--signature", "exit:139", "-o", "z.py", "--report", "r.json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(place.read("z.py"), "import ctypes\n\nctypes.string_at(0)\n");
+    let leaps = json(&place.read("r.json"))["commits"].as_array().unwrap().clone();
+    assert!(leaps.iter().any(|it| it["pass"].as_str().unwrap().starts_with("jump-to-")), "{leaps:#?}");
     // What dies in another way, or in another place, is another bug.
     place.file("y.py", "import os\nos.abort()\n");
     assert_eq!(place.run(&["y.py", "--signature", "signal:SIGSEGV"]).status.code(), Some(1));
