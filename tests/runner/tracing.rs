@@ -45,7 +45,7 @@ fn on(python: &Path, source: &str, check: impl Fn(&Outcome, &Outcome, Option<Evi
     let mut setup = setup(folder.path(), 2);
     setup.command = Command::Python { python: python.to_owned(), args: vec!["one".into()] };
     let runner = Runner::start(setup).unwrap();
-    let plain = Job::new(source.as_bytes().into(), Duration::from_secs(30));
+    let plain = Job::new(source.as_bytes().into(), Duration::from_mins(2));
     let traced = Job { traced: true, sought: ["total: 7".to_owned()].into(), ..plain.clone() };
     let outcomes = runner.run_all(&[plain, traced], &mut |_, _| {}).unwrap();
     let [plain, traced] = outcomes.as_slice() else { panic!("two outcomes") };
@@ -283,7 +283,7 @@ last([1, 2, 3], 4)
         let mut setup = setup(folder.path(), 1);
         setup.command = Command::Python { python: python.to_owned(), args: Vec::new() };
         let runner = Runner::start(setup).unwrap();
-        let job = Job { traced: true, ..Job::new(source.as_bytes().into(), Duration::from_secs(30)) };
+        let job = Job { traced: true, ..Job::new(source.as_bytes().into(), Duration::from_mins(2)) };
         let run = |job: &Job| runner.run_all(std::slice::from_ref(job), &mut |_, _| {}).unwrap().remove(0);
         let died = run(&job);
         assert_eq!((died.end, died.trace.as_deref()), (End::Signal(11), None));
