@@ -90,9 +90,9 @@ pub struct Gaps {
 }
 
 impl Gaps {
-    /// Learns from a failure other than the bug: its message, and the line of the candidate that failed. Tells whether
-    /// that was news.
-    pub fn learn(&mut self, class: &str, message: &str, line: Option<&str>) -> bool {
+    /// Learns from a failure other than the bug: its message, and the line of the candidate that failed, of a program of
+    /// this text. Tells whether that was news.
+    pub fn learn(&mut self, text: &str, class: &str, message: &str, line: Option<&str>) -> bool {
         let is_naming = matches!(
             class.rsplit('.').next(),
             Some(
@@ -115,7 +115,7 @@ impl Gaps {
             quoted.find(is_name)
         };
         // Prose has no such words: what they name is what to call first, often.
-        let is_plain = |it: &&str| it.trim_matches('_').contains('_');
+        let is_plain = |it: &&str| it.trim_matches('_').contains('_') && text.contains(it);
         let spoken = message.split(|char: char| !(char.is_alphanumeric() || char == '_')).filter(is_plain);
         let mut word = false;
         for named in named.into_iter().chain(spoken) {
@@ -157,15 +157,17 @@ mod tests {
     fn failures_name_what_is_missing() {
         let of = |class: &str, message: &str| {
             let mut gaps = Gaps::default();
-            let is_news = gaps.learn(class, message, None);
+            let text = "if group is None: init_group()";
+            let is_news = gaps.learn(text, class, message, None);
             assert_eq!(is_news, !gaps.words.is_empty());
-            assert!(!gaps.learn(class, message, None), "that is known");
+            assert!(!gaps.learn(text, class, message, None), "that is known");
             gaps.words.into_iter().collect::<Vec<_>>()
         };
         assert_eq!(of("AttributeError", "'Model' object has no attribute 'head'"), ["head"]);
         assert_eq!(of("AttributeError", "RED"), ["RED"]);
         assert_eq!(of("NameError", "name 'x' is not defined"), ["x"]);
         assert_eq!(of("ValueError", "No group, please call `dist.init_group` first"), ["init_group"]);
+        assert_eq!(of("ValueError", "no such file: /tmp/made_up"), Vec::<String>::new());
         assert_eq!(of("ValueError", "'x' is no number"), Vec::<String>::new());
     }
 }

@@ -234,7 +234,7 @@ main(read())  # fails
 ";
         let program = Program::parse(text).unwrap();
         let mut gaps = Gaps::default();
-        gaps.learn("net.Error", "no network, call set_up first", None);
+        gaps.learn(text, "net.Error", "no network, call set_up first", None);
         let proposals = JUMP_TO_OPERATION.proposals_with(&program, Some(&evidence(text)), &gaps);
         let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
         assert_eq!(texts[0], "import net\nnet.set_up(3)\nnet.send([1])\n");

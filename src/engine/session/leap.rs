@@ -83,14 +83,14 @@ impl Session<'_> {
                     Some(Verdict::Different(it)) => {
                         let mut lines = member.candidate.program.text().lines();
                         let line = it.line.and_then(|line| lines.nth(line.saturating_sub(1) as usize));
-                        is_news |= self.gaps.learn(&it.class, &it.message, line);
+                        is_news |= self.gaps.learn(self.base.program.text(), &it.class, &it.message, line);
                     }
                     // What failed went well: it was given something else.
                     Some(Verdict::Passed) => {
                         let lines: Vec<&str> = self.base.program.text().lines().collect();
                         for frame in &evidence.failure {
                             let line = lines.get(frame.line as usize - 1).copied();
-                            is_news |= self.gaps.learn("", "", line);
+                            is_news |= self.gaps.learn("", "", "", line);
                         }
                     }
                     _ => {}
