@@ -108,7 +108,8 @@ pub enum Halt {
 pub struct Options {
     /// Stop after so many candidate runs.
     pub max_runs: Option<u64>,
-    /// How many candidates are run at once: where a batch has fewer, those of the next are run beside them.
+    /// How many candidates are run at once: where a batch has fewer, those of the next are run beside them,
+    /// as long as none hangs.
     pub jobs: usize,
     /// Whether candidates in which a name is bound nowhere are run all the same: where the bug is a `NameError`, or the
     /// test may not run the program at all.

@@ -30,8 +30,9 @@ impl Session<'_> {
         };
         let tried = unknown(self, batch).len() + usize::from(union.is_some());
         let mut idle = self.options.jobs.saturating_sub(tried);
-        // A budget is for what is needed.
-        if idle == 0 || tried == 0 || self.options.max_runs.is_some() {
+        // A budget is for what is needed, and a batch is not to wait for what hangs and may not be.
+        let hangs = || self.verdicts.values().any(|it| matches!(it, Verdict::TimedOut(_)));
+        if idle == 0 || tried == 0 || self.options.max_runs.is_some() || hangs() {
             return Vec::new();
         }
         let known = (self.beliefs.clone(), self.base.clone(), self.tally);

@@ -26,9 +26,9 @@ impl Session<'_> {
             };
             if self.verdicts.contains_key(&candidate.key) || batch.iter().any(|it| it.key == candidate.key) {
                 self.tally.pruned += 1;
-            } else if self.foreseen.contains_key(&candidate.key) {
-                batch.push((**candidate).clone());
-            } else if let Some(record) = self.journal.get(&candidate.key) {
+            } else if let Some(record) =
+                self.journal.get(&candidate.key).filter(|_| !self.foreseen.contains_key(&candidate.key))
+            {
                 let verdict = record.verdict.clone();
                 self.tally.journal_hits += record.runs;
                 self.record(candidate.key, verdict, true);
