@@ -14,7 +14,7 @@ use super::{
     repeat::{Repeated, repeated},
 };
 use crate::{
-    engine::{Candidate, Halt, Judge, Judged},
+    engine::{Candidate, Halt, Judge, Judged, Retraction},
     oracle::{Steadiness, Verdict, summary},
     runner::{End, Job, Outcome, RunError, Runner, Start},
 };
@@ -136,31 +136,35 @@ impl Judge for Live<'_> {
         self.compiled && control::is_hopeless(&candidate.program)
     }
 
-    fn confirm(&mut self, candidate: &Candidate) -> Result<Result<(), String>, Halt> {
+    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Retraction>, Halt> {
         if let Some(steadiness) = &mut self.steadiness {
             let job = [Job::new(candidate.bytes.clone(), self.timeout)];
             let found = repeated(self.runner, &job, self.measure, &steadiness.strict()).map_err(halt)?;
             let Some(Repeated { same, of, .. }) = found.into_iter().find(|it| !it.verdict.is_same()) else {
-                return Ok(Ok(()));
+                return Ok(None);
             };
             // What was accepted by chance is not to be accepted again.
             steadiness.wrongly_accepted /= 10.0;
-            return Ok(Err(format!("the bug shows in only {same} of {of} runs")));
+            return Ok(Some(Retraction::Accepted(format!("the bug shows in only {same} of {of} runs"))));
         }
         if self.start == Start::Cold {
-            return Ok(Ok(()));
+            return Ok(None);
         }
         let job = Job { start: Start::Cold, ..self.job(candidate) };
         let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?;
         match outcomes.iter().find(|it| !self.measure.judge(it, self.timeout).is_same()) {
-            None => Ok(Ok(())),
+            None => Ok(None),
             Some(outcome) => {
                 let reason = format!("in a fresh interpreter it ends otherwise: {}", summary(outcome));
                 self.start = Start::Cold;
                 self.runner.go_cold(&reason);
-                Ok(Err(reason))
+                Ok(Some(Retraction::All(reason)))
             }
         }
+    }
+
+    fn patience(&self) -> Option<u64> {
+        self.steadiness.as_ref().map(Steadiness::doubtful_after)
     }
 
     fn can_trace(&self) -> bool {

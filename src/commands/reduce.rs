@@ -187,8 +187,8 @@ pub(super) fn minimize(
     let steadiness = flaky.map(|(steadiness, ..)| steadiness);
     let options = Options {
         max_runs: effort.max_runs,
-        // A candidate that is run several times leaves no worker idle.
-        jobs: if steadiness.is_some() { 1 } else { session.runner.jobs() },
+        jobs: session.runner.jobs(),
+        singly: steadiness.is_some(),
         unbound_names: measure.allows_unbound_names(),
     };
     let shown = flaky.map(|(_, same, of)| Confirmed { same, of, enough: false });

@@ -23,7 +23,8 @@ pub(super) struct Repeated {
     pub(super) seconds: f64,
 }
 
-/// Runs each job until it is decided, all that are open at once.
+/// Runs each job until it is decided, all that are open at once, and each as often at once as it takes at least, where
+/// workers would be idle, as a refusal takes.
 pub(super) fn repeated(
     runner: &Runner,
     jobs: &[Job],
@@ -38,8 +39,13 @@ pub(super) fn repeated(
         if open.is_empty() {
             break;
         }
-        let round: Vec<Job> = open.iter().map(|&it| jobs[it].clone()).collect();
-        for (&at, outcome) in open.iter().zip(runner.run_all(&round, &mut |_, _| {})?) {
+        let idle = (runner.jobs() / open.len()).min(steadiness.patience());
+        let round: Vec<usize> = open
+            .into_iter()
+            .flat_map(|at| vec![at; steadiness.at_least(all[at].same, all[at].of).max(idle)])
+            .collect();
+        let these: Vec<Job> = round.iter().map(|&at| jobs[at].clone()).collect();
+        for (&at, outcome) in round.iter().zip(runner.run_all(&these, &mut |_, _| {})?) {
             let it = &mut all[at];
             it.of += 1;
             it.seconds += outcome.wall.as_secs_f64();

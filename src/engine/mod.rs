@@ -24,7 +24,7 @@ use crate::journal::Journal;
 pub use ablation::{Ablation, Tried, ablate};
 use session::{Pursuit, Session};
 pub use types::{
-    Candidate, Commit, Event, Halt, Judge, Judged, Kept, Options, Reduction, Spent, Stop, Tally,
+    Candidate, Commit, Event, Halt, Judge, Judged, Kept, Options, Reduction, Retraction, Spent, Stop, Tally,
 };
 
 /// What changes the program itself, not only its layout.
@@ -67,7 +67,8 @@ fn search(session: &mut Session<'_>) -> Result<(), Stop> {
             session.leaps()?;
         }
         session.pursue(&[Stage::Tidy])?;
-        if session.prove(&ALL)? == Pursuit::Exhausted && session.confirm()? {
+        // What is proved of a program that does not show the bug is worth nothing.
+        if session.confirm()? && session.prove(&ALL)? == Pursuit::Exhausted {
             return Ok(());
         }
     }

@@ -54,13 +54,19 @@ pub trait Judge {
     }
 
     /// Whether a program that was judged to show the bug shows it beyond doubt, for judges that have a quicker and a surer
-    /// way. After an error, which says why, the surer way judges all that follows.
+    /// way; else what that means. After a doubt the judge errs less.
     ///
     /// # Errors
     ///
     /// What stops the whole reduction.
-    fn confirm(&mut self, _: &Candidate) -> Result<Result<(), String>, Halt> {
-        Ok(Ok(()))
+    fn confirm(&mut self, _: &Candidate) -> Result<Option<Retraction>, Halt> {
+        Ok(None)
+    }
+
+    /// After how many runs in a row without success a program is to be confirmed: so much is risked on one that may have
+    /// been accepted wrongly. `None` where confirmation waits for the end of a round.
+    fn patience(&self) -> Option<u64> {
+        None
     }
 
     /// Judges in the surest way there is, whatever that costs.
@@ -92,6 +98,15 @@ pub trait Judge {
     }
 }
 
+/// What it means that a program does not show the bug that was judged to show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Retraction {
+    /// This one was accepted by chance, for the reason given: acceptances since the last confirmation do not count, refusals do.
+    Accepted(String),
+    /// The quicker way of judging errs, for the reason given: nothing that it judged counts.
+    All(String),
+}
+
 /// What stops a reduction from outside.
 #[derive(Debug)]
 pub enum Halt {
@@ -111,6 +126,9 @@ pub struct Options {
     /// How many candidates are run at once: where a batch has fewer, those of the next are run beside them,
     /// as long as none hangs.
     pub jobs: usize,
+    /// Whether single changes are judged one after the other: where a success takes more runs than a failure, what is
+    /// united of several would take them once more.
+    pub singly: bool,
     /// Whether candidates in which a name is bound nowhere are run all the same: where the bug is a `NameError`, or the
     /// test may not run the program at all.
     pub unbound_names: bool,
@@ -204,7 +222,7 @@ pub enum Event<'a> {
         /// The program.
         program: &'a Program,
     },
-    /// What was found since the last confirmation was taken back: the quicker way of judging erred.
+    /// What was found since the last confirmation was taken back: what was accepted does not show the bug beyond doubt.
     Doubted {
         /// In what.
         reason: &'a str,

@@ -108,6 +108,7 @@ enum Line {
     Tried(Key, Record),
     Traced(Key, Option<Evidence>),
     Distrusted(String),
+    Doubted(Key),
 }
 
 /// All records of one reduction.
@@ -142,6 +143,7 @@ impl Journal {
                     journal.traces.insert(key, evidence);
                 }
                 Some(Line::Distrusted(reason)) => journal.forget(reason),
+                Some(Line::Doubted(key)) => journal.unaccept(&key),
                 None => break,
             }
             trusted += line.len();
@@ -184,6 +186,24 @@ impl Journal {
     pub fn distrust(&mut self, reason: &str) -> io::Result<()> {
         self.forget(reason.to_owned());
         self.append(&Line::Distrusted(reason.to_owned()))
+    }
+
+    /// Takes back all that was recorded as showing the bug, since chance had a part in it and this candidate does not show
+    /// it; this one is refused from here on.
+    ///
+    /// # Errors
+    ///
+    /// The file could not be written.
+    pub fn doubt(&mut self, key: &Key) -> io::Result<()> {
+        self.unaccept(key);
+        self.append(&Line::Doubted(*key))
+    }
+
+    fn unaccept(&mut self, key: &Key) {
+        if let Some(record) = self.records.get_mut(key) {
+            record.verdict = Verdict::Passed;
+        }
+        self.records.retain(|_, record| !record.verdict.is_same());
     }
 
     fn forget(&mut self, reason: String) {
@@ -273,6 +293,22 @@ mod tests {
         journal.forget_what_a_limit_decides(499);
         assert!(journal.get(&one).is_none());
         assert!(Journal::open(folder.path(), "other").unwrap().get(&one).is_none());
+    }
+
+    #[test]
+    fn what_was_accepted_by_chance_is_taken_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (refused, accepted, doubted) = (Key::of(b"one"), Key::of(b"two"), Key::of(b"three"));
+        let mut journal = Journal::open(folder.path(), "id").unwrap();
+        journal.put(refused, record(Verdict::TimedOut(10_000))).unwrap();
+        journal.put(accepted, record(Verdict::Same)).unwrap();
+        journal.put(doubted, record(Verdict::Same)).unwrap();
+        journal.doubt(&doubted).unwrap();
+        drop(journal);
+        let journal = Journal::open(folder.path(), "id").unwrap();
+        assert_eq!(journal.get(&refused), Some(&record(Verdict::TimedOut(10_000))));
+        assert_eq!(journal.get(&accepted), None);
+        assert_eq!(journal.get(&doubted), Some(&record(Verdict::Passed)));
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl Steadiness {
         (same > 1 && least < rate * 0.8).then_some(Self {
             rate,
             least,
-            wrongly_accepted: 0.01,
+            wrongly_accepted: 0.03,
             wrongly_refused: 0.3,
         })
     }
@@ -34,7 +34,7 @@ impl Steadiness {
     /// The same test, but hardly ever wrong: for what is to be kept.
     #[must_use]
     pub fn strict(self) -> Self {
-        Self { wrongly_accepted: self.wrongly_accepted / 5.0, wrongly_refused: 0.005, ..self }
+        Self { wrongly_accepted: self.wrongly_accepted / 15.0, wrongly_refused: 0.005, ..self }
     }
 
     /// Whether a program with so many runs, of which so many showed the bug, is accepted; none while that is open.
@@ -54,5 +54,19 @@ impl Steadiness {
     /// How many runs in a row without the bug refuse a program.
     pub fn patience(&self) -> usize {
         (1..=100).find(|&runs| self.decide(0, runs).is_some()).unwrap_or(100)
+    }
+
+    /// How many more runs a program takes at least, with so many behind it.
+    pub fn at_least(&self, same: usize, of: usize) -> usize {
+        let decided = |&more: &usize| {
+            self.decide(same + more, of + more).is_some() || self.decide(same, of + more).is_some()
+        };
+        (1..=100).find(decided).unwrap_or(1)
+    }
+
+    /// How many candidates' runs in a row without success put the program in doubt that they are made of: twice what it
+    /// takes to find out that it does not show the bug.
+    pub fn doubtful_after(&self) -> u64 {
+        2 * self.strict().patience() as u64
     }
 }

@@ -5,7 +5,7 @@ mod steadiness;
 use std::collections::HashMap;
 
 use minrepro::{
-    engine::{Candidate, Event, Halt, Judge, Judged, Options, Reduction, Stop, Tally, reduce},
+    engine::{Candidate, Event, Halt, Judge, Judged, Options, Reduction, Retraction, Stop, Tally, reduce},
     journal::{Journal, Key, Record},
     oracle::Verdict,
 };
@@ -298,13 +298,13 @@ fn what_is_not_confirmed_is_taken_back() {
             Ok(())
         }
 
-        fn confirm(&mut self, candidate: &Candidate) -> Result<Result<(), String>, Halt> {
+        fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Retraction>, Halt> {
             if self.sure || candidate.program.text().contains("anchor") {
-                return Ok(Ok(()));
+                return Ok(None);
             }
             self.sure = true;
             self.doubts += 1;
-            Ok(Err("the anchor is gone".to_owned()))
+            Ok(Some(Retraction::All("the anchor is gone".to_owned())))
         }
     }
     let text = "noise = 1\nanchor = 2\nprint(anchor)\nneedle = 3\nprint(needle)\nmore = 4\n";

@@ -32,7 +32,7 @@ impl Session<'_> {
         let mut idle = self.options.jobs.saturating_sub(tried);
         // A budget is for what is needed, and a batch is not to wait for what hangs and may not be.
         let hangs = || self.verdicts.values().any(|it| matches!(it, Verdict::TimedOut(_)));
-        if idle == 0 || tried == 0 || self.options.max_runs.is_some() || hangs() {
+        if idle == 0 || tried == 0 || self.options.singly || self.options.max_runs.is_some() || hangs() {
             return Vec::new();
         }
         let known = (self.beliefs.clone(), self.base.clone(), self.tally);

@@ -26,7 +26,9 @@ use super::{
     beliefs::Beliefs,
     offer::{BATCH, Chunk, Offer},
     plan::{Base, Plan},
-    types::{Candidate, Commit, Event, Judge, Judged, Kept, Options, Reduction, Spent, Stop, Tally},
+    types::{
+        Candidate, Commit, Event, Judge, Judged, Kept, Options, Reduction, Retraction, Spent, Stop, Tally,
+    },
 };
 use crate::{
     journal::{Journal, Key},
@@ -80,6 +82,8 @@ pub(super) struct Session<'a> {
     makers: HashMap<Key, &'static str>,
     /// What the runs of this session took, by what they were for.
     spent: BTreeMap<String, Spent>,
+    /// How many runs there were at the last success.
+    last_success: u64,
     /// What guesses from evidence missed so far.
     gaps: Gaps,
     started: Instant,
@@ -131,6 +135,7 @@ impl<'a> Session<'a> {
             journal_failed: false,
             makers: HashMap::new(),
             spent: BTreeMap::new(),
+            last_success: 0,
             gaps: Gaps::default(),
             started: Instant::now(),
         }
@@ -156,15 +161,28 @@ impl<'a> Session<'a> {
             return Ok(true);
         }
         let Plan::Candidate(candidate) = self.base.itself() else { return Ok(true) };
-        let Err(reason) = self.judge.confirm(&candidate).map_err(Stop::Halted)? else {
+        let Some(doubt) = self.judge.confirm(&candidate).map_err(Stop::Halted)? else {
             self.confirmed = (Arc::clone(&self.base.program), self.commits.len());
             return Ok(true);
         };
         self.base = Base::new(Arc::clone(&self.confirmed.0), self.options.unbound_names);
         self.commits.truncate(self.confirmed.1);
-        self.verdicts.clear();
+        self.last_success = self.tally.runs;
         self.foreseen.clear();
-        if let Err(error) = self.journal.distrust(&reason)
+        let (reason, noted) = match doubt {
+            Retraction::Accepted(reason) => {
+                self.verdicts.retain(|_, verdict| !verdict.is_same());
+                let noted = self.journal.doubt(&candidate.key);
+                self.verdicts.insert(candidate.key, Verdict::Passed);
+                (reason, noted)
+            }
+            Retraction::All(reason) => {
+                self.verdicts.clear();
+                let noted = self.journal.distrust(&reason);
+                (reason, noted)
+            }
+        };
+        if let Err(error) = noted
             && !self.journal_failed
         {
             self.journal_failed = true;
@@ -174,6 +192,13 @@ impl<'a> Session<'a> {
         self.tally.tokens_now = size.tokens;
         (self.watch)(&Event::Doubted { reason: &reason, program: &self.base.program }, &self.tally);
         Ok(false)
+    }
+
+    /// Has the program confirmed if so many runs went without success that it may be to blame. Tells whether it still is
+    /// the program.
+    fn suspect(&mut self) -> Result<bool, Stop> {
+        let fruitless = self.tally.runs - self.last_success;
+        Ok(self.judge.patience().is_none_or(|most| fruitless < most) || self.confirm()?)
     }
 
     /// Takes away all clutter at once, if that shows the bug: what is left is easier to follow.
@@ -234,12 +259,13 @@ impl<'a> Session<'a> {
         let mut offer = self.offer(stages);
         let mut urgent: VecDeque<Chunk> = VecDeque::new();
         let mut pending: Option<Pending> = None;
+        let most = if self.options.singly { 1 } else { BATCH };
         loop {
             let is_shrunk = self.traces && self.base.program.size().tokens * 10 < self.leapt_at * SHRUNK;
             if is_shrunk && pending.is_none() {
                 return Ok(Pursuit::Shrunk);
             }
-            let room = if is_shrunk { 0 } else { BATCH - usize::from(pending.is_some()) };
+            let room = if is_shrunk { 0 } else { most - usize::from(pending.is_some()) };
             let batch = self.next_batch(&offer, &mut urgent, room);
             if batch.is_empty() && pending.is_none() {
                 return Ok(Pursuit::Exhausted);
@@ -282,6 +308,10 @@ impl<'a> Session<'a> {
             }
             if successes.is_empty() {
                 self.check_budget()?;
+                if !self.suspect()? {
+                    offer = self.offer(stages);
+                    urgent.clear();
+                }
                 continue;
             }
             pending = self.unite(successes);
@@ -522,6 +552,7 @@ impl<'a> Session<'a> {
             });
         }
         self.tally.tokens_now = union.program.size().tokens;
+        self.last_success = self.tally.runs;
         if let Some(commit) = self.commits.last() {
             (self.watch)(&Event::Commit { commit, program: &union.program }, &self.tally);
         }
