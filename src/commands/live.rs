@@ -32,6 +32,8 @@ pub(super) struct Live<'a> {
     pub(super) runner: &'a Runner,
     pub(super) measure: &'a Measure,
     pub(super) timeout: Duration,
+    /// For how long a candidate may only wait.
+    pub(super) idle: Option<Duration>,
     pub(super) start: Start,
     /// Whether only what does not show without PyTorch's compiler counts.
     pub(super) compiled: bool,
@@ -75,7 +77,12 @@ impl Live<'_> {
 
     fn job(&self, candidate: &Candidate) -> Job {
         let variables = candidate.variables.clone();
-        Job { start: self.start, variables, ..Job::new(candidate.bytes.clone(), self.timeout) }
+        Job {
+            start: self.start,
+            idle: self.idle,
+            variables,
+            ..Job::new(candidate.bytes.clone(), self.timeout)
+        }
     }
 }
 
@@ -176,7 +183,7 @@ impl Judge for Live<'_> {
             Measure::Signature(signature) => signature.printed_texts().into(),
             Measure::Test(_) => std::sync::Arc::default(),
         };
-        let job = Job { traced: true, sought, ..self.job(candidate) };
+        let job = Job { traced: true, sought, idle: None, ..self.job(candidate) };
         let times = self.steadiness.map_or(1, |it| it.patience());
         let mut outcomes = self.runner.run_all(&vec![job.clone(); times], &mut |_, _| {}).map_err(halt)?;
         let has_died =

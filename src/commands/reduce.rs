@@ -171,6 +171,7 @@ pub(super) fn minimize(
     progress.phase(&format!("signature: {}", settlement.measure.describe()));
     let calibration = session.calibrate(&settlement)?;
     progress.phase(&format!("runner: {}", calibration.describe(None)));
+    let idle = settlement.idle();
     let Settlement { measure, timeout, is_fresh, compiled, grounds, flaky, .. } = settlement;
     if compiled {
         progress.phase("what shows without the compiler as well does not count");
@@ -196,6 +197,7 @@ pub(super) fn minimize(
         runner: &session.runner,
         measure: &measure,
         timeout,
+        idle,
         start,
         compiled,
         grounds,

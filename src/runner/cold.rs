@@ -463,6 +463,7 @@ impl Shared {
         let Scratch { root, work, temporary, .. } = scratch;
         let writable = [root.clone(), self.cache()];
         let mut order = self.order(argv, [root, work, temporary], writable.into(), job.timeout);
+        order.limits.idle = job.idle;
         for (name, value) in &*job.variables {
             match value {
                 Some(value) => order.program.env.insert(name.clone(), value.clone()),
@@ -501,6 +502,7 @@ impl Shared {
             bounds: self.bounds(writable),
             limits: RunLimits {
                 timeout: timeout * oversubscription(self.setup.jobs),
+                idle: None,
                 memory: limits.memory,
                 processes: limits.processes,
                 scratch: scratch.to_owned(),

@@ -94,6 +94,8 @@ pub struct Job {
     pub source: Arc<[u8]>,
     /// Wall-time limit.
     pub timeout: Duration,
+    /// For how long nothing of the run may do anything but wait; it has timed out then. `None`: as long as it likes.
+    pub idle: Option<Duration>,
     /// Whether what the script does is written down on the way. Only [`Command::Python`] can be traced.
     pub traced: bool,
     /// Texts that a traced run shows where it prints them.
@@ -125,6 +127,7 @@ impl Job {
         Self {
             source,
             timeout,
+            idle: None,
             traced: false,
             sought: Arc::default(),
             doomed: Arc::default(),

@@ -30,7 +30,7 @@ use super::{
         Answer, GRACE, GRACE_FOR_LEFTOVERS, Inside, Program, RunLimits, RunOrder, TICK, exceeded, reply,
         timespec,
     },
-    tree,
+    tree::{self, Idleness},
 };
 
 /// Names the socket to the zygote.
@@ -64,6 +64,7 @@ pub(super) struct Fork {
     /// Where imports are written down, if they are.
     pub(super) record: Option<PathBuf>,
     pub(super) timeout: Duration,
+    pub(super) idle: Option<Duration>,
 }
 
 /// What comes from the zygote and those it forks.
@@ -85,6 +86,7 @@ struct Run {
     started: Instant,
     next_look: Instant,
     looks: u32,
+    idleness: Idleness,
     /// The keeper was gone when it was looked at.
     is_orphan: bool,
     leaving: Option<Leaving>,
@@ -189,6 +191,7 @@ impl Nursery {
             started: now,
             next_look,
             looks: 0,
+            idleness: Idleness::default(),
             is_orphan: false,
             leaving: None,
         });
@@ -337,6 +340,8 @@ impl Run {
             }
             if let Some(resource) = exceeded(limits, &below, &self.order.scratch, self.looks) {
                 self.leave(End::Limit(resource), Duration::ZERO);
+            } else if self.order.idle.is_some_and(|most| self.idleness.look(&below) * TICK >= most) {
+                self.leave(End::Timeout, GRACE);
             }
         }
         Ok(false)

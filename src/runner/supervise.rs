@@ -23,7 +23,7 @@ use super::{
     inside, nursery,
     outcome::{End, Resource},
     sandbox::{self, Bounds},
-    tree,
+    tree::{self, Idleness},
 };
 
 /// What a helper process is told, as one line of JSON.
@@ -66,6 +66,8 @@ pub(super) struct Program {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct RunLimits {
     pub(super) timeout: Duration,
+    /// For how long all of it may wait at once, if that is limited.
+    pub(super) idle: Option<Duration>,
     pub(super) memory: u64,
     pub(super) processes: u32,
     /// The folder whose size is limited.
@@ -284,6 +286,7 @@ impl Inside {
 fn observe(inside: &mut Inside, limits: &RunLimits, started: Instant) -> (Option<Answer>, Option<End>) {
     let mut next_look = Instant::now() + TICK;
     let mut looks = 0u32;
+    let mut idleness = Idleness::default();
     loop {
         let now = Instant::now();
         if now.duration_since(started) >= limits.timeout {
@@ -294,6 +297,9 @@ fn observe(inside: &mut Inside, limits: &RunLimits, started: Instant) -> (Option
             let pids = tree::descendants(std::process::id());
             if let Some(resource) = exceeded(limits, &pids, &limits.scratch, looks) {
                 return (None, Some(End::Limit(resource)));
+            }
+            if limits.idle.is_some_and(|most| idleness.look(&pids) * TICK >= most) {
+                return (None, Some(End::Timeout));
             }
             next_look = Instant::now() + TICK;
         }

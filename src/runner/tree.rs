@@ -66,6 +66,38 @@ pub(super) fn memory(pids: &[u32]) -> u64 {
     pids.iter().filter_map(of).sum()
 }
 
+/// Processor time that some processes have used, in ticks; `None` while one of them runs or waits for a disk.
+fn blocked_at(pids: &[u32]) -> Option<u64> {
+    let mut ticks = 0;
+    for pid in pids {
+        let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
+        let Some((_, rest)) = stat.rsplit_once(')') else { continue };
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        if matches!(fields.first(), Some(&("R" | "D"))) {
+            return None;
+        }
+        ticks += fields.get(11..13)?.iter().filter_map(|it| it.parse::<u64>().ok()).sum::<u64>();
+    }
+    Some(ticks)
+}
+
+/// For how many looks in a row nothing of a run did anything.
+#[derive(Debug, Default)]
+pub(super) struct Idleness {
+    ticks: Option<u64>,
+    looks: u32,
+}
+
+impl Idleness {
+    /// Looks at the processes of a run; for how many looks they have been idle now.
+    pub(super) fn look(&mut self, pids: &[u32]) -> u32 {
+        let ticks = blocked_at(pids);
+        self.looks = if ticks.is_some() && ticks == self.ticks { self.looks + 1 } else { 0 };
+        self.ticks = ticks;
+        self.looks
+    }
+}
+
 /// Sends a signal to some processes.
 pub(super) fn signal(pids: &[u32], signal: Signal) {
     for pid in pids {

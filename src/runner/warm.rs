@@ -389,6 +389,7 @@ impl Shared {
             note: note.clone(),
             record: record.map(Path::to_owned),
             timeout: order.limits.timeout,
+            idle: order.limits.idle,
         };
         let (listener, mut answers) = mpsc::unbounded_channel();
         let waiting = || zygote.waiting.lock().unwrap_or_else(PoisonError::into_inner);

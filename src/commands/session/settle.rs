@@ -24,6 +24,8 @@ pub(in crate::commands) struct Settlement {
     pub(in crate::commands) timeout: Duration,
     /// The fastest baseline run.
     pub(in crate::commands) fastest: Duration,
+    /// The slowest of those that showed the bug.
+    pub(in crate::commands) slowest: Duration,
     /// Why all runs are cold, if an earlier session found out.
     pub(in crate::commands) cold: Option<String>,
     /// Whether only what does not show without PyTorch's compiler counts.
@@ -34,6 +36,16 @@ pub(in crate::commands) struct Settlement {
     pub(in crate::commands) flaky: Option<(Steadiness, usize, usize)>,
     /// Whether the script was run for it just now; else the journal remembers.
     pub(in crate::commands) is_fresh: bool,
+}
+
+impl Settlement {
+    /// For how long a candidate may do nothing but wait: what waits for longer than the script as given ran at all waits for
+    /// what never comes. `None` where that is the bug, or where a test of the user's is what runs.
+    pub(in crate::commands) fn idle(&self) -> Option<Duration> {
+        const LEAST: Duration = Duration::from_secs(1);
+        let waits = self.measure.is_hang() || matches!(self.measure, Measure::Test(_));
+        (!waits).then(|| (self.slowest * 2).max(LEAST))
+    }
 }
 
 /// From where candidates start, and why.
@@ -75,12 +87,13 @@ impl Session {
             (None, Some(test)) => Measure::Test(test.clone()),
             _ => return None,
         };
-        let Settled { fastest, cold, compiled, grounds, flaky, stabilizer, .. } = settled;
+        let Settled { fastest, wall: slowest, cold, compiled, grounds, flaky, stabilizer, .. } = settled;
         if let Some(stabilizer) = stabilizer {
             let bytes = stabilize::again(self, &stabilizer);
             self.keep_stabilizer(stabilizer, bytes);
         }
-        Some(Settlement { measure, timeout, fastest, cold, compiled, grounds, flaky, is_fresh: false })
+        let is_fresh = false;
+        Some(Settlement { measure, timeout, fastest, slowest, cold, compiled, grounds, flaky, is_fresh })
     }
 
     /// The base of the reduction, by a seed if that makes the bug show each time; else with how candidates are to be tested.
@@ -184,7 +197,8 @@ impl Session {
         };
         // Where the journal can not be written, the engine will say so.
         let _ = journal.settle(settled);
-        Ok(Settlement { measure, timeout, fastest, cold, compiled, grounds, flaky, is_fresh: true })
+        let (slowest, is_fresh) = (wall, true);
+        Ok(Settlement { measure, timeout, fastest, slowest, cold, compiled, grounds, flaky, is_fresh })
     }
 
     /// Looks for a seed under which the bug shows each time, and keeps it for all that follows.
