@@ -17,6 +17,7 @@ class Record:
         self.edges = {}
         self.when = {}
         self.moment = 0
+        self.roots = []
         self.doings = None
 
     def start(self):
@@ -158,6 +159,7 @@ def import_ahead(modules, environments, record):
         if moment != record.moment:
             record.moment = moment
             doings.enter(environments[moment])
+        record.roots.append(name)
         try:
             __import__(name)
         except BaseException:
