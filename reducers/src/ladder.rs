@@ -215,5 +215,7 @@ mod tests {
             Uncompiled::As("import torch\ndef f(): pass\ng = f\n".to_owned())
         );
         assert_eq!(of("import torch\nc = torch.compile\n"), Uncompiled::Unknown);
+        let own = "import torch\nclass Sweep:\n    def compile(self): pass\nSweep().compile()\n";
+        assert_eq!(of(own), Uncompiled::Itself);
     }
 }

@@ -125,6 +125,9 @@ pub(crate) fn compilations<'a>(torch: &Torch<'_>, tree: &Tree<'a>) -> Vec<Compil
         AnyNodeRef::ExprCall(call) => Some(call),
         _ => None,
     };
+    // A method of that name that the script defines is none of a module.
+    let defines = |node: &AnyNodeRef<'_>| matches!(node, AnyNodeRef::StmtFunctionDef(def) if def.name.as_str() == "compile");
+    let is_own = tree.nodes.iter().any(|it| defines(&it.node));
     let mut found = Vec::new();
     for (index, node) in tree.nodes.iter().enumerate() {
         let path = match node.node {
@@ -138,7 +141,8 @@ pub(crate) fn compilations<'a>(torch: &Torch<'_>, tree: &Tree<'a>) -> Vec<Compil
             (_, Some("torch.compile")) => Form::Compile,
             (_, Some("torch._dynamo.optimize")) => Form::Optimize,
             (AnyNodeRef::ExprAttribute(it), None)
-                if it.attr.as_str() == "compile"
+                if !is_own
+                    && it.attr.as_str() == "compile"
                     && call.is_some_and(|call| call.arguments.args.is_empty()) =>
             {
                 Form::Method

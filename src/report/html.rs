@@ -60,7 +60,7 @@ fn result(report: &Report) -> Markup {
                                 td { pre { (line) } }
                                 td.why {
                                     @if let Some(why) = reasons.get(&number) {
-                                        ul { @for reason in why { li { (reason) } } }
+                                        ul { @for reason in why { li { (marked(reason)) } } }
                                     }
                                 }
                             }
@@ -68,6 +68,20 @@ fn result(report: &Report) -> Markup {
                     }
                 }
             }
+        }
+    }
+}
+
+/// A text with code between backticks; one that holds backticks of its own is left as it is.
+fn marked(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    html! {
+        @if parts.len() % 2 == 1 {
+            @for (at, part) in parts.iter().enumerate() {
+                @if at % 2 == 1 { code { (part) } } @else { (part) }
+            }
+        } @else {
+            (text)
         }
     }
 }

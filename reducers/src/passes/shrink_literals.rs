@@ -36,7 +36,10 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         .collect();
     literals.sort_by_key(|(place, _)| (Reverse(place.statement.start()), place.expr.start()));
     let propose = |expr: &Expr, literal: &str, prior: Prior, out: &mut Proposals| {
-        if !cx.program.would_glue(expr.range(), literal) {
+        // A point behind an integer would be its own.
+        let is_looked_into = cx.program.text()[expr.end().into()..].starts_with('.');
+        let is_integer = literal.bytes().all(|byte| byte.is_ascii_digit());
+        if !cx.program.would_glue(expr.range(), literal) && !(is_looked_into && is_integer) {
             let note = format!("`{}` to `{literal}`", cx.program.excerpt(expr.range()));
             out.propose(EditSet::one(Edit::replace(expr.range(), literal)), prior, note);
         }
@@ -126,6 +129,7 @@ mod tests {
     fn numbers_step_down() {
         check_edits(&SHRINK_LITERALS, "x = 12\n", &["x = 0\n", "x = 1\n", "x = 2\n", "x = 3\n", "x = 6\n"]);
         check_edits(&SHRINK_LITERALS, "x = 0.125\n", &["x = 0\n", "x = 0.1\n"]);
+        check_edits(&SHRINK_LITERALS, "x = 2.25.hex()\n", &["x = 1.0.hex()\n", "x = 2.2.hex()\n"]);
         check_edits(
             &SHRINK_LITERALS,
             "x = 0xFFFF\n",
