@@ -46,7 +46,7 @@ pub enum Telling {
 type Nodes<'a> = [Vec<AnyNodeRef<'a>>];
 
 /// What begins each line by which a watched program tells a value, and what stands between its parts.
-const MARKS: [char; 2] = ['\u{1e}', '\u{1f}'];
+pub(crate) const MARKS: [char; 2] = ['\u{1e}', '\u{1f}'];
 
 /// Writes what it is given on standard error, and gives it back: plain values as they are, of others the type.
 const WATCH: &str = r#"(lambda place, value: (__import__("sys").stderr.write("\x1e%s\x1f%s\x1e\n" % (place, ascii(value)[:200] if type(value).__module__ in ("builtins", "datetime", "decimal", "fractions") and " at 0x" not in ascii(value) else type(value).__name__)), value)[1])"#;
@@ -60,9 +60,13 @@ pub fn operations(program: &Program, telling: &Telling, evidence: Option<&Eviden
     })
 }
 
-/// The program, made to tell what the conditions of telling statements compare; none if there are no conditions.
-pub fn watched(program: &Program, telling: &Telling, evidence: Option<&Evidence>) -> Option<String> {
-    let edits = told(program, telling, evidence, &|outline, nodes, frames| {
+/// What the conditions of telling statements compare, in order; how far each condition is from its statement.
+pub(crate) fn operands(
+    program: &Program,
+    telling: &Telling,
+    evidence: Option<&Evidence>,
+) -> Vec<(TextRange, usize)> {
+    let found = told(program, telling, evidence, &|outline, nodes, frames| {
         let mut operands = Vec::new();
         // A check of a library that raises is its own condition.
         let check = frames.last().filter(|_| matches!(telling, Telling::Raised(_)));
@@ -79,10 +83,15 @@ pub fn watched(program: &Program, telling: &Telling, evidence: Option<&Evidence>
         operands
     });
     let mut operands: Vec<(TextRange, usize)> =
-        edits.into_iter().flatten().map(|(rank, range)| (range, rank)).collect();
+        found.into_iter().flatten().map(|(rank, range)| (range, rank)).collect();
     operands.sort_by_key(|(range, rank)| (range.start(), *rank));
     operands.dedup_by_key(|(range, _)| *range);
-    let edits: Vec<Edit> = operands
+    operands
+}
+
+/// The program, made to tell what the conditions of telling statements compare; none if there are no conditions.
+pub fn watched(program: &Program, telling: &Telling, evidence: Option<&Evidence>) -> Option<String> {
+    let edits: Vec<Edit> = operands(program, telling, evidence)
         .iter()
         .enumerate()
         .map(|(place, (range, rank))| {

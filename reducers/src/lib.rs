@@ -13,6 +13,7 @@ pub mod hints;
 pub mod ladder;
 pub mod list;
 pub mod method;
+pub mod numbers;
 mod outline;
 pub mod pass;
 mod passes;

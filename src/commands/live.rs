@@ -11,6 +11,7 @@ use minrepro_reducers::{
 use super::{
     control, grounds,
     measure::Measure,
+    precision,
     repeat::{Repeated, repeated},
 };
 use crate::{
@@ -37,6 +38,8 @@ pub(super) struct Live<'a> {
     pub(super) start: Start,
     /// Whether only what does not show without PyTorch's compiler counts.
     pub(super) compiled: bool,
+    /// Whether only what is further from the truth than without the compiler counts.
+    pub(super) precise: bool,
     /// What the statement that tells of the bug has to rest on, if that is one of the script's.
     pub(super) grounds: Option<Grounds>,
     /// How candidates are tested, if the bug does not show each time.
@@ -72,7 +75,19 @@ impl Live<'_> {
             seconds: it.seconds,
             runs: it.runs,
         };
-        Ok(controls.into_iter().map(doubt).collect())
+        let mut doubts: Vec<Doubt> = controls.into_iter().map(doubt).collect();
+        if self.precise {
+            let open: Vec<usize> = (0..shown.len()).filter(|&at| doubts[at].verdict.is_none()).collect();
+            let those: Vec<(&Program, Option<Telling>)> = open.iter().map(|&at| shown[at].clone()).collect();
+            let found = precision::precisions(self.runner, &those, self.timeout, self.start)?;
+            for (&at, it) in open.iter().zip(&found) {
+                let doubt = &mut doubts[at];
+                doubt.verdict = (it.is_further_off != Some(true)).then_some(Verdict::Hollow);
+                doubt.runs += it.runs;
+                doubt.seconds += it.seconds;
+            }
+        }
+        Ok(doubts)
     }
 
     fn job(&self, candidate: &Candidate) -> Job {

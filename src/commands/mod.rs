@@ -14,6 +14,7 @@ mod live;
 mod measure;
 mod output;
 mod passes;
+mod precision;
 mod reduce;
 mod repeat;
 mod review;

@@ -172,9 +172,12 @@ pub(super) fn minimize(
     let calibration = session.calibrate(&settlement)?;
     progress.phase(&format!("runner: {}", calibration.describe(None)));
     let idle = settlement.idle();
-    let Settlement { measure, timeout, is_fresh, compiled, grounds, flaky, .. } = settlement;
+    let Settlement { measure, timeout, is_fresh, compiled, precise, grounds, flaky, .. } = settlement;
     if compiled {
         progress.phase("what shows without the compiler as well does not count");
+    }
+    if precise {
+        progress.phase("what is not further from double precision when it is compiled does not count");
     }
     if !measure.is_hang() {
         journal.forget_what_a_limit_decides(timeout.as_millis() as u64);
@@ -200,6 +203,7 @@ pub(super) fn minimize(
         idle,
         start,
         compiled,
+        precise,
         grounds,
         steadiness,
         control: session.control.as_ref(),

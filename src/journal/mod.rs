@@ -86,6 +86,9 @@ pub struct Settled {
     /// Whether only what does not show without PyTorch's compiler counts.
     #[serde(default)]
     pub compiled: bool,
+    /// Whether only what is further from the truth than without the compiler counts.
+    #[serde(default)]
+    pub precise: bool,
     /// What the script's own statement that tells of the bug has to rest on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grounds: Option<Grounds>,
@@ -274,6 +277,7 @@ mod tests {
                 runs: 3,
                 limit: None,
                 compiled: false,
+                precise: false,
                 grounds: None,
                 flaky: None,
                 stabilizer: None,

@@ -32,4 +32,4 @@ pub use steadiness::Steadiness;
 pub use verdict::{Difference, Verdict};
 
 /// Grows whenever the same outcome would be judged in another way; what older rules decided is not read from journals.
-pub const RULES: u32 = 6;
+pub const RULES: u32 = 7;

@@ -225,10 +225,13 @@ impl Part {
     /// Whether this part holds of an outcome, lines of other accidents than these left out.
     fn holds(&self, outcome: &Outcome, accidents: &Accidents) -> bool {
         let exception = outcome.exception.as_ref();
+        let any = |holds: &dyn Fn(&Exception) -> bool| {
+            exception.is_some_and(|it| holds(it) || otherwise_reported(it).is_some_and(|it| holds(&it)))
+        };
         match self {
-            Self::Class(class) => exception.is_some_and(|it| ends_in(&it.class, class)),
-            Self::Message(pattern) => exception.is_some_and(|it| pattern.is_in(&it.message)),
-            Self::Headline(pattern) => exception.is_some_and(|it| pattern.is_in(&headline(it))),
+            Self::Class(class) => any(&|it| ends_in(&it.class, class)),
+            Self::Message(pattern) => any(&|it| pattern.is_in(&it.message)),
+            Self::Headline(pattern) => any(&|it| pattern.is_in(&headline(it))),
             Self::RaisedAt(place) => exception.is_some_and(|it| place.holds(it)),
             Self::Cause(class, pattern) => exception.is_some_and(|it| {
                 let beneath: Vec<&Exception> = it.chain.iter().chain(leaves(it)).collect();
@@ -284,6 +287,21 @@ pub(super) fn leaves(group: &Exception) -> Vec<&Exception> {
         leaves => leaves,
     };
     group.members.iter().flat_map(opened).collect()
+}
+
+/// An error of PyTorch's compiler as another version of PyTorch reports it, or the same one without its caches.
+fn otherwise_reported(exception: &Exception) -> Option<Exception> {
+    const RAISED: &str = "backend='inductor' raised:\n";
+    let (class, message) = match exception.short_class() {
+        "InductorError" => {
+            ("torch._dynamo.exc.BackendCompilerFailed", format!("{RAISED}{}", exception.message))
+        }
+        "BackendCompilerFailed" => {
+            ("torch._inductor.exc.InductorError", exception.message.strip_prefix(RAISED)?.to_owned())
+        }
+        _ => return None,
+    };
+    Some(Exception { class: class.to_owned(), message, ..exception.clone() })
 }
 
 /// `Class: message`, or the class alone.

@@ -50,6 +50,29 @@ fn check(outcomes: &[Outcome], expected: &str) -> Signature {
 }
 
 #[test]
+fn an_error_of_the_compiler_is_the_same_however_it_is_reported() {
+    let with_caches = raised("torch._inductor.exc.InductorError: CppCompileError: C++ compile error");
+    let without = raised(
+        "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nCppCompileError: C++ compile error",
+    );
+    let other = raised(
+        "torch._dynamo.exc.BackendCompilerFailed: backend='eager' raised:\nCppCompileError: C++ compile error",
+    );
+    for (text, baseline) in [
+        ("InductorError: CppCompileError: C++", &with_caches),
+        ("InductorError", &with_caches),
+        ("BackendCompilerFailed: backend='inductor' raised", &without),
+        ("CppCompileError: C++ compile error", &without),
+    ] {
+        let signature = given(text, baseline).unwrap();
+        for outcome in [&with_caches, &without] {
+            assert!(signature.matches(outcome), "{text}: {outcome:?}");
+        }
+    }
+    assert!(!given("InductorError: CppCompileError", &with_caches).unwrap().matches(&other));
+}
+
+#[test]
 fn a_caught_and_printed_accident_is_not_the_bug() {
     let before = outcome(0, "start\nFAIL: results differ\n", "");
     for signature in [

@@ -7,7 +7,7 @@ use minrepro_reducers::grounds::Grounds;
 use super::{FLAKY_RUNS, RUNS, Session};
 use crate::{
     cli::{Exit, Failure, RunnerKind},
-    commands::{control, grounds, measure::Measure, stabilize},
+    commands::{control, grounds, measure::Measure, precision, stabilize},
     journal::{Journal, Settled},
     oracle::{Baseline, BaselineError, Signature, Stabilizer, Steadiness, summary},
     runner::{End, Job, Outcome, RunError, Start},
@@ -30,6 +30,8 @@ pub(in crate::commands) struct Settlement {
     pub(in crate::commands) cold: Option<String>,
     /// Whether only what does not show without PyTorch's compiler counts.
     pub(in crate::commands) compiled: bool,
+    /// Whether only what is further from the truth than without the compiler counts.
+    pub(in crate::commands) precise: bool,
     /// What the script's own statement that tells of the bug has to rest on.
     pub(in crate::commands) grounds: Option<Grounds>,
     /// How candidates are tested, and how often the script showed the bug in how many runs, if it does not show each time.
@@ -87,13 +89,25 @@ impl Session {
             (None, Some(test)) => Measure::Test(test.clone()),
             _ => return None,
         };
-        let Settled { fastest, wall: slowest, cold, compiled, grounds, flaky, stabilizer, .. } = settled;
+        let Settled { fastest, wall: slowest, cold, compiled, precise, grounds, flaky, stabilizer, .. } =
+            settled;
         if let Some(stabilizer) = stabilizer {
             let bytes = stabilize::again(self, &stabilizer);
             self.keep_stabilizer(stabilizer, bytes);
         }
         let is_fresh = false;
-        Some(Settlement { measure, timeout, fastest, slowest, cold, compiled, grounds, flaky, is_fresh })
+        Some(Settlement {
+            measure,
+            timeout,
+            fastest,
+            slowest,
+            cold,
+            compiled,
+            precise,
+            grounds,
+            flaky,
+            is_fresh,
+        })
     }
 
     /// The base of the reduction, by a seed if that makes the bug show each time; else with how candidates are to be tested.
@@ -160,6 +174,12 @@ impl Session {
             }
             _ => false,
         };
+        let precise = match &first {
+            Some(first) if compiled => {
+                precision::is_wanted(&self.runner, self.as_run(), first, &measure, timeout)?
+            }
+            _ => false,
+        };
         if let Some(runner) = &self.control {
             let jobs = vec![Job::new(self.as_run().into(), timeout); RUNS];
             let outcomes = runner.run_all(&jobs, &mut |_, _| {})?;
@@ -190,6 +210,7 @@ impl Session {
             runs: RUNS,
             limit,
             compiled,
+            precise,
             grounds: grounds.clone(),
             flaky,
             stabilizer: self.stabilizer.get().cloned(),
@@ -198,7 +219,18 @@ impl Session {
         // Where the journal can not be written, the engine will say so.
         let _ = journal.settle(settled);
         let (slowest, is_fresh) = (wall, true);
-        Ok(Settlement { measure, timeout, fastest, slowest, cold, compiled, grounds, flaky, is_fresh })
+        Ok(Settlement {
+            measure,
+            timeout,
+            fastest,
+            slowest,
+            cold,
+            compiled,
+            precise,
+            grounds,
+            flaky,
+            is_fresh,
+        })
     }
 
     /// Looks for a seed under which the bug shows each time, and keeps it for all that follows.
