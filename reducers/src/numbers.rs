@@ -136,11 +136,17 @@ impl Numbers {
         if sizes(self) != sizes(other) || self.0.values().all(Vec::is_empty) {
             return None;
         }
-        let apart = |(one, other): (&f64, &f64)| match (one.is_nan(), other.is_nan()) {
-            (true, true) => 0.0,
-            _ if one == other => 0.0,
-            (false, false) => (one - other).abs(),
-            _ => f64::INFINITY,
+        let apart = |(one, other): (&f64, &f64)| {
+            let is_alike =
+                (one.is_nan() && other.is_nan()) || (one.is_infinite() && one.to_bits() == other.to_bits());
+            let apart = (one - other).abs();
+            if is_alike {
+                0.0
+            } else if apart.is_nan() {
+                f64::INFINITY
+            } else {
+                apart
+            }
         };
         Some(ours.zip(others).map(apart).sum())
     }

@@ -173,7 +173,8 @@ pub struct RunArgs {
     /// The interpreter [default: that of the active virtual or conda environment, else python3].
     #[arg(short, long, value_name = "PYTHON")]
     pub python: Option<PathBuf>,
-    /// Seconds for each run [default: four times the slowest run of the script itself, 10 at least, 60 at most].
+    /// Seconds for each run [default: four times the slowest run of the script itself, 10 at least, 60 at most]. What does
+    /// nothing but wait is ended after twice the slowest run, 1 at least.
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
     /// Memory for each run and all its processes, 4G say [default: 16G, or three quarters of what the machine has].

@@ -5,13 +5,14 @@ use crate::{
     paste::gains,
     scope::BindingKind,
     syntax::{
-        AnyNodeRef, Ranged, TextRange, Tree,
-        ast::{ArgOrKeyword, Expr, Parameters, Stmt, StmtFunctionDef},
+        AnyNodeRef, Program, Ranged, TextRange, Tree,
+        ast::{ArgOrKeyword, Decorator, Expr, Parameters, Stmt, StmtFunctionDef},
     },
 };
 
 pass! {
-    /// Replaces a function that only calls another, or that is one expression without parameters, by what it stands for.
+    /// Replaces a function that only calls another, or that is one expression without parameters, by what it stands for;
+    /// one with decorators by what it calls, decorated.
     ///
     /// ```python before
     /// def f(x, y):
@@ -37,6 +38,18 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             _ => None,
         });
         let Some(def) = def else { continue };
+        let is_recursive = variable.uses.iter().any(|it| def.range.contains_range(it.range));
+        let Some(place) = statements.place(def.range).filter(|_| !is_recursive) else { continue };
+        let removal = EditSet::removal(place.list, place.item);
+        if let [only] = variable.uses.as_slice()
+            && let Some((range, text)) = decorated(cx.program, &tree, def, only.range)
+        {
+            let mut edits = removal.clone();
+            edits.edit(Edit::replace(range, text.as_str()));
+            if gains(cx.program, &edits) {
+                out.propose(edits, Prior::Even, format!("`{text}` for {}", def.name));
+            }
+        }
         let uses = variable.uses.iter().map(|it| it.range);
         let found = match (wrapped(def), parameterless(def)) {
             (Some(function), _) => Some((function, uses.collect::<Vec<TextRange>>())),
@@ -46,27 +59,51 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             (None, None) => None,
         };
         let Some((inner, replaced)) = found else { continue };
-        let Some(place) = statements.place(def.range) else { continue };
-        let mut edits = EditSet::removal(place.list, place.item);
+        let mut edits = removal;
         let text = cx.program.slice(inner.range());
         for range in replaced {
             edits.edit(Edit::replace(range, text));
         }
-        let is_recursive = variable.uses.iter().any(|it| def.range.contains_range(it.range));
-        if !is_recursive && gains(cx.program, &edits) {
+        if gains(cx.program, &edits) {
             out.propose(edits, Prior::Even, format!("`{text}` for {}", def.name));
         }
         out.next_group();
     }
 }
 
+/// What the only use of a decorated function can be: that of what it calls, decorated in its place.
+fn decorated(
+    program: &Program,
+    tree: &Tree<'_>,
+    def: &StmtFunctionDef,
+    used: TextRange,
+) -> Option<(TextRange, String)> {
+    let (range, inner, arguments) = if let Some(function) = wrapped(def) {
+        (used, function, "")
+    } else {
+        let Expr::Call(call) = result(def)? else { return None };
+        let is_plain = def.parameters.is_empty() && !def.is_async;
+        (call_of(tree, used).filter(|_| is_plain)?, &*call.func, program.slice(call.arguments.range))
+    };
+    let decorate =
+        |inner: String, it: &Decorator| format!("{}({inner})", program.slice(it.expression.range()));
+    let is_decorated = !def.decorator_list.is_empty();
+    let dressed = def.decorator_list.iter().rev().fold(program.slice(inner.range()).to_owned(), decorate);
+    is_decorated.then(|| (range, dressed + arguments))
+}
+
+/// What a function that is one statement gives back, or does.
+fn result(def: &StmtFunctionDef) -> Option<&Expr> {
+    match def.body.as_slice() {
+        [Stmt::Return(stmt)] => stmt.value.as_deref(),
+        [Stmt::Expr(stmt)] => Some(&stmt.value),
+        _ => None,
+    }
+}
+
 /// The function, called by name, that a function hands its parameters to as they are.
 fn wrapped(def: &StmtFunctionDef) -> Option<&Expr> {
-    let value = match def.body.as_slice() {
-        [Stmt::Return(stmt)] => stmt.value.as_deref()?,
-        [Stmt::Expr(stmt)] => &stmt.value,
-        _ => return None,
-    };
+    let value = result(def)?;
     // An `async` function only hands on what it awaits.
     let call = match value {
         Expr::Await(it) if def.is_async => it.value.as_call_expr()?,
@@ -102,11 +139,7 @@ fn wrapped(def: &StmtFunctionDef) -> Option<&Expr> {
 /// What a function without parameters returns or does, if that is a call, an attribute or the like: what can stand
 /// wherever its own call does.
 fn parameterless(def: &StmtFunctionDef) -> Option<&Expr> {
-    let value = match def.body.as_slice() {
-        [Stmt::Return(stmt)] => stmt.value.as_deref()?,
-        [Stmt::Expr(stmt)] => &stmt.value,
-        _ => return None,
-    };
+    let value = result(def)?;
     let is_plain = !def.is_async && def.parameters.is_empty() && def.decorator_list.is_empty();
     (is_plain && matches!(value, Expr::Call(_) | Expr::Attribute(_) | Expr::Subscript(_) | Expr::Name(_)))
         .then_some(value)
@@ -145,6 +178,21 @@ mod tests {
     fn calls_without_arguments_become_what_is_called() {
         check_edits(&INLINE_WRAPPERS, "def f(): g(1)\nf()\nwhile f(): f()\n", &["g(1)\nwhile g(1): g(1)\n"]);
         check_none(&INLINE_WRAPPERS, "def f(): g(1)\nh(f)\ndef i(): yield\ni()\n");
+    }
+
+    #[test]
+    fn decorators_go_to_what_is_called() {
+        check_edits(
+            &INLINE_WRAPPERS,
+            "@a\n@b(k=1)\ndef f(): g.h(1, *x)\nf()\n",
+            &["a(b(k=1)(g.h))(1, *x)\n"],
+        );
+        check_edits(
+            &INLINE_WRAPPERS,
+            "@a\ndef f(x): return g(x)\nprint(f(1))\n",
+            &["print(a(g)(1))\n", "print(g(1))\n"],
+        );
+        check_none(&INLINE_WRAPPERS, "@a\ndef f(): g(1)\nf()\nf()\n");
     }
 
     #[test]

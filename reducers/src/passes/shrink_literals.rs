@@ -39,7 +39,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         // A point behind an integer would be its own.
         let is_looked_into = cx.program.text()[expr.end().into()..].starts_with('.');
         let is_integer = literal.bytes().all(|byte| byte.is_ascii_digit());
-        if !cx.program.would_glue(expr.range(), literal) && !(is_looked_into && is_integer) {
+        if !(cx.program.would_glue(expr.range(), literal) || is_looked_into && is_integer) {
             let note = format!("`{}` to `{literal}`", cx.program.excerpt(expr.range()));
             out.propose(EditSet::one(Edit::replace(expr.range(), literal)), prior, note);
         }
