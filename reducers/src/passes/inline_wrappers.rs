@@ -11,8 +11,9 @@ use crate::{
 };
 
 pass! {
-    /// Replaces a function that only calls another, or that is one expression without parameters, by what it stands for;
-    /// one with decorators by what it calls, decorated.
+    /// Replaces a function that only calls another, or that is one expression without parameters, by what it stands for.
+    ///
+    /// One with decorators that is used once, by what it calls, decorated.
     ///
     /// ```python before
     /// def f(x, y):
