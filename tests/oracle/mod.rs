@@ -2,6 +2,7 @@
 
 mod judging;
 mod lookalikes;
+mod precision;
 mod texts;
 
 use std::{path::Path, time::Duration};

@@ -13,6 +13,7 @@ use std::{
 
 use minrepro::runner::{
     Command, Confinement, End, Interpreter, Job, Limits, Outcome, Resource, RunError, Runner, Sandbox, Setup,
+    Start,
 };
 
 use crate::support::{processes_with, skip, snapshot};
@@ -95,6 +96,25 @@ fn a_time_limit_ends_what_ignores_term() {
     );
     assert_eq!(outcome.end, End::Timeout);
     assert_eq!(outcome.stdout.head, "ready\nready\n");
+}
+
+#[test]
+fn what_only_waits_is_ended_early() {
+    let bench = Bench::new();
+    let run = |start: Start, source: &str| {
+        let job = Job::new(source.as_bytes().into(), Duration::from_mins(1));
+        let job = Job { start, idle: Some(Duration::from_millis(600)), ..job };
+        bench.runner.run_all(&[job], &mut |_, _| {}).unwrap().remove(0)
+    };
+    let works = "import subprocess, sys\nbusy = 'import time; end = time.monotonic() + 2\\nwhile time.monotonic() < end: pass'\nsubprocess.run([sys.executable, '-c', busy])\nprint('done')\n";
+    for start in [Start::Cold, Start::Recorded, Start::Warm] {
+        let outcome = run(start, "import threading\nprint('ready', flush=True)\nthreading.Event().wait()\n");
+        assert_eq!((outcome.end, outcome.stdout.head.as_str()), (End::Timeout, "ready\n"));
+        assert!(outcome.wall < Duration::from_secs(30), "{:?}", outcome.wall);
+        assert_eq!(outcome.stack.last().map(|it| it.function.as_str()), Some("wait"), "{:?}", outcome.stack);
+        let outcome = run(start, works);
+        assert_eq!((outcome.end, outcome.stdout.head.as_str()), (End::Exit(0), "done\n"));
+    }
 }
 
 #[test]
