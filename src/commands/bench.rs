@@ -149,7 +149,7 @@ fn check(
     let (session, _) = Session::start(&case.script, &run_args(case, python, args))?;
     let flaky = case.expected.min_rate.is_some();
     let runs = if flaky { FLAKY_RUNS } else { args.runs.into() };
-    let outcomes = session.baseline_runs(runs)?;
+    let outcomes = session.baseline_runs(runs, Start::Cold)?;
     let first = outcomes.first().cloned();
     let found = if flaky {
         Baseline::of_some(&session.specs, outcomes)
@@ -247,7 +247,7 @@ fn run(case: &Case, python: &Interpreter, args: &BenchArgs, printer: Printer) ->
     let over = |tokens: u32| f64::from(tokens) / f64::from(best.max(1));
     let timeout = session.timeout(Duration::ZERO);
     let mut faults: Vec<String> =
-        ideal_fault(session.confirm(ideal, &minimized.measure, timeout, minimized.steadiness.as_ref())?.0)
+        ideal_fault(session.confirm(ideal, &minimized.measure, timeout, minimized.steadiness.as_ref(), 0)?.0)
             .into_iter()
             .collect();
     let text = reduction.program.text();

@@ -4,13 +4,13 @@ use super::session::{Session, quoted};
 use crate::{
     cli::{CheckArgs, Exit, Failure, Printer},
     oracle::{Baseline, Part, summary},
-    runner::End,
+    runner::{End, Start},
 };
 
 pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure> {
     let (session, _) = Session::start(&args.script, &args.run)?;
     session.warn_of_weak_confinement(printer);
-    let outcomes = session.baseline_runs(args.runs.into())?;
+    let outcomes = session.baseline_runs(args.runs.into(), Start::Cold)?;
     for (number, outcome) in outcomes.iter().enumerate() {
         let seconds = outcome.wall.as_secs_f64();
         printer.note(&format!("run {:>2}: {seconds:6.2} s  {}", number + 1, summary(outcome)));

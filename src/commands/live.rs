@@ -1,6 +1,6 @@
 //! The judge that stands between engine and runner: it runs candidates, and what speaks against them.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use minrepro_reducers::{
     evidence::Evidence,
@@ -46,6 +46,8 @@ pub(super) struct Live<'a> {
     pub(super) steadiness: Option<Steadiness>,
     /// Runs the control that the user named.
     pub(super) control: Option<&'a Runner>,
+    /// What was last confirmed by a run in a fresh interpreter.
+    pub(super) confirmed: Option<Arc<[u8]>>,
 }
 
 impl Live<'_> {
@@ -175,7 +177,10 @@ impl Judge for Live<'_> {
         let job = Job { start: Start::Cold, ..self.job(candidate) };
         let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?;
         match outcomes.iter().find(|it| !self.measure.judge(it, self.timeout).is_same()) {
-            None => Ok(None),
+            None => {
+                self.confirmed = Some(Arc::clone(&candidate.bytes));
+                Ok(None)
+            }
             Some(outcome) => {
                 let reason = format!("in a fresh interpreter it ends otherwise: {}", summary(outcome));
                 self.start = Start::Cold;
@@ -196,7 +201,7 @@ impl Judge for Live<'_> {
     fn trace(&mut self, candidate: &Candidate) -> Result<Option<Evidence>, Halt> {
         let sought = match self.measure {
             Measure::Signature(signature) => signature.printed_texts().into(),
-            Measure::Test(_) => std::sync::Arc::default(),
+            Measure::Test(_) => Arc::default(),
         };
         let job = Job { traced: true, sought, idle: None, ..self.job(candidate) };
         let times = self.steadiness.map_or(1, |it| it.patience());

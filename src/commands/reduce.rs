@@ -207,6 +207,7 @@ pub(super) fn minimize(
         grounds,
         steadiness,
         control: session.control.as_ref(),
+        confirmed: None,
     };
     let mut reduction = engine::reduce(copy, passes, &mut judge, journal, &options, &mut |event, tally| {
         if let Event::Commit { program, .. } | Event::Doubted { program, .. } = event {
@@ -238,7 +239,11 @@ pub(super) fn minimize(
         _ => {
             session.runner.set_deadline(None);
             progress.phase("running the result anew");
-            match session.confirm(&reduction.program, &measure, timeout, steadiness.as_ref()) {
+            // The last of the reduction's own confirmations is one of them, if it was of this program.
+            let already = usize::from(
+                judge.confirmed.is_some_and(|it| reduction.program.encode() == Some(it.to_vec())),
+            );
+            match session.confirm(&reduction.program, &measure, timeout, steadiness.as_ref(), already) {
                 Ok(found) => found,
                 Err(error) => {
                     // What was found is written all the same.

@@ -189,8 +189,8 @@ impl Session {
         self.runner.why_cold()
     }
 
-    /// Runs the script as it is: once alone, then the other times at once.
-    pub(super) fn baseline_runs(&self, times: usize) -> Result<Vec<Outcome>, RunError> {
+    /// Runs the script as it is: once alone, then the other times at once, the last of them from where is said.
+    pub(super) fn baseline_runs(&self, times: usize, last: Start) -> Result<Vec<Outcome>, RunError> {
         let is_hang = self.specs.iter().any(Spec::is_hang);
         let first_timeout = if is_hang { FIRST_HANG } else { FIRST_TIMEOUT };
         let first_timeout = self.args.timeout.unwrap_or(first_timeout);
@@ -201,7 +201,11 @@ impl Session {
             _ => None,
         };
         if let Some(timeout) = timeout.filter(|_| times > 1) {
-            outcomes.extend(self.run_times(&self.bytes, times - 1, timeout)?);
+            let mut jobs = vec![Job::new(self.bytes.as_slice().into(), timeout); times - 1];
+            if let Some(job) = jobs.last_mut() {
+                job.start = last;
+            }
+            outcomes.extend(self.runner.run_all(&jobs, &mut |_, _| {})?);
         }
         Ok(outcomes)
     }
@@ -315,13 +319,15 @@ impl Session {
         format!("cd {} && {env}{}", quoted(&folder.to_string_lossy()), self.command_line(file))
     }
 
-    /// Runs a program anew, several times; and where it failed, if that is elsewhere in a library than the script.
+    /// Runs a program anew, several times, those included that it was already; and where it failed, if that is elsewhere in a
+    /// library than the script.
     pub(super) fn confirm(
         &self,
         program: &Program,
         measure: &Measure,
         timeout: Duration,
         steadiness: Option<&Steadiness>,
+        already: usize,
     ) -> Result<(Confirmed, Option<String>), RunError> {
         let bytes =
             encoded(program).map_err(|source| RunError::Scratch { folder: self.script.clone(), source })?;
@@ -331,7 +337,7 @@ impl Session {
             let enough = found.verdict.is_same();
             return Ok((Confirmed { same: found.same, of: found.of, enough }, None));
         }
-        let mut jobs = vec![Job::new(bytes.into(), timeout); RUNS];
+        let mut jobs = vec![Job::new(bytes.into(), timeout); RUNS - already];
         if Cost::of(program).environment.compiler > Compiler::Eager {
             // One run finds nothing that another has compiled.
             jobs[0].variables =
@@ -340,7 +346,7 @@ impl Session {
         let outcomes = self.runner.run_all(&jobs, &mut |_, _| {})?;
         let same = outcomes.iter().filter(|outcome| measure.judge(outcome, timeout).is_same()).count();
         let elsewhere = outcomes.iter().find_map(|outcome| measure.elsewhere(outcome));
-        Ok((Confirmed { same, of: outcomes.len(), enough: false }, elsewhere))
+        Ok((Confirmed { same: same + already, of: RUNS, enough: false }, elsewhere))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     cli::{Exit, Failure, RunnerKind},
     commands::{control, grounds, measure::Measure, precision, stabilize},
     journal::{Journal, Settled},
-    oracle::{Baseline, BaselineError, Signature, Stabilizer, Steadiness, summary},
+    oracle::{Baseline, BaselineError, Signature, Spec, Stabilizer, Steadiness, summary},
     runner::{End, Job, Outcome, RunError, Start},
 };
 
@@ -26,6 +26,8 @@ pub(in crate::commands) struct Settlement {
     pub(in crate::commands) fastest: Duration,
     /// The slowest of those that showed the bug.
     pub(in crate::commands) slowest: Duration,
+    /// Whether it is written down what the script imports.
+    pub(in crate::commands) recorded: bool,
     /// Why all runs are cold, if an earlier session found out.
     pub(in crate::commands) cold: Option<String>,
     /// Whether only what does not show without PyTorch's compiler counts.
@@ -101,6 +103,7 @@ impl Session {
             timeout,
             fastest,
             slowest,
+            recorded: false,
             cold,
             compiled,
             precise,
@@ -141,8 +144,15 @@ impl Session {
         if let Some(settlement) = self.recalled(journal) {
             return Ok(settlement);
         }
-        let outcomes = self.baseline_runs(RUNS)?;
-        let fastest = outcomes.iter().map(|outcome| outcome.wall).min().unwrap_or_default();
+        // One of them writes down what the script imports, for warm runs.
+        let may_be_warm = self.args.runner != RunnerKind::Cold
+            && self.args.test.is_none()
+            && !self.specs.iter().any(Spec::is_hang);
+        let last = if may_be_warm { Start::Recorded } else { Start::Cold };
+        let outcomes = self.baseline_runs(RUNS, last)?;
+        let recorded = may_be_warm && outcomes.len() == RUNS;
+        let cold = outcomes.len() - usize::from(recorded);
+        let fastest = outcomes.iter().take(cold).map(|outcome| outcome.wall).min().unwrap_or_default();
         let mut first = outcomes.first().cloned();
         let mut limit = None;
         let mut flaky = None;
@@ -224,6 +234,8 @@ impl Session {
             timeout,
             fastest,
             slowest,
+            // Under a seed it is another script.
+            recorded: recorded && self.stabilizer().is_none(),
             cold,
             compiled,
             precise,
@@ -275,7 +287,7 @@ impl Session {
 
     /// Finds out from where candidates start: warm, if the script shows the bug that way too and sooner.
     pub(in crate::commands) fn calibrate(&self, settlement: &Settlement) -> Result<Calibration, Failure> {
-        let Settlement { measure, timeout, fastest, cold, .. } = settlement;
+        let Settlement { measure, timeout, fastest, recorded, cold, .. } = settlement;
         let mut reason = cold.clone();
         if self.args.runner == RunnerKind::Cold {
             reason = Some("asked for".to_owned());
@@ -290,7 +302,8 @@ impl Session {
         // The first of the warm runs starts what the others are forked from, and fills caches.
         for (index, start) in [Start::Recorded, Start::Warm, Start::Warm, Start::Warm].into_iter().enumerate()
         {
-            if reason.is_none() && (index < 3 || !is_worth_it(warm)) {
+            let is_done = start == Start::Recorded && *recorded;
+            if reason.is_none() && !is_done && (index < 3 || !is_worth_it(warm)) {
                 let outcome = self.run_from(start, *timeout)?;
                 reason = self.runner.why_cold().or_else(|| {
                     let is_same = measure.judge(&outcome, *timeout).is_same();
