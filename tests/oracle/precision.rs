@@ -1,6 +1,6 @@
 //! How far numbers are from double precision, by real PyTorch.
 
-use std::fs;
+use std::{fs, io::Write};
 
 use minrepro_reducers::{
     grounds::Telling,
@@ -26,7 +26,7 @@ fn double_precision_is_of_the_same_random_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let told = |name: &str, text: &str| {
         let file = folder.path().join(name);
-        fs::write(&file, text).unwrap();
+        fs::File::create_new(&file).unwrap().write_all(text.as_bytes()).unwrap();
         let output = command(&python).arg(file).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{stderr}");

@@ -26,8 +26,9 @@ pub(in crate::commands) struct Settlement {
     pub(in crate::commands) fastest: Duration,
     /// The slowest of those that showed the bug.
     pub(in crate::commands) slowest: Duration,
-    /// Whether it is written down what the script imports.
-    pub(in crate::commands) recorded: bool,
+    /// From where the first of the runs starts that lead to warm ones: recorded, unless it is written down what the script
+    /// imports.
+    pub(in crate::commands) next: Start,
     /// Why all runs are cold, if an earlier session found out.
     pub(in crate::commands) cold: Option<String>,
     /// Whether only what does not show without PyTorch's compiler counts.
@@ -103,7 +104,7 @@ impl Session {
             timeout,
             fastest,
             slowest,
-            recorded: false,
+            next: Start::Recorded,
             cold,
             compiled,
             precise,
@@ -235,7 +236,7 @@ impl Session {
             fastest,
             slowest,
             // Under a seed it is another script.
-            recorded: recorded && self.stabilizer().is_none(),
+            next: if recorded && self.stabilizer().is_none() { Start::Warm } else { Start::Recorded },
             cold,
             compiled,
             precise,
@@ -287,7 +288,7 @@ impl Session {
 
     /// Finds out from where candidates start: warm, if the script shows the bug that way too and sooner.
     pub(in crate::commands) fn calibrate(&self, settlement: &Settlement) -> Result<Calibration, Failure> {
-        let Settlement { measure, timeout, fastest, recorded, cold, .. } = settlement;
+        let Settlement { measure, timeout, fastest, next, cold, .. } = settlement;
         let mut reason = cold.clone();
         if self.args.runner == RunnerKind::Cold {
             reason = Some("asked for".to_owned());
@@ -302,7 +303,7 @@ impl Session {
         // The first of the warm runs starts what the others are forked from, and fills caches.
         for (index, start) in [Start::Recorded, Start::Warm, Start::Warm, Start::Warm].into_iter().enumerate()
         {
-            let is_done = start == Start::Recorded && *recorded;
+            let is_done = index == 0 && *next == Start::Warm;
             if reason.is_none() && !is_done && (index < 3 || !is_worth_it(warm)) {
                 let outcome = self.run_from(start, *timeout)?;
                 reason = self.runner.why_cold().or_else(|| {
