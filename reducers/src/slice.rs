@@ -136,6 +136,42 @@ impl<'a> Slicer<'a> {
     }
 
     /// Keeps what makes a variable.
+    /// Keeps what starts the functions of the failure that none of its frames calls: those of tasks and of threads. What
+    /// they work with is handed to them there.
+    pub(crate) fn keep_starts(&mut self) {
+        let outline = self.outline;
+        let function_of = |frame: &Frame| outline.function_of(outline.on_line(frame.line)?);
+        let Evidence { failure, causes, .. } = self.evidence;
+        // The first of them is called by none.
+        let mut called: HashSet<usize> = failure.iter().skip(1).filter_map(function_of).collect();
+        let firsts = [failure].into_iter().chain(causes).filter_map(|frames| function_of(frames.first()?));
+        let mut left: Vec<usize> = firsts.collect();
+        while let Some(function) = left.pop() {
+            if !called.insert(function) {
+                continue;
+            }
+            let def = outline.statements[function].range;
+            let variables = &outline.program.scopes().variables;
+            let uses = variables
+                .iter()
+                .filter(|it| it.bindings.iter().any(|it| it.statement == def))
+                .flat_map(|it| &it.uses)
+                .filter(|it| !def.contains_range(it.range));
+            for start in uses.filter_map(|it| self.executed(it.statement)).collect::<Vec<_>>() {
+                self.keep(start);
+                let around = outline.function_of(start);
+                left.extend(around);
+                for beside in around.into_iter().flat_map(|it| outline.within(it)) {
+                    let is_body =
+                        outline.statements[beside].is_executed && outline.function_of(beside) == around;
+                    if self.depth == Depth::Full && is_body {
+                        self.keep(beside);
+                    }
+                }
+            }
+        }
+    }
+
     pub(crate) fn keep_variable(&mut self, variable: usize) {
         self.todo.push(Need::Variable(variable));
         self.settle();

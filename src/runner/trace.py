@@ -16,6 +16,7 @@ MADE = 50  # times that a statement comes by whose objects are remembered as it 
 OBJECTS = 2_000  # such objects
 INSIDE = 12  # frames of foreign code, innermost first, whose arguments are looked at
 PARTS = 6  # of their arguments that are written out
+CAUSES = 20  # exceptions beneath one, by cause or in a group, whose frames are looked at
 IS_INLINING = sys.version_info >= (3, 12)  # whether comprehensions have no frames of their own
 
 
@@ -366,13 +367,17 @@ class Tracer:
         return any(sought in text for sought in self.sought)
 
     def causes_of(self, error):
-        """The frames of an exception, and of those that it came from, each on its own."""
+        """The frames of an exception, and of those that it came from or that it holds, each on its own."""
         causes = []
         seen = set()
-        while error is not None and id(error) not in seen:
-            seen.add(id(error))
-            causes.append(self.frames(error.__traceback__))
-            error = error.__cause__ or error.__context__
+        left = [error]
+        while left and len(seen) < CAUSES:
+            error = left.pop(0)
+            if isinstance(error, BaseException) and id(error) not in seen:
+                seen.add(id(error))
+                causes.append(self.frames(error.__traceback__))
+                held = getattr(error, "exceptions", ())
+                left += [error.__cause__ or error.__context__, *(held if isinstance(held, tuple) else ())]
         return causes
 
     def listen(self):

@@ -37,6 +37,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             for statement in evidence.frames().filter_map(|frame| outline.on_line(frame.line)) {
                 slicer.keep(statement);
             }
+            slicer.keep_starts();
             let text = slicer.text().and_then(|text| tidied(cx.program, text));
             if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
                 out.propose(edits, Prior::Even, "all that the failure does not hang on");
@@ -85,6 +86,40 @@ class Stack:
 stack = Stack()
 stack.push(1)
 stack.pop()
+";
+        assert!(texts.iter().any(|it| it == expected), "{}", texts.join("or\n"));
+    }
+
+    #[test]
+    fn tasks_stay_with_what_starts_them() {
+        let text = "\
+import asyncio
+sizes = {}
+async def work(name):
+    return sizes[name]  # fails
+async def other(name):
+    return name
+async def main():
+    print('begins')
+    async with asyncio.TaskGroup() as group:  # fails
+        group.create_task(other('a'))
+        group.create_task(work('a'))
+asyncio.run(main())  # fails
+";
+        let program = Program::parse(text).unwrap();
+        let mut evidence = evidence(text);
+        evidence.causes = vec![evidence.failure.split_off(2)];
+        let proposals = KEEP_SLICE.proposals_with(&program, Some(&evidence), &Gaps::default());
+        let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let expected = "\
+import asyncio
+sizes = {}
+async def work(name):
+    return sizes[name]
+async def main():
+    async with asyncio.TaskGroup() as group:
+        group.create_task(work('a'))
+asyncio.run(main())
 ";
         assert!(texts.iter().any(|it| it == expected), "{}", texts.join("or\n"));
     }
