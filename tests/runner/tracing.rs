@@ -310,6 +310,11 @@ fn causes_exits_and_broken_scripts() {
             assert_eq!(traced.exception.as_ref().unwrap().chain.len(), 1);
         },
     );
+    let group = "class Group(Exception):\n    exceptions = ()\ngroup = Group()\nfor n in (1, 2):\n    try: int('x' * n)\n    except ValueError as error: group.exceptions += (error,)\nraise group\n";
+    on_all(group, |_, _, evidence| {
+        let lines: Vec<u32> = evidence.unwrap().causes.iter().map(|it| it[0].line).collect();
+        assert_eq!(lines, [5, 5]);
+    });
     on_all("import sys\nsys.exit(3)\n", |_, traced, evidence| {
         assert_eq!(traced.end, End::Exit(3));
         assert!(evidence.unwrap().failure.is_empty());
