@@ -2,6 +2,8 @@
 //! "Program Slicing" (IEEE TSE 1984), restricted to what was executed, as Agrawal and Horgan do (PLDI 1990); but by names,
 //! attributes by name alone, so it is a guess that a run has to confirm. Called by the passes that use evidence.
 
+mod values;
+
 use std::collections::{BTreeMap, HashSet};
 
 use crate::{
@@ -135,7 +137,6 @@ impl<'a> Slicer<'a> {
         self.settle();
     }
 
-    /// Keeps what makes a variable.
     /// Keeps what starts the functions of the failure that none of its frames calls: those of tasks and of threads. What
     /// they work with is handed to them there.
     pub(crate) fn keep_starts(&mut self) {
@@ -172,6 +173,7 @@ impl<'a> Slicer<'a> {
         }
     }
 
+    /// Keeps what makes a variable.
     pub(crate) fn keep_variable(&mut self, variable: usize) {
         self.todo.push(Need::Variable(variable));
         self.settle();
@@ -349,51 +351,6 @@ impl<'a> Slicer<'a> {
         }
     }
 
-    /// What stands for the calls in a statement of functions that are not in the traceback: what they returned.
-    pub(crate) fn results(&self, index: usize) -> Vec<Edit> {
-        let mut edits: Vec<Edit> = Vec::new();
-        for &(range, function) in &self.outline.statements[index].results {
-            let is_inside = edits.iter().any(|it| it.range.contains_range(range));
-            if let Some(value) = self.value_of(function).filter(|_| !is_inside) {
-                edits.push(Edit::replace(range, value));
-            }
-        }
-        let function = self.outline.function_of(index);
-        let fails_here = |it: &Frame| self.outline.on_line(it.line) == Some(index);
-        if let Some((_, frame)) = self.values.iter().find(|it| it.0 == function && fails_here(it.1)) {
-            for (range, value) in self.outline.paths_in(self.outline.own_range(index), frame) {
-                let is_inside = edits.iter().any(|it| it.range.contains_range(range));
-                // Where all that changes objects is kept, an object as it was made does not stand for what it became.
-                let is_rough = frame.rough.contains(self.outline.program.slice(range));
-                if !is_inside && value.len() <= LONG && (self.depth != Depth::Full || !is_rough) {
-                    edits.push(Edit::replace(range, value));
-                }
-            }
-        }
-        edits
-    }
-
-    /// What a function returned, if it is not in the traceback.
-    fn value_of(&self, function: usize) -> Option<String> {
-        if self.which == Values::Variables {
-            return None;
-        }
-        let line = self.outline.line_of(self.outline.statements[function].range.start());
-        // What returns nothing is called for what it does.
-        let value = self.evidence.returned.get(&line).filter(|it| *it != "None")?;
-        if self.evidence.varying.contains(&line) {
-            // What it returned last it returned to one of its callers.
-            let calls = self.outline.statements.iter().flat_map(|it| &it.results);
-            if self.which == Values::Steady || calls.filter(|it| it.1 == function).nth(1).is_some() {
-                return None;
-            }
-        }
-        let fails_within =
-            |it: usize| it == function || self.outline.ancestors(it).any(|around| around == function);
-        let is_failing = self.values.iter().any(|(it, _)| it.is_some_and(fails_within));
-        (!self.values.is_empty() && !is_failing && value.len() <= LONG).then(|| value.clone())
-    }
-
     /// Whether a statement of a class is kept with it, whoever asks: methods that nothing names are called by a library.
     fn is_wanted_in_class(&self, index: usize) -> bool {
         let statement = &self.outline.statements[index];
@@ -488,76 +445,6 @@ impl<'a> Slicer<'a> {
 
     fn executed(&self, range: TextRange) -> Option<usize> {
         self.outline.at(range).filter(|&it| self.outline.statements[it].is_executed)
-    }
-
-    /// What stands for the body of a function that is not in the traceback, and the value that it returned.
-    fn stub(&self, index: usize) -> Option<(Edit, String)> {
-        let AnyNodeRef::StmtFunctionDef(def) = self.outline.statements[index].node else { return None };
-        let value = self.value_of(index)?;
-        let body = TextRange::new(def.body.first()?.start(), def.body.last()?.end());
-        Some((Edit::replace(body, format!("return {value}")), value))
-    }
-
-    /// What a loop that failed turns over, cut to the turn that failed.
-    fn failing_turn(&self, index: usize) -> Option<Edit> {
-        let AnyNodeRef::StmtFor(stmt) = self.outline.statements[index].node else { return None };
-        let function = self.outline.function_of(index);
-        let values = &self.values.iter().find(|(it, _)| *it == function)?.1;
-        // What a cause ended may have gone on after it: a loop that tries again, say.
-        if !self.evidence.failure.contains(values) {
-            return None;
-        }
-        let is_failing = self
-            .outline
-            .on_line(values.line)
-            .is_some_and(|it| self.outline.ancestors(it).any(|around| around == index));
-        let value = |expr: &Expr| match expr {
-            Expr::Name(it) => values.values.get(it.id.as_str()).cloned(),
-            _ => None,
-        };
-        let turn = match &*stmt.target {
-            Expr::Tuple(it) => {
-                let parts: Option<Vec<String>> = it.elts.iter().map(value).collect();
-                format!("[({})]", parts?.join(", "))
-            }
-            target => format!("[{}]", value(target)?),
-        };
-        (is_failing && !stmt.is_async).then(|| Edit::replace(stmt.iter.range(), turn))
-    }
-
-    /// The statement that makes a variable, what can stand for it, the value in that, and whether it is rough.
-    fn value_for(&self, variable: &Variable) -> Option<(usize, String, String, bool)> {
-        let at = self.outline.at(variable.bindings.first()?.statement)?;
-        let function = match variable.scope {
-            ScopeKind::Module => None,
-            ScopeKind::Function => Some(self.outline.function_of(at)?),
-            ScopeKind::Class | ScopeKind::Comprehension => return None,
-        };
-        let (_, frame) = self.values.iter().find(|(it, _)| *it == function)?;
-        let value = frame.values.get(variable.name.as_str())?;
-        let mut first = None;
-        for binding in &variable.bindings {
-            let Some(statement) = self.executed(binding.statement) else { continue };
-            let is_plain = match self.outline.statements[statement].node {
-                AnyNodeRef::StmtAssign(it) => matches!(it.targets.as_slice(), [Expr::Name(_)]),
-                AnyNodeRef::StmtAnnAssign(it) => matches!(*it.target, Expr::Name(_)),
-                AnyNodeRef::StmtAugAssign(_) => true,
-                _ => false,
-            };
-            if !is_plain {
-                return None;
-            }
-            first.get_or_insert(statement);
-        }
-        let statement = first?;
-        // A value that is written out already stays as it is written.
-        if self.outline.statements[statement].reads.is_empty() {
-            return None;
-        }
-        let text = format!("{} = {value}", variable.name);
-        let old = self.outline.statements[statement].range.len();
-        (text.len() <= usize::from(old).max(LONG) && !names_of(value).contains(&variable.name.to_string()))
-            .then(|| (statement, text, value.clone(), frame.rough.contains(variable.name.as_str())))
     }
 
     fn grow_by_attribute(&mut self, name: &Name) {

@@ -23,8 +23,8 @@ pub(super) struct Repeated {
     pub(super) seconds: f64,
 }
 
-/// Runs each job until it is decided, all that are open at once, and each as often at once as it takes at least, where
-/// workers would be idle, as a refusal takes.
+/// Runs each job until it is decided, all that are open at once; each as often at once as it takes at least, or, where workers
+/// would be idle, as often as a refusal takes.
 pub(super) fn repeated(
     runner: &Runner,
     jobs: &[Job],

@@ -44,6 +44,11 @@ pub(in crate::commands) struct Settlement {
 }
 
 impl Settlement {
+    fn of(settled: Settled, measure: Measure, timeout: Duration, next: Start, is_fresh: bool) -> Self {
+        let Settled { fastest, wall: slowest, cold, compiled, precise, grounds, flaky, .. } = settled;
+        Self { measure, timeout, fastest, slowest, next, cold, compiled, precise, grounds, flaky, is_fresh }
+    }
+
     /// For how long a candidate may do nothing but wait: what waits for longer than the script as given ran at all waits for
     /// what never comes. `None` where that is the bug, or where a test of the user's is what runs.
     pub(in crate::commands) fn idle(&self) -> Option<Duration> {
@@ -92,26 +97,11 @@ impl Session {
             (None, Some(test)) => Measure::Test(test.clone()),
             _ => return None,
         };
-        let Settled { fastest, wall: slowest, cold, compiled, precise, grounds, flaky, stabilizer, .. } =
-            settled;
-        if let Some(stabilizer) = stabilizer {
+        if let Some(stabilizer) = settled.stabilizer.clone() {
             let bytes = stabilize::again(self, &stabilizer);
             self.keep_stabilizer(stabilizer, bytes);
         }
-        let is_fresh = false;
-        Some(Settlement {
-            measure,
-            timeout,
-            fastest,
-            slowest,
-            next: Start::Recorded,
-            cold,
-            compiled,
-            precise,
-            grounds,
-            flaky,
-            is_fresh,
-        })
+        Some(Settlement::of(settled, measure, timeout, Start::Recorded, false))
     }
 
     /// The base of the reduction, by a seed if that makes the bug show each time; else with how candidates are to be tested.
@@ -228,22 +218,10 @@ impl Session {
             cold: cold.clone(),
         };
         // Where the journal can not be written, the engine will say so.
-        let _ = journal.settle(settled);
-        let (slowest, is_fresh) = (wall, true);
-        Ok(Settlement {
-            measure,
-            timeout,
-            fastest,
-            slowest,
-            // Under a seed it is another script.
-            next: if recorded && self.stabilizer().is_none() { Start::Warm } else { Start::Recorded },
-            cold,
-            compiled,
-            precise,
-            grounds,
-            flaky,
-            is_fresh,
-        })
+        let _ = journal.settle(settled.clone());
+        // Under a seed it is another script.
+        let next = if recorded && self.stabilizer().is_none() { Start::Warm } else { Start::Recorded };
+        Ok(Settlement::of(settled, measure, timeout, next, true))
     }
 
     /// Looks for a seed under which the bug shows each time, and keeps it for all that follows.

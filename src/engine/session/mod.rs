@@ -161,7 +161,7 @@ impl<'a> Session<'a> {
             return Ok(true);
         }
         let Plan::Candidate(candidate) = self.base.itself() else { return Ok(true) };
-        let Some(doubt) = self.judge.confirm(&candidate).map_err(Stop::Halted)? else {
+        let Some(retraction) = self.judge.confirm(&candidate).map_err(Stop::Halted)? else {
             self.confirmed = (Arc::clone(&self.base.program), self.commits.len());
             return Ok(true);
         };
@@ -169,7 +169,7 @@ impl<'a> Session<'a> {
         self.commits.truncate(self.confirmed.1);
         self.last_success = self.tally.runs;
         self.foreseen.clear();
-        let (reason, noted) = match doubt {
+        let (reason, noted) = match retraction {
             Retraction::Accepted(reason) => {
                 self.verdicts.retain(|_, verdict| !verdict.is_same());
                 let noted = self.journal.doubt(&candidate.key);
