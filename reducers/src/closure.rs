@@ -46,6 +46,11 @@ impl<'a> Statements<'a> {
         self.by_range.get(&(statement.start(), statement.end())).copied()
     }
 
+    /// The statement that stands after another, in the same suite.
+    pub fn next(&self, place: Removal) -> Option<TextRange> {
+        self.program.lists()[place.list as usize].items.get(place.item as usize + 1).copied()
+    }
+
     /// The attributes that the program defines, by name; those with a meaning to the interpreter are left out.
     pub fn attributes(&self) -> BTreeMap<&'a str, Attribute> {
         let mut found: BTreeMap<&str, Attribute> = BTreeMap::new();

@@ -26,6 +26,9 @@ pub struct Evidence {
     /// What functions of libraries were called for what they do, by line: the call with values in place of variables.
     #[serde(with = "pairs", default)]
     pub done: BTreeMap<u32, String>,
+    /// Calls of PyTorch's functions that were under way beneath the program's frames, the likeliest to fail first.
+    #[serde(default)]
+    pub calls: Vec<Call>,
     /// The program's own frames of the failure, outermost first; empty if it caught its failure.
     pub failure: Vec<Frame>,
     /// Those of the exceptions that it was raised from or while handling, the nearest first.
@@ -42,6 +45,17 @@ impl Evidence {
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
         self.failure.iter().chain(self.causes.iter().flatten()).filter(|frame| !frame.compiled)
     }
+}
+
+/// A call of a function of a library, as expressions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// What is called.
+    pub called: String,
+    /// Its arguments, with commas between them.
+    pub arguments: String,
+    /// Whether it was being compiled.
+    pub compiled: bool,
 }
 
 /// A frame of the failure.

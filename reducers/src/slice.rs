@@ -26,6 +26,32 @@ use crate::{
 /// Up to so many characters a value may stand for what made it, however short that is.
 const LONG: usize = 240;
 
+/// Special methods that every object has.
+const OF_ALL_OBJECTS: [&str; 22] = [
+    "__class__",
+    "__delattr__",
+    "__dir__",
+    "__eq__",
+    "__format__",
+    "__ge__",
+    "__getattribute__",
+    "__gt__",
+    "__hash__",
+    "__init__",
+    "__init_subclass__",
+    "__le__",
+    "__lt__",
+    "__ne__",
+    "__new__",
+    "__reduce__",
+    "__reduce_ex__",
+    "__repr__",
+    "__setattr__",
+    "__sizeof__",
+    "__str__",
+    "__subclasshook__",
+];
+
 /// How much of the functions that are kept is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
@@ -70,6 +96,7 @@ pub(crate) struct Slicer<'a> {
     kept: Vec<bool>,
     variables: HashSet<usize>,
     attributes: HashSet<Name>,
+    changes: HashSet<usize>,
     /// Whether attributes count only in what is kept anyway: all objects are made anew, by names.
     is_anew: bool,
     /// Values that variables are given in place of what made them: those of each frame of the failure, by its function.
@@ -81,6 +108,8 @@ pub(crate) struct Slicer<'a> {
 
 enum Need {
     Statement(usize),
+    /// A statement that changes something, and the calls by which it is come to.
+    Change(usize),
     Variable(usize),
     Attribute(Name),
 }
@@ -101,6 +130,7 @@ impl<'a> Slicer<'a> {
             kept: vec![false; outline.statements.len()],
             variables: HashSet::new(),
             attributes: HashSet::new(),
+            changes: HashSet::new(),
             is_anew: false,
             values: Vec::new(),
             which: Values::Made,
@@ -151,14 +181,7 @@ impl<'a> Slicer<'a> {
             if !called.insert(function) {
                 continue;
             }
-            let def = outline.statements[function].range;
-            let variables = &outline.program.scopes().variables;
-            let uses = variables
-                .iter()
-                .filter(|it| it.bindings.iter().any(|it| it.statement == def))
-                .flat_map(|it| &it.uses)
-                .filter(|it| !def.contains_range(it.range));
-            for start in uses.filter_map(|it| self.executed(it.statement)).collect::<Vec<_>>() {
+            for start in self.uses_of(function) {
                 self.keep(start);
                 let around = outline.function_of(start);
                 left.extend(around);
@@ -283,6 +306,7 @@ impl<'a> Slicer<'a> {
         while let Some(need) = self.todo.pop() {
             match need {
                 Need::Statement(index) if !self.kept[index] => self.grow_by_statement(index),
+                Need::Change(index) if self.changes.insert(index) => self.grow_by_change(index),
                 Need::Variable(index) if self.variables.insert(index) => self.grow_by_variable(index),
                 Need::Attribute(name) if self.attributes.insert(name.clone()) => {
                     self.grow_by_attribute(&name);
@@ -315,7 +339,7 @@ impl<'a> Slicer<'a> {
         let failed = self.gaps.lines.iter().any(|line| self.outline.own_text(index).contains(line.as_str()));
         if failed {
             let changes: Vec<usize> = statement.reads.iter().flat_map(|it| self.changes(it.0)).collect();
-            self.todo.extend(changes.into_iter().map(Need::Statement));
+            self.todo.extend(changes.into_iter().map(Need::Change));
         }
         match statement.node {
             AnyNodeRef::StmtFunctionDef(_) | AnyNodeRef::StmtClassDef(_) if failed => {
@@ -351,15 +375,34 @@ impl<'a> Slicer<'a> {
         }
     }
 
-    /// Whether a statement of a class is kept with it, whoever asks: methods that nothing names are called by a library.
+    /// Keeps a change; where it is made by a function, what calls that for what it does, or decorates with it.
+    fn grow_by_change(&mut self, index: usize) {
+        self.todo.push(Need::Statement(index));
+        let outline = self.outline;
+        for function in outline.ancestors(index) {
+            let AnyNodeRef::StmtFunctionDef(_) = outline.statements[function].node else { continue };
+            for used in self.uses_of(function) {
+                if matches!(
+                    outline.statements[used].node,
+                    AnyNodeRef::StmtExpr(_) | AnyNodeRef::StmtFunctionDef(_) | AnyNodeRef::StmtClassDef(_)
+                ) {
+                    self.todo.push(Need::Change(used));
+                }
+            }
+        }
+    }
+
+    /// Whether a statement of a class is kept with it, whoever asks: methods that nothing names are called by a library. What
+    /// all objects have not may be asked for without being called.
     fn is_wanted_in_class(&self, index: usize) -> bool {
         let statement = &self.outline.statements[index];
         let is_special = |name: &str| name.starts_with("__") && name.ends_with("__");
+        let is_protocol = |name: &str| is_special(name) && !OF_ALL_OBJECTS.contains(&name);
         statement.is_executed
             && match statement.node {
                 AnyNodeRef::StmtFunctionDef(def) => {
-                    (is_special(&def.name) || !self.outline.attributes.contains(&def.name.id))
-                        && self.is_entered(index)
+                    let is_called = is_special(&def.name) || !self.outline.attributes.contains(&def.name.id);
+                    is_protocol(&def.name) || (is_called && self.is_entered(index))
                 }
                 AnyNodeRef::StmtAssign(it) => {
                     self.depth == Depth::Full
@@ -393,7 +436,7 @@ impl<'a> Slicer<'a> {
                 self.keep_names_of(&value);
                 if self.depth != Depth::Thin && is_rough {
                     let changes = self.changes(index);
-                    self.todo.extend(changes.into_iter().map(Need::Statement));
+                    self.todo.extend(changes.into_iter().map(Need::Change));
                 }
             }
             return;
@@ -410,7 +453,7 @@ impl<'a> Slicer<'a> {
         let is_import = variable.bindings.iter().all(|it| it.kind == BindingKind::Import);
         if self.depth != Depth::Thin && !(self.is_anew && is_import) {
             let changes = self.changes(index);
-            self.todo.extend(changes.into_iter().map(Need::Statement));
+            self.todo.extend(changes.into_iter().map(Need::Change));
         }
     }
 
@@ -441,6 +484,15 @@ impl<'a> Slicer<'a> {
             }
         }
         found
+    }
+
+    /// The executed statements that use a function's name, its own left out.
+    fn uses_of(&self, function: usize) -> Vec<usize> {
+        let def = self.outline.statements[function].range;
+        let variables = &self.outline.program.scopes().variables;
+        let own = variables.iter().filter(|it| it.bindings.iter().any(|it| it.statement == def));
+        let uses = own.flat_map(|it| &it.uses).filter(|it| !def.contains_range(it.range));
+        uses.filter_map(|it| self.executed(it.statement)).collect()
     }
 
     fn executed(&self, range: TextRange) -> Option<usize> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     cost::Cost,
     edit::EditSet,
-    evidence::{Evidence, Frame, Gaps},
+    evidence::{Call, Evidence, Frame, Gaps},
     pass::{Pass, Proposal, Stage},
     syntax::Program,
 };
@@ -75,7 +75,8 @@ pub(crate) fn check_example(pass: &Pass) {
 
 /// Evidence as comments on the lines of a text tell it: `# not executed`, and `# fails` or `# fails with x: 1; y: 2` on the
 /// lines of the traceback, the inner ones first; `# compiled` likewise on those that were being
-/// compiled; `# called with x: 1` and `# returned 1` on the lines of functions; `# done f(1)` on those of calls; `# goes back with x: 1` on those of the forward call, the inner
+/// compiled; `# called with x: 1` and `# returned 1` on the lines of functions; `# done f(1)` on those of calls; `# under way f(1)`
+/// and `# under way, compiled f(1)` on any; `# goes back with x: 1` on those of the forward call, the inner
 /// ones first. All functions were entered.
 pub(crate) fn evidence(text: &str) -> Evidence {
     let mut evidence = Evidence::default();
@@ -94,6 +95,12 @@ pub(crate) fn evidence(text: &str) -> Evidence {
         }
         if let Some((_, call)) = content.split_once("# done ") {
             evidence.done.insert(line, call.to_owned());
+        }
+        for (mark, compiled) in [("# under way ", false), ("# under way, compiled ", true)] {
+            let call = content.split_once(mark).and_then(|(_, call)| call.strip_suffix(')')?.split_once('('));
+            let call = call.map(|(called, arguments)| (called.to_owned(), arguments.to_owned()));
+            let call = call.map(|(called, arguments)| Call { called, arguments, compiled });
+            evidence.calls.extend(call);
         }
         if let Some((_, values)) = content.split_once("# called") {
             evidence.arguments.insert(line, pairs(values));

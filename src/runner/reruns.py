@@ -148,7 +148,7 @@ def run_recorded(tracer, error, seconds):
         frame["results"] = {text: value for text, value in json.loads(told).items() if text in own}
 
 
-def run_eagerly(tracer, code, lines, forward):
+def run_eagerly(tracer, code, lines, beneath, forward):
     """Runs a script once more without compiling anything, and adds what that shows."""
     torch = sys.modules["torch"]
     os.environ["TORCHDYNAMO_DISABLE"] = "1"
@@ -159,7 +159,7 @@ def run_eagerly(tracer, code, lines, forward):
     watched = list(lines) + list(forward)
     for line in forward:
         watched += tracer.source.rest_of(line)
-    eager.watch(watched)
+    eager.watch(watched, beneath)
     run_again(eager, code, eager.namespace)
     tracer.add(eager, lines, forward)
 

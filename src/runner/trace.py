@@ -2,8 +2,8 @@
 
 Called as `python trace.py OUT SOUGHT SCRIPT ARGS...`; OUT gets one JSON object. SOUGHT is a JSON list of texts: where one
 of them is printed by a script that does not fail, that counts as its failure. Needs CPython 3.8 or later. What the
-script prints and how it ends stays as it is. It stands behind `values.py`, `sources.py` and `reruns.py`,
-in one file with them.
+script prints and how it ends stays as it is. It stands behind `values.py`, `sources.py`, `beneath.py` and
+`reruns.py`, in one file with them.
 """
 
 import os
@@ -14,8 +14,6 @@ RAISED = 500  # exceptions that are remembered
 CALLS = 200  # calls of one function whose values are looked at
 MADE = 50  # times that a statement comes by whose objects are remembered as it made them
 OBJECTS = 2_000  # such objects
-INSIDE = 12  # frames of foreign code, innermost first, whose arguments are looked at
-PARTS = 6  # of their arguments that are written out
 CAUSES = 20  # exceptions beneath one, by cause or in a group, whose frames are looked at
 IS_INLINING = sys.version_info >= (3, 12)  # whether comprehensions have no frames of their own
 
@@ -42,6 +40,8 @@ class Tracer:
         self.raised = {}  # id -> (exception, what had been returned when it was raised)
         self.turns = {}  # id of a frame -> (frame, line, what its comprehensions turned over when an exception came)
         self.failure = []
+        self.beneath = []  # the frames of foreign code beneath the last frames that were written down, innermost first
+        self.calls = []  # calls of PyTorch's functions there: what is called, its arguments, whether that was compiled
         self.causes = []
         self.forward = []
         self.namespace = {}
@@ -52,6 +52,8 @@ class Tracer:
         self.is_let_alone = False  # whether PyTorch's compiler knows that this is not to be compiled
         self.graded = set()  # watched lines that were seen with gradients
         self.seen = {}  # watched line -> the frame when it first came there
+        self.watched_beneath = None  # a file of a library, and the line in it that is watched
+        self.times_beneath = 0  # how often that came by
 
     def line(self, frame, line):
         if not self.is_let_alone and "torch" in sys.modules:
@@ -209,7 +211,8 @@ class Tracer:
             self.call(sys._getframe(1))
 
         def on_line(code, line):
-            if not self.is_own(code) or not self.line(sys._getframe(1), line):
+            look = self.line if self.is_own(code) else self.come_by if self.is_watched(code) else None
+            if look is None or not look(sys._getframe(1), line):
                 return own.DISABLE
 
         def on_return(code, offset, value):
@@ -257,7 +260,14 @@ class Tracer:
                 self.leave(frame, arg)
             return on_event
 
+        def on_event_beneath(frame, event, arg):
+            if event == "line" and self.is_watched(frame.f_code):
+                self.come_by(frame, frame.f_lineno)
+            return on_event_beneath
+
         def on_call(frame, event, arg):
+            if event == "call" and self.is_watched(frame.f_code):
+                return on_event_beneath
             if event != "call" or not self.is_own(frame.f_code):
                 return None
             self.line(frame, frame.f_lineno)
@@ -272,6 +282,8 @@ class Tracer:
         """Notes the frames of a failure that are the script's, and of those that it came from."""
         self.goes_back = is_backward(traceback)
         self.failure = self.frames(traceback)
+        # Where it is the history of a tensor that fails, a new tensor does not stand for one.
+        self.calls = [] if self.goes_back else [call + [False] for call in under_way(self, self.beneath)]
         self.causes = self.causes_of(error)[1:]
         seen = set()
         while error is not None and id(error) not in seen:
@@ -316,8 +328,9 @@ class Tracer:
                     frames.append(dict(self.frame(part, line, names), place=place, inside=[]))
             elif frames:
                 frames[-1]["inside"].insert(0, frame)
+        self.beneath = frames[-1]["inside"] if frames else []
         for own in frames:
-            own["inside"] = self.given_to(own["inside"])
+            own["inside"] = given_to(self, own["inside"])
         return frames
 
     def parts(self, frame, line, place):
@@ -330,20 +343,6 @@ class Tracer:
             parts.append((part, node.lineno, [node.lineno, node.col_offset, node.end_lineno, node.end_col_offset]))
             part = Turn(frame, node, values)
         return parts + [(part, line, place)]
-
-    def given_to(self, frames):
-        """What foreign functions, the innermost first, were given: objects and rows that can be written."""
-        writer = Writer(self)
-        writer.keeps_leaves = True
-        texts = {}
-        for frame in frames[:INSIDE]:
-            code = frame.f_code
-            for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
-                value = frame.f_locals.get(name)
-                if value is not None and not isinstance(value, (bool, int, float, complex, type)) and not callable(value):
-                    texts[writer.text(value)] = None
-        texts.pop(None, None)
-        return list(texts)[:PARTS]
 
     def printed(self, text):
         """Notes who printed a text that holds what is sought, and the exceptions that it may tell of."""
@@ -440,20 +439,42 @@ class Tracer:
         return values
 
     def compiled(self, error):
-        """The script's lines that were being compiled when it failed, outermost first."""
+        """The script's lines that were being compiled when it failed, outermost first; and where in the file of a library,
+        if it was there.
+        """
         import re
 
-        lines = []
+        lines, beneath = [], None
         while error is not None:
             _, mark, stack = str(error).rpartition("from user code:")
             found = re.findall(r'File "([^"]+)", line (\d+)', stack) if mark else []
             lines = [int(line) for file, line in found if file == self.script] or lines
+            if found:
+                beneath = (found[-1][0], int(found[-1][1])) if found[-1][0] != self.script else None
             error = error.__cause__ or error.__context__
-        return lines
+        return lines, beneath
 
-    def watch(self, lines):
-        """Takes down what the statements on these lines read, when the script comes by."""
+    def watch(self, lines, beneath):
+        """Takes down what the statements on these lines read, when the script comes by; and calls on one of a library."""
         self.watched = {line: self.source.reads(line) for line in lines}
+        self.watched_beneath = beneath
+
+    def is_watched(self, code):
+        return self.watched_beneath is not None and code.co_filename == self.watched_beneath[0]
+
+    def come_by(self, frame, line):
+        """Takes down the calls on a line of a library, those that came last first; tells whether to go on."""
+        if line != self.watched_beneath[1]:
+            return False
+        self.times_beneath += 1
+        if self.times_beneath <= SEEN:
+            watched, self.watched_beneath = self.watched_beneath, None
+            for call in calls_on(self, frame, line):
+                if call + [True] in self.calls:
+                    self.calls.remove(call + [True])
+                self.calls = [call + [True]] + self.calls[: UNDER_WAY - 1]
+            self.watched_beneath = watched
+        return self.times_beneath < SEEN
 
     def add(self, eager, lines, forward):
         """Adds what another run did that was not compiled: code that is compiled runs as something else."""
@@ -469,6 +490,7 @@ class Tracer:
         self.varying |= eager.varying
         self.take_in(list(lines) + [frame["line"] for frame in self.failure[-1:]])
         self.failure += [dict(eager.seen[line], compiled=True) for line in lines if line in eager.seen]
+        self.calls = eager.calls or self.calls
         for line in forward:
             frame = eager.seen.get(line)
             if frame is not None:
@@ -508,6 +530,7 @@ class Tracer:
                     "returned": sorted(item for item in self.returned.items() if item[1] is not None),
                     "varying": sorted(self.varying),
                     "failure": self.failure,
+                    "calls": self.calls,
                     "causes": self.causes,
                     "forward": self.forward,
                     "done": sorted(item for item in self.done.items() if item[1] is not None),
@@ -615,7 +638,7 @@ def main():
         try:
             forward = forward_lines(script, code) if tracer.goes_back else []
             if forward or "torch._dynamo.convert_frame" in sys.modules:
-                run_eagerly(tracer, code, tracer.compiled(failed), forward)
+                run_eagerly(tracer, code, *tracer.compiled(failed), forward)
         except Exception:
             pass
         tracer.save(out)

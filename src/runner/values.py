@@ -146,18 +146,20 @@ class Writer:
             module = sys.modules.get(getattr(value, "__module__", None) or "")
             if module is not None and getattr(module, name, None) is value and id(module) in self.names:
                 return self.names[id(module)] + "." + name
-            if str(getattr(value, "__module__", "")).startswith("torch."):
+            if str(getattr(value, "__module__", "")).split(".")[0] == "torch":
                 return self.of_package(name, value)
         raise Stop
 
     def of_package(self, name, value):
         """What a package offers in another module than the one that defines it."""
         torch = sys.modules["torch"]
-        for module in (torch.nn, torch.nn.functional, torch):
+        paths = ((torch.nn, ".nn"), (torch.nn.functional, ".nn.functional"), (torch, ""))
+        for module, _ in paths:
             if id(module) in self.names and getattr(module, name, None) is value:
                 return self.names[id(module)] + "." + name
-        if getattr(torch.nn, name, None) is value:
-            return self.write(torch) + ".nn." + name
+        for module, path in paths:
+            if getattr(module, name, None) is value:
+                return self.write(torch) + path + "." + name
         # What lies deeper is found there if the script has imported that.
         found, path = torch, value.__module__.split(".")[1:] + [name]
         for part in path:

@@ -2,11 +2,12 @@ use std::collections::BTreeMap;
 
 use crate::{
     closure::Statements,
-    edit::{Edit, EditSet},
+    edit::{Edit, EditSet, Removal},
     pass::{Cx, Prior, Proposals, Stage, pass},
     paste::{lightens, parentheses},
+    scope::Variable,
     syntax::{
-        AnyNodeRef, Ranged, TextRange, TextSize,
+        AnyNodeRef, Ranged, TextRange, TextSize, Tree,
         ast::{Expr, StmtAssign},
     },
 };
@@ -14,7 +15,8 @@ use crate::{
 pass! {
     /// Puts the value of a variable where the variable is used.
     ///
-    /// That is done for variables that are bound once, and used once or bound to a plain name or literal.
+    /// That is done for variables that are bound once, and used once or bound to a plain name or literal; and where the
+    /// next statement is the only one that uses what a variable was bound to, before it is bound to something else.
     ///
     /// ```python before
     /// x = g(1)
@@ -44,15 +46,28 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         }
     }
     for variable in cx.program.scopes().variables.iter().rev() {
-        let [binding] = variable.bindings.as_slice() else { continue };
+        let [binding] = variable.bindings.as_slice() else {
+            for binding in variable.bindings.iter().rev() {
+                let Some(assign) = assignments.get(&binding.range.start()) else { continue };
+                let found = passed_on(&statements, &tree, variable, assign);
+                let Some((place, used)) = found.filter(|(_, used)| !is_within(&strings, *used)) else { continue };
+                let value = cx.program.slice(assign.value.range());
+                let (open, close) = parentheses(cx.program, &assign.value, used);
+                let mut edits = EditSet::removal(place.list, place.item);
+                edits.edit(Edit::replace(used, format!("{open}{value}{close}")));
+                if lightens(cx.program, &edits) {
+                    out.propose(edits, Prior::Even, format!("`{}` by its value", variable.name));
+                }
+            }
+            continue;
+        };
         let Some(assign) = assignments.get(&binding.range.start()) else { continue };
         let is_plain = matches!(
             &*assign.value,
             Expr::Name(_) | Expr::NumberLiteral(_) | Expr::NoneLiteral(_) | Expr::BooleanLiteral(_)
         );
         // Quotes and braces of a value may not fit into a formatted string.
-        let in_string =
-            variable.uses.iter().any(|it| strings.iter().any(|range| range.contains_range(it.range)));
+        let in_string = variable.uses.iter().any(|it| is_within(&strings, it.range));
         if variable.uses.is_empty() || (variable.uses.len() > 1 && !is_plain) || (in_string && !is_plain) {
             continue;
         }
@@ -67,6 +82,33 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             out.propose(edits, Prior::Even, format!("`{}` by its value", variable.name));
         }
     }
+}
+
+fn is_within(strings: &[TextRange], place: TextRange) -> bool {
+    strings.iter().any(|range| range.contains_range(place))
+}
+
+/// An assignment, and the only use of what it assigns: in the next statement, after which the variable is another.
+fn passed_on(
+    statements: &Statements<'_>,
+    tree: &Tree<'_>,
+    variable: &Variable,
+    assign: &StmtAssign,
+) -> Option<(Removal, TextRange)> {
+    let place = statements.place(assign.range)?;
+    let next = statements.next(place)?;
+    let mut found = tree.nodes.iter().map(|it| it.node);
+    let ends = found.any(|node| match node {
+        AnyNodeRef::StmtReturn(it) => it.range == next,
+        AnyNodeRef::StmtAssign(it) => {
+            let is_same = |target: &Expr| matches!(target, Expr::Name(it) if it.id == variable.name);
+            it.range == next && it.targets.iter().any(is_same)
+        }
+        _ => false,
+    });
+    let mut uses = variable.uses.iter().map(|it| it.range).filter(|it| next.contains_range(*it));
+    let used = uses.next().filter(|_| ends && uses.next().is_none())?;
+    Some((place, used))
 }
 
 #[cfg(test)]
@@ -84,6 +126,16 @@ mod tests {
             "def f(x):\n    y = g(x)\n    return y\n",
             &["def f(x):\n    return g(x)\n"],
         );
+    }
+
+    #[test]
+    fn what_is_passed_on_at_once_moves_to_where() {
+        check_edits(
+            &INLINE_VARIABLES,
+            "def f(x):\n    x = g(x)\n    x = h(x) + 1\n    return x\n",
+            &["def f(x):\n    x = g(x)\n    return h(x) + 1\n", "def f(x):\n    x = h(g(x)) + 1\n    return x\n"],
+        );
+        check_none(&INLINE_VARIABLES, "def f(x):\n    x = g(x)\n    x = h(x, x)\n    k(x, x)\n");
     }
 
     #[test]

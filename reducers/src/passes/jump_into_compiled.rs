@@ -55,7 +55,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             [false, true].into_iter().filter_map(|results| jump.statement(frame, compiler, results))
         });
         let called = evidence.arguments.keys().filter_map(|&line| jump.function(line, compiler));
-        for code in alone.chain(called) {
+        let beneath = evidence.calls.iter().filter(|call| call.compiled);
+        let beneath = beneath.map(|it| format!("{}({})\n", compiler.call(&it.called), it.arguments));
+        for code in beneath.chain(alone).chain(called) {
             for depth in [Depth::Thin, Depth::Full] {
                 if let Some(edits) = only(cx, &outline, evidence, &code, depth) {
                     out.propose(edits, Prior::Even, "what fails when it is compiled, alone");
@@ -367,6 +369,20 @@ class Part(torch.nn.Module):
         return x + 1
 torch.compile(Part())(torch.rand(2))
 "]
+        );
+    }
+
+    #[test]
+    fn what_pytorch_calls_is_compiled_alone() {
+        let text = "\
+import torch
+model = torch.compile(torch.load('model.pt'), backend='eager')
+model(torch.load('input.pt')).sum().backward()  # fails
+# under way, compiled torch.relu(torch.ones(2))
+";
+        assert_eq!(
+            texts(text),
+            ["import torch\ntorch.compile(torch.relu, backend='eager')(torch.ones(2))\n"]
         );
     }
 

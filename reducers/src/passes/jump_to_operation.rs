@@ -16,7 +16,8 @@ pass! {
     /// Leaves only the operation that failed, with the values that a traced run saw in the place of what it reads.
     ///
     /// Tensors and layers of PyTorch are made like those that it was given. Where the failure arose in code that is not the
-    /// program's, what that was working on, a part of an argument say, may be all that the operation needs to be given.
+    /// program's, what that was working on, a part of an argument say, may be all that the operation needs to be given; and
+    /// what PyTorch itself called may be what failed.
     ///
     /// ```python before
     /// import torch
@@ -40,6 +41,13 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let Some(evidence) = cx.evidence else { return };
     let outline = Outline::of(cx.program, evidence);
     let called = all_called(&outline, evidence);
+    for call in evidence.calls.iter().filter(|call| !call.compiled) {
+        let code = format!("{}({})\n", call.called, call.arguments);
+        if let Some(edits) = only(cx, &outline, evidence, &code, Depth::Thin) {
+            out.propose(edits, Prior::Even, "the operation of PyTorch that failed, alone");
+        }
+        out.next_group();
+    }
     for frame in evidence.failure.iter().rev().filter(|frame| !frame.compiled) {
         let alone = operation(&outline, evidence, frame);
         let parts: Vec<String> = alone.iter().flat_map(|code| with_parts(code, frame)).collect();
@@ -178,6 +186,23 @@ class Part(torch.nn.Module):
         let tail = "model = Part()\nmodel(torch.rand(2, 8))\ncopy.deepcopy(model)\n";
         let texts = texts(text);
         assert!(texts.contains(&format!("{head}{tail}")), "{texts:#?}");
+    }
+
+    #[test]
+    fn what_pytorch_called_may_be_what_failed() {
+        let text = "\
+import torch
+from torch import nn
+def run(model, x):
+    return model(x).sum() + 1 + 2 + 3 + 4  # fails
+run(torch.load('model.pt'), 1)  # fails
+# under way nn.functional.linear(torch.ones(2), torch.ones(3, 4))
+# under way, compiled torch.relu(torch.ones(2))
+";
+        assert_eq!(
+            texts(text),
+            ["import torch\nfrom torch import nn\nnn.functional.linear(torch.ones(2), torch.ones(3, 4))\n"]
+        );
     }
 
     #[test]

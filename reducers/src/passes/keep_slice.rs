@@ -91,6 +91,65 @@ stack.pop()
     }
 
     #[test]
+    fn what_registers_functions_stays_with_them() {
+        let text = "\
+TABLE = {}
+def handles(kind):
+    def register(function):
+        TABLE[kind] = function
+        return function
+    return register
+def note(kind):
+    print(kind)
+note(int)
+@handles(int)
+def of_int(value):
+    return value.name
+def setup():
+    TABLE[str] = of_int
+setup()
+def handle(value):
+    return TABLE[type(value)](value)  # fails
+handle(1)  # fails
+";
+        let program = Program::parse(text).unwrap();
+        let proposals = KEEP_SLICE.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
+        let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let expected = text.replace("def note(kind):\n    print(kind)\nnote(int)\n", "").replace("  # fails", "");
+        assert!(texts.contains(&expected), "{}", texts.join("or\n"));
+    }
+
+    #[test]
+    fn what_a_class_may_be_asked_for_stays_without_its_body() {
+        let text = "\
+class Row:
+    def __init__(self, items):
+        self.items = items
+    def __iter__(self):
+        print('never')  # not executed
+    def __repr__(self):
+        print('never')  # not executed
+row = Row([1])
+dict(row)  # fails
+";
+        let program = Program::parse(text).unwrap();
+        let mut evidence = evidence(text);
+        evidence.entered.retain(|&line, _| line == 2);
+        let proposals = KEEP_SLICE.proposals_with(&program, Some(&evidence), &Gaps::default());
+        let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let expected = "\
+class Row:
+    def __init__(self, items):
+        pass
+    def __iter__(self):
+        pass
+row = Row([1])
+dict(row)
+";
+        assert!(texts.iter().any(|it| it == expected), "{}", texts.join("or\n"));
+    }
+
+    #[test]
     fn tasks_stay_with_what_starts_them() {
         let text = "\
 import asyncio

@@ -42,9 +42,9 @@ impl Slicer<'_> {
         // What returns nothing is called for what it does.
         let value = self.evidence.returned.get(&line).filter(|it| *it != "None")?;
         if self.evidence.varying.contains(&line) {
-            // What it returned last it returned to one of its callers.
+            // What it returned last it returned to one of its callers; who calls those that nobody calls here is not known.
             let calls = self.outline.statements.iter().flat_map(|it| &it.results);
-            if self.which == Values::Steady || calls.filter(|it| it.1 == function).nth(1).is_some() {
+            if self.which == Values::Steady || calls.filter(|it| it.1 == function).count() != 1 {
                 return None;
             }
         }
