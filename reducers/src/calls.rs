@@ -25,20 +25,37 @@ impl<'a> Calls<'a> {
         Self(calls.collect())
     }
 
-    /// The calls of a function by its name, of a method by its attribute, of `__init__` by its class.
+    /// The calls of a function by its name, of a method by its attribute, of constructors by their class.
     pub(crate) fn of_function(
         &self,
         def: &ast::StmtFunctionDef,
-        class: Option<&str>,
+        class: Option<&ast::StmtClassDef>,
     ) -> Vec<&'a ast::ExprCall> {
         let name = def.name.as_str();
+        let is_constructor = matches!(name, "__init__" | "__new__");
         let is_ours = |call: &&&ast::ExprCall| match (&*call.func, class) {
             (Expr::Name(called), None) => called.id == name,
-            (Expr::Name(called), Some(class)) => name == "__init__" && called.id == class,
+            (Expr::Name(called), Some(class)) => {
+                let is_own = called.id == "cls" && class.range.contains_range(called.range);
+                is_constructor && (is_own || called.id == class.name.id)
+            }
             (Expr::Attribute(called), Some(_)) => called.attr.as_str() == name,
             _ => false,
         };
         self.0.iter().filter(is_ours).copied().collect()
+    }
+
+    /// The calls that may hand a function on, with how many of the arguments come before those of the function: those that
+    /// are given the function, and those of what such a call makes.
+    pub(crate) fn handing_on(&self, def: &ast::StmtFunctionDef) -> Vec<(&'a ast::ExprCall, usize)> {
+        let is_it = |expr: &Expr| matches!(expr, Expr::Name(it) if it.id == def.name.id);
+        let position = |call: &ast::ExprCall| call.arguments.args.iter().position(is_it);
+        let found = self.0.iter().filter_map(|call| match (position(call), &*call.func) {
+            (Some(position), _) => Some((*call, position + 1)),
+            (None, Expr::Call(maker)) => position(maker).map(|_| (*call, 0)),
+            _ => None,
+        });
+        found.collect()
     }
 
     /// The calls of a class by its name.

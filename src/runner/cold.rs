@@ -150,6 +150,11 @@ impl Runner {
         self.shared.warm.why_cold()
     }
 
+    /// How long it took to import what warm runs need not import any more; nothing before the first of them.
+    pub fn imports(&self) -> Duration {
+        self.shared.warm.imports()
+    }
+
     /// From here on all runs are cold.
     pub fn go_cold(&self, reason: &str) {
         self.shared.warm.give_up(reason);

@@ -71,8 +71,8 @@ pub(super) struct Fork {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Packet {
-    /// Everything is imported; or why nothing may be forked.
-    Ready(Option<String>),
+    /// Everything is imported, in so many seconds; or why nothing may be forked.
+    Ready { unfit: Option<String>, seconds: f64 },
     /// A run was forked; its keeper tells.
     Started(u64),
     /// A run ended, with this status as `wait` gives it and after so many seconds of processor time.
@@ -243,9 +243,9 @@ impl Nursery {
         // What no zygote of ours says is not listened to.
         let Ok(packet) = serde_json::from_slice(&bytes[..received.bytes]) else { return Ok(()) };
         match packet {
-            Packet::Ready(unfit) => {
+            Packet::Ready { unfit, seconds } => {
                 self.ready = sender.map(|zygote| (zygote, tree::memory(&[zygote])));
-                reply(&Answer::Ready { unfit });
+                reply(&Answer::Ready { unfit, seconds });
             }
             Packet::Started(id) => {
                 if let Some(run) = self.run(id) {

@@ -86,8 +86,8 @@ pub(super) enum Answer {
     NotStarted(String),
     /// Confined as it was asked for.
     Confined,
-    /// The zygote has imported everything; or why nothing may be forked from it.
-    Ready { unfit: Option<String> },
+    /// The zygote has imported everything, in so many seconds; or why nothing may be forked from it.
+    Ready { unfit: Option<String>, seconds: f64 },
     /// A run forked from the zygote has ended, and nothing of it is left.
     Gone { id: u64, end: End, wall: Duration, cpu: Duration },
     /// The zygote ended or had to be ended, and all its runs with it.

@@ -80,6 +80,8 @@ pub(super) struct Warm {
     /// Why nothing is run warm any more.
     cold: Mutex<Option<String>>,
     runs: AtomicU64,
+    /// The milliseconds that a zygote took at most to import what its runs need not import any more.
+    imports: AtomicU64,
     /// Runs that were warm to their end.
     pub(super) forked: AtomicU64,
 }
@@ -132,6 +134,11 @@ impl Warm {
     /// Why nothing is run warm, if nothing is.
     pub(super) fn why_cold(&self) -> Option<String> {
         self.cold.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How long it took to import what warm runs share.
+    pub(super) fn imports(&self) -> Duration {
+        Duration::from_millis(self.imports.load(Ordering::Relaxed))
     }
 
     /// From here on everything is run cold.
@@ -326,8 +333,11 @@ impl Shared {
             let line = tokio::time::timeout(IMPORTS, answers.next_line()).await;
             let line = line.ok().and_then(Result::ok).flatten();
             match line.and_then(|line| serde_json::from_str(&line).ok()) {
-                Some(Answer::Ready { unfit: None }) => None,
-                Some(Answer::Ready { unfit: Some(reason) } | Answer::NotStarted(reason)) => Some(reason),
+                Some(Answer::Ready { unfit: None, seconds }) => {
+                    self.warm.imports.fetch_max((seconds * 1e3) as u64, Ordering::Relaxed);
+                    None
+                }
+                Some(Answer::Ready { unfit: Some(reason), .. } | Answer::NotStarted(reason)) => Some(reason),
                 Some(_) => Some("it ended while it imported".to_owned()),
                 None => Some("what it imports takes too long".to_owned()),
             }

@@ -26,8 +26,19 @@ OWN = ("TMPDIR", "TEMP", "TMP", "PWD")
 WARM_UP = (
     ("torch._inductor.cpu_vec_isa", "pick_vec_isa"),
     ("torch._inductor.codecache", "torch_key"),
-    ("torch._inductor.codecache", "CacheBase.get_system"),
+    ("triton.runtime.cache", "triton_key"),
+    ("triton.compiler.compiler", "triton_key"),
 )
+
+# The same, but it asks for GPUs: that starts CUDA, which no fork survives.
+WARM_UP_WITHOUT_GPU = (
+    ("torch._inductor.codecache", "CacheBase.get_system"),
+    ("torch._inductor.fx_passes.joint_graph", "lazy_init"),
+    ("torch._inductor.fx_passes.post_grad", "lazy_init"),
+)
+
+# Where Linux shows NVIDIA's, AMD's and Intel's.
+GPUS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dri")
 
 # Sources of PyTorch in which its compiler looks up the names of functions for nearly every model: it reads them whole.
 LOOKED_UP = ("torch.nn.functional",) + tuple(
@@ -52,6 +63,7 @@ def main():
     import ctypes
     import gc
     import json
+    import time
 
     libc = ctypes.CDLL(None)
     leaving = Leaving(libc, ctypes)
@@ -66,9 +78,11 @@ def main():
     for values in environments:
         for name in [name for name, value in values.items() if value is None]:
             del values[name]
+    begun = time.monotonic()
     told = import_ahead(plan["modules"], environments, record)
     keep_folders()
     warm_up()
+    seconds = time.monotonic() - begun
     set_environment(base)
     record.stop()
     shelf = Shelf(record, environments, told, base, json)
@@ -83,7 +97,7 @@ def main():
     gc.collect()
     gc.freeze()
     gather_pages(libc, ctypes)
-    os.write(control, json.dumps({"ready": unsafe}).encode())
+    os.write(control, json.dumps({"ready": {"unfit": unsafe, "seconds": seconds}}).encode())
     while True:
         packet = os.read(control, 1 << 20)
         if not packet:
@@ -204,7 +218,8 @@ def wide(text):
 
 
 def warm_up():
-    for module, name in WARM_UP:
+    has_gpu = any(map(os.path.exists, GPUS))
+    for module, name in WARM_UP if has_gpu else WARM_UP + WARM_UP_WITHOUT_GPU:
         function = sys.modules.get(module)
         for part in name.split("."):
             function = getattr(function, part, None)

@@ -50,7 +50,7 @@ fn required(program: &Program) -> BTreeSet<TextSize> {
     let mut found = BTreeSet::new();
     for node in &tree.nodes {
         let AnyNodeRef::StmtFunctionDef(def) = node.node else { continue };
-        let class = class_around(&tree, node.parent).map(|class| class.name.as_str());
+        let class = class_around(&tree, node.parent);
         let receiver = usize::from(class.is_some());
         let calls = calls.of_function(def, class);
         let parameters = def.parameters.iter_non_variadic_params().enumerate().skip(receiver);

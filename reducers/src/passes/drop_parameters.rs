@@ -5,7 +5,7 @@ use crate::{
     pass::{Cx, Prior, Proposals, Stage, pass},
     syntax::{
         AnyNodeRef, Ranged, TextRange,
-        ast::{self, AnyParameterRef, Parameters},
+        ast::{self, AnyParameterRef, Parameters, StmtClassDef, StmtFunctionDef},
     },
 };
 
@@ -33,15 +33,32 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     for node in tree.nodes.iter().rev() {
         match node.node {
             AnyNodeRef::StmtFunctionDef(def) => {
-                let class = class_around(&tree, node.parent).map(|class| class.name.as_str());
+                let class = class_around(&tree, node.parent);
+                let handing_on = if class.is_none() { calls.handing_on(def) } else { Vec::new() };
                 let calls = calls.of_function(def, class);
                 let receiver = usize::from(class.is_some());
+                let other = class.and_then(|class| other_constructor(class, def));
                 for (position, parameter) in def.parameters.iter().enumerate().skip(receiver) {
                     let Some(mut edits) = without(&places, &def.parameters, parameter) else { continue };
+                    let note = format!("parameter `{}` of {}", parameter.name(), def.name);
                     if !parameter.is_variadic() {
                         places.drop_arguments(&calls, parameter.name(), position - receiver, &mut edits);
+                        // What is called for both gives both the same.
+                        let others = other.and_then(|it| {
+                            Some((it, it.parameters.iter_non_variadic_params().nth(position)?))
+                        });
+                        let both = others.and_then(|(def, it)| {
+                            without(&places, &def.parameters, AnyParameterRef::NonVariadic(it))
+                        });
+                        edits.extend(&both.unwrap_or_default());
+                        let mut handed = edits.clone();
+                        for (call, before) in &handing_on {
+                            places.drop_arguments(&[*call], parameter.name(), position + before, &mut handed);
+                        }
+                        if handed != edits {
+                            out.propose(handed, Prior::Even, note.clone());
+                        }
                     }
-                    let note = format!("parameter `{}` of {}", parameter.name(), def.name);
                     out.propose(edits, Prior::Even, note);
                 }
             }
@@ -69,6 +86,16 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             _ => {}
         }
     }
+}
+
+/// The other one of the two functions that a call of a class calls.
+fn other_constructor<'a>(class: &'a StmtClassDef, def: &StmtFunctionDef) -> Option<&'a StmtFunctionDef> {
+    let name = match def.name.as_str() {
+        "__init__" => "__new__",
+        "__new__" => "__init__",
+        _ => return None,
+    };
+    class.body.iter().find_map(|it| it.as_function_def_stmt().filter(|it| it.name.as_str() == name))
 }
 
 /// The removal of a parameter. Of `*rest` the star stays if only keywords follow it.
@@ -102,6 +129,34 @@ mod tests {
             &DROP_PARAMETERS,
             "class A:\n    def __init__(self, x): pass\n    def m(self, y, *, z=1): pass\nA(1).m(2, z=3)\n",
             "class A:\n    def __init__(self): pass\n    def m(self): pass\nA().m()\n",
+        );
+    }
+
+    #[test]
+    fn both_constructors_are_given_the_same() {
+        check_edits(
+            &DROP_PARAMETERS,
+            "class A:\n    def __new__(cls, x, y): pass\n    def __init__(self, x, z): pass\n    def m(cls): cls(1, 2)\nA(1, y=2)\n",
+            &[
+                "class A:\n    def __new__(cls, y): pass\n    def __init__(self, z): pass\n    def m(cls): cls(2)\nA(y=2)\n",
+                "class A:\n    def __new__(cls, x): pass\n    def __init__(self, x): pass\n    def m(cls): cls(1)\nA(1, y=2)\n",
+                "class A:\n    def __new__(cls, y): pass\n    def __init__(self, z): pass\n    def m(cls): cls(2)\nA(y=2)\n",
+                "class A:\n    def __new__(cls, x): pass\n    def __init__(self, x): pass\n    def m(cls): cls(1)\nA(1)\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn arguments_may_be_handed_on() {
+        check_edits(
+            &DROP_PARAMETERS,
+            "def f(a, b): pass\nsubmit(1, f, 2, b=3)\npartial(f)(4, 5)\n",
+            &[
+                "def f(b): pass\nsubmit(1, f, b=3)\npartial(f)(5)\n",
+                "def f(b): pass\nsubmit(1, f, 2, b=3)\npartial(f)(4, 5)\n",
+                "def f(a): pass\nsubmit(1, f, 2)\npartial(f)(4)\n",
+                "def f(a): pass\nsubmit(1, f, 2, b=3)\npartial(f)(4, 5)\n",
+            ],
         );
     }
 

@@ -52,16 +52,20 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 }
 
 /// The one use of a function.
-struct Site<'a> {
+pub(super) struct Site<'a> {
     /// What the function's value stands for: the call, awaited if it is, or the attribute if it is a property.
-    whole: TextRange,
+    pub(super) whole: TextRange,
     /// The call; none for a property.
     call: Option<&'a ast::ExprCall>,
     /// What the first parameter is, for a method.
     receiver: Option<&'a Expr>,
 }
 
-fn function_site<'a>(cx: &Cx<'_>, tree: &Tree<'a>, def: &ast::StmtFunctionDef) -> Option<Site<'a>> {
+pub(super) fn function_site<'a>(
+    cx: &Cx<'_>,
+    tree: &Tree<'a>,
+    def: &ast::StmtFunctionDef,
+) -> Option<Site<'a>> {
     let variable = cx.program.scopes().variables.iter().find(|variable| {
         variable.bindings.iter().any(|it| it.kind == BindingKind::Function && it.statement == def.range)
     })?;
@@ -231,7 +235,7 @@ fn inlined(
 
 /// What is done with the arguments: lines that assign some to their parameters, and the uses of parameters in the body
 /// that the others stand for.
-fn arguments(
+pub(super) fn arguments(
     program: &Program,
     def: &ast::StmtFunctionDef,
     site: &Site<'_>,

@@ -46,7 +46,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         .collect();
     for node in tree.nodes.iter().rev() {
         let AnyNodeRef::StmtFunctionDef(def) = node.node else { continue };
-        let class = class_around(&tree, node.parent).map(|class| class.name.as_str());
+        let class = class_around(&tree, node.parent);
         let calls = calls.of_function(def, class);
         let receiver = usize::from(class.is_some());
         for (position, parameter) in def.parameters.iter_non_variadic_params().enumerate().skip(receiver) {

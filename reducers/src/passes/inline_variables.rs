@@ -50,7 +50,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             for binding in variable.bindings.iter().rev() {
                 let Some(assign) = assignments.get(&binding.range.start()) else { continue };
                 let found = passed_on(&statements, &tree, variable, assign);
-                let Some((place, used)) = found.filter(|(_, used)| !is_within(&strings, *used)) else { continue };
+                let Some((place, used)) = found.filter(|(_, used)| !is_within(&strings, *used)) else {
+                    continue;
+                };
                 let value = cx.program.slice(assign.value.range());
                 let (open, close) = parentheses(cx.program, &assign.value, used);
                 let mut edits = EditSet::removal(place.list, place.item);
@@ -133,7 +135,10 @@ mod tests {
         check_edits(
             &INLINE_VARIABLES,
             "def f(x):\n    x = g(x)\n    x = h(x) + 1\n    return x\n",
-            &["def f(x):\n    x = g(x)\n    return h(x) + 1\n", "def f(x):\n    x = h(g(x)) + 1\n    return x\n"],
+            &[
+                "def f(x):\n    x = g(x)\n    return h(x) + 1\n",
+                "def f(x):\n    x = h(g(x)) + 1\n    return x\n",
+            ],
         );
         check_none(&INLINE_VARIABLES, "def f(x):\n    x = g(x)\n    x = h(x, x)\n    k(x, x)\n");
     }

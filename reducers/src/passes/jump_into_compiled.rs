@@ -8,7 +8,7 @@ use crate::{
     passes::inline_functions::replaced,
     slice::{Depth, only},
     syntax::{
-        AnyNodeRef, Program, Ranged,
+        AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, Stmt, StmtFunctionDef},
     },
     torch::{Compilation, Form, Torch, compilations},
@@ -48,7 +48,8 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         return;
     }
     let outline = Outline::of(cx.program, evidence);
-    let jump = Jump { outline: &outline, evidence };
+    let mentions: Vec<TextRange> = found.iter().map(|it| it.mention).collect();
+    let jump = Jump { outline: &outline, evidence, mentions };
     let frames: Vec<&Frame> = evidence.failure.iter().rev().filter(|it| it.compiled).collect();
     for compiler in &compilers {
         let alone = frames.iter().flat_map(|frame| {
@@ -118,6 +119,8 @@ impl Compiler {
 struct Jump<'a> {
     outline: &'a Outline<'a>,
     evidence: &'a Evidence,
+    /// Where a compiler is named.
+    mentions: Vec<TextRange>,
 }
 
 impl Jump<'_> {
@@ -188,11 +191,12 @@ impl Jump<'_> {
             return None;
         }
         let Called { def, owner, arguments } = Called::of(self.outline, self.evidence, line)?;
+        let is_compiled = |range: TextRange| self.mentions.iter().any(|it| range.contains_range(*it));
         match owner {
-            None if def.decorator_list.is_empty() => {
-                Some(format!("{}({arguments})\n", compiler.call(&def.name)))
+            None if def.decorator_list.iter().any(|it| is_compiled(it.range)) => {
+                Some(format!("{}({arguments})\n", def.name))
             }
-            None => Some(format!("{}({arguments})\n", def.name)),
+            None => Some(format!("{}({arguments})\n", compiler.call(&def.name))),
             Some(model) if def.name.as_str() == "forward" => {
                 Some(format!("{}({arguments})\n", compiler.call(model)))
             }
@@ -384,6 +388,26 @@ model(torch.load('input.pt')).sum().backward()  # fails
             texts(text),
             ["import torch\ntorch.compile(torch.relu, backend='eager')(torch.ones(2))\n"]
         );
+    }
+
+    #[test]
+    fn operators_of_the_program_are_compiled_alone() {
+        let text = "\
+import torch
+@torch.library.custom_op('a::f', mutates_args=())  # called with x: torch.ones(2)
+def f(x):
+    return x.clone()
+@f.register_fake
+def _(x):
+    return x
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return f(x) + 1 + 2 + 3 + 4
+model = torch.compile(Model())
+model(torch.load('input.pt')).sum().backward()  # fails
+";
+        let head = text.split("class").next().unwrap().replace("  # called with x: torch.ones(2)", "");
+        assert_eq!(texts(text).last(), Some(&format!("{head}torch.compile(f)(torch.ones(2))\n")));
     }
 
     #[test]

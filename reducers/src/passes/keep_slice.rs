@@ -115,7 +115,8 @@ handle(1)  # fails
         let program = Program::parse(text).unwrap();
         let proposals = KEEP_SLICE.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
         let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
-        let expected = text.replace("def note(kind):\n    print(kind)\nnote(int)\n", "").replace("  # fails", "");
+        let expected =
+            text.replace("def note(kind):\n    print(kind)\nnote(int)\n", "").replace("  # fails", "");
         assert!(texts.contains(&expected), "{}", texts.join("or\n"));
     }
 

@@ -36,6 +36,7 @@ pub(crate) mod hoist_expressions;
 pub(crate) mod hoist_statements;
 pub(crate) mod inline_attributes;
 pub(crate) mod inline_functions;
+pub(crate) mod inline_generators;
 pub(crate) mod inline_parameters;
 pub(crate) mod inline_variables;
 pub(crate) mod inline_wrappers;

@@ -276,13 +276,15 @@ impl Session {
         let mut warm = Duration::MAX;
         // What a warm run saves is the start: as candidates get smaller, it is an ever larger part of a run.
         let is_worth_it = |warm: Duration| {
-            warm.saturating_mul(5) <= *fastest * 4 || warm.saturating_add(WORTH_IT) <= *fastest
+            let is_shorter =
+                warm.saturating_mul(5) <= *fastest * 4 || warm.saturating_add(WORTH_IT) <= *fastest;
+            is_shorter || self.runner.imports() >= WORTH_IT
         };
         // The first of the warm runs starts what the others are forked from, and fills caches.
         for (index, start) in [Start::Recorded, Start::Warm, Start::Warm, Start::Warm].into_iter().enumerate()
         {
             let is_done = index == 0 && *next == Start::Warm;
-            if reason.is_none() && !is_done && (index < 3 || !is_worth_it(warm)) {
+            if reason.is_none() && !is_done && (index < 2 || !is_worth_it(warm)) {
                 let outcome = self.run_from(start, *timeout)?;
                 reason = self.runner.why_cold().or_else(|| {
                     let is_same = measure.judge(&outcome, *timeout).is_same();
