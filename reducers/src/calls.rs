@@ -39,7 +39,11 @@ impl<'a> Calls<'a> {
                 let is_own = called.id == "cls" && class.range.contains_range(called.range);
                 is_constructor && (is_own || called.id == class.name.id)
             }
-            (Expr::Attribute(called), Some(_)) => called.attr.as_str() == name,
+            (Expr::Attribute(called), Some(class)) => {
+                // What a class asks of `super()` is not its own.
+                let of_super = matches!(&*called.value, Expr::Call(it) if matches!(&*it.func, Expr::Name(it) if it.id == "super"));
+                called.attr.as_str() == name && !(of_super && class.range.contains_range(called.range))
+            }
             _ => false,
         };
         self.0.iter().filter(is_ours).copied().collect()

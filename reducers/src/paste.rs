@@ -14,12 +14,11 @@ use crate::{
 
 /// The parentheses that an expression needs in a place that now holds something else: two, or none.
 pub(crate) fn parentheses(program: &Program, expr: &Expr, place: TextRange) -> (&'static str, &'static str) {
-    let text = program.slice(expr.range());
     let is_looked_into = program.next_token(place.end()).is_some_and(|token| token.kind() == TokenKind::Dot);
     if expr.is_number_literal_expr() && is_looked_into {
         return ("(", ")");
     }
-    if is_closed(expr, text) || (is_open_place(program, place) && is_operation(expr, text)) {
+    if is_closed(program, expr) || (is_open_place(program, place) && is_operation(program, expr)) {
         ("", "")
     } else {
         ("(", ")")
@@ -76,8 +75,9 @@ fn tokens_in(program: &Program, range: TextRange) -> u64 {
     tokens.iter().map(|token| u64::from(program.weight_in_tokens(*token))).sum()
 }
 
-/// Whether an expression reads the same in any place: it has brackets of its own, or is one primary on one line.
-fn is_closed(expr: &Expr, text: &str) -> bool {
+/// Whether an expression reads the same in any place: it has brackets of its own, or is one primary whose line ends are all
+/// within its brackets.
+fn is_closed(program: &Program, expr: &Expr) -> bool {
     match expr {
         Expr::List(_)
         | Expr::Set(_)
@@ -97,9 +97,24 @@ fn is_closed(expr: &Expr, text: &str) -> bool {
         | Expr::StringLiteral(_)
         | Expr::BytesLiteral(_)
         | Expr::FString(_)
-        | Expr::NumberLiteral(_) => !text.contains('\n'),
+        | Expr::NumberLiteral(_) => has_no_open_line_end(program, expr.range()),
         _ => false,
     }
+}
+
+/// Whether a part of a program, which may stand in brackets now, could do without them.
+fn has_no_open_line_end(program: &Program, range: TextRange) -> bool {
+    let tokens = &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
+    let mut depth = 0_usize;
+    tokens.iter().all(|token| {
+        match token.kind() {
+            TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => depth += 1,
+            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => depth = depth.saturating_sub(1),
+            TokenKind::NonLogicalNewline => return depth > 0,
+            _ => {}
+        }
+        true
+    })
 }
 
 /// Whether an expression fills its place, so that what stands there may bind as it likes.
@@ -115,13 +130,13 @@ fn is_open_place(program: &Program, whole: TextRange) -> bool {
     )
 }
 
-/// Whether an expression is an operation on one line.
-fn is_operation(expr: &Expr, text: &str) -> bool {
+/// Whether an expression is an operation whose line ends are all within brackets.
+fn is_operation(program: &Program, expr: &Expr) -> bool {
     let kind = matches!(
         expr,
         Expr::BinOp(_) | Expr::BoolOp(_) | Expr::Compare(_) | Expr::UnaryOp(_) | Expr::If(_) | Expr::Await(_)
     );
-    kind && !text.contains('\n')
+    kind && has_no_open_line_end(program, expr.range())
 }
 
 /// Where the lines of a range start, those inside a string left out.

@@ -4,8 +4,8 @@ use crate::{
     edit::{Edit, EditSet},
     pass::{Cx, Prior, Proposals, Stage, pass},
     syntax::{
-        AnyNodeRef, Ranged, TextRange,
-        ast::{self, AnyParameterRef, Parameters, StmtClassDef, StmtFunctionDef},
+        AnyNodeRef, Ranged, TextRange, Tree,
+        ast::{self, AnyParameterRef, Expr, Parameters, StmtClassDef, StmtFunctionDef},
     },
 };
 
@@ -35,6 +35,8 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             AnyNodeRef::StmtFunctionDef(def) => {
                 let class = class_around(&tree, node.parent);
                 let handing_on = if class.is_none() { calls.handing_on(def) } else { Vec::new() };
+                let followers =
+                    if class.is_none() { followers(&tree, def.name.as_str()) } else { Vec::new() };
                 let calls = calls.of_function(def, class);
                 let receiver = usize::from(class.is_some());
                 let other = class.and_then(|class| other_constructor(class, def));
@@ -52,6 +54,12 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                         });
                         edits.extend(&both.unwrap_or_default());
                         let mut handed = edits.clone();
+                        for follower in &followers {
+                            let same = follower.parameters.iter_non_variadic_params().nth(position);
+                            let same = same.map(AnyParameterRef::NonVariadic);
+                            let same = same.and_then(|it| without(&places, &follower.parameters, it));
+                            handed.extend(&same.unwrap_or_default());
+                        }
                         for (call, before) in &handing_on {
                             places.drop_arguments(&[*call], parameter.name(), position + before, &mut handed);
                         }
@@ -86,6 +94,23 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             _ => {}
         }
     }
+}
+
+/// The functions that are called as another one is, since a part of that one decorates them: `@other.register`.
+fn followers<'a>(tree: &Tree<'a>, name: &str) -> Vec<&'a StmtFunctionDef> {
+    let is_part = |expr: &Expr| {
+        let part = match expr {
+            Expr::Call(call) => &*call.func,
+            _ => expr,
+        };
+        let owner = part.as_attribute_expr().and_then(|it| it.value.as_name_expr());
+        owner.is_some_and(|it| it.id == name)
+    };
+    let functions = tree.nodes.iter().filter_map(|node| match node.node {
+        AnyNodeRef::StmtFunctionDef(it) => Some(it),
+        _ => None,
+    });
+    functions.filter(|it| it.decorator_list.iter().any(|it| is_part(&it.expression))).collect()
 }
 
 /// The other one of the two functions that a call of a class calls.
@@ -156,6 +181,22 @@ mod tests {
                 "def f(b): pass\nsubmit(1, f, 2, b=3)\npartial(f)(4, 5)\n",
                 "def f(a): pass\nsubmit(1, f, 2)\npartial(f)(4)\n",
                 "def f(a): pass\nsubmit(1, f, 2, b=3)\npartial(f)(4, 5)\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_registered_with_a_function_is_called_like_it() {
+        check_edits(
+            &DROP_PARAMETERS,
+            "@op('a')\ndef f(a, b): pass\n@f.register_fake\ndef _(x, y): pass\nrun(f)(1, 2)\n",
+            &[
+                "@op('a')\ndef f(a, b): pass\n@f.register_fake\ndef _(y): pass\nrun(f)(1, 2)\n",
+                "@op('a')\ndef f(a, b): pass\n@f.register_fake\ndef _(x): pass\nrun(f)(1, 2)\n",
+                "@op('a')\ndef f(b): pass\n@f.register_fake\ndef _(y): pass\nrun(f)(2)\n",
+                "@op('a')\ndef f(b): pass\n@f.register_fake\ndef _(x, y): pass\nrun(f)(1, 2)\n",
+                "@op('a')\ndef f(a): pass\n@f.register_fake\ndef _(x): pass\nrun(f)(1)\n",
+                "@op('a')\ndef f(a): pass\n@f.register_fake\ndef _(x, y): pass\nrun(f)(1, 2)\n",
             ],
         );
     }

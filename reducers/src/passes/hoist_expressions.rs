@@ -146,6 +146,21 @@ mod tests {
     use crate::testing::{check_edits, check_none};
 
     #[test]
+    fn calls_over_several_lines_need_no_parentheses() {
+        check_edits(
+            &HOIST_EXPRESSIONS,
+            "x = y(f(\n    1,\n).g - 0)\n",
+            &[
+                "x = f(\n    1,\n).g - 0\n",
+                "x = y(f(\n    1,\n).g)\n",
+                "x = y(0)\n",
+                "x = y(f(\n    1,\n) - 0)\n",
+                "x = y((1).g - 0)\n",
+            ],
+        );
+    }
+
+    #[test]
     fn parts_stand_for_the_whole() {
         check_edits(&HOIST_EXPRESSIONS, "x = a.f(b, k=c)\n", &["x = a\n", "x = b\n", "x = c\n"]);
         check_edits(&HOIST_EXPRESSIONS, "y = a if b else c\n", &["y = a\n", "y = c\n", "y = b\n"]);

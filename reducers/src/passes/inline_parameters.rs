@@ -95,6 +95,15 @@ mod tests {
     use crate::testing::{check_all, check_edits, check_none};
 
     #[test]
+    fn what_a_class_asks_of_its_base_is_another_call() {
+        check_edits(
+            &INLINE_PARAMETERS,
+            "class A(B):\n    def __init__(self, n):\n        super().__init__()\n        f(n + 1)\nA(9)\n",
+            &["class A(B):\n    def __init__(self):\n        super().__init__()\n        f(9 + 1)\nA()\n"],
+        );
+    }
+
+    #[test]
     fn values_move_to_where_they_are_used() {
         check_edits(
             &INLINE_PARAMETERS,

@@ -4,14 +4,17 @@ use crate::{
     closure::Statements,
     edit::{Edit, EditSet},
     pass::{Cx, Prior, Proposals, Stage, pass},
+    paste::lightens,
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
-        ast::{Expr, ExprContext},
+        ast::{Expr, ExprContext, Operator},
     },
 };
 
 pass! {
     /// Replaces an expression by a plain literal of a fitting kind.
+    ///
+    /// Arithmetic on integers is replaced by what it makes.
     ///
     /// ```python before
     /// x = f(a, b) + g(c)
@@ -28,7 +31,20 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let variables = &cx.program.scopes().variables;
     let only_uses: BTreeSet<TextSize> =
         variables.iter().filter(|it| it.uses.len() == 1).map(|it| it.uses[0].range.start()).collect();
-    for (expr, _) in values(cx.program) {
+    let values = values(cx.program);
+    let mut computed: Vec<TextRange> = Vec::new();
+    for (expr, _) in &values {
+        let is_inside = computed.iter().any(|it| it.contains_range(expr.range()));
+        let Some(number) = integer(expr).filter(|_| expr.is_bin_op_expr() && !is_inside) else { continue };
+        computed.push(expr.range());
+        let edits = EditSet::one(Edit::replace(expr.range(), number.to_string()));
+        if lightens(cx.program, &edits) {
+            let short = cx.program.excerpt(expr.range());
+            out.propose(edits, Prior::Likely, format!("`{short}` by `{number}`"));
+        }
+    }
+    out.next_group();
+    for (expr, _) in values {
         let Some(literal) = literal_for(expr) else { continue };
         let text = cx.program.slice(expr.range());
         let is_statement = statements.place(expr.range()).is_some();
@@ -40,6 +56,27 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         let edits = EditSet::one(Edit::replace(expr.range(), literal));
         out.propose(edits, Prior::Unlikely, format!("`{short}` by `{literal}`"));
         out.next_group();
+    }
+}
+
+/// The integer that an expression of literals makes.
+fn integer(expr: &Expr) -> Option<i64> {
+    match expr {
+        Expr::NumberLiteral(it) => it.value.as_int()?.as_i64(),
+        Expr::BinOp(it) => {
+            let (left, right) = (integer(&it.left)?, integer(&it.right)?);
+            let is_divisible = left >= 0 && right > 0;
+            match it.op {
+                Operator::Add => left.checked_add(right),
+                Operator::Sub => left.checked_sub(right).filter(|it| *it >= 0),
+                Operator::Mult => left.checked_mul(right),
+                Operator::FloorDiv if is_divisible => Some(left / right),
+                Operator::Mod if is_divisible => Some(left % right),
+                Operator::Pow => left.checked_pow(u32::try_from(right).ok()?),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 
@@ -197,7 +234,15 @@ fn literal_for(expr: &Expr) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::REPLACE_EXPRESSIONS;
+    use crate::syntax::Program;
     use crate::testing::{check_edits, check_none};
+
+    #[test]
+    fn arithmetic_is_done() {
+        let program = Program::parse("f(2 * 9 + 1, x + 1 - 1, 3 // 0, 2 ** 99)\n").unwrap();
+        let first = &REPLACE_EXPRESSIONS.proposals(&program)[0];
+        assert_eq!(first.edits.apply(&program).unwrap(), "f(19, x + 1 - 1, 3 // 0, 2 ** 99)\n");
+    }
 
     #[test]
     fn outer_expressions_come_first() {
