@@ -23,6 +23,9 @@ pub struct Evidence {
     /// What each function was first called with, by parameter, as expressions, by the line on which it begins.
     #[serde(with = "pairs", default)]
     pub arguments: BTreeMap<u32, BTreeMap<String, String>>,
+    /// The same of the last call of each function that was called again, if that was called with something else.
+    #[serde(with = "pairs", default)]
+    pub latest: BTreeMap<u32, BTreeMap<String, String>>,
     /// What functions of libraries were called for what they do, by line: the call with values in place of variables.
     #[serde(with = "pairs", default)]
     pub done: BTreeMap<u32, String>,

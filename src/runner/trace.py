@@ -12,6 +12,7 @@ import sys
 LINES = 20_000  # line events of one code object that are counted before it is left alone
 RAISED = 500  # exceptions that are remembered
 CALLS = 200  # calls of one function whose values are looked at
+AGAIN = 5_000  # calls of one function whose arguments are remembered until it is called again
 MADE = 50  # times that a statement comes by whose objects are remembered as it made them
 OBJECTS = 2_000  # such objects
 CAUSES = 20  # exceptions beneath one, by cause or in a group, whose frames are looked at
@@ -46,6 +47,7 @@ class Tracer:
         self.forward = []
         self.namespace = {}
         self.arguments = {}  # first line of a function -> what it was first called with, as expressions
+        self.latest = {}  # first line of a function -> what it was called with last, if it was again
         self.watched = {}  # line -> attributes that are read there
         self.doomed = []  # lines of the script's frames, outermost first, when it dies
         self.out = None  # where all this is written down
@@ -100,9 +102,12 @@ class Tracer:
         first = code.co_firstlineno
         count = self.entered.get(first, 0) + 1
         self.entered[first] = count
-        if count == 1 and not code.co_name.startswith("<"):
+        if count <= AGAIN and not code.co_name.startswith("<"):
             names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-            self.arguments[first] = self.values(frame, names, [])
+            if count == 1:
+                self.arguments[first] = self.values(frame, names, [])
+            else:
+                self.latest[first] = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
         if code.co_name == "__init__" and code.co_argcount and len(self.made) < 5_000:
             self.construction(frame)
 
@@ -484,6 +489,7 @@ class Tracer:
         for first, text in eager.returned.items():
             self.returned.setdefault(first, text)
         self.forget_histories(eager.historic)
+        self.latest.update(eager.latest)
         for first, values in eager.arguments.items():
             if len(values) >= len(self.arguments.get(first, ())):
                 self.arguments[first] = values
@@ -516,6 +522,17 @@ class Tracer:
                     self.hits.setdefault(line, 1)
                     todo += self.source.functions(line, called=True)
 
+    def otherwise(self):
+        """What functions were called with last, as expressions, where that is not what they were first called with."""
+        writer = Writer(self)
+        found = {}
+        for first, values in self.latest.items():
+            texts = {name: writer.text(value) for name, value in values.items()}
+            texts = {name: text for name, text in texts.items() if text is not None}
+            if texts != self.arguments.get(first):
+                found[first] = texts
+        return found
+
     def save(self, out):
         import json
 
@@ -535,6 +552,7 @@ class Tracer:
                     "forward": self.forward,
                     "done": sorted(item for item in self.done.items() if item[1] is not None),
                     "arguments": sorted(self.arguments.items()),
+                    "latest": sorted(self.otherwise().items()),
                 },
                 file,
             )

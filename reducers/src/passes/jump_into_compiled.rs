@@ -41,12 +41,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
     let Some(torch) = Torch::of(cx.program, &tree) else { return };
     let found = compilations(&torch, &tree);
-    let mut compilers: Vec<Compiler> = found.iter().filter_map(|it| Compiler::of(cx.program, it)).collect();
-    compilers.sort();
-    compilers.dedup();
-    if compilers.is_empty() {
-        return;
-    }
+    let compilers = Compiler::all(cx.program, &found);
     let outline = Outline::of(cx.program, evidence);
     let mentions: Vec<TextRange> = found.iter().map(|it| it.mention).collect();
     let jump = Jump { outline: &outline, evidence, mentions };
@@ -71,7 +66,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 
 /// What compiles, and its settings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Compiler {
+pub(super) struct Compiler {
     name: String,
     /// Whether the settings are given by a call of their own.
     comes_first: bool,
@@ -79,6 +74,14 @@ struct Compiler {
 }
 
 impl Compiler {
+    /// Those of a program, each once.
+    pub(super) fn all(program: &Program, found: &[Compilation<'_>]) -> Vec<Self> {
+        let mut compilers: Vec<Self> = found.iter().filter_map(|it| Self::of(program, it)).collect();
+        compilers.sort();
+        compilers.dedup();
+        compilers
+    }
+
     fn of(program: &Program, compilation: &Compilation<'_>) -> Option<Self> {
         let is_method = compilation.form == Form::Method;
         let name = if is_method { "torch.compile" } else { program.slice(compilation.mention) };
@@ -107,7 +110,7 @@ impl Compiler {
     }
 
     /// Of a model.
-    fn call(&self, model: &str) -> String {
+    pub(super) fn call(&self, model: &str) -> String {
         match self.settings.as_str() {
             settings if self.comes_first => format!("{}({settings})({model})", self.name),
             "" => format!("{}({model})", self.name),
@@ -190,7 +193,9 @@ impl Jump<'_> {
         if !self.evidence.arguments[&line].values().any(|value| value.contains("torch.")) {
             return None;
         }
-        let Called { def, owner, arguments } = Called::of(self.outline, self.evidence, line)?;
+        let Called { def, owner, values, receiver } =
+            Called::of(self.outline, &self.evidence.arguments, line)?;
+        let arguments = arguments(def, values, receiver)?;
         let is_compiled = |range: TextRange| self.mentions.iter().any(|it| range.contains_range(*it));
         match owner {
             None if def.decorator_list.iter().any(|it| is_compiled(it.range)) => {
@@ -205,29 +210,35 @@ impl Jump<'_> {
     }
 }
 
-/// A function of the module or of a class, and what it was first called with.
-struct Called<'a, 'e> {
-    def: &'a StmtFunctionDef,
+/// A function of the module or of a class, and what it was called with.
+pub(super) struct Called<'a, 'e> {
+    pub(super) def: &'a StmtFunctionDef,
     /// The object whose method it is.
-    owner: Option<&'e str>,
-    arguments: String,
+    pub(super) owner: Option<&'e str>,
+    pub(super) values: &'e BTreeMap<String, String>,
+    /// How many of its parameters are that object: one, or none.
+    pub(super) receiver: usize,
 }
 
 impl<'a, 'e> Called<'a, 'e> {
     /// The one that begins on a line.
-    fn of(outline: &Outline<'a>, evidence: &'e Evidence, line: u32) -> Option<Self> {
+    pub(super) fn of(
+        outline: &Outline<'a>,
+        calls: &'e BTreeMap<u32, BTreeMap<String, String>>,
+        line: u32,
+    ) -> Option<Self> {
         let begins = |index: &usize| outline.line_of(outline.statements[*index].range.start()) == line;
         let index = (0..outline.statements.len())
             .filter(begins)
             .find(|&it| matches!(outline.statements[it].node, AnyNodeRef::StmtFunctionDef(_)))?;
         let AnyNodeRef::StmtFunctionDef(def) = outline.statements[index].node else { return None };
-        let values = evidence.arguments.get(&line)?;
+        let values = calls.get(&line)?;
         match outline.statements[index].parent.map(|it| outline.statements[it].node) {
-            None => Some(Self { def, owner: None, arguments: arguments(def, values, 0)? }),
+            None => Some(Self { def, owner: None, values, receiver: 0 }),
             Some(AnyNodeRef::StmtClassDef(_)) => {
                 let own = def.parameters.iter_non_variadic_params().next()?.name();
                 let owner = values.get(own.as_str())?;
-                Some(Self { def, owner: Some(owner), arguments: arguments(def, values, 1)? })
+                Some(Self { def, owner: Some(owner), values, receiver: 1 })
             }
             _ => None,
         }
@@ -236,7 +247,8 @@ impl<'a, 'e> Called<'a, 'e> {
 
 /// The call of the function that begins on a line with what it was first called with.
 pub(super) fn call_of(outline: &Outline<'_>, evidence: &Evidence, line: u32) -> Option<String> {
-    let Called { def, owner, arguments } = Called::of(outline, evidence, line)?;
+    let Called { def, owner, values, receiver } = Called::of(outline, &evidence.arguments, line)?;
+    let arguments = arguments(def, values, receiver)?;
     Some(match (owner, def.name.as_str()) {
         (None, name) => format!("{name}({arguments})"),
         (Some(model), "forward") => format!("{model}({arguments})"),
@@ -245,7 +257,11 @@ pub(super) fn call_of(outline: &Outline<'_>, evidence: &Evidence, line: u32) -> 
 }
 
 /// The arguments of a call that gives a function what it was called with.
-fn arguments(def: &StmtFunctionDef, values: &BTreeMap<String, String>, skipped: usize) -> Option<String> {
+pub(super) fn arguments(
+    def: &StmtFunctionDef,
+    values: &BTreeMap<String, String>,
+    skipped: usize,
+) -> Option<String> {
     let mut given = Vec::new();
     let mut by_name = false;
     let keyword_only = def.parameters.kwonlyargs.len();

@@ -43,6 +43,7 @@ pub(crate) mod inline_wrappers;
 pub(crate) mod join_lines;
 pub(crate) mod jump_into_compiled;
 pub(crate) mod jump_to_backward;
+pub(crate) mod jump_to_comparison;
 pub(crate) mod jump_to_failure;
 pub(crate) mod jump_to_operation;
 pub(crate) mod keep_slice;
