@@ -39,6 +39,7 @@ const TRACER: &str = concat!(
     include_str!("values.py"),
     include_str!("sources.py"),
     include_str!("beneath.py"),
+    include_str!("events.py"),
     include_str!("reruns.py"),
     include_str!("trace.py")
 );

@@ -2,7 +2,7 @@
 
 Called as `python trace.py OUT SOUGHT SCRIPT ARGS...`; OUT gets one JSON object. SOUGHT is a JSON list of texts: where one
 of them is printed by a script that does not fail, that counts as its failure. Needs CPython 3.8 or later. What the
-script prints and how it ends stays as it is. It stands behind `values.py`, `sources.py`, `beneath.py` and
+script prints and how it ends stays as it is. It stands behind `values.py`, `sources.py`, `beneath.py`, `events.py` and
 `reruns.py`, in one file with them.
 """
 
@@ -48,6 +48,7 @@ class Tracer:
         self.namespace = {}
         self.arguments = {}  # first line of a function -> what it was first called with, as expressions
         self.latest = {}  # first line of a function -> what it was called with last, if it was again
+        self.otherwise = {}  # the same as expressions, of a run without the compiler
         self.watched = {}  # line -> attributes that are read there
         self.doomed = []  # lines of the script's frames, outermost first, when it dies
         self.out = None  # where all this is written down
@@ -201,87 +202,8 @@ class Tracer:
         return code.co_filename == self.script
 
     def start(self):
-        return self.start_monitoring() if hasattr(sys, "monitoring") else self.start_settrace()
-
-    def start_monitoring(self):
-        """sys.monitoring, from CPython 3.12 on."""
-        own = sys.monitoring
-        events = own.events
-        tool = 4
-        own.use_tool_id(tool, "minrepro")
-
-        def on_start(code, offset):
-            if not self.is_own(code):
-                return own.DISABLE
-            self.call(sys._getframe(1))
-
-        def on_line(code, line):
-            look = self.line if self.is_own(code) else self.come_by if self.is_watched(code) else None
-            if look is None or not look(sys._getframe(1), line):
-                return own.DISABLE
-
-        def on_return(code, offset, value):
-            if not self.is_own(code):
-                return own.DISABLE
-            self.leave(sys._getframe(1), value)
-
-        own.register_callback(tool, events.PY_START, on_start)
-        own.register_callback(tool, events.LINE, on_line)
-        def on_raise(code, offset, error):
-            # This event can not be switched off for single places.
-            if self.is_own(code):
-                self.raise_(error)
-                self.turn(sys._getframe(1))
-
-        def on_unwind(code, offset, error):
-            if self.is_own(code):
-                self.unwind(code)
-
-        own.register_callback(tool, events.PY_RETURN, on_return)
-        own.register_callback(tool, events.RAISE, on_raise)
-        own.register_callback(tool, events.PY_UNWIND, on_unwind)
-        own.set_events(
-            tool, events.PY_START | events.LINE | events.PY_RETURN | events.RAISE | events.PY_UNWIND
-        )
-        return lambda: own.free_tool_id(tool)
-
-    def start_settrace(self):
-        import threading
-
-        raising = set()  # frames that an exception is in, and nothing has caught it yet
-
-        def on_event(frame, event, arg):
-            if event == "line":
-                raising.discard(frame)
-                if not self.line(frame, frame.f_lineno):
-                    frame.f_trace_lines = False
-            elif event == "exception":
-                self.raise_(arg[1])
-                raising.add(frame)
-            elif event == "return" and frame in raising:
-                raising.discard(frame)
-                self.unwind(frame.f_code)
-            elif event == "return":
-                self.leave(frame, arg)
-            return on_event
-
-        def on_event_beneath(frame, event, arg):
-            if event == "line" and self.is_watched(frame.f_code):
-                self.come_by(frame, frame.f_lineno)
-            return on_event_beneath
-
-        def on_call(frame, event, arg):
-            if event == "call" and self.is_watched(frame.f_code):
-                return on_event_beneath
-            if event != "call" or not self.is_own(frame.f_code):
-                return None
-            self.line(frame, frame.f_lineno)
-            self.call(frame)
-            return on_event
-
-        sys.settrace(on_call)
-        threading.settrace(on_call)
-        return lambda: sys.settrace(None)
+        """Begins to look at what runs; returns what ends that."""
+        return start_monitoring(self) if hasattr(sys, "monitoring") else start_settrace(self)
 
     def failed(self, error, traceback):
         """Notes the frames of a failure that are the script's, and of those that it came from."""
@@ -489,7 +411,7 @@ class Tracer:
         for first, text in eager.returned.items():
             self.returned.setdefault(first, text)
         self.forget_histories(eager.historic)
-        self.latest.update(eager.latest)
+        self.otherwise.update(eager.last_calls())
         for first, values in eager.arguments.items():
             if len(values) >= len(self.arguments.get(first, ())):
                 self.arguments[first] = values
@@ -522,7 +444,7 @@ class Tracer:
                     self.hits.setdefault(line, 1)
                     todo += self.source.functions(line, called=True)
 
-    def otherwise(self):
+    def last_calls(self):
         """What functions were called with last, as expressions, where that is not what they were first called with."""
         writer = Writer(self)
         found = {}
@@ -552,7 +474,7 @@ class Tracer:
                     "forward": self.forward,
                     "done": sorted(item for item in self.done.items() if item[1] is not None),
                     "arguments": sorted(self.arguments.items()),
-                    "latest": sorted(self.otherwise().items()),
+                    "latest": sorted({**self.last_calls(), **self.otherwise}.items()),
                 },
                 file,
             )

@@ -462,6 +462,68 @@ fn what_was_compiled_is_run_once_more_without() {
     });
 }
 
+const MAPPED: &str = "\
+import torch
+from torch import nn
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Sequential(nn.Dropout(0.25))
+    def forward(self, x):
+        return self.drop(x)
+torch.vmap(Model(), in_dims=1)(torch.zeros(3, 4))
+";
+
+const COMPILED_BENEATH: &str = "\
+import torch
+torch.compile(torch.nn.Sequential(torch.nn.Linear(4, 2, False)), backend='eager')(torch.randn(3, 5))
+";
+
+#[test]
+fn what_pytorch_called_is_written_down_as_calls() {
+    let test = "what_pytorch_called_is_written_down_as_calls";
+    let Some(python) = torch() else { return skip(test, "no PyTorch was found") };
+    on(&python, MAPPED, |_, _, evidence: Option<Evidence>| {
+        let calls = evidence.unwrap().calls;
+        let first = calls.first().map(|it| (it.called.as_str(), it.arguments.as_str(), it.compiled));
+        let called = "torch.vmap(torch.nn.functional.dropout, (1, None))";
+        assert_eq!(first, Some((called, "torch.zeros(3, 4), 0.25", false)), "{calls:?}");
+        assert_eq!(calls[1].called, "torch.vmap(nn.Dropout(p=0.25), (1,))");
+    });
+    on(&python, COMPILED_BENEATH, |_, _, evidence| {
+        let calls = evidence.unwrap().calls;
+        let [only] = calls.as_slice() else { panic!("{calls:?}") };
+        let given =
+            "torch.randn(3, 5), torch.randn(2, 4, requires_grad=True), torch.randn(2, requires_grad=True)";
+        assert_eq!((only.called.as_str(), only.arguments.as_str()), ("torch.nn.functional.linear", given));
+        assert!(only.compiled);
+    });
+}
+
+#[test]
+fn what_functions_were_called_with_last_is_written_down() {
+    let source = "\
+import sys
+def f(x, y=1):
+    return x / y
+def g(x):
+    return f(x)
+g(1)
+for n in (1, 0):
+    f(g(2), n)
+";
+    on_all(source, |_, _, evidence| {
+        let evidence = evidence.unwrap();
+        let values = |calls: &std::collections::BTreeMap<u32, std::collections::BTreeMap<String, String>>,
+                      line| {
+            calls.get(&line).map(|it| it.values().cloned().collect::<Vec<_>>().join(" "))
+        };
+        assert_eq!(values(&evidence.arguments, 2).as_deref(), Some("1 1"));
+        assert_eq!(values(&evidence.latest, 2).as_deref(), Some("2.0 0"));
+        assert_eq!(values(&evidence.latest, 4).as_deref(), Some("2"));
+    });
+}
+
 const BACKWARD: &str = "\
 import functools, warnings
 import torch
