@@ -33,42 +33,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     for node in tree.nodes.iter().rev() {
         match node.node {
             AnyNodeRef::StmtFunctionDef(def) => {
-                let class = class_around(&tree, node.parent);
-                let handing_on = if class.is_none() { calls.handing_on(def) } else { Vec::new() };
-                let followers =
-                    if class.is_none() { followers(&tree, def.name.as_str()) } else { Vec::new() };
-                let calls = calls.of_function(def, class);
-                let receiver = usize::from(class.is_some());
-                let other = class.and_then(|class| other_constructor(class, def));
-                for (position, parameter) in def.parameters.iter().enumerate().skip(receiver) {
-                    let Some(mut edits) = without(&places, &def.parameters, parameter) else { continue };
-                    let note = format!("parameter `{}` of {}", parameter.name(), def.name);
-                    if !parameter.is_variadic() {
-                        places.drop_arguments(&calls, parameter.name(), position - receiver, &mut edits);
-                        // What is called for both gives both the same.
-                        let others = other.and_then(|it| {
-                            Some((it, it.parameters.iter_non_variadic_params().nth(position)?))
-                        });
-                        let both = others.and_then(|(def, it)| {
-                            without(&places, &def.parameters, AnyParameterRef::NonVariadic(it))
-                        });
-                        edits.extend(&both.unwrap_or_default());
-                        let mut handed = edits.clone();
-                        for follower in &followers {
-                            let same = follower.parameters.iter_non_variadic_params().nth(position);
-                            let same = same.map(AnyParameterRef::NonVariadic);
-                            let same = same.and_then(|it| without(&places, &follower.parameters, it));
-                            handed.extend(&same.unwrap_or_default());
-                        }
-                        for (call, before) in &handing_on {
-                            places.drop_arguments(&[*call], parameter.name(), position + before, &mut handed);
-                        }
-                        if handed != edits {
-                            out.propose(handed, Prior::Even, note.clone());
-                        }
-                    }
-                    out.propose(edits, Prior::Even, note);
-                }
+                of_function(&tree, &places, &calls, def, class_around(&tree, node.parent), out);
             }
             AnyNodeRef::ExprLambda(ast::ExprLambda { parameters: Some(parameters), .. }) => {
                 for parameter in &**parameters {
@@ -96,6 +61,49 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     }
 }
 
+/// The parameters of a function, and of what is called as it is.
+fn of_function(
+    tree: &Tree<'_>,
+    places: &Places<'_>,
+    calls: &Calls<'_>,
+    def: &StmtFunctionDef,
+    class: Option<&StmtClassDef>,
+    out: &mut Proposals,
+) {
+    let (alike, handing_on) = match class {
+        Some(_) => (Vec::new(), Vec::new()),
+        None => (followers(tree, def.name.as_str()), calls.handing_on(def)),
+    };
+    let calls = calls.of_function(def, class);
+    let receiver = usize::from(class.is_some());
+    let other = class.and_then(|class| other_constructor(class, def));
+    let at = |def: &StmtFunctionDef, position: usize| {
+        let parameter = def.parameters.iter_non_variadic_params().nth(position)?;
+        without(places, &def.parameters, AnyParameterRef::NonVariadic(parameter))
+    };
+    for (position, parameter) in def.parameters.iter().enumerate().skip(receiver) {
+        let Some(mut edits) = without(places, &def.parameters, parameter) else { continue };
+        let name = parameter.name();
+        let note = format!("parameter `{name}` of {}", def.name);
+        if !parameter.is_variadic() {
+            places.drop_arguments(&calls, name, position - receiver, &mut edits);
+            edits.extend(&other.and_then(|it| at(it, position)).unwrap_or_default());
+            // Whether those go too can not be told from the text.
+            let mut more = edits.clone();
+            for def in &alike {
+                more.extend(&at(def, position).unwrap_or_default());
+            }
+            for (call, before) in &handing_on {
+                places.drop_arguments(&[*call], name, position + before, &mut more);
+            }
+            if more != edits {
+                out.propose(more, Prior::Even, note.clone());
+            }
+        }
+        out.propose(edits, Prior::Even, note);
+    }
+}
+
 /// The functions that are called as another one is, since a part of that one decorates them: `@other.register`.
 fn followers<'a>(tree: &Tree<'a>, name: &str) -> Vec<&'a StmtFunctionDef> {
     let is_part = |expr: &Expr| {
@@ -113,7 +121,7 @@ fn followers<'a>(tree: &Tree<'a>, name: &str) -> Vec<&'a StmtFunctionDef> {
     functions.filter(|it| it.decorator_list.iter().any(|it| is_part(&it.expression))).collect()
 }
 
-/// The other one of the two functions that a call of a class calls.
+/// The other one of the two functions that a call of a class calls, with the same arguments.
 fn other_constructor<'a>(class: &'a StmtClassDef, def: &StmtFunctionDef) -> Option<&'a StmtFunctionDef> {
     let name = match def.name.as_str() {
         "__init__" => "__new__",

@@ -45,7 +45,7 @@ fn parts(expr: &Expr, role: Role) -> Vec<&Expr> {
         Expr::Compare(it) => std::iter::once(&*it.left).chain(&it.comparators).collect(),
         Expr::UnaryOp(it) => vec![&it.operand],
         Expr::If(it) => vec![&it.body, &it.orelse, &it.test],
-        Expr::Subscript(it) => vec![&it.value, &it.slice],
+        Expr::Subscript(it) => looked_up(it).into_iter().chain([&*it.value, &it.slice]).collect(),
         // Looking into something deeper is hardly ever what may be left out: `a.b.c()` is no chain of calls.
         Expr::Attribute(it) if role != Role::Base => vec![&it.value],
         Expr::Named(it) => vec![&it.value],
@@ -117,6 +117,28 @@ fn receiver_of(expr: &Expr) -> Option<&Expr> {
     }
 }
 
+/// What is found in a display, or in what a call makes of arguments by name, by a key that is written there.
+fn looked_up(subscript: &ast::ExprSubscript) -> Option<&Expr> {
+    let is_key = |key: &str| matches!(&*subscript.slice, Expr::StringLiteral(it) if it.value.to_str() == key);
+    let at = |row: &'_ [Expr]| match &*subscript.slice {
+        Expr::NumberLiteral(it) => Some(it.value.as_int()?.as_usize()?).filter(|at| *at < row.len()),
+        _ => None,
+    };
+    match &*subscript.value {
+        Expr::Tuple(it) => it.elts.get(at(&it.elts)?),
+        Expr::List(it) => it.elts.get(at(&it.elts)?),
+        Expr::Dict(it) => {
+            let has_key = |item: &&ast::DictItem| matches!(&item.key, Some(Expr::StringLiteral(it)) if is_key(it.value.to_str()));
+            it.items.iter().find(has_key).map(|it| &it.value)
+        }
+        Expr::Call(call) => {
+            let is_named = |it: &&ast::Keyword| it.arg.as_ref().is_some_and(|name| is_key(name.as_str()));
+            call.arguments.keywords.iter().find(is_named).map(|it| &it.value)
+        }
+        _ => None,
+    }
+}
+
 fn of_comprehension(generators: &[ast::Comprehension]) -> Vec<&Expr> {
     generators.iter().take(1).map(|clause| &clause.iter).collect()
 }
@@ -158,6 +180,15 @@ mod tests {
                 "x = y((1).g - 0)\n",
             ],
         );
+    }
+
+    #[test]
+    fn what_is_looked_up_where_it_is_written_comes_first() {
+        for text in ["{'a': b, 'c': d}['c']", "dict(a=b, c=d)['c']", "(b, d)[1]", "[b, d, b][1]"] {
+            let program = crate::syntax::Program::parse(format!("x = {text}\n")).unwrap();
+            let first = &HOIST_EXPRESSIONS.proposals(&program)[0];
+            assert_eq!(first.edits.apply(&program).unwrap(), "x = d\n");
+        }
     }
 
     #[test]

@@ -1,3 +1,5 @@
+use std::fmt::Write;
+
 use crate::{
     edit::Edit,
     evidence::{Evidence, Frame},
@@ -104,7 +106,7 @@ fn compared(
     let function = match called.owner {
         None if called.def.decorator_list.is_empty() => called.def.name.as_str(),
         Some(model) if called.def.name.as_str() == "forward" => {
-            code.push_str(&format!("model = {model}\n"));
+            let _ = writeln!(code, "model = {model}");
             "model"
         }
         _ => return None,
@@ -116,7 +118,7 @@ fn compared(
     });
     let mut has_tensor = false;
     for (name, value) in tensors {
-        code.push_str(&format!("{name} = {value}\n"));
+        let _ = writeln!(code, "{name} = {value}");
         value.clone_from(name);
         has_tensor = true;
     }
