@@ -26,30 +26,15 @@ use crate::{
 /// Up to so many characters a value may stand for what made it, however short that is.
 const LONG: usize = 240;
 
-/// Special methods that every object has.
-const OF_ALL_OBJECTS: [&str; 22] = [
-    "__class__",
-    "__delattr__",
-    "__dir__",
-    "__eq__",
-    "__format__",
-    "__ge__",
-    "__getattribute__",
-    "__gt__",
-    "__hash__",
-    "__init__",
+/// Special methods of the language that have names of several words: others of that kind belong to a library.
+const OF_THE_LANGUAGE: [&str; 7] = [
+    "__class_getitem__",
+    "__getnewargs_ex__",
     "__init_subclass__",
-    "__le__",
-    "__lt__",
-    "__ne__",
-    "__new__",
-    "__reduce__",
+    "__length_hint__",
+    "__mro_entries__",
     "__reduce_ex__",
-    "__repr__",
-    "__setattr__",
-    "__sizeof__",
-    "__str__",
-    "__subclasshook__",
+    "__set_name__",
 ];
 
 /// How much of the functions that are kept is kept.
@@ -392,12 +377,10 @@ impl<'a> Slicer<'a> {
         }
     }
 
-    /// Whether a statement of a class is kept with it, whoever asks: methods that nothing names are called by a library. What
-    /// all objects have not may be asked for without being called.
+    /// Whether a statement of a class is kept with it, whoever asks: methods that nothing names are called by a library, and
+    /// for those that it names itself it may ask without calling them.
     fn is_wanted_in_class(&self, index: usize) -> bool {
         let statement = &self.outline.statements[index];
-        let is_special = |name: &str| name.starts_with("__") && name.ends_with("__");
-        let is_protocol = |name: &str| is_special(name) && !OF_ALL_OBJECTS.contains(&name);
         statement.is_executed
             && match statement.node {
                 AnyNodeRef::StmtFunctionDef(def) => {
@@ -522,6 +505,16 @@ impl<'a> Slicer<'a> {
             }
         }
     }
+}
+
+/// Whether a name is one of those that the interpreter or a library asks for.
+fn is_special(name: &str) -> bool {
+    name.starts_with("__") && name.ends_with("__")
+}
+
+/// Whether a name is one that a library asks for.
+fn is_protocol(name: &str) -> bool {
+    is_special(name) && name.trim_matches('_').contains('_') && !OF_THE_LANGUAGE.contains(&name)
 }
 
 /// Whether a statement gives a function's result, or is there for names.

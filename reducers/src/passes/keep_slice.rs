@@ -126,9 +126,9 @@ handle(1)  # fails
 class Row:
     def __init__(self, items):
         self.items = items
-    def __iter__(self):
+    def __array_interface__(self):
         print('never')  # not executed
-    def __repr__(self):
+    def __iter__(self):
         print('never')  # not executed
 row = Row([1])
 dict(row)  # fails
@@ -142,7 +142,7 @@ dict(row)  # fails
 class Row:
     def __init__(self, items):
         pass
-    def __iter__(self):
+    def __array_interface__(self):
         pass
 row = Row([1])
 dict(row)

@@ -1,6 +1,6 @@
 //! What values stand for in a slice: in the place of calls, of bodies of functions, of what made a variable, of a loop's turns.
 
-use super::{Depth, LONG, Slicer, Values, names_of};
+use super::{Depth, LONG, Slicer, Values, is_protocol, names_of};
 use crate::{
     edit::Edit,
     evidence::Frame,
@@ -42,9 +42,11 @@ impl Slicer<'_> {
         // What returns nothing is called for what it does.
         let value = self.evidence.returned.get(&line).filter(|it| *it != "None")?;
         if self.evidence.varying.contains(&line) {
-            // What it returned last it returned to one of its callers; who calls those that nobody calls here is not known.
+            // What it returned last it returned to one of its callers, and what a library calls has many.
             let calls = self.outline.statements.iter().flat_map(|it| &it.results);
-            if self.which == Values::Steady || calls.filter(|it| it.1 == function).count() != 1 {
+            let is_for_one = calls.filter(|it| it.1 == function).nth(1).is_none();
+            let is_called_by_others = matches!(self.outline.statements[function].node, AnyNodeRef::StmtFunctionDef(def) if is_protocol(&def.name));
+            if self.which == Values::Steady || !is_for_one || is_called_by_others {
                 return None;
             }
         }
