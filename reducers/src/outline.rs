@@ -12,7 +12,7 @@ use crate::{
     scope::{BindingKind, ScopeKind},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
-        ast::{Expr, ExprContext, name::Name},
+        ast::{Expr, ExprCall, ExprContext, name::Name},
     },
 };
 
@@ -23,7 +23,7 @@ pub(crate) struct Outline<'a> {
     by_range: HashMap<(TextSize, TextSize), usize>,
     /// Where each line starts.
     lines: Vec<TextSize>,
-    /// The statements that assign an attribute, by the attribute's name.
+    /// The statements that assign an attribute, or store it by its name in a text, by that name.
     pub(crate) stores: BTreeMap<Name, Vec<usize>>,
     /// The statements that may change what attributes of a name hold: by a method, an element, or a call with it.
     pub(crate) changes: BTreeMap<Name, Vec<usize>>,
@@ -98,6 +98,11 @@ impl<'a> Outline<'a> {
                     }
                     (AnyNodeRef::ExprAttribute(it), Some(parent)) => {
                         outline.stores.entry(it.attr.id.clone()).or_default().push(parent);
+                    }
+                    (AnyNodeRef::ExprCall(it), Some(parent)) => {
+                        if let Some(name) = stored_by_name(it) {
+                            outline.stores.entry(name).or_default().push(parent);
+                        }
                     }
                     (AnyNodeRef::ExprYield(_) | AnyNodeRef::ExprYieldFrom(_), Some(parent)) => {
                         outline.statements[parent].yields = true;
@@ -484,6 +489,21 @@ fn is_function(program: &Program, called: &Expr) -> bool {
     }
 }
 
+/// The functions of Python and PyTorch's methods that store an attribute whose name they are given as a text.
+const STORES: [&str; 6] =
+    ["setattr", "__setattr__", "register_buffer", "register_parameter", "register_module", "add_module"];
+
+/// The attribute that a call stores by its name, if that is what it does.
+fn stored_by_name(call: &ExprCall) -> Option<Name> {
+    let called = match &*call.func {
+        Expr::Name(it) => &it.id,
+        Expr::Attribute(it) => &it.attr.id,
+        _ => return None,
+    };
+    let named = |it: &Expr| Some(Name::new(it.as_string_literal_expr()?.value.to_str()));
+    STORES.contains(&called.as_str()).then(|| call.arguments.args.iter().take(2).find_map(named))?
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -505,6 +525,9 @@ mod tests {
         assert_eq!(outline.function_of(7), Some(4));
         assert_eq!(outline.statements[2].attributes[0].0, "b");
         assert_eq!(outline.stores.keys().collect::<Vec<_>>(), ["c"]);
+        let program = Program::parse("self.register_buffer('a', b)\nsetattr(x, 'c', 'd')\nf('e')\n").unwrap();
+        let stores = Outline::of(&program, &Evidence::default()).stores;
+        assert_eq!(stores.keys().collect::<Vec<_>>(), ["a", "c"]);
         assert_eq!(outline.within(4).collect::<Vec<_>>(), [5, 6, 7]);
     }
 

@@ -4,12 +4,13 @@
 
 mod values;
 
+pub(crate) use values::Values;
+
 use std::collections::{BTreeMap, HashSet};
 
 use crate::{
     edit::{Edit, EditSet},
     evidence::{Evidence, Frame, Gaps},
-    ladder::is_captured,
     outline::{Outline, is_change},
     pass::{Cx, Prior, whole_text},
     passes::{
@@ -22,9 +23,6 @@ use crate::{
         ast::{Expr, name::Name},
     },
 };
-
-/// Up to so many characters a value may stand for what made it, however short that is.
-const LONG: usize = 240;
 
 /// Special methods of the language that have names of several words: others of that kind belong to a library.
 const OF_THE_LANGUAGE: [&str; 7] = [
@@ -46,30 +44,6 @@ pub(crate) enum Depth {
     Middle,
     /// All that was executed of them.
     Full,
-}
-
-/// Which recorded values stand for what made them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Values {
-    /// None.
-    Made,
-    /// Those of variables in the failure's frames.
-    Variables,
-    /// Those of variables in the failure's frames, and results of functions that always were the same.
-    Steady,
-    /// Those, and what other functions returned last.
-    Last,
-}
-
-impl Values {
-    /// What is tried besides `Made`, where values may stand for what made them. What a compiler makes of a program fails as a
-    /// whole: what its functions return is no less a part of the failure than what calls them.
-    pub(crate) fn to_try(program: &Program, evidence: &Evidence) -> [Self; 2] {
-        let tree = program.tree();
-        let is_whole = is_captured(program, &tree);
-        let is_within = evidence.failure.iter().any(|frame| frame.compiled);
-        [if is_whole && !is_within { Self::Variables } else { Self::Steady }, Self::Last]
-    }
 }
 
 /// A slice as it grows.

@@ -28,6 +28,15 @@ pub(super) struct Doubt {
     pub(super) runs: u64,
 }
 
+/// What programs are confirmed by runs in fresh interpreters.
+#[derive(Debug, Default)]
+pub(super) struct Fresh {
+    /// The last that was.
+    pub(super) confirmed: Option<Arc<[u8]>>,
+    /// The one that is beside the other runs.
+    begun: Option<Arc<[u8]>>,
+}
+
 /// Judges candidates by running them.
 pub(super) struct Live<'a> {
     pub(super) runner: &'a Runner,
@@ -46,8 +55,8 @@ pub(super) struct Live<'a> {
     pub(super) steadiness: Option<Steadiness>,
     /// Runs the control that the user named.
     pub(super) control: Option<&'a Runner>,
-    /// What was last confirmed by a run in a fresh interpreter.
-    pub(super) confirmed: Option<Arc<[u8]>>,
+    /// What is known by runs in fresh interpreters.
+    pub(super) fresh: Fresh,
 }
 
 impl Live<'_> {
@@ -69,25 +78,26 @@ impl Live<'_> {
         if let Some(wanted) = &self.grounds {
             return grounds::doubts(wanted, self.runner, shown, self.timeout, self.start);
         }
-        let programs: Vec<&Program> = shown.iter().map(|(program, _)| *program).collect();
+        let mut doubts = vec![Doubt::default(); shown.len()];
+        let mut open: Vec<usize> = (0..shown.len()).collect();
+        if self.precise {
+            // A program that looks at its numbers without the compiler shows there as well what it does without it.
+            let found = precision::precisions(self.runner, shown, self.measure, self.timeout, self.start)?;
+            for (doubt, it) in doubts.iter_mut().zip(&found) {
+                let hollow = (it.is_further_off != Some(true)).then_some(Verdict::Hollow);
+                let verdict = if it.shows_plain == Some(true) { Some(Verdict::Passed) } else { hollow };
+                *doubt = Doubt { verdict, seconds: it.seconds, runs: it.runs };
+            }
+            open.retain(|&at| found[at].shows_plain.is_none());
+        }
+        let programs: Vec<&Program> = open.iter().map(|&at| shown[at].0).collect();
         let controls =
             control::uncompiled_runs(self.runner, &programs, self.measure, self.timeout, self.start)?;
-        let doubt = |it: control::Control| Doubt {
-            verdict: it.shows.then_some(Verdict::Passed),
-            seconds: it.seconds,
-            runs: it.runs,
-        };
-        let mut doubts: Vec<Doubt> = controls.into_iter().map(doubt).collect();
-        if self.precise {
-            let open: Vec<usize> = (0..shown.len()).filter(|&at| doubts[at].verdict.is_none()).collect();
-            let those: Vec<(&Program, Option<Telling>)> = open.iter().map(|&at| shown[at].clone()).collect();
-            let found = precision::precisions(self.runner, &those, self.timeout, self.start)?;
-            for (&at, it) in open.iter().zip(&found) {
-                let doubt = &mut doubts[at];
-                doubt.verdict = (it.is_further_off != Some(true)).then_some(Verdict::Hollow);
-                doubt.runs += it.runs;
-                doubt.seconds += it.seconds;
-            }
+        for (&at, it) in open.iter().zip(controls) {
+            let doubt = &mut doubts[at];
+            doubt.verdict = if it.shows { Some(Verdict::Passed) } else { doubt.verdict.take() };
+            doubt.seconds += it.seconds;
+            doubt.runs += it.runs;
         }
         Ok(doubts)
     }
@@ -174,11 +184,20 @@ impl Judge for Live<'_> {
         if self.start == Start::Cold {
             return Ok(None);
         }
-        let job = Job { start: Start::Cold, ..self.job(candidate) };
-        let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?;
+        let begun = match self.fresh.begun.take() {
+            Some(bytes) if bytes == candidate.bytes => self.runner.ended().map_err(halt)?,
+            _ => None,
+        };
+        let outcomes = match begun {
+            Some(outcome) => vec![outcome],
+            None => {
+                let job = Job { start: Start::Cold, ..self.job(candidate) };
+                self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?
+            }
+        };
         match outcomes.iter().find(|it| !self.measure.judge(it, self.timeout).is_same()) {
             None => {
-                self.confirmed = Some(Arc::clone(&candidate.bytes));
+                self.fresh.confirmed = Some(Arc::clone(&candidate.bytes));
                 Ok(None)
             }
             Some(outcome) => {
@@ -188,6 +207,16 @@ impl Judge for Live<'_> {
                 Ok(Some(Retraction::All(reason)))
             }
         }
+    }
+
+    fn begin_confirmation(&mut self, candidate: &Candidate) -> Result<bool, Halt> {
+        if self.steadiness.is_some() || self.start == Start::Cold {
+            return Ok(false);
+        }
+        let job = Job { start: Start::Cold, ..self.job(candidate) };
+        self.runner.begin(job).map_err(halt)?;
+        self.fresh.begun = Some(Arc::clone(&candidate.bytes));
+        Ok(true)
     }
 
     fn patience(&self) -> Option<u64> {

@@ -18,6 +18,8 @@ use crate::runner::{Job, Outcome, RunError, Runner, Start};
 pub(super) struct Precision {
     /// Whether it is further off when it is compiled; none if that can not be told.
     pub(super) is_further_off: Option<bool>,
+    /// Whether it shows the bug without the compiler; none if that was not run.
+    pub(super) shows_plain: Option<bool>,
     /// How many runs that took.
     pub(super) runs: u64,
     /// And how many seconds.
@@ -36,35 +38,52 @@ pub(super) fn is_wanted(
     else {
         return Ok(false);
     };
-    let found = precisions(runner, &[(&program, Some(telling))], timeout, Start::Cold)?;
+    let found = precisions(runner, &[(&program, Some(telling))], measure, timeout, Start::Cold)?;
     Ok(found.iter().all(|it| it.is_further_off == Some(true)))
 }
 
-/// Runs programs that tell what they compare: as they are, without the compiler, and without it in double precision.
+/// Runs programs that tell what they compare: without the compiler, and what does not show the bug there as it is and
+/// without the compiler in double precision.
 pub(super) fn precisions(
     runner: &Runner,
     programs: &[(&Program, Option<Telling>)],
+    measure: &Measure,
     timeout: Duration,
     start: Start,
 ) -> Result<Vec<Precision>, RunError> {
     let mut found = vec![Precision::default(); programs.len()];
+    let texts: Vec<Option<[Vec<u8>; 3]>> =
+        programs.iter().map(|(program, telling)| variants(program, telling.as_ref()?)).collect();
+    let run = |text: &[u8]| Job { start, ..Job::new(text.into(), timeout) };
+    let open: Vec<(usize, &[Vec<u8>; 3])> =
+        texts.iter().enumerate().filter_map(|(place, it)| Some((place, it.as_ref()?))).collect();
+    let jobs: Vec<Job> = open.iter().map(|(_, [_, plain, _])| run(plain)).collect();
+    let plain = runner.run_all(&jobs, &mut |_, _| {})?;
     let mut jobs = Vec::new();
     let mut places = Vec::new();
-    for (place, (program, telling)) in programs.iter().enumerate() {
-        if let Some(texts) = telling.as_ref().and_then(|telling| variants(program, telling)) {
-            jobs.extend(texts.map(|bytes| Job { start, ..Job::new(bytes.into(), timeout) }));
-            places.push(place);
+    for ((place, [compiled, _, truth]), outcome) in open.into_iter().zip(plain) {
+        let shows = measure.judge(&outcome, timeout).is_same();
+        found[place] = Precision {
+            is_further_off: None,
+            shows_plain: Some(shows),
+            runs: 1,
+            seconds: outcome.wall.as_secs_f64(),
+        };
+        if !shows {
+            jobs.extend([run(compiled), run(truth)]);
+            places.push((place, outcome));
         }
     }
     let outcomes = runner.run_all(&jobs, &mut |_, _| {})?;
-    for (place, outcomes) in places.into_iter().zip(outcomes.chunks(3)) {
-        let [compiled, plain, truth] = [0, 1, 2]
-            .map(|at| outcomes.get(at).map(|it| Numbers::read(&it.stderr.text())).unwrap_or_default());
-        found[place] = Precision {
-            is_further_off: is_further_off(&compiled, &plain, &truth),
-            runs: outcomes.len() as u64,
-            seconds: outcomes.iter().map(|it| it.wall.as_secs_f64()).sum(),
-        };
+    for ((place, plain), others) in places.into_iter().zip(outcomes.chunks(2)) {
+        let [compiled, plain, truth] = [others.first(), Some(&plain), others.get(1)]
+            .map(|it| it.map(|it| Numbers::read(&it.stderr.text())));
+        let precision = &mut found[place];
+        if let (Some(compiled), Some(plain), Some(truth)) = (compiled, plain, truth) {
+            precision.is_further_off = is_further_off(&compiled, &plain, &truth);
+        }
+        precision.runs += others.len() as u64;
+        precision.seconds += others.iter().map(|it| it.wall.as_secs_f64()).sum::<f64>();
     }
     Ok(found)
 }

@@ -10,7 +10,7 @@ use minrepro_reducers::{conditions::conditions, cost::Cost, ladder::Compiler, pa
 
 use super::{
     emit,
-    live::{Live, halt},
+    live::{Fresh, Live, halt},
     measure::Measure,
     output::{Output, check_writable, encoded, target},
     passes,
@@ -207,7 +207,7 @@ pub(super) fn minimize(
         grounds,
         steadiness,
         control: session.control.as_ref(),
-        confirmed: None,
+        fresh: Fresh::default(),
     };
     let mut reduction = engine::reduce(copy, passes, &mut judge, journal, &options, &mut |event, tally| {
         if let Event::Commit { program, .. } | Event::Doubted { program, .. } = event {
@@ -241,7 +241,7 @@ pub(super) fn minimize(
             progress.phase("running the result anew");
             // The last of the reduction's own confirmations is one of them, if it was of this program.
             let already = usize::from(
-                judge.confirmed.is_some_and(|it| reduction.program.encode() == Some(it.to_vec())),
+                judge.fresh.confirmed.is_some_and(|it| reduction.program.encode() == Some(it.to_vec())),
             );
             match session.confirm(&reduction.program, &measure, timeout, steadiness.as_ref(), already) {
                 Ok(found) => found,

@@ -20,6 +20,9 @@ pub(super) struct Beliefs {
     limits: HashMap<u64, usize>,
     /// Proposals that were rejected alone.
     rejected: HashSet<u64>,
+    /// The same, by the last sweep through all that is left: which one in a row of all such refusals it was.
+    refused: HashMap<u64, usize>,
+    refusals: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,6 +57,17 @@ impl Beliefs {
     /// Whether a proposal was rejected alone.
     pub(super) fn is_rejected(&self, print: u64) -> bool {
         self.rejected.contains(&print)
+    }
+
+    /// When a sweep refused a proposal last, if it did.
+    pub(super) fn last_refusal(&self, names: &[Name]) -> Option<usize> {
+        names.iter().filter_map(|name| self.refused.get(&name.print).copied()).max()
+    }
+
+    /// A sweep refused a proposal.
+    pub(super) fn refuse(&mut self, names: &[Name]) {
+        self.refusals += 1;
+        self.refused.extend(names.iter().map(|name| (name.print, self.refusals)));
     }
 
     /// All of these were accepted together.

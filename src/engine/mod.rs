@@ -60,15 +60,15 @@ fn search(session: &mut Session<'_>) -> Result<(), Stop> {
     session.declutter()?;
     session.pursue(&[Stage::Environment])?;
     session.leaps()?;
-    session.confirm()?;
     loop {
+        session.begin_confirmation()?;
         while session.pursue(&MATTER)? == Pursuit::Shrunk || session.is_news() {
-            session.confirm()?;
             session.leaps()?;
         }
         session.pursue(&[Stage::Tidy])?;
+        session.begin_confirmation()?;
         // What is proved of a program that does not show the bug is worth nothing.
-        if session.confirm()? && session.prove(&ALL)? == Pursuit::Exhausted {
+        if session.prove(&ALL)? == Pursuit::Exhausted && session.confirm()? {
             return Ok(());
         }
     }

@@ -63,8 +63,18 @@ pub trait Judge {
         Ok(None)
     }
 
+    /// Begins to find out what [`Judge::confirm`] will be asked of this program, for judges that can do so while they judge
+    /// others; tells whether it does.
+    ///
+    /// # Errors
+    ///
+    /// What stops the whole reduction.
+    fn begin_confirmation(&mut self, _: &Candidate) -> Result<bool, Halt> {
+        Ok(false)
+    }
+
     /// After how many runs in a row without success a program is to be confirmed: so much is risked on one that may have
-    /// been accepted wrongly. `None` where confirmation waits for the end of a round.
+    /// been accepted wrongly. `None` where programs are not accepted by chance.
     fn patience(&self) -> Option<u64> {
         None
     }

@@ -23,6 +23,7 @@ use tokio::{
 
 use super::{
     Command, Job, Sandbox, Setup, Start,
+    aside::{Aside, broken},
     capture::until_end,
     environment::{compiler_folder, environment},
     error::RunError,
@@ -55,6 +56,7 @@ pub struct Runner {
     interrupted: Mutex<Option<i32>>,
     deadline: Mutex<Option<Instant>>,
     stop: watch::Sender<bool>,
+    aside: Mutex<Aside>,
     guard: UnixStream,
 }
 
@@ -127,6 +129,7 @@ impl Runner {
             interrupted: Mutex::new(None),
             deadline: Mutex::new(None),
             stop: watch::Sender::new(false),
+            aside: Mutex::default(),
             guard,
         })
     }
@@ -193,45 +196,81 @@ impl Runner {
         jobs: &[Job],
         done: &mut dyn FnMut(usize, &Outcome),
     ) -> Result<Vec<Outcome>, RunError> {
+        self.run_until(jobs, done, false)
+    }
+
+    /// Begins a run beside those that follow: it takes one of their places until it has ended. One at a time; what was begun
+    /// before and not asked for is waited for first.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Runner::run_all`].
+    pub fn begin(&self, job: Job) -> Result<(), RunError> {
+        self.ended()?;
+        let (shared, stop) = (Arc::clone(&self.shared), self.stop.subscribe());
+        let run = self.runtime.spawn(async move { shared.run(&job, stop).await });
+        *lock(&self.aside) = Aside::Running(run);
+        Ok(())
+    }
+
+    /// Waits for the run that was begun, if any was.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Runner::run_all`].
+    pub fn ended(&self) -> Result<Option<Outcome>, RunError> {
+        self.run_until(&[], &mut |_, _| {}, true)?;
+        match std::mem::take(&mut *lock(&self.aside)) {
+            Aside::Ended(ended) => *ended,
+            _ => Ok(None),
+        }
+    }
+
+    /// Runs all jobs, and waits for what runs aside of them if that is wanted.
+    fn run_until(
+        &self,
+        jobs: &[Job],
+        done: &mut dyn FnMut(usize, &Outcome),
+        waits_aside: bool,
+    ) -> Result<Vec<Outcome>, RunError> {
         if let Some(signal) = *lock(&self.interrupted) {
             return Err(RunError::Interrupted(signal));
         }
         let deadline = *lock(&self.deadline);
         let mut signals = lock(&self.signals);
+        let mut aside = lock(&self.aside);
         let result = self.runtime.block_on(async {
             let mut outcomes: Vec<Option<Outcome>> = vec![None; jobs.len()];
             let mut running = JoinSet::new();
             let mut waiting = jobs.iter().enumerate();
             let mut failure: Option<RunError> = None;
             loop {
+                let places = self.jobs() - usize::from(aside.is_running());
                 while failure.is_none()
-                    && running.len() < self.shared.setup.jobs.max(1)
+                    && running.len() < places
                     && let Some((index, job)) = waiting.next()
                 {
                     let (shared, job, stop) = (Arc::clone(&self.shared), job.clone(), self.stop.subscribe());
                     running.spawn(async move { (index, shared.run(&job, stop).await) });
                 }
-                if running.is_empty() {
+                let is_done = running.is_empty() && (waiting.len() == 0 || failure.is_some());
+                if is_done && !(aside.is_running() && (waits_aside || failure.is_some())) {
                     break;
                 }
                 let stopped = tokio::select! {
                     biased;
                     signal = next_signal(&mut signals) => Some(RunError::Interrupted(signal)),
                     () = until(deadline), if failure.is_none() => Some(RunError::Deadline),
-                    ended = running.join_next() => {
-                        match ended {
-                            Some(Ok((index, Ok(outcome)))) => {
-                                if let Some(outcome) = &outcome {
-                                    done(index, outcome);
-                                }
-                                outcomes[index] = outcome;
-                                None
+                    Some(ended) = running.join_next() => {
+                        let ended = ended.map_err(broken).and_then(|(index, ended)| Ok((index, ended?)));
+                        ended.map(|(index, outcome)| {
+                            if let Some(outcome) = &outcome {
+                                done(index, outcome);
                             }
-                            Some(Ok((_, Err(error)))) => Some(error),
-                            Some(Err(error)) => Some(RunError::Supervisor(std::io::Error::other(error))),
-                            None => None,
-                        }
+                            outcomes[index] = outcome;
+                        }).err()
                     }
+                    () = aside.over(), if aside.is_running() => None,
                 };
                 let Some(error) = stopped else { continue };
                 if let (RunError::Interrupted(signal), Some(RunError::Interrupted(_))) = (&error, &failure) {

@@ -2,6 +2,7 @@
 //!
 //! A run is never an error of ours, whatever it does; failing to start one is. Called by the oracle and the commands.
 
+mod aside;
 mod capture;
 mod cold;
 mod environment;

@@ -286,6 +286,9 @@ fn what_is_not_confirmed_is_taken_back() {
     struct Hasty {
         sure: bool,
         doubts: u32,
+        /// Whether it confirms while it judges others, and what.
+        beside: bool,
+        begun: Option<Key>,
     }
     impl Judge for Hasty {
         fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
@@ -298,7 +301,14 @@ fn what_is_not_confirmed_is_taken_back() {
             Ok(())
         }
 
+        fn begin_confirmation(&mut self, candidate: &Candidate) -> Result<bool, Halt> {
+            assert_eq!(self.begun, None, "one at a time");
+            self.begun = self.beside.then_some(candidate.key);
+            Ok(self.beside)
+        }
+
         fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Retraction>, Halt> {
+            assert!(self.begun.take().is_none_or(|it| it == candidate.key), "what was begun comes first");
             if self.sure || candidate.program.text().contains("anchor") {
                 return Ok(None);
             }
@@ -308,29 +318,34 @@ fn what_is_not_confirmed_is_taken_back() {
         }
     }
     let text = "noise = 1\nanchor = 2\nprint(anchor)\nneedle = 3\nprint(needle)\nmore = 4\n";
-    let mut judge = Hasty { sure: false, doubts: 0 };
-    let mut journal = Journal::in_memory();
-    let mut doubted = Vec::new();
-    let reduction = reduce(
-        Program::parse(text).unwrap(),
-        PASSES,
-        &mut judge,
-        &mut journal,
-        &Options::default(),
-        &mut |event, _| {
-            if let Event::Doubted { program, .. } = event {
-                doubted.push(program.text().to_owned());
-            }
-        },
-    );
-    assert_eq!((judge.doubts, doubted.as_slice()), (1, [text.to_owned()].as_slice()));
-    assert!(matches!(reduction.stop, Stop::Done));
-    let left = reduction.program.text();
-    assert!(left.contains("needle") && left.contains("anchor") && !left.contains("noise"), "{left}");
-    assert!(
-        reduction.commits.iter().all(|commit| commit.tokens < Program::parse(text).unwrap().size().tokens)
-    );
-    assert!(reduction.kept.iter().all(|kept| !kept.verdict.is_same()));
+    for beside in [false, true] {
+        let mut judge = Hasty { sure: false, doubts: 0, beside, begun: None };
+        let mut journal = Journal::in_memory();
+        let mut doubted = Vec::new();
+        let reduction = reduce(
+            Program::parse(text).unwrap(),
+            PASSES,
+            &mut judge,
+            &mut journal,
+            &Options::default(),
+            &mut |event, _| {
+                if let Event::Doubted { program, .. } = event {
+                    doubted.push(program.text().to_owned());
+                }
+            },
+        );
+        assert_eq!((judge.doubts, doubted.as_slice()), (1, [text.to_owned()].as_slice()));
+        assert!(matches!(reduction.stop, Stop::Done));
+        let left = reduction.program.text();
+        assert!(left.contains("needle") && left.contains("anchor") && !left.contains("noise"), "{left}");
+        assert!(
+            reduction
+                .commits
+                .iter()
+                .all(|commit| commit.tokens < Program::parse(text).unwrap().size().tokens)
+        );
+        assert!(reduction.kept.iter().all(|kept| !kept.verdict.is_same()));
+    }
 }
 
 #[test]

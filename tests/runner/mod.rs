@@ -289,6 +289,35 @@ fn many_runs_at_once_come_back_in_order() {
 }
 
 #[test]
+fn a_run_beside_the_others_takes_one_of_their_places() {
+    let job = |source: &str| Job::new(source.as_bytes().into(), Duration::from_secs(20));
+    for places in [1, 2] {
+        let folder = tempfile::tempdir().unwrap();
+        let runner = Runner::start(setup(folder.path(), places)).unwrap();
+        assert!(runner.ended().unwrap().is_none());
+        let now = "import time\nprint(time.monotonic())\n";
+        runner.begin(job(&format!("{now}time.sleep(1)\n{now}"))).unwrap();
+        let others = runner.run_all(&[job(now), job(now)], &mut |_, _| {}).unwrap();
+        let beside = runner.ended().unwrap().unwrap();
+        assert!(runner.ended().unwrap().is_none());
+        let times = |outcome: &Outcome| -> Vec<f64> {
+            outcome.stdout.head.lines().map(|line| line.parse().unwrap()).collect()
+        };
+        let end = times(&beside)[1];
+        let before = others.iter().filter(|it| times(it)[0] < end).count();
+        assert_eq!(before, if places == 1 { 0 } else { 2 }, "{places} places");
+    }
+}
+
+#[test]
+fn a_deadline_ends_what_runs_beside_the_others() {
+    let bench = Bench::new();
+    bench.runner.set_deadline(Some(Instant::now() + Duration::from_millis(500)));
+    bench.runner.begin(Job::new(b"while True: pass".as_slice().into(), Duration::from_mins(10))).unwrap();
+    assert!(matches!(bench.runner.ended(), Err(RunError::Deadline)));
+}
+
+#[test]
 fn a_deadline_ends_all_runs() {
     let bench = Bench::new();
     let marker = format!("minrepro-late-{}", std::process::id());

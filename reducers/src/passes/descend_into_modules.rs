@@ -66,14 +66,16 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         let AnyNodeRef::ExprCall(call) = node.node else { continue };
         let Expr::Name(name) = &*call.func else { continue };
         let Some(whole) = called.iter().find(|it| it.class == name.id.as_str()) else { continue };
-        for part in called.iter().filter(|it| it.class != whole.class && it.given.len() == whole.given.len())
-        {
+        for part in called.iter().filter(|it| it.class != whole.class) {
             let mut edits = EditSet::one(Edit::replace(call.range, part.module));
-            for (old, new) in whole.given.iter().zip(&part.given) {
-                if old != new {
-                    let new = new.replace(", requires_grad=True", "");
+            if part.given.len() == whole.given.len() {
+                for (old, new) in whole.given.iter().zip(&part.given).filter(|(old, new)| old != new) {
+                    let new = without_gradient(new);
                     given(cx.program, &outline, evidence, old, &new, &mut edits);
+                    written(cx.program, &tree, old, &new, &mut edits);
                 }
+            } else if !handed_on(cx.program, &tree, &whole.given, &part.given, &mut edits) {
+                continue;
             }
             renamed(&tree, &whole.parameters, &part.parameters, &mut edits);
             let text = edits.apply(cx.program).ok().and_then(|text| used(cx.program, text));
@@ -85,6 +87,10 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             out.next_group();
         }
     }
+}
+
+fn without_gradient(value: &str) -> String {
+    value.replace(", requires_grad=True", "")
 }
 
 /// The modules of the program that were called.
@@ -158,6 +164,47 @@ fn given(
     }
 }
 
+/// Writes another value where a call is written that makes one, outside of classes and functions.
+fn written(program: &Program, tree: &Tree<'_>, old: &str, new: &str, edits: &mut EditSet) {
+    for (index, node) in tree.nodes.iter().enumerate() {
+        let mut within = tree.ancestors(index as u32);
+        if let AnyNodeRef::ExprCall(call) = node.node
+            && program.slice(call.range) == old
+            && !within.any(|it| it.is_stmt_class_def() || it.is_stmt_function_def())
+        {
+            edits.edit(Edit::replace(call.range, new));
+        }
+    }
+}
+
+/// Hands other arguments on where these stand in a row, in a call or a tuple outside of classes and functions. Tells
+/// whether they do.
+fn handed_on(program: &Program, tree: &Tree<'_>, old: &[&str], new: &[&str], edits: &mut EditSet) -> bool {
+    if old.is_empty() {
+        return false;
+    }
+    let mut found = false;
+    for (index, node) in tree.nodes.iter().enumerate() {
+        let row = match node.node {
+            AnyNodeRef::Arguments(it) => &*it.args,
+            AnyNodeRef::ExprTuple(it) => it.elts.as_slice(),
+            _ => continue,
+        };
+        if tree.ancestors(index as u32).any(|it| it.is_stmt_class_def() || it.is_stmt_function_def()) {
+            continue;
+        }
+        let is_old = |row: &[Expr]| row.iter().zip(old).all(|(it, old)| program.slice(it.range()) == *old);
+        if let Some(row) = row.windows(old.len()).find(|row| is_old(row)) {
+            let range = TextRange::new(row[0].start(), row[row.len() - 1].end());
+            let is_followed = program.text()[usize::from(range.end())..].trim_start().starts_with(',');
+            let comma = if node.node.is_expr_tuple() && !is_followed { "," } else { "" };
+            edits.edit(Edit::replace(range, new.join(", ") + comma));
+            found = true;
+        }
+    }
+    found
+}
+
 /// A text without the classes and functions that nothing in it uses any more.
 fn used(program: &Program, text: String) -> Option<String> {
     let mut text = text;
@@ -210,8 +257,30 @@ torch.export.export(Whole(), (x,), dynamic_shapes={'x': {0: None}})  # fails wit
     }
 
     #[test]
-    fn parts_that_are_given_more_are_left_out() {
+    fn what_is_given_may_be_written_where_it_is_given() {
         let text = "\
+import torch
+class Part(torch.nn.Module):
+    def forward(self, y):  # called with self: Part(); y: torch.rand(2, 8)
+        return y + 1
+class Whole(torch.nn.Module):
+    def forward(self, x):  # called with self: Whole(); x: torch.rand(2, 4)
+        return Part()(torch.cat([x, x], 1))
+torch.export.export(Whole(), (torch.rand(2, 4),))  # fails
+";
+        let program = Program::parse(text).unwrap();
+        let evidence = evidence(text);
+        let proposals = DESCEND_INTO_MODULES.proposals_with(&program, Some(&evidence), &Gaps::default());
+        let found: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let end = "torch.export.export(Part(), (torch.rand(2, 8),))\n";
+        assert!(found.iter().any(|it| it.ends_with(end)), "{found:#?}");
+    }
+
+    #[test]
+    fn parts_that_are_given_more_want_a_row_of_arguments() {
+        let text = |call: &str| {
+            format!(
+                "\
 import torch
 class Part(torch.nn.Module):
     def forward(self, y, z):  # called with self: Part(); y: torch.rand(2, 8); z: torch.rand(2)
@@ -219,12 +288,27 @@ class Part(torch.nn.Module):
 class Whole(torch.nn.Module):
     def forward(self, x):  # called with self: Whole(); x: torch.rand(2, 4)
         return Part()(x, x)
-compare(Whole(), torch.rand(2, 4))  # fails
-";
-        let program = Program::parse(text).unwrap();
-        let evidence = evidence(text);
-        assert_eq!(evidence.arguments.len(), 2);
-        let proposals = DESCEND_INTO_MODULES.proposals_with(&program, Some(&evidence), &Gaps::default());
-        assert!(proposals.is_empty(), "{proposals:?}");
+{call}  # fails
+"
+            )
+        };
+        let found = |call: &str| -> Vec<String> {
+            let text = text(call);
+            let program = Program::parse(text.as_str()).unwrap();
+            let evidence = evidence(&text);
+            assert_eq!(evidence.arguments.len(), 2);
+            let proposals = DESCEND_INTO_MODULES.proposals_with(&program, Some(&evidence), &Gaps::default());
+            let texts = proposals.iter().map(|it| it.edits.apply(&program).unwrap());
+            texts.map(|it| it.lines().last().unwrap_or_default().to_owned()).collect()
+        };
+        assert_eq!(found("compare(Whole(), torch.rand(4))"), [""; 0]);
+        assert_eq!(
+            found("check(Whole(), torch.rand(2, 4))"),
+            ["check(Part(), torch.rand(2, 8), torch.rand(2))"]
+        );
+        assert_eq!(
+            found("export(Whole(), (torch.rand(2, 4),))"),
+            ["export(Part(), (torch.rand(2, 8), torch.rand(2),))"]
+        );
     }
 }

@@ -1,10 +1,13 @@
+use std::collections::BTreeSet;
+
 use crate::{
     edit::{Edit, EditSet},
     pass::{Cx, Prior, Proposals, Stage, pass},
     paste::parentheses,
     places::{Role, expressions},
+    scope::BindingKind,
     syntax::{
-        Program, Ranged, TextRange,
+        AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{self, Expr},
     },
 };
@@ -22,8 +25,15 @@ pass! {
 }
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
+    let modules = modules(cx.program);
     for place in expressions(cx.program) {
         for part in parts(place.expr, place.role) {
+            let is_module = modules.contains(&part.start()) && part.is_name_expr();
+            // Nothing is found in a number, nor is it called.
+            let is_number = place.role == Role::Base && (part.is_number_literal_expr() || is_constant(part));
+            if is_module || is_number {
+                continue;
+            }
             let is_doubled_brace = place.behind_brace && cx.program.slice(part.range()).starts_with('{');
             if let Some(edits) = keep(cx.program, place.expr.range(), part)
                 && !is_doubled_brace
@@ -34,6 +44,29 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             }
         }
     }
+}
+
+fn is_constant(expr: &Expr) -> bool {
+    matches!(expr, Expr::BooleanLiteral(_) | Expr::NoneLiteral(_) | Expr::EllipsisLiteral(_))
+}
+
+/// Where names stand for modules: imported, and nothing but looked into. No module is a value in the place of what is in it.
+fn modules(program: &Program) -> BTreeSet<TextSize> {
+    let looked_into: BTreeSet<TextSize> = program
+        .tree()
+        .nodes
+        .iter()
+        .filter_map(|node| match node.node {
+            AnyNodeRef::ExprAttribute(it) if it.value.is_name_expr() => Some(it.value.start()),
+            _ => None,
+        })
+        .collect();
+    let variables = program.scopes().variables.iter();
+    variables
+        .filter(|it| it.bindings.iter().all(|it| it.kind == BindingKind::Import))
+        .filter(|it| it.uses.iter().all(|it| looked_into.contains(&it.range.start())))
+        .flat_map(|it| it.uses.iter().map(|it| it.range.start()))
+        .collect()
 }
 
 /// The parts that could stand for the whole, the most promising first.
@@ -177,7 +210,6 @@ mod tests {
                 "x = y(f(\n    1,\n).g)\n",
                 "x = y(0)\n",
                 "x = y(f(\n    1,\n) - 0)\n",
-                "x = y((1).g - 0)\n",
             ],
         );
     }
@@ -217,7 +249,7 @@ mod tests {
     #[test]
     fn what_is_called_may_be_made_by_a_call() {
         check_edits(&HOIST_EXPRESSIONS, "x = f()(a)\n", &["x = f()\n", "x = a\n"]);
-        check_edits(&HOIST_EXPRESSIONS, "x[0]()\n", &["x[0]\n", "x()\n", "0()\n"]);
+        check_edits(&HOIST_EXPRESSIONS, "x[0]()\n", &["x[0]\n", "x()\n"]);
     }
 
     #[test]
@@ -226,8 +258,16 @@ mod tests {
         check_edits(
             &HOIST_EXPRESSIONS,
             "f'{a.b({1: 2}.c)}'\n",
-            &["a.b({1: 2}.c)\n", "f'{a}'\n", "f'{a.b({1: 2})}'\n", "f'{a.b((2).c)}'\n", "f'{a.b((1).c)}'\n"],
+            &["a.b({1: 2}.c)\n", "f'{a}'\n", "f'{a.b({1: 2})}'\n"],
         );
+    }
+
+    #[test]
+    fn modules_do_not_stand_for_what_is_in_them() {
+        check_edits(&HOIST_EXPRESSIONS, "import a\nx = a.b(c)\n", &["import a\nx = c\n"]);
+        check_none(&HOIST_EXPRESSIONS, "from a import b\nx = b.c\n");
+        let text = "from a import b\nb()\nx = b.c\n";
+        check_edits(&HOIST_EXPRESSIONS, text, &["from a import b\nb()\nx = b\n"]);
     }
 
     #[test]

@@ -54,7 +54,8 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             let Some(code) = compared(&outline, evidence, line, compiler, &names, &check) else { continue };
             for depth in [Depth::Thin, Depth::Full] {
                 if let Some(edits) = only(cx, &outline, evidence, &code, depth) {
-                    out.propose(edits, Prior::Even, "what the compiler makes otherwise, alone");
+                    let note = format!("what the compiler makes otherwise of line {line}, alone");
+                    out.propose(edits, Prior::Even, note);
                 }
                 out.next_group();
             }

@@ -32,7 +32,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let outline = Outline::of(cx.program, evidence);
     let values = Values::to_try(cx.program, evidence);
     for depth in [Depth::Thin, Depth::Middle, Depth::Full] {
-        for values in [Values::Made].into_iter().chain(values) {
+        // Where what fails is what a compiler makes, it may be known what goes on inside.
+        let inner = values.contains(&Values::Variables).then_some(Values::Inner);
+        for values in [Values::Made].into_iter().chain(values).chain(inner) {
             let mut slicer = Slicer::new(&outline, evidence, cx.gaps, depth).with_values(values);
             for statement in evidence.frames().filter_map(|frame| outline.on_line(frame.line)) {
                 slicer.keep(statement);
@@ -146,6 +148,41 @@ class Row:
         pass
 row = Row([1])
 dict(row)
+";
+        assert!(texts.iter().any(|it| it == expected), "{}", texts.join("or\n"));
+    }
+
+    #[test]
+    fn results_within_what_is_compiled_stand_for_what_made_them() {
+        let text = "\
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer('scales', torch.rand(4))
+    def scaled(self, n):
+        return self.scales * n
+    def forward(self, x):
+        return self.scaled(len(x)) / x
+model = Model()
+x = torch.rand(2, 4)
+torch.testing.assert_close(torch.compile(model)(x), model(x))  # fails with x: torch.rand(2, 4)
+";
+        let program = Program::parse(text).unwrap();
+        let mut evidence = evidence(text);
+        evidence.returned = [(6, "torch.randn(4)".to_owned()), (8, "torch.randn(2, 4)".to_owned())].into();
+        let proposals = KEEP_SLICE.proposals_with(&program, Some(&evidence), &Gaps::default());
+        let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let expected = "\
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+    def forward(self, x):
+        return torch.ones(4) / x
+model = Model()
+x = torch.rand(2, 4)
+torch.testing.assert_close(torch.compile(model)(x), model(x))
 ";
         assert!(texts.iter().any(|it| it == expected), "{}", texts.join("or\n"));
     }

@@ -7,7 +7,7 @@ use crate::{
     paste::lightens,
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
-        ast::{Expr, ExprContext, Operator},
+        ast::{CmpOp, Expr, ExprContext, Operator},
     },
 };
 
@@ -44,8 +44,10 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         }
     }
     out.next_group();
+    let objects = objects(cx.program);
     for (expr, _) in values {
-        let Some(literal) = literal_for(expr) else { continue };
+        let is_object = objects.contains(&expr.start());
+        let Some(literal) = literal_for(expr).filter(|it| *it != "0" || !is_object) else { continue };
         let text = cx.program.slice(expr.range());
         let is_statement = statements.place(expr.range()).is_some();
         let is_shared_name = expr.is_name_expr() && !only_uses.contains(&expr.start());
@@ -57,6 +59,38 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         out.propose(edits, Prior::Unlikely, format!("`{short}` by `{literal}`"));
         out.next_group();
     }
+}
+
+/// Where expressions start that no number can stand for: what a class is derived from, what is unpacked, turned over, entered,
+/// raised, awaited, or searched.
+fn objects(program: &Program) -> BTreeSet<TextSize> {
+    let is_row = |it: &Expr| matches!(it, Expr::Tuple(_) | Expr::List(_));
+    let mut found: BTreeSet<TextSize> = BTreeSet::new();
+    for node in program.tree().nodes {
+        let one = match node.node {
+            AnyNodeRef::StmtAssign(it) if it.targets.iter().any(is_row) => Some(&*it.value),
+            AnyNodeRef::StmtFor(it) => Some(&*it.iter),
+            AnyNodeRef::Comprehension(it) => Some(&it.iter),
+            AnyNodeRef::WithItem(it) => Some(&it.context_expr),
+            AnyNodeRef::StmtRaise(it) => it.exc.as_deref(),
+            AnyNodeRef::ExprAwait(it) => Some(&*it.value),
+            AnyNodeRef::ExprYieldFrom(it) => Some(&*it.value),
+            AnyNodeRef::ExprStarred(it) => Some(&*it.value),
+            AnyNodeRef::StmtClassDef(it) => {
+                found.extend(it.bases().iter().map(Ranged::start));
+                None
+            }
+            AnyNodeRef::ExprCompare(it) => {
+                let pairs = it.ops.iter().zip(&it.comparators);
+                let searched = pairs.filter(|(op, _)| matches!(op, CmpOp::In | CmpOp::NotIn));
+                found.extend(searched.map(|(_, it)| it.start()));
+                None
+            }
+            _ => None,
+        };
+        found.extend(one.map(Ranged::start));
+    }
+    found
 }
 
 /// The integer that an expression of literals makes.
@@ -242,6 +276,15 @@ mod tests {
         let program = Program::parse("f(2 * 9 + 1, x + 1 - 1, 3 // 0, 2 ** 99)\n").unwrap();
         let first = &REPLACE_EXPRESSIONS.proposals(&program)[0];
         assert_eq!(first.edits.apply(&program).unwrap(), "f(19, x + 1 - 1, 3 // 0, 2 ** 99)\n");
+    }
+
+    #[test]
+    fn numbers_do_not_stand_for_objects() {
+        check_none(&REPLACE_EXPRESSIONS, "class A(b.c): pass\n");
+        check_none(
+            &REPLACE_EXPRESSIONS,
+            "a, b = c()\nfor d in e(): pass\nwith f(): g in h()\nraise i()\n[*j()]\n",
+        );
     }
 
     #[test]

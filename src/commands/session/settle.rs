@@ -135,15 +135,14 @@ impl Session {
         if let Some(settlement) = self.recalled(journal) {
             return Ok(settlement);
         }
-        // One of them writes down what the script imports, for warm runs.
+        // The first writes down what the script imports, for warm runs.
         let may_be_warm = self.args.runner != RunnerKind::Cold
             && self.args.test.is_none()
             && !self.specs.iter().any(Spec::is_hang);
-        let last = if may_be_warm { Start::Recorded } else { Start::Cold };
-        let outcomes = self.baseline_runs(RUNS, last)?;
+        let start = if may_be_warm { Start::Recorded } else { Start::Cold };
+        let outcomes = self.baseline_runs(RUNS, start)?;
         let recorded = may_be_warm && outcomes.len() == RUNS;
-        let cold = outcomes.len() - usize::from(recorded);
-        let fastest = outcomes.iter().take(cold).map(|outcome| outcome.wall).min().unwrap_or_default();
+        let fastest = outcomes.iter().map(|outcome| outcome.wall).min().unwrap_or_default();
         let mut first = outcomes.first().cloned();
         let mut limit = None;
         let mut flaky = None;
@@ -280,12 +279,16 @@ impl Session {
                 warm.saturating_mul(5) <= *fastest * 4 || warm.saturating_add(WORTH_IT) <= *fastest;
             is_shorter || self.runner.imports() >= WORTH_IT
         };
-        // The first of the warm runs starts what the others are forked from, and fills caches.
+        // The first of the warm runs starts what the others are forked from, and fills caches. It may have been begun.
         for (index, start) in [Start::Recorded, Start::Warm, Start::Warm, Start::Warm].into_iter().enumerate()
         {
             let is_done = index == 0 && *next == Start::Warm;
             if reason.is_none() && !is_done && (index < 2 || !is_worth_it(warm)) {
-                let outcome = self.run_from(start, *timeout)?;
+                let begun = if *next == Start::Warm && index == 1 { self.runner.ended()? } else { None };
+                let outcome = match begun {
+                    Some(outcome) => outcome,
+                    None => self.run_from(start, *timeout)?,
+                };
                 reason = self.runner.why_cold().or_else(|| {
                     let is_same = measure.judge(&outcome, *timeout).is_same();
                     (!is_same).then(|| format!("a warm run ends otherwise: {}", summary(&outcome)))

@@ -1,6 +1,7 @@
 //! The state of one reduction and its steps: a stage, a round, a batch, a commit. Called by the loop in `engine`.
 
 mod ahead;
+mod confirm;
 mod leap;
 mod runs;
 
@@ -26,9 +27,7 @@ use super::{
     beliefs::Beliefs,
     offer::{BATCH, Chunk, Offer},
     plan::{Base, Plan},
-    types::{
-        Candidate, Commit, Event, Judge, Judged, Kept, Options, Reduction, Retraction, Spent, Stop, Tally,
-    },
+    types::{Candidate, Commit, Event, Judge, Judged, Kept, Options, Reduction, Spent, Stop, Tally},
 };
 use crate::{
     journal::{Journal, Key},
@@ -75,6 +74,8 @@ pub(super) struct Session<'a> {
     commits: Vec<Commit>,
     /// The last program that was confirmed, and how many commits led to it.
     confirmed: (Arc<Program>, usize),
+    /// The same of the one that is being confirmed.
+    confirming: Option<(Arc<Program>, usize)>,
     differences: Vec<(Key, Difference)>,
     kept: Vec<Kept>,
     journal_failed: bool,
@@ -116,6 +117,7 @@ impl<'a> Session<'a> {
         let traces = judge.can_trace();
         Self {
             confirmed: (Arc::clone(&program), 0),
+            confirming: None,
             base: Base::new(program, options.unbound_names),
             passes: passes.to_vec(),
             judge,
@@ -152,53 +154,6 @@ impl<'a> Session<'a> {
             spent: self.spent,
             stop,
         }
-    }
-
-    /// Has the program confirmed, if it is not yet; goes back to the last confirmed one if it is not what it seemed. Tells
-    /// whether it was.
-    pub(super) fn confirm(&mut self) -> Result<bool, Stop> {
-        if Arc::ptr_eq(&self.confirmed.0, &self.base.program) {
-            return Ok(true);
-        }
-        let Plan::Candidate(candidate) = self.base.itself() else { return Ok(true) };
-        let Some(retraction) = self.judge.confirm(&candidate).map_err(Stop::Halted)? else {
-            self.confirmed = (Arc::clone(&self.base.program), self.commits.len());
-            return Ok(true);
-        };
-        self.base = Base::new(Arc::clone(&self.confirmed.0), self.options.unbound_names);
-        self.commits.truncate(self.confirmed.1);
-        self.last_success = self.tally.runs;
-        self.foreseen.clear();
-        let (reason, noted) = match retraction {
-            Retraction::Accepted(reason) => {
-                self.verdicts.retain(|_, verdict| !verdict.is_same());
-                let noted = self.journal.doubt(&candidate.key);
-                self.verdicts.insert(candidate.key, Verdict::Passed);
-                (reason, noted)
-            }
-            Retraction::All(reason) => {
-                self.verdicts.clear();
-                let noted = self.journal.distrust(&reason);
-                (reason, noted)
-            }
-        };
-        if let Err(error) = noted
-            && !self.journal_failed
-        {
-            self.journal_failed = true;
-            (self.watch)(&Event::JournalFailed { error: &error }, &self.tally);
-        }
-        let size = self.base.program.size();
-        self.tally.tokens_now = size.tokens;
-        (self.watch)(&Event::Doubted { reason: &reason, program: &self.base.program }, &self.tally);
-        Ok(false)
-    }
-
-    /// Has the program confirmed if so many runs went without success that it may be to blame. Tells whether it still is
-    /// the program.
-    fn suspect(&mut self) -> Result<bool, Stop> {
-        let fruitless = self.tally.runs - self.last_success;
-        Ok(self.judge.patience().is_none_or(|most| fruitless < most) || self.confirm()?)
     }
 
     /// Takes away all clutter at once, if that shows the bug: what is left is easier to follow.
@@ -385,6 +340,8 @@ impl<'a> Session<'a> {
     /// Tries everything once more, one by one, on the program as it is, and what fails for what it leaves behind without
     /// that, too. What shows the bug is gone over to; if nothing does,
     /// that is the proof that nothing single is left, and the reason why each part stays.
+    ///
+    /// After a success it goes on where it was: the pass that brought it comes first, then what was refused longest ago.
     pub(super) fn prove(&mut self, stages: &[Stage]) -> Result<Pursuit, Stop> {
         self.kept.clear();
         let offer = self.offer(stages);
@@ -394,7 +351,11 @@ impl<'a> Session<'a> {
         members.retain(|member| seen.insert(member.candidate.key));
         let (known, new): (Vec<Member>, Vec<Member>) =
             members.into_iter().partition(|member| self.verdicts.contains_key(&member.candidate.key));
-        let mut left: VecDeque<Member> = new.into();
+        let mut left = VecDeque::from(new);
+        let latest = self.commits.last().map_or("", |commit| &commit.pass);
+        left.make_contiguous().sort_by_key(|Member { chunk, .. }| {
+            (chunk.pass() != latest, self.beliefs.last_refusal(&chunk.names))
+        });
         let mut batch: Vec<Member> = known;
         loop {
             let plans: Vec<Plan> =
@@ -419,6 +380,7 @@ impl<'a> Session<'a> {
                         if member.chunk.widened {
                             continue;
                         }
+                        self.beliefs.refuse(&member.chunk.names);
                         self.base.note_needed(&member.candidate.edits);
                         self.kept.push(Kept {
                             line: self.base.line_of(&member.chunk.edits),
