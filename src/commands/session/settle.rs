@@ -274,10 +274,11 @@ impl Session {
         }
         let mut warm = Duration::MAX;
         // What a warm run saves is the start: as candidates get smaller, it is an ever larger part of a run.
+        let is_wanted = self.args.runner == RunnerKind::Warm;
         let is_worth_it = |warm: Duration| {
             let is_shorter =
                 warm.saturating_mul(5) <= *fastest * 4 || warm.saturating_add(WORTH_IT) <= *fastest;
-            is_shorter || self.runner.imports() >= WORTH_IT
+            is_wanted || is_shorter || self.runner.imports() >= WORTH_IT
         };
         // The first of the warm runs starts what the others are forked from, and fills caches. It may have been begun.
         for (index, start) in [Start::Recorded, Start::Warm, Start::Warm, Start::Warm].into_iter().enumerate()
@@ -304,7 +305,7 @@ impl Session {
         }
         match reason {
             None => Ok(Calibration { start: Start::Warm, cold: *fastest, warm, reason: None }),
-            Some(reason) if self.args.runner == RunnerKind::Warm => Err(Failure::new(
+            Some(reason) if is_wanted => Err(Failure::new(
                 Exit::Environment,
                 anyhow::anyhow!("candidates can not be run warm: {reason}"),
             )
