@@ -132,7 +132,8 @@ pub struct Proposal {
     pub note: String,
     /// Proposals of a later phase wait until those of the earlier ones are through.
     pub phase: u32,
-    /// Proposals of one group may be tried together, in their order.
+    /// Proposals of one group may be tried together, in their order. Leaps are tried alone: of one group's that are about as
+    /// large, the largest.
     pub group: u32,
 }
 

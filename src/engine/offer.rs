@@ -34,6 +34,8 @@ pub(super) struct Chunk {
     pub(super) note: String,
     /// Which proposals of the offer these are.
     pub(super) units: Vec<usize>,
+    /// The group of the first of them, in their pass.
+    pub(super) group: u32,
     /// Whether the edits are wider than the proposals, by what a failure named.
     pub(super) widened: bool,
 }
@@ -125,7 +127,8 @@ impl Offer {
             if units.len() > 1 { format!("{note} and {} more", units.len() - 1) } else { note.clone() }
         });
         let names = units.iter().map(|&unit| self.units[unit].name).collect();
-        Chunk { edits, names, note, units, widened: false }
+        let group = units.first().map_or(0, |&first| self.units[first].proposal.group);
+        Chunk { edits, names, note, units, group, widened: false }
     }
 
     /// The chunks to try next, at most `room`, those that promise most first; none within another, and none of what is

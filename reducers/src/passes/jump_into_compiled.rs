@@ -58,7 +58,6 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                 if let Some(edits) = only(cx, &outline, evidence, &code, depth) {
                     out.propose(edits, Prior::Even, "what fails when it is compiled, alone");
                 }
-                out.next_group();
             }
         }
     }

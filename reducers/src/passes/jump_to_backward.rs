@@ -57,7 +57,6 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                 if let Some(edits) = only(cx, &outline, evidence, &code, depth) {
                     out.propose(edits, Prior::Even, "the call whose backward fails, alone");
                 }
-                out.next_group();
             }
         }
     }

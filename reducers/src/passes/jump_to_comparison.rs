@@ -57,8 +57,8 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                     let note = format!("what the compiler makes otherwise of line {line}, alone");
                     out.propose(edits, Prior::Even, note);
                 }
-                out.next_group();
             }
+            out.next_group();
         }
     }
 }

@@ -53,7 +53,6 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                     let note = format!("the failure in `{name}`, with the values there");
                     out.propose(edits, Prior::Even, note);
                 }
-                out.next_group();
             }
         }
     }

@@ -46,7 +46,6 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         if let Some(edits) = only(cx, &outline, evidence, &code, Depth::Thin) {
             out.propose(edits, Prior::Even, "the operation of PyTorch that failed, alone");
         }
-        out.next_group();
     }
     for frame in evidence.failure.iter().rev().filter(|frame| !frame.compiled) {
         let alone = operation(&outline, evidence, frame);
@@ -58,7 +57,6 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             if let Some(edits) = only(cx, &outline, evidence, &code, depth) {
                 out.propose(edits, Prior::Even, "the operation that failed, alone");
             }
-            out.next_group();
         }
     }
 }

@@ -44,7 +44,6 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
                 out.propose(edits, Prior::Even, "all that the failure does not hang on");
             }
-            out.next_group();
         }
     }
 }

@@ -26,9 +26,6 @@ pub(super) const LEAPS: usize = 32;
 /// After how many waves of them that teach nothing new it is given up, too.
 const STALE: usize = 2;
 
-/// The pass whose guesses are of parts side by side: none of them holds another, though they may be as large.
-const SIDE_BY_SIDE: &str = "jump-to-comparison";
-
 /// The same as `LEAPS` once one of them has hit.
 const LATER_LEAPS: usize = 5;
 
@@ -152,14 +149,13 @@ impl Session<'_> {
 }
 
 /// Of guesses, the simplest first, that are about as large, the largest: it holds what the others do, and a bit more, unless
-/// they are of parts side by side.
+/// their pass says that they are of different parts.
 fn distinct(members: Vec<Member>) -> Vec<Member> {
     let mut kept: Vec<(u32, Member)> = Vec::new();
     for member in members {
         let tokens = member.candidate.program.size().tokens;
         let chunk = &member.chunk;
-        let is_other =
-            |it: &Chunk| [it, chunk].iter().all(|it| it.pass() == SIDE_BY_SIDE) && it.note != chunk.note;
+        let is_other = |it: &Chunk| it.pass() == chunk.pass() && it.group != chunk.group;
         match kept.last_mut() {
             Some((first, last)) if tokens * 20 <= *first * 21 && !is_other(&last.chunk) => *last = member,
             _ => kept.push((tokens, member)),
