@@ -84,7 +84,6 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                 let note = format!("`{}` for `{}`", part.class, whole.class);
                 out.propose(edits, Prior::Even, note);
             }
-            out.next_group();
         }
     }
 }

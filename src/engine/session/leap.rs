@@ -41,9 +41,9 @@ impl Session<'_> {
         Ok(brought)
     }
 
-    /// Whether the program has changed since the last look at the whole.
+    /// Whether so much is gone since the last look at the whole that another may bring a gain that counts.
     pub(in crate::engine) fn is_news(&self) -> bool {
-        self.traces && self.base.program.size().tokens != self.leapt_at
+        self.traces && self.base.program.size().tokens <= gaining(self.leapt_at)
     }
 
     /// Traces the program and goes over to the simplest of what that suggests, if any of it shows the bug. Tells whether
@@ -59,7 +59,7 @@ impl Session<'_> {
         loop {
             let mut members = self.suggested(&evidence);
             // What gains little is better left to single changes.
-            let least = self.base.program.size().tokens * 9 / 10;
+            let least = gaining(self.base.program.size().tokens);
             members.retain(|member| {
                 !self.verdicts.contains_key(&member.candidate.key)
                     && !self.judge.is_hopeless(&member.candidate)
@@ -146,6 +146,11 @@ impl Session<'_> {
         }
         Ok(evidence)
     }
+}
+
+/// How many tokens a guess may have at most.
+fn gaining(tokens: u32) -> u32 {
+    tokens * 9 / 10
 }
 
 /// Of guesses, the simplest first, that are about as large, the largest: it holds what the others do, and a bit more, unless
