@@ -1,13 +1,13 @@
 //! PyTorch as a program names it: dotted names behind imports and their aliases, and the calls that passes look for. Goes
 //! by names alone; a candidate run tells whether that was right. Called by the cost and by the passes for PyTorch.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     edit::EditSet,
     list::ListKind,
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, Tree,
+        AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
         ast::{Expr, ExprAttribute, ExprCall, Keyword},
     },
 };
@@ -71,6 +71,38 @@ impl<'a> Torch<'a> {
     pub(crate) fn imports(&self) -> impl Iterator<Item = &str> {
         self.imported.values().map(String::as_str)
     }
+}
+
+/// Where expressions start that give the sizes of tensors and layers. None is made 0: a tensor without elements is a case of its
+/// own for most of PyTorch, and who reads the result would wonder about it.
+pub(crate) fn sizes(program: &Program) -> BTreeSet<TextSize> {
+    const MAKERS: &[&str] = &["randn", "rand", "zeros", "ones", "empty"];
+    const METHODS: &[&str] = &["view", "reshape", "expand", "new_zeros", "new_ones", "new_empty"];
+    let tree = program.tree();
+    let mut found = BTreeSet::new();
+    let Some(torch) = Torch::of(program, &tree) else { return found };
+    for node in &tree.nodes {
+        let AnyNodeRef::ExprCall(call) = node.node else { continue };
+        let path = torch.path(&call.func);
+        let name = path.as_deref().and_then(|path| path.strip_prefix("torch."));
+        let is_layer = name
+            .and_then(|name| name.strip_prefix("nn."))
+            .is_some_and(|it| it.starts_with(char::is_uppercase));
+        let is_method = matches!(&*call.func, Expr::Attribute(it) if METHODS.contains(&it.attr.as_str()));
+        let is_maker = name.is_some_and(|name| MAKERS.contains(&name));
+        if !(is_layer || is_maker || path.is_none() && is_method) {
+            continue;
+        }
+        for argument in &call.arguments.args {
+            match argument {
+                Expr::Tuple(it) => found.extend(it.elts.iter().map(Ranged::start)),
+                Expr::List(it) => found.extend(it.elts.iter().map(Ranged::start)),
+                _ => {}
+            }
+            found.insert(argument.start());
+        }
+    }
+    found
 }
 
 /// What a call gives by a keyword.

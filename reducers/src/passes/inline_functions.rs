@@ -61,16 +61,17 @@ pub(super) struct Site<'a> {
     receiver: Option<&'a Expr>,
 }
 
-pub(super) fn function_site<'a>(
-    cx: &Cx<'_>,
-    tree: &Tree<'a>,
-    def: &ast::StmtFunctionDef,
-) -> Option<Site<'a>> {
+/// The one use of a function that has no decorators.
+fn function_site<'a>(cx: &Cx<'_>, tree: &Tree<'a>, def: &ast::StmtFunctionDef) -> Option<Site<'a>> {
+    def.decorator_list.is_empty().then(|| only_call(cx, tree, def))?
+}
+
+/// The one use of a function, whatever its decorators make of it.
+pub(super) fn only_call<'a>(cx: &Cx<'_>, tree: &Tree<'a>, def: &ast::StmtFunctionDef) -> Option<Site<'a>> {
     let variable = cx.program.scopes().variables.iter().find(|variable| {
         variable.bindings.iter().any(|it| it.kind == BindingKind::Function && it.statement == def.range)
     })?;
     let ([_], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else { return None };
-    def.decorator_list.is_empty().then_some(())?;
     let index = tree.nodes.iter().position(|it| match it.node {
         AnyNodeRef::ExprCall(call) => call.func.range() == only.range,
         _ => false,

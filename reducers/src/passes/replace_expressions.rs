@@ -9,6 +9,7 @@ use crate::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{CmpOp, Expr, ExprContext, Operator},
     },
+    torch,
 };
 
 pass! {
@@ -45,9 +46,12 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     }
     out.next_group();
     let objects = objects(cx.program);
+    let sizes = torch::sizes(cx.program);
     for (expr, _) in values {
         let is_object = objects.contains(&expr.start());
         let Some(literal) = literal_for(expr).filter(|it| *it != "0" || !is_object) else { continue };
+        let is_size = literal == "0" && sizes.contains(&expr.start());
+        let literal = if is_size { "1" } else { literal };
         let text = cx.program.slice(expr.range());
         let is_statement = statements.place(expr.range()).is_some();
         let is_shared_name = expr.is_name_expr() && !only_uses.contains(&expr.start());

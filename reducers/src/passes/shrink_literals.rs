@@ -9,13 +9,14 @@ use crate::{
         Ranged,
         ast::{Expr, ExprNumberLiteral, Number},
     },
+    torch,
 };
 
 pass! {
     /// Makes strings empty or shorter and numbers smaller.
     ///
     /// Numbers are tried as 0, 1 and 2, then with half, three quarters and all but one of their bits: round by round that
-    /// closes in on the smallest number that will do. Strings are tried empty, as one character, and by halves.
+    /// closes in on the smallest number that will do; sizes of tensors do not become 0. Strings are tried empty, as one character, and by halves.
     ///
     /// ```python before
     /// x = zeros(768)
@@ -28,10 +29,15 @@ pass! {
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
+    let sizes = torch::sizes(cx.program);
     let mut literals: Vec<(Place<'_>, Vec<String>)> = expressions(cx.program)
         .into_iter()
         .filter(|place| statements.place(place.expr.range()).is_none())
-        .map(|place| (place, smaller(place.expr, cx.program.slice(place.expr.range()))))
+        .map(|place| {
+            let mut smaller = smaller(place.expr, cx.program.slice(place.expr.range()));
+            smaller.retain(|literal| literal != "0" || !sizes.contains(&place.expr.start()));
+            (place, smaller)
+        })
         .filter(|(_, smaller)| !smaller.is_empty())
         .collect();
     literals.sort_by_key(|(place, _)| (Reverse(place.statement.start()), place.expr.start()));
@@ -183,6 +189,20 @@ mod tests {
             "f(3, 'ab')\n",
             &["f(0, 'ab')\n", "f(3, '')\n", "f(1, 'ab')\n", "f(3, 'a')\n"],
         );
+    }
+
+    #[test]
+    fn sizes_of_tensors_stay_above_zero() {
+        check_edits(
+            &SHRINK_LITERALS,
+            "import torch\ntorch.ones(1, 2).view((2, 1)).sum(1)\n",
+            &[
+                "import torch\ntorch.ones(1, 1).view((2, 1)).sum(1)\n",
+                "import torch\ntorch.ones(1, 2).view((1, 1)).sum(1)\n",
+                "import torch\ntorch.ones(1, 2).view((2, 1)).sum(0)\n",
+            ],
+        );
+        check_none(&SHRINK_LITERALS, "from torch import nn\nnn.Linear(1, 1)\n");
     }
 
     #[test]
