@@ -116,6 +116,7 @@ fn inlined<'a>(cx: &Cx<'_>, tree: &Tree<'a>, def: &StmtFunctionDef) -> Option<(T
     let mut body = moved(program, whole(turned.body)?, &[], false)?;
     match turned.target.map(|target| program.slice(target.range())) {
         Some(target) if value != target => body.insert(0, format!("{target} = {value}")),
+        // What nobody takes is evaluated all the same, if that may do something.
         None if value.contains('(') => body.insert(0, value),
         _ => {}
     }

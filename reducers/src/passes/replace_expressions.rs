@@ -15,7 +15,7 @@ use crate::{
 pass! {
     /// Replaces an expression by a plain literal of a fitting kind.
     ///
-    /// Arithmetic on integers is replaced by what it makes.
+    /// Arithmetic on integers is replaced by what it makes. What gives a size of a tensor becomes 1, other numbers 0.
     ///
     /// ```python before
     /// x = f(a, b) + g(c)
@@ -280,6 +280,18 @@ mod tests {
         let program = Program::parse("f(2 * 9 + 1, x + 1 - 1, 3 // 0, 2 ** 99)\n").unwrap();
         let first = &REPLACE_EXPRESSIONS.proposals(&program)[0];
         assert_eq!(first.edits.apply(&program).unwrap(), "f(19, x + 1 - 1, 3 // 0, 2 ** 99)\n");
+    }
+
+    #[test]
+    fn sizes_of_tensors_become_one() {
+        let text = "import torch\nx = torch.ones(a.b, 2).sum(c.d)\n";
+        let program = Program::parse(text).unwrap();
+        let proposals = REPLACE_EXPRESSIONS.proposals(&program);
+        let found: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        assert!(
+            found.contains(&text.replace("a.b", "1")) && found.contains(&text.replace("c.d", "0")),
+            "{found:#?}"
+        );
     }
 
     #[test]

@@ -16,7 +16,8 @@ pass! {
     /// Makes strings empty or shorter and numbers smaller.
     ///
     /// Numbers are tried as 0, 1 and 2, then with half, three quarters and all but one of their bits: round by round that
-    /// closes in on the smallest number that will do; sizes of tensors do not become 0. Strings are tried empty, as one character, and by halves.
+    /// closes in on the smallest number that will do; sizes of tensors do not become 0. Strings are tried empty, as one
+    /// character, and by halves.
     ///
     /// ```python before
     /// x = zeros(768)
