@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::{
     edit::{Edit, EditSet},
@@ -73,10 +73,10 @@ fn modules(program: &Program) -> BTreeSet<TextSize> {
 fn parts(expr: &Expr, role: Role) -> Vec<&Expr> {
     let mut parts: Vec<&Expr> = match expr {
         Expr::Call(call) => of_call(call, role),
-        Expr::BinOp(it) => vec![&it.left, &it.right],
+        Expr::BinOp(_) => of_arithmetic(expr).into_iter().chain(operands(expr)).collect(),
         Expr::BoolOp(it) => it.values.iter().collect(),
         Expr::Compare(it) => std::iter::once(&*it.left).chain(&it.comparators).collect(),
-        Expr::UnaryOp(it) => vec![&it.operand],
+        Expr::UnaryOp(_) => operands(expr),
         Expr::If(it) => vec![&it.body, &it.orelse, &it.test],
         Expr::Subscript(it) => looked_up(it).into_iter().chain([&*it.value, &it.slice]).collect(),
         // Looking into something deeper is hardly ever what may be left out: `a.b.c()` is no chain of calls.
@@ -172,6 +172,31 @@ fn looked_up(subscript: &ast::ExprSubscript) -> Option<&Expr> {
     }
 }
 
+/// The variables that operands are calculated from, each once.
+fn of_arithmetic(expr: &Expr) -> Vec<&Expr> {
+    let mut found: Vec<&ast::ExprName> = Vec::new();
+    let mut variables = Vec::new();
+    let mut left: VecDeque<&Expr> = operands(expr).into_iter().flat_map(operands).collect();
+    while let Some(expr) = left.pop_front() {
+        if let Expr::Name(name) = expr
+            && !found.iter().any(|it| it.id == name.id)
+        {
+            found.push(name);
+            variables.push(expr);
+        }
+        left.extend(operands(expr));
+    }
+    variables
+}
+
+fn operands(expr: &Expr) -> Vec<&Expr> {
+    match expr {
+        Expr::BinOp(it) => vec![&it.left, &it.right],
+        Expr::UnaryOp(it) => vec![&it.operand],
+        _ => Vec::new(),
+    }
+}
+
 fn of_comprehension(generators: &[ast::Comprehension]) -> Vec<&Expr> {
     generators.iter().take(1).map(|clause| &clause.iter).collect()
 }
@@ -234,6 +259,27 @@ mod tests {
             &["y = a().b()\n", "y = a()\n", "y = a().c()\n"],
         );
         check_edits(&HOIST_EXPRESSIONS, "y = [a for a in b]\n", &["y = b\n"]);
+    }
+
+    #[test]
+    fn what_is_calculated_with_stands_for_the_whole_at_once() {
+        check_edits(
+            &HOIST_EXPRESSIONS,
+            "x = 1 + (n * -n) % 9\n",
+            &[
+                "x = n\n",
+                "x = 1\n",
+                "x = (n * -n) % 9\n",
+                "x = 1 + n\n",
+                "x = 1 + (n * -n)\n",
+                "x = 1 + 9\n",
+                "x = 1 + (n) % 9\n",
+                "x = 1 + (n) % 9\n",
+                "x = 1 + (-n) % 9\n",
+                "x = 1 + (n * n) % 9\n",
+            ],
+        );
+        check_edits(&HOIST_EXPRESSIONS, "x = a + b\n", &["x = a\n", "x = b\n"]);
     }
 
     #[test]
