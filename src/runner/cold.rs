@@ -169,9 +169,11 @@ impl Runner {
         *lock(&self.deadline) = deadline;
     }
 
-    /// Sets variables for every run from now on, besides those of the setup. Warm interpreters that run already keep theirs.
+    /// Sets variables for every run from now on, besides those of the setup.
     pub fn set_variables(&self, variables: Vec<(String, String)>) {
         *lock(&self.shared.variables) = variables;
+        // What an interpreter looks at when it starts, the warm ones have looked at.
+        self.runtime.block_on(self.shared.warm.forget_zygotes());
     }
 
     /// A file that is to be removed if minrepro is killed.

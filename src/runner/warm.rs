@@ -130,6 +130,42 @@ enum Note {
     Broken(String),
 }
 
+impl Plan {
+    /// Whether something is imported in this environment.
+    fn fits(&self, wanted: &Change) -> bool {
+        self.modules.iter().any(|(_, moment)| self.environments[*moment] == *wanted)
+    }
+
+    /// The same modules, all imported in one environment.
+    fn within(&self, environment: Change) -> Self {
+        let mut plan = self.clone();
+        plan.environments = vec![Change::new()];
+        let moment = usize::from(!environment.is_empty());
+        if moment == 1 {
+            plan.environments.push(environment);
+        }
+        plan.modules.iter_mut().for_each(|(_, of)| *of = moment);
+        plan
+    }
+}
+
+impl State {
+    /// The plan that fits best: the one used last, or one made for an environment. Where there is none yet, the first one
+    /// that did not fit is made anew for that; what does not fit then, either, is to be recorded.
+    fn next_plan(&mut self, tried: &[usize], environment: Option<&Change>) -> Option<usize> {
+        let latest = self.zygotes.iter().rev().filter_map(|(plan, _)| *plan);
+        let mut plans = latest.chain(0..self.plans.len());
+        let fits = |plan: &usize| environment.is_none_or(|wanted| self.plans[*plan].fits(wanted));
+        let found = plans.find(|plan| !tried.contains(plan) && fits(plan));
+        if let (None, [first], Some(wanted)) = (found, tried, environment) {
+            let plan = self.plans[*first].within(wanted.clone());
+            self.plans.push(plan);
+            return Some(self.plans.len() - 1);
+        }
+        found
+    }
+}
+
 impl Warm {
     /// Why nothing is run warm, if nothing is.
     pub(super) fn why_cold(&self) -> Option<String> {
@@ -139,6 +175,11 @@ impl Warm {
     /// How long it took to import what warm runs share.
     pub(super) fn imports(&self) -> Duration {
         Duration::from_millis(self.imports.load(Ordering::Relaxed))
+    }
+
+    /// Lets new zygotes be started in the place of those that run.
+    pub(super) async fn forget_zygotes(&self) {
+        self.state.lock().await.zygotes.clear();
     }
 
     /// From here on everything is run cold.
@@ -188,7 +229,7 @@ impl Shared {
         let mut losses = 0;
         // A run that loses two zygotes is to blame for it.
         while losses < 2 {
-            let Some(plan) = self.next_plan(&tried, environment.as_ref()).await else {
+            let Some(plan) = self.warm.state.lock().await.next_plan(&tried, environment.as_ref()) else {
                 return self.run_recorded(job, stop).await;
             };
             let Some(zygote) = self.zygote(Some(plan)).await? else { return Ok(None) };
@@ -209,17 +250,6 @@ impl Shared {
             }
         }
         Ok(None)
-    }
-
-    /// The plan that fits best: the one used last, or one made for an environment.
-    async fn next_plan(&self, tried: &[usize], environment: Option<&Change>) -> Option<usize> {
-        let state = self.warm.state.lock().await;
-        let latest = state.zygotes.iter().rev().filter_map(|(plan, _)| *plan);
-        let mut plans = latest.chain(0..state.plans.len());
-        plans.find(|plan| {
-            !tried.contains(plan)
-                && environment.is_none_or(|wanted| state.plans[*plan].environments.contains(wanted))
-        })
     }
 
     /// What was imported, as a plan. What lies beside the script is left to each run.
@@ -423,7 +453,7 @@ impl Shared {
         let (end, wall, cpu) = match answer {
             None => {
                 // With its socket the zygote's supervisor, and so the run, comes to its end.
-                self.warm.state.lock().await.zygotes.clear();
+                self.warm.forget_zygotes().await;
                 return Ok(Warmly::Stopped);
             }
             Some(Some(Answer::Gone { end, wall, cpu, .. })) => (end, wall, cpu),
@@ -463,5 +493,34 @@ impl Streams {
         let (out, stdout, out_holder) = make("stdout")?;
         let (err, stderr, err_holder) = make("stderr")?;
         Ok(Self { paths: (out, err), stdout, stderr, holders: (out_holder, err_holder) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(name: &str) -> Change {
+        Change::from([(name.to_owned(), Some("1".to_owned()))])
+    }
+
+    #[test]
+    fn a_plan_is_made_anew_for_an_environment_once() {
+        let modules = vec![("a".to_owned(), 1), ("b".to_owned(), 2)];
+        let environments = vec![Change::new(), change("A"), change("B")];
+        let mut state = State::default();
+        state.plans.push(Plan { modules, environments, siblings: Vec::new() });
+        assert_eq!(state.next_plan(&[], None), Some(0));
+        for _ in 0..2 {
+            assert_eq!(state.next_plan(&[0], Some(&change("C"))), Some(1));
+            assert_eq!(state.next_plan(&[0], Some(&Change::new())), Some(2));
+        }
+        assert_eq!(state.plans.len(), 3);
+        for (plan, environment) in [(1, change("C")), (2, Change::new())] {
+            let of_module = |(_, moment): &(String, usize)| &state.plans[plan].environments[*moment];
+            assert!(state.plans[plan].modules.iter().map(of_module).all(|it| *it == environment));
+            // Who is told of another environment there imports in several.
+            assert_eq!(state.next_plan(&[0, plan], Some(&change("D"))), None);
+        }
     }
 }

@@ -19,8 +19,11 @@ import builtins
 import os
 import sys
 
-# Variables that differ from run to run: no import depends on them.
+# Variables that differ from run to run.
 OWN = ("TMPDIR", "TEMP", "TMP", "PWD")
+
+# Variables that no import depends on: at the last one only an interpreter that starts looks.
+NO_MATTER = OWN + ("PYTHONHASHSEED",)
 
 # What PyTorch computes once in each process and what depends on nothing but its version and the machine.
 WARM_UP = (
@@ -162,11 +165,11 @@ def customize():
 
 
 def environment():
-    return {name: value for name, value in os.environ.items() if name not in OWN}
+    return {name: value for name, value in os.environ.items() if name not in NO_MATTER}
 
 
 def set_environment(values):
-    for name in [name for name in os.environ if name not in values and name not in OWN]:
+    for name in [name for name in os.environ if name not in values and name not in NO_MATTER]:
         del os.environ[name]
     for name, value in values.items():
         if os.environ.get(name) != value:

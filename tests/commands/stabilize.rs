@@ -52,6 +52,9 @@ fn the_seed_of_hashes_is_part_of_the_command_to_rerun() {
     assert!(output.status.success(), "{stderr}");
     assert!(stderr.contains("&& PYTHONHASHSEED=1 "), "{stderr}");
     assert!(!place.read("x.min.py").contains("x = 1"));
+    // What candidates are forked from has that seed, too.
+    let runner = serde_json::from_str::<serde_json::Value>(&place.read("r.json")).unwrap()["runner"].clone();
+    assert!(!runner.as_str().unwrap().contains("ends otherwise"), "{runner}");
     let output = place.run(&["x.py", "-s", "ValueError: another", "-p", python.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
 }

@@ -189,24 +189,29 @@ impl Session {
         self.runner.why_cold()
     }
 
-    /// Runs the script as it is: once alone, from where is said, then the other times at once. Where the first writes down
-    /// what the script imports, a warm run is begun beside the others.
+    /// Runs the script as it is: the first time from where is said. Where that writes down what the script imports, a warm
+    /// run is begun beside the last. If the script is never done, or is not meant to be, the first is to tell what the
+    /// others are given.
     pub(super) fn baseline_runs(&self, times: usize, first: Start) -> Result<Vec<Outcome>, RunError> {
         let is_hang = self.specs.iter().any(Spec::is_hang);
         let first_timeout = if is_hang { FIRST_HANG } else { FIRST_TIMEOUT };
         let first_timeout = self.args.timeout.unwrap_or(first_timeout);
         let job = |start, timeout| Job { start, ..Job::new(self.bytes.as_slice().into(), timeout) };
-        let mut outcomes = self.runner.run_all(&[job(first, first_timeout)], &mut |_, _| {})?;
+        let mut jobs = vec![job(first, first_timeout)];
+        if times > 1 && !is_hang {
+            jobs.push(job(Start::Cold, first_timeout));
+        }
+        let mut outcomes = self.runner.run_all(&jobs, &mut |_, _| {})?;
         let timeout = match outcomes.first() {
             Some(first) if first.end == End::Timeout && is_hang => Some(self.hang_limit(first)),
             Some(first) if first.end != End::Timeout => Some(first_timeout),
             _ => None,
         };
-        if let Some(timeout) = timeout.filter(|_| times > 1) {
+        if let Some(timeout) = timeout.filter(|_| times > outcomes.len()) {
             if first == Start::Recorded {
                 self.runner.begin(job(Start::Warm, timeout))?;
             }
-            let jobs = vec![job(Start::Cold, timeout); times - 1];
+            let jobs = vec![job(Start::Cold, timeout); times - outcomes.len()];
             outcomes.extend(self.runner.run_all(&jobs, &mut |_, _| {})?);
         }
         Ok(outcomes)
