@@ -272,7 +272,6 @@ impl Session {
         } else if matches!(measure, Measure::Test(_)) {
             reason = Some("a test is a program of its own".to_owned());
         }
-        let mut warm = Duration::MAX;
         // What a warm run saves is the start: as candidates get smaller, it is an ever larger part of a run.
         let is_wanted = self.args.runner == RunnerKind::Warm;
         let is_worth_it = |warm: Duration| {
@@ -281,24 +280,27 @@ impl Session {
             is_wanted || is_shorter || self.runner.imports() >= WORTH_IT
         };
         // The first of the warm runs starts what the others are forked from, and fills caches. It may have been begun.
-        for (index, start) in [Start::Recorded, Start::Warm, Start::Warm, Start::Warm].into_iter().enumerate()
-        {
-            let is_done = index == 0 && *next == Start::Warm;
-            if reason.is_none() && !is_done && (index < 2 || !is_worth_it(warm)) {
-                let begun = if *next == Start::Warm && index == 1 { self.runner.ended()? } else { None };
-                let outcome = match begun {
-                    Some(outcome) => outcome,
-                    None => self.run_from(start, *timeout)?,
-                };
-                reason = self.runner.why_cold().or_else(|| {
-                    let is_same = measure.judge(&outcome, *timeout).is_same();
-                    (!is_same).then(|| format!("a warm run ends otherwise: {}", summary(&outcome)))
-                });
-                if start == Start::Warm {
-                    warm = warm.min(outcome.wall);
-                }
+        let is_begun = *next == Start::Warm;
+        let record = (!is_begun).then_some(Start::Recorded);
+        let mut fastest_warm: Option<Duration> = None;
+        for start in record.into_iter().chain([Start::Warm; 3]) {
+            if reason.is_some() || fastest_warm.is_some_and(is_worth_it) {
+                break;
+            }
+            let begun = if is_begun && fastest_warm.is_none() { self.runner.ended()? } else { None };
+            let outcome = match begun {
+                Some(outcome) => outcome,
+                None => self.run_from(start, *timeout)?,
+            };
+            reason = self.runner.why_cold().or_else(|| {
+                let is_same = measure.judge(&outcome, *timeout).is_same();
+                (!is_same).then(|| format!("a warm run ends otherwise: {}", summary(&outcome)))
+            });
+            if start == Start::Warm {
+                fastest_warm = Some(fastest_warm.map_or(outcome.wall, |it| it.min(outcome.wall)));
             }
         }
+        let warm = fastest_warm.unwrap_or(Duration::MAX);
         if reason.is_none() && !is_worth_it(warm) {
             let [warm, cold] = [warm, *fastest].map(|it| it.as_secs_f64());
             reason = Some(format!("warm runs take as long: {warm:.2} s instead of {cold:.2} s"));

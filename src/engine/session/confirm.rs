@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Down to how many tenths of what was confirmed last a program has shrunk when it is worth another confirmation.
-const MUCH: u32 = 9;
+const MUCH: u32 = 5;
 
 impl Session<'_> {
     /// Has the program confirmed beside the runs that follow, if it is much smaller than what was confirmed last, or may

@@ -177,3 +177,60 @@ fn spread<T>(row: Vec<T>, count: usize) -> Vec<T> {
     let chosen: HashSet<usize> = (1..=safe).map(|n| bold + rest * n / safe - 1).chain(0..bold).collect();
     row.into_iter().enumerate().filter(|(at, _)| chosen.contains(at)).map(|(_, it)| it).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use minrepro_reducers::{edit::EditSet, pass::Prior, syntax::Program};
+
+    use super::*;
+    use crate::{
+        engine::{beliefs::Name, types::Candidate},
+        journal::Key,
+    };
+
+    /// A guess of so many tokens.
+    fn guess(tokens: u32, pass: &'static str, group: u32) -> Member {
+        let row = "x\n".repeat(tokens as usize);
+        let program = (1..=row.len() / 2)
+            .map(|lines| Program::parse(row[..2 * lines].to_owned()).unwrap())
+            .find(|program| program.size().tokens >= tokens)
+            .unwrap();
+        let names = vec![Name { pass, prior: Prior::Likely, print: 0 }];
+        let edits = EditSet::default();
+        let bytes = program.text().as_bytes();
+        let candidate = Candidate {
+            key: Key::of(bytes),
+            bytes: bytes.into(),
+            program: Arc::new(program),
+            edits: edits.clone(),
+            variables: Arc::default(),
+        };
+        let chunk = Chunk { edits, names, note: String::new(), units: Vec::new(), group, widened: false };
+        Member { chunk, candidate }
+    }
+
+    fn sizes(guesses: Vec<Member>) -> Vec<u32> {
+        distinct(guesses).iter().map(|it| it.candidate.program.size().tokens).collect()
+    }
+
+    #[test]
+    fn of_guesses_about_as_large_the_largest_stays() {
+        let guesses = vec![guess(40, "a", 0), guess(41, "b", 1), guess(42, "a", 0), guess(43, "a", 0)];
+        assert_eq!(sizes(guesses), [42, 43]);
+    }
+
+    #[test]
+    fn guesses_of_different_parts_stay() {
+        let guesses = vec![guess(40, "a", 0), guess(41, "a", 1), guess(42, "a", 1)];
+        assert_eq!(sizes(guesses), [40, 42]);
+    }
+
+    #[test]
+    fn a_wave_has_the_boldest_and_some_at_even_distances() {
+        assert_eq!(spread((0..3).collect(), 8), [0, 1, 2]);
+        assert_eq!(spread((0..20).collect(), 8), [0, 1, 2, 3, 7, 11, 15, 19]);
+        assert!(spread(Vec::<u32>::new(), 8).is_empty() && spread(vec![1], 0).is_empty());
+    }
+}
