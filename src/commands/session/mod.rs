@@ -198,7 +198,7 @@ impl Session {
         let first_timeout = self.args.timeout.unwrap_or(first_timeout);
         let job = |start, timeout| Job { start, ..Job::new(self.bytes.as_slice().into(), timeout) };
         let mut jobs = vec![job(first, first_timeout)];
-        if times > 1 && !is_hang {
+        if times > 1 && self.runner.jobs() > 1 && !is_hang {
             jobs.push(job(Start::Cold, first_timeout));
         }
         let mut outcomes = self.runner.run_all(&jobs, &mut |_, _| {})?;
