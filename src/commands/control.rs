@@ -22,6 +22,7 @@ pub(super) fn is_wanted(
     outcome: &Outcome,
     measure: &Measure,
     timeout: Duration,
+    start: Start,
 ) -> Result<bool, RunError> {
     let is_own = match &outcome.exception {
         Some(exception) => !is_in_library(exception) || is_check(exception),
@@ -31,7 +32,7 @@ pub(super) fn is_wanted(
     if !is_own || matches!(measure, Measure::Test(_)) || !matches!(uncompiled(&program), Uncompiled::As(_)) {
         return Ok(false);
     }
-    let controls = uncompiled_runs(runner, &[&program], measure, timeout, Start::Cold)?;
+    let controls = uncompiled_runs(runner, &[&program], measure, timeout, start)?;
     Ok(controls.iter().all(|control| !control.shows))
 }
 

@@ -23,11 +23,12 @@ pub(super) fn of_script(
     outcome: &Outcome,
     measure: &Measure,
     timeout: Duration,
+    start: Start,
 ) -> Result<Option<Grounds>, RunError> {
     let (Some(telling), Ok(program)) = (telling(outcome, measure), Program::read(bytes)) else {
         return Ok(None);
     };
-    let job = Job { traced: true, ..Job::new(bytes.into(), timeout) };
+    let job = Job { traced: true, start, ..Job::new(bytes.into(), timeout) };
     let traced = runner.run_all(&[job], &mut |_, _| {})?.into_iter().next();
     let evidence: Option<Evidence> = traced
         .filter(|it| measure.judge(it, timeout).is_same())
@@ -35,7 +36,7 @@ pub(super) fn of_script(
     // Of several statements that may have said it, what all of them rest on.
     let all = operations(&program, &telling, evidence.as_ref()).into_iter().reduce(|all, it| &all & &it);
     let Some(operations) = all.filter(|it| !it.is_empty()) else { return Ok(None) };
-    let job = watching(&program, &telling, evidence.as_ref(), timeout, Start::Cold);
+    let job = watching(&program, &telling, evidence.as_ref(), timeout, start);
     // What differs from run to run is no ground.
     let jobs = job.map(|job| vec![job.clone(), job]).unwrap_or_default();
     let outcomes = runner.run_all(&jobs, &mut |_, _| {})?;

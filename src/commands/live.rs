@@ -158,11 +158,10 @@ impl Judge for Live<'_> {
         batch: &[Candidate],
         deliver: &mut dyn FnMut(usize, Judged),
     ) -> Result<(), Halt> {
-        let usual = (self.start, self.steadiness);
-        self.start = Start::Cold;
-        self.steadiness = self.steadiness.map(Steadiness::strict);
+        let usual = self.steadiness;
+        self.steadiness = usual.map(Steadiness::strict);
         let result = self.judge(batch, deliver);
-        (self.start, self.steadiness) = usual;
+        self.steadiness = usual;
         result
     }
 

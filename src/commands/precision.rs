@@ -33,12 +33,13 @@ pub(super) fn is_wanted(
     outcome: &Outcome,
     measure: &Measure,
     timeout: Duration,
+    start: Start,
 ) -> Result<bool, RunError> {
     let (Some(telling @ Telling::Raised(_)), Ok(program)) = (telling(outcome, measure), Program::read(bytes))
     else {
         return Ok(false);
     };
-    let found = precisions(runner, &[(&program, Some(telling))], measure, timeout, Start::Cold)?;
+    let found = precisions(runner, &[(&program, Some(telling))], measure, timeout, start)?;
     Ok(found.iter().all(|it| it.is_further_off == Some(true)))
 }
 

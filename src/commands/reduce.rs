@@ -14,7 +14,7 @@ use super::{
     measure::Measure,
     output::{Output, check_writable, encoded, target},
     passes,
-    session::{Calibration, RUNS, Session, Settlement},
+    session::{Calibration, Session, Settlement},
 };
 use crate::{
     cli::{Exit, Failure, Format, Printer, ReduceArgs},
@@ -169,10 +169,10 @@ pub(super) fn minimize(
     progress.phase("running the script as it is");
     let settlement = session.settle(journal)?;
     progress.phase(&format!("signature: {}", settlement.measure.describe()));
-    let calibration = session.calibrate(&settlement)?;
-    progress.phase(&format!("runner: {}", calibration.describe(None)));
+    progress.phase(&format!("runner: {}", settlement.calibration.describe(None)));
     let idle = settlement.idle();
-    let Settlement { measure, timeout, is_fresh, compiled, precise, grounds, flaky, .. } = settlement;
+    let Settlement { measure, timeout, calibration, fresh, compiled, precise, grounds, flaky, .. } =
+        settlement;
     if compiled {
         progress.phase("what shows without the compiler as well does not count");
     }
@@ -232,17 +232,16 @@ pub(super) fn minimize(
     }
     let (confirmed, elsewhere) = match &reduction.stop {
         Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Default::default(),
-        // Nothing went: the baseline runs of a moment ago are the confirmation.
-        _ if reduction.commits.is_empty() && is_fresh && steadiness.is_none() => {
-            (Confirmed { same: RUNS, of: RUNS, enough: false }, None)
-        }
         _ => {
             session.runner.set_deadline(None);
             progress.phase("running the result anew");
-            // The last of the reduction's own confirmations is one of them, if it was of this program.
-            let already = usize::from(
-                judge.fresh.confirmed.is_some_and(|it| reduction.program.encode() == Some(it.to_vec())),
-            );
+            // The last of the reduction's own confirmations is one of them, if it was of this program; where nothing went,
+            // so are the runs of a moment ago.
+            let is_last = |it: &[u8]| reduction.program.encode().is_some_and(|bytes| bytes == it);
+            let already = match &judge.fresh.confirmed {
+                _ if reduction.commits.is_empty() => fresh,
+                confirmed => usize::from(confirmed.as_deref().is_some_and(is_last)),
+            };
             match session.confirm(&reduction.program, &measure, timeout, steadiness.as_ref(), already) {
                 Ok(found) => found,
                 Err(error) => {

@@ -79,7 +79,7 @@ pub trait Judge {
         None
     }
 
-    /// Judges in the surest way there is, whatever that costs.
+    /// Judges once more what was judged before, more strictly where chance plays a part.
     ///
     /// # Errors
     ///

@@ -152,7 +152,8 @@ def run_eagerly(tracer, code, lines, beneath, forward):
     """Runs a script once more without compiling anything, and adds what that shows."""
     torch = sys.modules["torch"]
     os.environ["TORCHDYNAMO_DISABLE"] = "1"
-    if hasattr(torch.compiler, "set_stance"):
+    # Where nothing is compiled yet, saying so would first import the compiler.
+    if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):
         torch.compiler.set_stance("force_eager")
     eager = Tracer(tracer.script, tracer.source.bytes)
     eager.namespace = module(tracer.script)

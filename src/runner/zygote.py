@@ -69,7 +69,7 @@ def main():
     import time
 
     libc = ctypes.CDLL(None)
-    leaving = Leaving(libc, ctypes)
+    leaving = Leaving(libc, ctypes, gc)
     atexit.register(leaving.python)
 
     with open(os.path.join(folder, "plan.json"), encoding="utf-8") as file:
@@ -85,6 +85,7 @@ def main():
     told = import_ahead(plan["modules"], environments, record)
     keep_folders()
     warm_up()
+    leaving.finalizers = keep_operators()
     seconds = time.monotonic() - begun
     set_environment(base)
     record.stop()
@@ -331,7 +332,7 @@ class Shelf:
                 setattr(self.attributes.pop(each), each.rpartition(".")[2], there)
             for change in self.record.effects.pop(each, ()):
                 change.redo()
-        self.record.doings.repeat(found)
+        self.record.doings.repeat(set(found))
 
     def is_passed_by(self, found):
         """Whether the script has changed how Python imports so that modules would come to it another way."""
@@ -388,11 +389,10 @@ class Shelf:
         )
 
     def check(self, found):
-        moments = {self.record.when.get(each, 0) for each in found if not self.is_of_python(each)}
-        if moments:
-            now = environment()
-            if any(self.environments[moment] != now for moment in moments):
-                leave(self.told, self.json, {"stale": difference(self.base, now)})
+        now = environment()
+        fits = [each == now for each in self.environments]
+        if not all(fits) and not all(fits[self.record.when.get(each, 0)] or self.is_of_python(each) for each in found):
+            leave(self.told, self.json, {"stale": difference(self.base, now)})
 
 
 class Leaving:
@@ -401,14 +401,18 @@ class Leaving:
     That would take longer than many a run: each module and each library would first be copied, then destroyed.
     """
 
-    def __init__(self, libc, ctypes):
+    def __init__(self, libc, ctypes, gc):
         self.libc = libc
         self.ctypes = ctypes
+        self.gc = gc
         self.modules = {}
+        self.finalizers = []
 
     def python(self):
         """The last of all functions of `atexit`, since it was registered before any module was imported."""
         if self.is_watched():
+            for finalizer in self.finalizers:
+                finalizer()
             return
         kept = [sys.modules.pop(name, None) for name in self.modules]
         self.ctypes.pythonapi.Py_IncRef(self.ctypes.py_object(kept))
@@ -418,9 +422,21 @@ class Leaving:
         for name, size in self.modules.items():
             module = sys.modules.get(name)
             if module is not None and type(module) is type(sys) and len(vars(module)) > size:
-                if any(type(each).__module__ == "__main__" for each in list(vars(module).values())):
+                # Only what was added is looked at: to touch the rest is to copy it.
+                added = zip(range(len(vars(module)) - size), reversed(vars(module).values()))
+                if any(type(each).__module__ == "__main__" for _, each in list(added)):
                     return True
-        return any("__del__" in vars(each) for each in classes_of_main())
+        return any("__del__" in each for each in self.classes_of_main())
+
+    def classes_of_main(self):
+        """What is in the classes that the script defined: variables of it, or objects that were not there when the zygote
+        froze its own. Nothing of the script's is called for it."""
+        main = list(vars(sys.modules["__main__"]).values()) if "__main__" in sys.modules else []
+        for each in main + self.gc.get_objects():
+            if issubclass(type(each), type):
+                variables = type.__getattribute__(each, "__dict__")
+                if variables.get("__module__") == "__main__":
+                    yield variables
 
     def prepare(self):
         """Has the C library leave at once when it has nothing to do any more but to destroy what the zygote loaded."""
@@ -448,14 +464,6 @@ def leave(path, json, note):
     with open(path, "w", encoding="utf-8") as file:
         json.dump(note, file)
     os._exit(0)
-
-
-def classes_of_main():
-    """Classes that the script defined, as far as they are variables of it or have no other base."""
-    main = list(vars(sys.modules["__main__"]).values()) if "__main__" in sys.modules else []
-    for each in main + object.__subclasses__():
-        if isinstance(each, type) and each.__module__ == "__main__":
-            yield each
 
 
 def keep(control, json, number, child):

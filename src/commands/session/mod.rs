@@ -189,9 +189,8 @@ impl Session {
         self.runner.why_cold()
     }
 
-    /// Runs the script as it is: the first time from where is said. Where that writes down what the script imports, a warm
-    /// run is begun beside the last. If the script is never done, or is not meant to be, the first is to tell what the
-    /// others are given.
+    /// Runs the script as it is: the first time from where is said. If the script is never done, or is not meant to be, the
+    /// first is to tell what the others are given.
     pub(super) fn baseline_runs(&self, times: usize, first: Start) -> Result<Vec<Outcome>, RunError> {
         let is_hang = self.specs.iter().any(Spec::is_hang);
         let first_timeout = if is_hang { FIRST_HANG } else { FIRST_TIMEOUT };
@@ -208,9 +207,6 @@ impl Session {
             _ => None,
         };
         if let Some(timeout) = timeout.filter(|_| times > outcomes.len()) {
-            if first == Start::Recorded {
-                self.runner.begin(job(Start::Warm, timeout))?;
-            }
             let jobs = vec![job(Start::Cold, timeout); times - outcomes.len()];
             outcomes.extend(self.runner.run_all(&jobs, &mut |_, _| {})?);
         }
@@ -344,16 +340,19 @@ impl Session {
             let enough = found.verdict.is_same();
             return Ok((Confirmed { same: found.same, of: found.of, enough }, None));
         }
-        let mut jobs = vec![Job::new(bytes.into(), timeout); RUNS - already];
-        if Cost::of(program).environment.compiler > Compiler::Eager {
+        let mut jobs = vec![Job::new(bytes.into(), timeout); RUNS.saturating_sub(already)];
+        if let Some(first) = jobs.first_mut()
+            && Cost::of(program).environment.compiler > Compiler::Eager
+        {
             // One run finds nothing that another has compiled.
-            jobs[0].variables =
+            first.variables =
                 NO_CACHES.iter().map(|name| ((*name).to_owned(), Some("1".to_owned()))).collect();
         }
         let outcomes = self.runner.run_all(&jobs, &mut |_, _| {})?;
         let same = outcomes.iter().filter(|outcome| measure.judge(outcome, timeout).is_same()).count();
         let elsewhere = outcomes.iter().find_map(|outcome| measure.elsewhere(outcome));
-        Ok((Confirmed { same: same + already, of: RUNS, enough: false }, elsewhere))
+        let of = outcomes.len() + already;
+        Ok((Confirmed { same: same + already, of, enough: false }, elsewhere))
     }
 }
 

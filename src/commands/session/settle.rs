@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use minrepro_reducers::grounds::Grounds;
 
-use super::{FLAKY_RUNS, RUNS, Session};
+use super::{FIRST_TIMEOUT, FLAKY_RUNS, RUNS, Session};
 use crate::{
     cli::{Exit, Failure, RunnerKind},
     commands::{control, grounds, measure::Measure, precision, stabilize},
@@ -22,15 +22,9 @@ const HANG: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(15)];
 pub(in crate::commands) struct Settlement {
     pub(in crate::commands) measure: Measure,
     pub(in crate::commands) timeout: Duration,
-    /// The fastest baseline run.
-    pub(in crate::commands) fastest: Duration,
-    /// The slowest of those that showed the bug.
+    /// The slowest baseline run of those that showed the bug.
     pub(in crate::commands) slowest: Duration,
-    /// From where the first of the runs starts that lead to warm ones: recorded, unless it is written down what the script
-    /// imports.
-    pub(in crate::commands) next: Start,
-    /// Why all runs are cold, if an earlier session found out.
-    pub(in crate::commands) cold: Option<String>,
+    pub(in crate::commands) calibration: Calibration,
     /// Whether only what does not show without PyTorch's compiler counts.
     pub(in crate::commands) compiled: bool,
     /// Whether only what is further from the truth than without the compiler counts.
@@ -39,14 +33,20 @@ pub(in crate::commands) struct Settlement {
     pub(in crate::commands) grounds: Option<Grounds>,
     /// How candidates are tested, and how often the script showed the bug in how many runs, if it does not show each time.
     pub(in crate::commands) flaky: Option<(Steadiness, usize, usize)>,
-    /// Whether the script was run for it just now; else the journal remembers.
-    pub(in crate::commands) is_fresh: bool,
+    /// How many runs in fresh interpreters showed the bug just now; none where the journal remembers.
+    pub(in crate::commands) fresh: usize,
 }
 
 impl Settlement {
-    fn of(settled: Settled, measure: Measure, timeout: Duration, next: Start, is_fresh: bool) -> Self {
-        let Settled { fastest, wall: slowest, cold, compiled, precise, grounds, flaky, .. } = settled;
-        Self { measure, timeout, fastest, slowest, next, cold, compiled, precise, grounds, flaky, is_fresh }
+    fn of(
+        settled: Settled,
+        measure: Measure,
+        timeout: Duration,
+        calibration: Calibration,
+        fresh: usize,
+    ) -> Self {
+        let Settled { wall: slowest, compiled, precise, grounds, flaky, .. } = settled;
+        Self { measure, timeout, slowest, calibration, compiled, precise, grounds, flaky, fresh }
     }
 
     /// For how long a candidate may do nothing but wait: what waits for longer than the script as given ran at all waits for
@@ -56,6 +56,16 @@ impl Settlement {
         let waits = self.measure.is_hang() || matches!(self.measure, Measure::Test(_));
         (!waits).then(|| (self.slowest * 2).max(LEAST))
     }
+}
+
+/// The first runs of the script.
+struct FirstRuns {
+    /// Those in fresh interpreters.
+    fresh: Vec<Outcome>,
+    /// One that was forked from what the first of them imported.
+    warm: Option<Outcome>,
+    /// Whether the warm one shows what the fresh ones show, and stands for one of them.
+    agree: bool,
 }
 
 /// From where candidates start, and why.
@@ -89,19 +99,42 @@ impl Session {
     }
 
     /// What an earlier session settled.
-    fn recalled(&self, journal: &Journal) -> Option<Settlement> {
-        let settled = journal.settled()?.clone();
+    fn recalled(&self, journal: &Journal) -> Result<Option<Settlement>, Failure> {
+        let Some(settled) = journal.settled().cloned() else { return Ok(None) };
         let timeout = settled.limit.unwrap_or_else(|| self.timeout(settled.wall));
         let measure = match (settled.signature.clone(), &self.args.test) {
             (Some(signature), None) => Measure::Signature(signature),
             (None, Some(test)) => Measure::Test(test.clone()),
-            _ => return None,
+            _ => return Ok(None),
         };
         if let Some(stabilizer) = settled.stabilizer.clone() {
             let bytes = stabilize::again(self, &stabilizer);
             self.keep_stabilizer(stabilizer, bytes);
         }
-        Some(Settlement::of(settled, measure, timeout, Start::Recorded, false))
+        let calibration =
+            self.calibrate(&measure, timeout, settled.fastest, settled.cold.clone(), Start::Recorded, None)?;
+        Ok(Some(Settlement::of(settled, measure, timeout, calibration, 0)))
+    }
+
+    /// The first runs of the script. Where warm runs are wanted, the last is one if those before it agree: it has to show
+    /// the same anyway. Where it does not, or may not stand for one, there is another fresh one.
+    fn first_runs(&self, may_be_warm: bool) -> Result<FirstRuns, RunError> {
+        if !may_be_warm {
+            let fresh = self.baseline_runs(RUNS, Start::Cold)?;
+            return Ok(FirstRuns { fresh, warm: None, agree: false });
+        }
+        let mut fresh = self.baseline_runs(RUNS - 1, Start::Recorded)?;
+        if fresh.len() < RUNS - 1 || fresh.iter().any(|it| it.end == End::Timeout) {
+            return Ok(FirstRuns { fresh, warm: None, agree: false });
+        }
+        let timeout = self.args.timeout.unwrap_or(FIRST_TIMEOUT);
+        let agree = |outcomes: &[Outcome]| Baseline::new(&self.specs, outcomes.to_vec()).is_ok();
+        let warm = if agree(&fresh) { Some(self.run_from(Start::Warm, timeout)?) } else { None };
+        let agree = warm.as_ref().is_some_and(|warm| agree(&[&*fresh, std::slice::from_ref(warm)].concat()));
+        if !agree {
+            fresh.push(self.run_from(Start::Cold, timeout)?);
+        }
+        Ok(FirstRuns { fresh, warm, agree })
     }
 
     /// The base of the reduction, by a seed if that makes the bug show each time; else with how candidates are to be tested.
@@ -132,18 +165,18 @@ impl Session {
 
     /// Settles what the bug looks like and how long it takes: from the journal, or by running the script.
     pub(in crate::commands) fn settle(&self, journal: &mut Journal) -> Result<Settlement, Failure> {
-        if let Some(settlement) = self.recalled(journal) {
+        if let Some(settlement) = self.recalled(journal)? {
             return Ok(settlement);
         }
-        // The first writes down what the script imports, for warm runs.
         let may_be_warm = self.args.runner != RunnerKind::Cold
             && self.args.test.is_none()
+            && self.args.min_rate.is_none()
             && !self.specs.iter().any(Spec::is_hang);
-        let start = if may_be_warm { Start::Recorded } else { Start::Cold };
-        let outcomes = self.baseline_runs(RUNS, start)?;
-        let recorded = may_be_warm && outcomes.len() == RUNS;
-        let fastest = outcomes.iter().map(|outcome| outcome.wall).min().unwrap_or_default();
-        let mut first = outcomes.first().cloned();
+        let FirstRuns { fresh, warm, agree } = self.first_runs(may_be_warm)?;
+        let fastest = fresh.iter().map(|outcome| outcome.wall).min().unwrap_or_default();
+        let mut first = fresh.first().cloned();
+        let mut shown = fresh.len();
+        let outcomes = fresh.into_iter().chain(warm.clone().filter(|_| agree)).collect::<Vec<_>>();
         let mut limit = None;
         let mut flaky = None;
         let mut showing = first.clone();
@@ -157,6 +190,7 @@ impl Session {
             }
             if self.stabilizer().is_some() {
                 first.clone_from(&showing);
+                shown = baseline.outcomes.len();
             }
             let hanging = first.as_ref().filter(|_| baseline.signature.is_hang());
             limit = hanging.map(|first| self.hang_limit(first));
@@ -168,15 +202,22 @@ impl Session {
             Measure::Test(_) => None,
         };
         let timeout = limit.unwrap_or_else(|| self.timeout(wall));
+        let cold = flaky.map(|_| "the bug does not show each time".to_owned());
+        // Under a seed it is another script.
+        let is_other = self.stabilizer().is_some();
+        let next = if warm.is_some() && !is_other { Start::Warm } else { Start::Recorded };
+        let warm = warm.filter(|_| !is_other);
+        let calibration = self.calibrate(&measure, timeout, fastest, cold.clone(), next, warm)?;
+        let start = calibration.start;
         let compiled = match &first {
             Some(first) if flaky.is_none() && self.control.is_none() => {
-                control::is_wanted(&self.runner, self.as_run(), first, &measure, timeout)?
+                control::is_wanted(&self.runner, self.as_run(), first, &measure, timeout, start)?
             }
             _ => false,
         };
         let precise = match &first {
             Some(first) if compiled => {
-                precision::is_wanted(&self.runner, self.as_run(), first, &measure, timeout)?
+                precision::is_wanted(&self.runner, self.as_run(), first, &measure, timeout, start)?
             }
             _ => false,
         };
@@ -194,7 +235,7 @@ impl Session {
         }
         let mut grounds = match &showing {
             Some(showing) if !compiled && self.control.is_none() => {
-                grounds::of_script(&self.runner, self.as_run(), showing, &measure, timeout)?
+                grounds::of_script(&self.runner, self.as_run(), showing, &measure, timeout, start)?
             }
             _ => None,
         };
@@ -202,7 +243,6 @@ impl Session {
             // What it compares is what chance decides.
             grounds.values.clear();
         }
-        let cold = flaky.map(|_| "the bug does not show each time".to_owned());
         let settled = Settled {
             signature,
             wall,
@@ -214,13 +254,11 @@ impl Session {
             grounds: grounds.clone(),
             flaky,
             stabilizer: self.stabilizer.get().cloned(),
-            cold: cold.clone(),
+            cold,
         };
         // Where the journal can not be written, the engine will say so.
         let _ = journal.settle(settled.clone());
-        // Under a seed it is another script.
-        let next = if recorded && self.stabilizer().is_none() { Start::Warm } else { Start::Recorded };
-        Ok(Settlement::of(settled, measure, timeout, next, true))
+        Ok(Settlement::of(settled, measure, timeout, calibration, shown))
     }
 
     /// Looks for a seed under which the bug shows each time, and keeps it for all that follows.
@@ -263,10 +301,17 @@ impl Session {
         }
     }
 
-    /// Finds out from where candidates start: warm, if the script shows the bug that way too and sooner.
-    pub(in crate::commands) fn calibrate(&self, settlement: &Settlement) -> Result<Calibration, Failure> {
-        let Settlement { measure, timeout, fastest, next, cold, .. } = settlement;
-        let mut reason = cold.clone();
+    /// Finds out from where candidates start: warm, if the script shows the bug that way too, and sooner than in the
+    /// `fastest` fresh run. There may be a reason against it, and a warm run already.
+    fn calibrate(
+        &self,
+        measure: &Measure,
+        timeout: Duration,
+        fastest: Duration,
+        mut reason: Option<String>,
+        next: Start,
+        mut known: Option<Outcome>,
+    ) -> Result<Calibration, Failure> {
         if self.args.runner == RunnerKind::Cold {
             reason = Some("asked for".to_owned());
         } else if matches!(measure, Measure::Test(_)) {
@@ -276,24 +321,22 @@ impl Session {
         let is_wanted = self.args.runner == RunnerKind::Warm;
         let is_worth_it = |warm: Duration| {
             let is_shorter =
-                warm.saturating_mul(5) <= *fastest * 4 || warm.saturating_add(WORTH_IT) <= *fastest;
+                warm.saturating_mul(5) <= fastest * 4 || warm.saturating_add(WORTH_IT) <= fastest;
             is_wanted || is_shorter || self.runner.imports() >= WORTH_IT
         };
-        // The first of the warm runs starts what the others are forked from, and fills caches. It may have been begun.
-        let is_begun = *next == Start::Warm;
-        let record = (!is_begun).then_some(Start::Recorded);
+        // The first of the warm runs starts what the others are forked from, and fills caches.
+        let record = (next == Start::Recorded).then_some(next);
         let mut fastest_warm: Option<Duration> = None;
         for start in record.into_iter().chain([Start::Warm; 3]) {
             if reason.is_some() || fastest_warm.is_some_and(is_worth_it) {
                 break;
             }
-            let begun = if is_begun && fastest_warm.is_none() { self.runner.ended()? } else { None };
-            let outcome = match begun {
+            let outcome = match known.take() {
                 Some(outcome) => outcome,
-                None => self.run_from(start, *timeout)?,
+                None => self.run_from(start, timeout)?,
             };
             reason = self.runner.why_cold().or_else(|| {
-                let is_same = measure.judge(&outcome, *timeout).is_same();
+                let is_same = measure.judge(&outcome, timeout).is_same();
                 (!is_same).then(|| format!("a warm run ends otherwise: {}", summary(&outcome)))
             });
             if start == Start::Warm {
@@ -302,11 +345,11 @@ impl Session {
         }
         let warm = fastest_warm.unwrap_or(Duration::MAX);
         if reason.is_none() && !is_worth_it(warm) {
-            let [warm, cold] = [warm, *fastest].map(|it| it.as_secs_f64());
+            let [warm, cold] = [warm, fastest].map(|it| it.as_secs_f64());
             reason = Some(format!("warm runs take as long: {warm:.2} s instead of {cold:.2} s"));
         }
         match reason {
-            None => Ok(Calibration { start: Start::Warm, cold: *fastest, warm, reason: None }),
+            None => Ok(Calibration { start: Start::Warm, cold: fastest, warm, reason: None }),
             Some(reason) if is_wanted => Err(Failure::new(
                 Exit::Environment,
                 anyhow::anyhow!("candidates can not be run warm: {reason}"),
@@ -314,7 +357,7 @@ impl Session {
             .hint("`--runner auto` runs them in fresh interpreters where it must")),
             Some(reason) => {
                 self.runner.go_cold(&reason);
-                Ok(Calibration { start: Start::Cold, cold: *fastest, warm, reason: Some(reason) })
+                Ok(Calibration { start: Start::Cold, cold: fastest, warm, reason: Some(reason) })
             }
         }
     }

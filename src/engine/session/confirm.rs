@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use minrepro_reducers::syntax::Program;
+
 use super::Session;
 use crate::{
     engine::{
@@ -14,15 +16,34 @@ use crate::{
 /// Down to how many tenths of what was confirmed last a program has shrunk when it is worth another confirmation.
 const MUCH: u32 = 5;
 
+/// How many runs are left of the last sweep when what it is made of is confirmed beside them: about as many as take as long
+/// as that.
+const FEW: usize = 24;
+
 impl Session<'_> {
     /// Has the program confirmed beside the runs that follow, if it is much smaller than what was confirmed last, or may
     /// have been accepted by chance. Goes back to that if what was begun before was not what it seemed; tells whether it was.
     pub(in crate::engine) fn begin_confirmation(&mut self) -> Result<bool, Stop> {
-        let last = self.confirming.as_ref().map_or(&self.confirmed.0, |it| &it.0);
-        let is_much = self.base.program.size().tokens * 10 <= last.size().tokens * MUCH;
-        if !is_much && self.judge.patience().is_none() {
-            return Ok(true);
+        let is_much = self.base.program.size().tokens * 10 <= self.last_confirming().size().tokens * MUCH;
+        if is_much || self.judge.patience().is_some() { self.confirm_aside() } else { Ok(true) }
+    }
+
+    /// The program that was confirmed last, or is being.
+    fn last_confirming(&self) -> &Arc<Program> {
+        self.confirming.as_ref().map_or(&self.confirmed.0, |it| &it.0)
+    }
+
+    /// Has the program confirmed beside the runs that follow, as above, if so few runs are `left` that it may be the result.
+    pub(super) fn confirm_at_last(&mut self, left: usize) -> Result<bool, Stop> {
+        let is_known = Arc::ptr_eq(self.last_confirming(), &self.base.program);
+        if left > FEW || is_known || self.judge.patience().is_some() {
+            Ok(true)
+        } else {
+            self.confirm_aside()
         }
+    }
+
+    fn confirm_aside(&mut self) -> Result<bool, Stop> {
         if !self.end_confirmation()? {
             return Ok(false);
         }

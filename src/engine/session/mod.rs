@@ -397,6 +397,9 @@ impl<'a> Session<'a> {
                 return Ok(Pursuit::Shrunk);
             }
             self.check_budget()?;
+            if !self.confirm_at_last(left.len())? {
+                return Ok(Pursuit::Shrunk);
+            }
             batch.extend(left.drain(..left.len().min(BATCH)));
             if batch.is_empty() {
                 return Ok(Pursuit::Exhausted);
