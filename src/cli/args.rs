@@ -506,7 +506,7 @@ pub struct BenchArgs {
     /// reduces nothing.
     #[arg(long, conflicts_with_all = ["check", "keep", "runner", "jobs"])]
     pub speed: bool,
-    /// Also tries what of each result is necessary, and repeats each such run in a fresh interpreter.
+    /// Also tries what of each result is necessary, and repeats each run that shows a need.
     #[arg(long, conflicts_with_all = ["check", "speed"])]
     pub ablation: bool,
     /// Runs at a time [default: the number of cores].

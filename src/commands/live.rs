@@ -31,8 +31,8 @@ pub(super) struct Doubt {
 /// What programs are confirmed by runs in fresh interpreters.
 #[derive(Debug, Default)]
 pub(super) struct Fresh {
-    /// The last that was.
-    pub(super) confirmed: Option<Arc<[u8]>>,
+    /// The last that was, and where in a library it failed, if that is not where the script did.
+    pub(super) confirmed: Option<(Arc<[u8]>, Option<String>)>,
     /// The one that is beside the other runs.
     begun: Option<Arc<[u8]>>,
 }
@@ -196,7 +196,8 @@ impl Judge for Live<'_> {
         };
         match outcomes.iter().find(|it| !self.measure.judge(it, self.timeout).is_same()) {
             None => {
-                self.fresh.confirmed = Some(Arc::clone(&candidate.bytes));
+                let elsewhere = outcomes.iter().find_map(|it| self.measure.elsewhere(it));
+                self.fresh.confirmed = Some((Arc::clone(&candidate.bytes), elsewhere));
                 Ok(None)
             }
             Some(outcome) => {

@@ -216,34 +216,25 @@ pub(super) fn minimize(
         }
         progress.event(event, tally);
     });
-    let mut ablation = Ablation::default();
-    if effort.ablates && matches!(reduction.stop, Stop::Done) {
-        progress.phase("trying what is necessary");
-        let left = effort.max_runs.map(|it| it.saturating_sub(reduction.tally.runs));
-        let found = conditions(&reduction.program, &session.env());
-        ablation = ablate(&reduction.program, found, &mut judge, journal, left, &mut |event, tally| {
-            progress.event(event, tally);
-        });
-        match ablation.halt.take() {
-            // The reduction is done all the same; the report says what was not tried.
-            None | Some(Halt::MaxTime) => {}
-            Some(halt) => reduction.stop = Stop::Halted(halt),
-        }
-    }
+    let (ablation, is_begun) = if effort.ablates && matches!(reduction.stop, Stop::Done) {
+        tried(session, &mut reduction, &mut judge, journal, effort.max_runs, progress)
+    } else {
+        Default::default()
+    };
     let (confirmed, elsewhere) = match &reduction.stop {
         Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Default::default(),
         _ => {
             session.runner.set_deadline(None);
             progress.phase("running the result anew");
             // The last of the reduction's own confirmations is one of them, if it was of this program; where nothing went,
-            // so are the runs of a moment ago.
-            let is_last = |it: &[u8]| reduction.program.encode().is_some_and(|bytes| bytes == it);
-            let already = match &judge.fresh.confirmed {
-                _ if reduction.commits.is_empty() => fresh,
-                confirmed => usize::from(confirmed.as_deref().is_some_and(is_last)),
-            };
-            match session.confirm(&reduction.program, &measure, timeout, steadiness.as_ref(), already) {
-                Ok(found) => found,
+            // so are the runs of a moment ago; and so are those of the program under other variables.
+            let bytes = reduction.program.encode().unwrap_or_default();
+            let last = judge.fresh.confirmed.take().filter(|(it, _)| **it == *bytes);
+            let own = if reduction.commits.is_empty() { fresh } else { usize::from(last.is_some()) };
+            let already = own + ablation.confirming;
+            let (program, steadiness) = (&reduction.program, steadiness.as_ref());
+            match session.confirm(program, &measure, timeout, steadiness, already, is_begun) {
+                Ok((confirmed, elsewhere)) => (confirmed, elsewhere.or(last.and_then(|(_, it)| it))),
                 Err(error) => {
                     // What was found is written all the same.
                     reduction.stop = Stop::Halted(halt(error));
@@ -269,6 +260,31 @@ pub(super) fn minimize(
         ablation,
         test: None,
     })
+}
+
+/// Finds out what of the result is necessary, and tells whether the first of the last runs of it was begun beside that.
+fn tried(
+    session: &Session,
+    reduction: &mut Reduction,
+    judge: &mut Live<'_>,
+    journal: &mut Journal,
+    max_runs: Option<u64>,
+    progress: &Progress,
+) -> (Ablation, bool) {
+    progress.phase("trying what is necessary");
+    let program = &reduction.program;
+    // What keeps it from being begun keeps all else from being run, too, and is told there.
+    let is_begun = judge.steadiness.is_none() && session.begin_last_run(program, judge.timeout).is_ok();
+    let left = max_runs.map(|it| it.saturating_sub(reduction.tally.runs));
+    let found = conditions(program, &session.env());
+    let mut ablation =
+        ablate(program, found, judge, journal, left, &mut |event, tally| progress.event(event, tally));
+    match ablation.halt.take() {
+        // The reduction is done all the same; the report says what was not tried.
+        None | Some(Halt::MaxTime) => {}
+        Some(halt) => reduction.stop = Stop::Halted(halt),
+    }
+    (ablation, is_begun)
 }
 
 impl Minimized {

@@ -1,5 +1,5 @@
 //! What is necessary: each condition that stands in the result is taken away once, and what happens then is recorded. What
-//! keeps the bug from showing is run once more in the surest way before it is called needed. Called after the last sweep.
+//! keeps the bug from showing is run once more before it is called needed. Called after the last sweep.
 
 use std::sync::Arc;
 
@@ -47,6 +47,8 @@ pub struct Ablation {
     pub tried: Vec<Tried>,
     /// How many runs that took.
     pub runs: u64,
+    /// How many of them showed the bug by the program as it is, under other variables.
+    pub confirming: usize,
     /// How many conditions seemed to be needed until that was repeated.
     pub taken_back: usize,
     /// How many conditions were not tried, since a budget was spent or somebody interrupted.
@@ -82,6 +84,7 @@ pub fn ablate(
     for (at, judged) in found {
         // Where the journal can not be written, the engine has said so.
         let Judged { verdict, seconds, runs } = judged;
+        ablation.confirming += usize::from(verdict.is_same() && !open[at].1.variables.is_empty());
         let _ = journal.put(open[at].1.key, Record { verdict: verdict.clone(), seconds, runs });
         first[at] = Some(verdict);
     }
@@ -227,7 +230,9 @@ mod tests {
         let names: Vec<&str> = ablation.tried.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["torch.compile", "fullgraph=True", "dynamic=True", "A=1", "OMP_NUM_THREADS=1"]);
         assert_eq!((judge.batches.as_slice(), ablation.runs, ablation.left), ([5, 3].as_slice(), 8, 0));
-        assert_eq!(run(&mut judge, &mut journal, None).runs, 3);
+        assert_eq!(ablation.confirming, 1, "the program itself showed the bug without OMP_NUM_THREADS");
+        let again = run(&mut judge, &mut journal, None);
+        assert_eq!((again.runs, again.confirming), (3, 0));
     }
 
     #[test]

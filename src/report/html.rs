@@ -101,7 +101,7 @@ fn conditions(report: &Report) -> Markup {
                     p { "Tried and not needed: " (unneeded.join(", ")) "." }
                 }
                 p {
-                    "By " (report.ablation_runs) " runs besides the candidate runs; each need was repeated in a fresh interpreter."
+                    "By " (report.ablation_runs) " runs besides the candidate runs; each need was repeated."
                     @if report.untried > 0 { " Not tried, since a budget was spent: " (report.untried) "." }
                 }
             }

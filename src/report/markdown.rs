@@ -20,7 +20,7 @@ pub(super) fn render(report: &Report) -> String {
     }
     let needed = reasons::needed(report);
     if !needed.is_empty() {
-        let _ = writeln!(text, "Needed, each by a run without it, repeated in a fresh interpreter:\n");
+        let _ = writeln!(text, "Needed, each by a run without it, which was repeated:\n");
         for (name, without) in needed {
             let _ = writeln!(text, "- `{}` ({})", code(name), escaped(&without));
         }

@@ -51,6 +51,23 @@ fn a_script_is_reduced_and_the_rest_of_the_folder_stays() {
 }
 
 #[test]
+fn what_a_fork_does_not_show_is_reduced_in_fresh_interpreters() {
+    let place = Place::new();
+    // The classes of what is imported ahead are there before it is imported.
+    let classes = "[it.__module__ for it in getattr(object, '__subclasses' + '__')()]";
+    let script = format!(
+        "x = 1\nthere = {classes}\nimport asyncio\nif 'asyncio.events' not in there:\n    raise ValueError('fresh')\n"
+    );
+    place.file("x.py", script);
+    let output = place.run(&["x.py", "-s", "ValueError: fresh", "--report", "r.json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report = json(&place.read("r.json"));
+    assert!(report["runner"].as_str().unwrap().starts_with("cold (a warm run ends otherwise"), "{report}");
+    assert_eq!((&report["confirmed"]["same"], &report["confirmed"]["of"]), (&3.into(), &3.into()));
+    assert!(!place.read("x.min.py").contains("x = 1"));
+}
+
+#[test]
 fn the_result_of_the_result_is_the_same() {
     let place = Place::new();
     place.file("x.py", NOISY);

@@ -289,6 +289,7 @@ fn what_is_not_confirmed_is_taken_back() {
         /// Whether it confirms while it judges others, and what.
         beside: bool,
         begun: Option<Key>,
+        last_begun: Option<Key>,
     }
     impl Judge for Hasty {
         fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
@@ -304,6 +305,7 @@ fn what_is_not_confirmed_is_taken_back() {
         fn begin_confirmation(&mut self, candidate: &Candidate) -> Result<bool, Halt> {
             assert_eq!(self.begun, None, "one at a time");
             self.begun = self.beside.then_some(candidate.key);
+            self.last_begun = Some(candidate.key);
             Ok(self.beside)
         }
 
@@ -319,7 +321,7 @@ fn what_is_not_confirmed_is_taken_back() {
     }
     let text = "noise = 1\nanchor = 2\nprint(anchor)\nneedle = 3\nprint(needle)\nmore = 4\n";
     for beside in [false, true] {
-        let mut judge = Hasty { sure: false, doubts: 0, beside, begun: None };
+        let mut judge = Hasty { sure: false, doubts: 0, beside, begun: None, last_begun: None };
         let mut journal = Journal::in_memory();
         let mut doubted = Vec::new();
         let reduction = reduce(
@@ -345,6 +347,8 @@ fn what_is_not_confirmed_is_taken_back() {
                 .all(|commit| commit.tokens < Program::parse(text).unwrap().size().tokens)
         );
         assert!(reduction.kept.iter().all(|kept| !kept.verdict.is_same()));
+        // The result is confirmed beside the end of the last sweep.
+        assert_eq!(judge.last_begun, Some(Key::of(left.as_bytes())));
     }
 }
 

@@ -60,9 +60,9 @@ impl Settlement {
 
 /// The first runs of the script.
 struct FirstRuns {
-    /// Those in fresh interpreters.
+    /// Those in interpreters that have imported nothing.
     fresh: Vec<Outcome>,
-    /// One that was forked from what the first of them imported.
+    /// One forked from what the first of them imported.
     warm: Option<Outcome>,
     /// Whether the warm one shows what the fresh ones show, and stands for one of them.
     agree: bool,
@@ -175,7 +175,8 @@ impl Session {
         let FirstRuns { fresh, warm, agree } = self.first_runs(may_be_warm)?;
         let fastest = fresh.iter().map(|outcome| outcome.wall).min().unwrap_or_default();
         let mut first = fresh.first().cloned();
-        let mut shown = fresh.len();
+        // The first is forked as well, if from an interpreter that had imported nothing.
+        let mut shown = fresh.len() - usize::from(may_be_warm && !fresh.is_empty());
         let outcomes = fresh.into_iter().chain(warm.clone().filter(|_| agree)).collect::<Vec<_>>();
         let mut limit = None;
         let mut flaky = None;
