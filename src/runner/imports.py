@@ -181,6 +181,9 @@ class Effects:
     ROWS = (("sys", "meta_path"), ("sys", "path_hooks"), ("sys", "path"), ("warnings", "filters"))
 
     def __init__(self):
+        from _operator import is_
+
+        self.is_same = is_
         self.seen = {}
         self.rows = {}
         self.changes = {}
@@ -194,12 +197,8 @@ class Effects:
                 continue
             now = vars(module)
             before = self.seen.get(name)
-            if before is not None and len(before) == len(now):
-                for attribute, value in now.items():
-                    if before.get(attribute, now) is not value:
-                        break
-                else:
-                    continue
+            if before is not None and len(before) == len(now) and self.are_same(before, now):
+                continue
             self.seen[name] = dict(now)
             for attribute in before.keys() | now.keys() if before is not None else ():
                 old, new = before.get(attribute, Change.MISSING), now.get(attribute, Change.MISSING)
@@ -219,6 +218,10 @@ class Effects:
             if ahead or behind:
                 self.changes.setdefault(owner, []).append(Addition(*place, ahead, behind))
             self.rows[place] = list(row)
+
+    def are_same(self, before, now):
+        """Whether two dictionaries of one length hold the same objects under the same names in the same order."""
+        return all(map(self.is_same, before, now)) and all(map(self.is_same, before.values(), now.values()))
 
     def undone(self):
         """By owner, what makes each change again; all are undone."""

@@ -3,6 +3,7 @@
 //! where a confined run can not write. Called by `cold` and `warm`.
 
 use std::{
+    collections::BTreeSet,
     fs, io,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
@@ -62,16 +63,15 @@ impl Siblings {
         Ok(siblings)
     }
 
-    /// Whether Python finds a module of this name beside the script.
-    pub(super) fn has_module(&self, name: &str) -> bool {
-        self.entries.iter().any(|entry| {
+    /// The names by which Python finds modules beside the script.
+    pub(super) fn modules(&self) -> BTreeSet<String> {
+        let name = |entry: &Entry| {
             let (Entry::File { path, .. } | Entry::Folder { path } | Entry::Link { path, .. }) = entry;
-            let mut parts = path.components();
-            let first = parts.next().map(|it| it.as_os_str().to_string_lossy().into_owned());
-            let first = first.unwrap_or_default();
-            let module = [".py", ".pyc", ".so"].iter().any(|suffix| first.ends_with(suffix));
-            if module { first.split('.').next() == Some(name) } else { first == name }
-        })
+            let first = path.components().next()?.as_os_str().to_string_lossy().into_owned();
+            let is_module = [".py", ".pyc", ".so"].iter().any(|suffix| first.ends_with(suffix));
+            if is_module { first.split('.').next().map(str::to_owned) } else { Some(first) }
+        };
+        self.entries.iter().filter_map(name).collect()
     }
 
     fn place(&self, folder: &Path) -> io::Result<()> {

@@ -3,7 +3,7 @@
 //! Whatever can not be had warm is had cold; why is remembered. Called by the runner in `cold`.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::{self, File},
     io::Write,
     path::{Path, PathBuf},
@@ -21,6 +21,7 @@ use tokio::{
     net::unix::{OwnedWriteHalf, pipe},
     process::Child,
     sync::{mpsc, watch},
+    task::JoinHandle,
 };
 
 use super::{
@@ -61,15 +62,27 @@ struct Plan {
     modules: Vec<(String, usize)>,
     /// Environments, as changes of the run's own; the first is none.
     environments: Vec<Change>,
-    /// Modules that lie beside the script, and that nothing else may be named like.
-    siblings: Vec<String>,
+}
+
+/// What a zygote is to import.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+enum Imports {
+    Planned(Plan),
+    /// What a run imports that is only running now.
+    Followed {
+        /// Where that is written down, line by line; an empty line is the last.
+        followed: PathBuf,
+        /// Modules that lie beside the script, which are left to each run.
+        beside: BTreeSet<String>,
+    },
 }
 
 /// What a zygote is told when it starts.
 #[derive(Debug, Serialize)]
 struct Brief<'a> {
     #[serde(flatten)]
-    plan: &'a Plan,
+    imports: &'a Imports,
     confinement: Nesting,
 }
 
@@ -103,6 +116,15 @@ struct Zygote {
     waiting: Arc<Mutex<BTreeMap<u64, mpsc::UnboundedSender<Answer>>>>,
     /// Its supervisor; ended when its socket closes.
     _supervisor: Child,
+}
+
+/// A zygote that is being started; given up where nobody waits for it.
+struct Starting(JoinHandle<Result<Zygote, String>>);
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// How a run that was to be warm ended.
@@ -190,7 +212,8 @@ impl Warm {
 
 impl Shared {
     /// One run that imports everything itself, forked from a zygote that has imported nothing, and with it the plan for
-    /// the zygotes to come. `None` if it was stopped, or if `job` has to be run cold.
+    /// the zygotes to come. The first of those follows the run, and imports what that does beside it, if runs may be beside
+    /// each other. `None` if it was stopped, or if `job` has to be run cold.
     pub(super) async fn run_recorded(
         self: &Arc<Self>,
         job: &Job,
@@ -199,10 +222,34 @@ impl Shared {
         let Some(zygote) = self.zygote(None).await? else { return Ok(None) };
         let scratch = self.scratch(job)?;
         let record = scratch.root.join("imports");
-        match self.run_in(&zygote, job, &scratch, Some(&record), stop.clone()).await? {
+        let unprepared = |source| RunError::Scratch { folder: self.root.clone(), source };
+        let mut written = File::options().create_new(true).append(true).open(&record).map_err(unprepared)?;
+        let follower = self.follower(&record).await;
+        let ended = self.run_in(&zygote, job, &scratch, Some(&record), stop.clone()).await?;
+        // A line that was not ended, and the end.
+        let told = written.write_all(b"\n\n");
+        match ended {
             Warmly::Ran(outcome) => {
                 let plan = self.plan(&fs::read_to_string(&record).unwrap_or_default());
-                self.warm.state.lock().await.plans.push(plan);
+                let place = {
+                    let mut state = self.warm.state.lock().await;
+                    state.plans.push(plan);
+                    state.plans.len() - 1
+                };
+                if let Some(mut follower) = follower.filter(|_| told.is_ok()) {
+                    let mut stop = stop.clone();
+                    let started = tokio::select! {
+                        started = &mut follower.0 => started.ok(),
+                        _ = stop.wait_for(|stop| *stop) => None,
+                    };
+                    match started {
+                        Some(Ok(zygote)) => {
+                            self.warm.state.lock().await.zygotes.push((Some(place), Arc::new(zygote)));
+                        }
+                        Some(Err(reason)) => self.warm.give_up(&reason),
+                        None => {}
+                    }
+                }
                 Ok(Some(*outcome))
             }
             Warmly::Stopped | Warmly::Stale(_) | Warmly::Unfit => Ok(None),
@@ -255,13 +302,10 @@ impl Shared {
     /// What was imported, as a plan. What lies beside the script is left to each run.
     fn plan(&self, record: &str) -> Plan {
         let mut plan = Plan { environments: vec![Change::new()], ..Plan::default() };
+        let beside = self.siblings.modules();
         for line in record.lines() {
             let Ok((module, change)) = serde_json::from_str::<(String, Change)>(line) else { continue };
-            let top = module.split('.').next().unwrap_or_default();
-            if self.siblings.has_module(top) {
-                if !plan.siblings.iter().any(|it| it == top) {
-                    plan.siblings.push(top.to_owned());
-                }
+            if module.split('.').next().is_some_and(|top| beside.contains(top)) {
                 continue;
             }
             if plan.modules.iter().any(|(name, _)| *name == module) {
@@ -291,9 +335,9 @@ impl Shared {
         }
         let number = state.started;
         state.started += 1;
-        let blank = Plan { environments: vec![Change::new()], ..Plan::default() };
-        let wanted = plan.map_or(&blank, |plan| &state.plans[plan]);
-        match self.start_zygote(number, wanted).await {
+        let blank = || Plan { environments: vec![Change::new()], ..Plan::default() };
+        let wanted = plan.map_or_else(blank, |plan| state.plans[plan].clone());
+        match self.start_zygote(number, &Imports::Planned(wanted)).await {
             Ok(zygote) => {
                 let zygote = Arc::new(zygote);
                 state.zygotes.push((plan, Arc::clone(&zygote)));
@@ -322,8 +366,22 @@ impl Shared {
         }
     }
 
+    /// Begins to start a zygote that imports what a run does which is only about to begin, if nothing is recorded yet and runs
+    /// may be beside each other.
+    async fn follower(self: &Arc<Self>, record: &Path) -> Option<Starting> {
+        let mut state = self.warm.state.lock().await;
+        if self.setup.jobs < 2 || !state.plans.is_empty() {
+            return None;
+        }
+        let number = state.started;
+        state.started += 1;
+        let imports = Imports::Followed { followed: record.to_owned(), beside: self.siblings.modules() };
+        let shared = Arc::clone(self);
+        Some(Starting(tokio::spawn(async move { shared.start_zygote(number, &imports).await })))
+    }
+
     /// Starts a zygote and waits until it has imported everything.
-    async fn start_zygote(&self, number: u64, plan: &Plan) -> Result<Zygote, String> {
+    async fn start_zygote(&self, number: u64, imports: &Imports) -> Result<Zygote, String> {
         let failed = |error: std::io::Error| format!("could not start the process to fork from: {error}");
         if !matches!(self.setup.command, Command::Python { .. }) {
             return Err("a test is a program of its own".to_owned());
@@ -344,7 +402,7 @@ impl Shared {
             self.share_headers(&temporary)?;
             write("sitecustomize.py", ZYGOTE.as_bytes())?;
             write("confine.py", sandbox::CONFINE.as_bytes())?;
-            write("plan.json", &serde_json::to_vec(&Brief { plan, confinement })?)
+            write("plan.json", &serde_json::to_vec(&Brief { imports, confinement })?)
         };
         prepared().map_err(failed)?;
         let env = &mut order.program.env;
@@ -509,7 +567,7 @@ mod tests {
         let modules = vec![("a".to_owned(), 1), ("b".to_owned(), 2)];
         let environments = vec![Change::new(), change("A"), change("B")];
         let mut state = State::default();
-        state.plans.push(Plan { modules, environments, siblings: Vec::new() });
+        state.plans.push(Plan { modules, environments });
         assert_eq!(state.next_plan(&[], None), Some(0));
         for _ in 0..2 {
             assert_eq!(state.next_plan(&[0], Some(&change("C"))), Some(1));

@@ -25,6 +25,9 @@ OWN = ("TMPDIR", "TEMP", "TMP", "PWD")
 # Variables that no import depends on: at the last one only an interpreter that starts looks.
 NO_MATTER = OWN + ("PYTHONHASHSEED",)
 
+# Is imported where PyTorch's compiler is at work.
+COMPILER = "torch._inductor.codecache"
+
 # What PyTorch computes once in each process and what depends on nothing but its version and the machine.
 WARM_UP = (
     ("torch._inductor.cpu_vec_isa", "pick_vec_isa"),
@@ -50,6 +53,8 @@ LOOKED_UP = ("torch.nn.functional",) + tuple(
 
 SET_CHILD_SUBREAPER = 36
 
+PAUSE = 0.005  # seconds until it is looked again for what a run has imported
+
 HUGE = 2 << 20
 MADV_COLLAPSE = 25
 
@@ -66,6 +71,7 @@ def main():
     import ctypes
     import gc
     import json
+    import select
     import time
 
     libc = ctypes.CDLL(None)
@@ -77,16 +83,16 @@ def main():
     confinement = confinement_of(plan, folder)
     places = places_of(sys.argv[0], ctypes)
     base = environment()
-    environments = [dict(base, **change) for change in plan["environments"]]
-    for values in environments:
-        for name in [name for name, value in values.items() if value is None]:
-            del values[name]
+    environments = [changed(base, change) for change in plan.get("environments", [{}])]
+    modules = plan.get("modules")
+    if modules is None:
+        modules = Followed(plan["followed"], plan["beside"], base, environments, json, time)
     begun = time.monotonic()
-    told = import_ahead(plan["modules"], environments, record)
+    told = import_ahead(modules, environments, record)
     keep_folders()
     warm_up()
     leaving.finalizers = keep_operators()
-    seconds = time.monotonic() - begun
+    seconds = time.monotonic() - begun - getattr(modules, "waited", 0)
     set_environment(base)
     record.stop()
     shelf = Shelf(record, environments, told, base, json)
@@ -100,9 +106,12 @@ def main():
     leaving.modules = {name: len(vars(module)) for name, module in shelf.modules.items() if type(module) is type(sys)}
     gc.collect()
     gc.freeze()
-    gather_pages(libc, ctypes)
+    pages = gather_pages(libc, ctypes)
     os.write(control, json.dumps({"ready": {"unfit": unsafe, "seconds": seconds}}).encode())
     while True:
+        # Only while there is nothing else to do: it pays only where there are many runs.
+        while not select.select([control], [], [], 0)[0] and next(pages, False):
+            pass
         packet = os.read(control, 1 << 20)
         if not packet:
             os._exit(0)
@@ -177,6 +186,12 @@ def set_environment(values):
             os.environ[name] = value
 
 
+def changed(before, change):
+    """The environment before, with what was set and, as None, what was removed."""
+    values = dict(before, **change)
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def difference(before, after):
     """What was set, and, as None, what was removed."""
     changes = {name: value for name, value in after.items() if before.get(name) != value}
@@ -222,6 +237,8 @@ def wide(text):
 
 
 def warm_up():
+    if COMPILER not in sys.modules:
+        return
     has_gpu = any(map(os.path.exists, GPUS))
     for module, name in WARM_UP if has_gpu else WARM_UP + WARM_UP_WITHOUT_GPU:
         function = sys.modules.get(module)
@@ -240,6 +257,47 @@ def warm_up():
                 look_up(sys.modules[name].__file__, 1)
             except Exception:
                 return
+
+
+class Followed:
+    """What a run imports, in order, while it runs: modules, each with the place of its environment in a list that grows. It is
+    written down line by line; an empty line is the last."""
+
+    def __init__(self, path, beside, base, environments, json, time):
+        self.path = path
+        self.beside = frozenset(beside)
+        self.base = base
+        self.environments = environments
+        self.json = json
+        self.time = time
+        self.waited = 0  # seconds
+
+    def __iter__(self):
+        changes = [{}]
+        for line in self.lines():
+            try:
+                name, change = self.json.loads(line)
+            except ValueError:
+                # The run was ended while it wrote.
+                continue
+            if name.partition(".")[0] not in self.beside:
+                if change not in changes:
+                    changes.append(change)
+                    self.environments.append(changed(self.base, change))
+                yield name, changes.index(change)
+
+    def lines(self):
+        rest = b""
+        with open(self.path, "rb") as file:
+            while True:
+                *lines, rest = (rest + file.read()).split(b"\n")
+                for line in lines:
+                    if not line:
+                        return
+                    yield line
+                if not lines:
+                    self.time.sleep(PAUSE)
+                    self.waited += PAUSE
 
 
 class Shelf:
@@ -448,15 +506,17 @@ class Leaving:
 
 def gather_pages(libc, ctypes):
     """Has the kernel put the heap into huge pages, where it can: a fork copies the table of the pages, which takes longer
-    than the fork has otherwise to do. A page that a child writes to is still copied alone. Linux 6.1 or later."""
+    than the fork has otherwise to do. A page that a child writes to is still copied alone. Linux 6.1 or later. Yields
+    after each page."""
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
         lines = [line.split() for line in file]
     for span, rights, *rest in lines:
         if rights == "rw-p" and rest[3:] in ([], ["[heap]"]):
             start, end = (int(each, 16) // HUGE * HUGE for each in span.split("-"))
             start += HUGE
-            if start < end:
-                libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), MADV_COLLAPSE)
+            for page in range(start, end, HUGE):
+                libc.madvise(ctypes.c_void_p(page), ctypes.c_size_t(HUGE), MADV_COLLAPSE)
+                yield True
 
 
 def leave(path, json, note):
