@@ -563,7 +563,7 @@ impl Shared {
 
 /// How many runs share a core: time limits are meant for a run that has a core to itself, so that a verdict does not
 /// depend on how many run at once.
-fn oversubscription(jobs: usize) -> u32 {
+pub(super) fn oversubscription(jobs: usize) -> u32 {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     jobs.div_ceil(cores).max(1) as u32
 }

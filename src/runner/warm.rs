@@ -27,7 +27,7 @@ use tokio::{
 use super::{
     Command, Job,
     capture::until_end,
-    cold::Shared,
+    cold::{Shared, oversubscription},
     error::RunError,
     nursery::Fork,
     outcome::Outcome,
@@ -224,7 +224,7 @@ impl Shared {
         let record = scratch.root.join("imports");
         let unprepared = |source| RunError::Scratch { folder: self.root.clone(), source };
         let mut written = File::options().create_new(true).append(true).open(&record).map_err(unprepared)?;
-        let follower = self.follower(&record).await;
+        let follower = self.follower(&record, job.timeout).await;
         let ended = self.run_in(&zygote, job, &scratch, Some(&record), stop.clone()).await?;
         // A line that was not ended, and the end.
         let told = written.write_all(b"\n\n");
@@ -337,7 +337,7 @@ impl Shared {
         state.started += 1;
         let blank = || Plan { environments: vec![Change::new()], ..Plan::default() };
         let wanted = plan.map_or_else(blank, |plan| state.plans[plan].clone());
-        match self.start_zygote(number, &Imports::Planned(wanted)).await {
+        match self.start_zygote(number, &Imports::Planned(wanted), IMPORTS).await {
             Ok(zygote) => {
                 let zygote = Arc::new(zygote);
                 state.zygotes.push((plan, Arc::clone(&zygote)));
@@ -368,7 +368,7 @@ impl Shared {
 
     /// Begins to start a zygote that imports what a run does which is only about to begin, if nothing is recorded yet and runs
     /// may be beside each other.
-    async fn follower(self: &Arc<Self>, record: &Path) -> Option<Starting> {
+    async fn follower(self: &Arc<Self>, record: &Path, timeout: Duration) -> Option<Starting> {
         let mut state = self.warm.state.lock().await;
         if self.setup.jobs < 2 || !state.plans.is_empty() {
             return None;
@@ -377,11 +377,12 @@ impl Shared {
         state.started += 1;
         let imports = Imports::Followed { followed: record.to_owned(), beside: self.siblings.modules() };
         let shared = Arc::clone(self);
-        Some(Starting(tokio::spawn(async move { shared.start_zygote(number, &imports).await })))
+        let limit = IMPORTS + timeout * oversubscription(self.setup.jobs);
+        Some(Starting(tokio::spawn(async move { shared.start_zygote(number, &imports, limit).await })))
     }
 
     /// Starts a zygote and waits until it has imported everything.
-    async fn start_zygote(&self, number: u64, imports: &Imports) -> Result<Zygote, String> {
+    async fn start_zygote(&self, number: u64, imports: &Imports, limit: Duration) -> Result<Zygote, String> {
         let failed = |error: std::io::Error| format!("could not start the process to fork from: {error}");
         if !matches!(self.setup.command, Command::Python { .. }) {
             return Err("a test is a program of its own".to_owned());
@@ -393,7 +394,7 @@ impl Shared {
         let name = self.setup.script.file_name().unwrap_or_default();
         let script = folder.join("x".repeat(64)).join(name);
         let argv = self.argv(&script);
-        let mut order = self.order(argv, [&folder, &folder, &temporary], vec![self.root.clone()], IMPORTS);
+        let mut order = self.order(argv, [&folder, &folder, &temporary], vec![self.root.clone()], limit);
         order.bounds.nests = true;
         let confinement = order.bounds.nesting(self.root.clone(), self.cache());
         let prepared = || {
@@ -418,7 +419,7 @@ impl Shared {
         let mut answers = BufReader::new(answers).lines();
         let streams = (supervisor.stdout.take(), supervisor.stderr.take());
         let report = async {
-            let line = tokio::time::timeout(IMPORTS, answers.next_line()).await;
+            let line = tokio::time::timeout(limit, answers.next_line()).await;
             let line = line.ok().and_then(Result::ok).flatten();
             match line.and_then(|line| serde_json::from_str(&line).ok()) {
                 Some(Answer::Ready { unfit: None, seconds }) => {
