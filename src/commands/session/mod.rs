@@ -85,8 +85,7 @@ impl Session {
             let command = Command::Python { python: interpreter.path.clone(), args: args.args.clone() };
             (command, Some(interpreter))
         };
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let jobs = args.jobs.map_or(cores, usize::from);
+        let jobs = args.jobs.map_or_else(cores, usize::from);
         let memory = args.memory.unwrap_or_else(default_memory);
         let script = std::path::absolute(script).unwrap_or_else(|_| script.to_owned());
         let own = NO_GRAPHS
@@ -396,6 +395,10 @@ fn supervisor() -> Result<PathBuf, Failure> {
     std::env::current_exe()
         .context("could not find the path of minrepro itself")
         .map_err(|error| Failure::new(Exit::Environment, error))
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// 16 GB, or three quarters of what the machine has.

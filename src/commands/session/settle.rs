@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use minrepro_reducers::grounds::Grounds;
 
-use super::{FIRST_TIMEOUT, FLAKY_RUNS, RUNS, Session};
+use super::{FIRST_TIMEOUT, FLAKY_RUNS, RUNS, Session, cores};
 use crate::{
     cli::{Exit, Failure, RunnerKind},
     commands::{control, grounds, measure::Measure, precision, stabilize},
@@ -66,6 +66,12 @@ struct FirstRuns {
     warm: Option<Outcome>,
     /// Whether the warm one shows what the fresh ones show, and stands for one of them.
     agree: bool,
+}
+
+/// What a run would have taken alone that had to share: each second of its work took so many, its waiting did not.
+fn alone(wall: Duration, cpu: Duration, crowd: f64) -> Duration {
+    let crowd = crowd.max(1.0);
+    wall.saturating_sub(cpu.mul_f64(crowd - 1.0)).max(wall.div_f64(crowd))
 }
 
 /// From where candidates start, and why.
@@ -173,7 +179,10 @@ impl Session {
             && self.args.min_rate.is_none()
             && !self.specs.iter().any(Spec::is_hang);
         let FirstRuns { fresh, warm, agree } = self.first_runs(may_be_warm)?;
-        let fastest = fresh.iter().map(|outcome| outcome.wall).min().unwrap_or_default();
+        // Two runs were beside what warm runs will be forked from.
+        let crowd = if may_be_warm && self.runner.jobs() > 1 { RUNS as f64 / cores() as f64 } else { 1.0 };
+        let fastest =
+            fresh.iter().map(|outcome| alone(outcome.wall, outcome.cpu, crowd)).min().unwrap_or_default();
         let mut first = fresh.first().cloned();
         // The first is forked as well, if from an interpreter that had imported nothing.
         let mut shown = fresh.len() - usize::from(may_be_warm && !fresh.is_empty());
@@ -382,5 +391,23 @@ impl Session {
             failure.details = self.shown(outcome);
         }
         Err(failure)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_had_to_share_would_have_taken_less_alone() {
+        let seconds = |wall: f64, cpu: f64, crowd: f64| {
+            let [wall, cpu] = [wall, cpu].map(Duration::from_secs_f64);
+            alone(wall, cpu, crowd).as_millis()
+        };
+        assert_eq!(seconds(4.5, 3.0, 1.5), 3000);
+        assert_eq!(seconds(10.5, 1.0, 1.5), 10_000);
+        // It works by several threads.
+        assert_eq!(seconds(4.5, 6.0, 1.5), 3000);
+        assert_eq!(seconds(4.5, 3.0, 0.4), 4500);
     }
 }
