@@ -16,15 +16,19 @@ use crate::{
 /// Down to how many tenths of what was confirmed last a program has shrunk when it is worth another confirmation.
 const MUCH: u32 = 5;
 
+/// A program of so many tokens will soon be confirmed as the result.
+const LITTLE: u32 = 50;
+
 /// How many runs are left of the last sweep when what it is made of is confirmed beside them: about as many as take as long
 /// as that.
 const FEW: usize = 24;
 
 impl Session<'_> {
-    /// Has the program confirmed beside the runs that follow, if it is much smaller than what was confirmed last, or may
-    /// have been accepted by chance. Goes back to that if what was begun before was not what it seemed; tells whether it was.
+    /// Has the program confirmed beside the runs that follow, if it is much smaller than what was confirmed last and yet not
+    /// small, or may have been accepted by chance. Goes back to that if what was begun before was not what it seemed; tells whether it was.
     pub(in crate::engine) fn begin_confirmation(&mut self) -> Result<bool, Stop> {
-        let is_much = self.base.program.size().tokens * 10 <= self.last_confirming().size().tokens * MUCH;
+        let tokens = self.base.program.size().tokens;
+        let is_much = tokens > LITTLE && tokens * 10 <= self.last_confirming().size().tokens * MUCH;
         if is_much || self.judge.patience().is_some() { self.confirm_aside() } else { Ok(true) }
     }
 
