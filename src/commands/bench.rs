@@ -246,11 +246,10 @@ fn run(case: &Case, python: &Interpreter, args: &BenchArgs, printer: Printer) ->
     let runs = reduction.tally.runs;
     let over = |tokens: u32| f64::from(tokens) / f64::from(best.max(1));
     let timeout = session.timeout(Duration::ZERO);
-    let mut faults: Vec<String> = ideal_fault(
-        session.confirm(ideal, &minimized.measure, timeout, minimized.steadiness.as_ref(), 0, false)?.0,
-    )
-    .into_iter()
-    .collect();
+    let mut faults: Vec<String> =
+        ideal_fault(session.confirm(ideal, &minimized.measure, timeout, minimized.steadiness.as_ref(), 0)?.0)
+            .into_iter()
+            .collect();
     let text = reduction.program.text();
     faults.extend(expected.keep.iter().filter(|it| !text.contains(*it)).map(|it| format!("`{it}` is gone")));
     faults.extend(

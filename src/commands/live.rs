@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use minrepro_reducers::{
+    conditions::{Change, conditions},
     evidence::Evidence,
     grounds::{Grounds, Telling},
     syntax::Program,
@@ -13,6 +14,7 @@ use super::{
     measure::Measure,
     precision,
     repeat::{Repeated, repeated},
+    session::last_runs,
 };
 use crate::{
     engine::{Candidate, Halt, Judge, Judged, Retraction},
@@ -28,14 +30,9 @@ pub(super) struct Doubt {
     pub(super) runs: u64,
 }
 
-/// What programs are confirmed by runs in fresh interpreters.
-#[derive(Debug, Default)]
-pub(super) struct Fresh {
-    /// The last that was, and where in a library it failed, if that is not where the script did.
-    pub(super) confirmed: Option<(Arc<[u8]>, Option<String>)>,
-    /// The one that is beside the other runs.
-    begun: Option<Arc<[u8]>>,
-}
+/// A program that was confirmed by a run in a fresh interpreter, and where in a library it failed, if that is not where the
+/// script did.
+pub(super) type Fresh = (Arc<[u8]>, Option<String>);
 
 /// Judges candidates by running them.
 pub(super) struct Live<'a> {
@@ -55,8 +52,10 @@ pub(super) struct Live<'a> {
     pub(super) steadiness: Option<Steadiness>,
     /// Runs the control that the user named.
     pub(super) control: Option<&'a Runner>,
-    /// What is known by runs in fresh interpreters.
-    pub(super) fresh: Fresh,
+    /// The variables that are taken away from the result, to see what is necessary; none if that is not to be found out.
+    pub(super) ablated: Option<Vec<(String, String)>>,
+    /// The last that was confirmed by a run in a fresh interpreter.
+    pub(super) fresh: Option<Fresh>,
 }
 
 impl Live<'_> {
@@ -102,20 +101,40 @@ impl Live<'_> {
         Ok(doubts)
     }
 
-    fn job(&self, candidate: &Candidate) -> Job {
-        let variables = candidate.variables.clone();
-        Job {
-            start: self.start,
-            idle: self.idle,
-            variables,
-            ..Job::new(candidate.bytes.clone(), self.timeout)
+    /// Has run beside the others what will be asked of a result, once it is confirmed.
+    pub(super) fn begin_last_runs(&self, program: &Program, bytes: &Arc<[u8]>) {
+        if self.steadiness.is_some() {
+            return;
         }
+        let conditions = self.ablated.as_ref().map(|env| conditions(program, env)).unwrap_or_default();
+        let others: Vec<Job> = conditions
+            .into_iter()
+            .filter_map(|condition| match condition.change {
+                Change::Variables(variables) => Some(self.job(bytes, variables.into())),
+                Change::Edits(_) => None,
+            })
+            .collect();
+        let already = others.len() + usize::from(self.start == Start::Warm);
+        for job in
+            last_runs(program, Arc::clone(bytes), self.timeout, already).into_iter().take(1).chain(others)
+        {
+            self.runner.begin(job);
+        }
+    }
+
+    /// The run that a program is confirmed by.
+    fn confirmation(&self, candidate: &Candidate) -> Job {
+        Job { start: Start::Cold, ..self.job(&candidate.bytes, Arc::default()) }
+    }
+
+    fn job(&self, bytes: &Arc<[u8]>, variables: Arc<[(String, Option<String>)]>) -> Job {
+        Job { start: self.start, idle: self.idle, variables, ..Job::new(Arc::clone(bytes), self.timeout) }
     }
 }
 
 impl Judge for Live<'_> {
     fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
-        let jobs: Vec<Job> = batch.iter().map(|candidate| self.job(candidate)).collect();
+        let jobs: Vec<Job> = batch.iter().map(|it| self.job(&it.bytes, Arc::clone(&it.variables))).collect();
         if let Some(steadiness) = &self.steadiness {
             let found = repeated(self.runner, &jobs, self.measure, steadiness).map_err(halt)?;
             for (index, Repeated { verdict, of, seconds, telling, .. }) in found.into_iter().enumerate() {
@@ -183,21 +202,12 @@ impl Judge for Live<'_> {
         if self.start == Start::Cold {
             return Ok(None);
         }
-        let begun = match self.fresh.begun.take() {
-            Some(bytes) if bytes == candidate.bytes => self.runner.ended().map_err(halt)?,
-            _ => None,
-        };
-        let outcomes = match begun {
-            Some(outcome) => vec![outcome],
-            None => {
-                let job = Job { start: Start::Cold, ..self.job(candidate) };
-                self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?
-            }
-        };
+        let job = self.confirmation(candidate);
+        let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?;
         match outcomes.iter().find(|it| !self.measure.judge(it, self.timeout).is_same()) {
             None => {
                 let elsewhere = outcomes.iter().find_map(|it| self.measure.elsewhere(it));
-                self.fresh.confirmed = Some((Arc::clone(&candidate.bytes), elsewhere));
+                self.fresh = Some((Arc::clone(&candidate.bytes), elsewhere));
                 Ok(None)
             }
             Some(outcome) => {
@@ -209,14 +219,15 @@ impl Judge for Live<'_> {
         }
     }
 
-    fn begin_confirmation(&mut self, candidate: &Candidate) -> Result<bool, Halt> {
+    fn begin_confirmation(&mut self, candidate: &Candidate, is_last: bool) -> bool {
         if self.steadiness.is_some() || self.start == Start::Cold {
-            return Ok(false);
+            return false;
         }
-        let job = Job { start: Start::Cold, ..self.job(candidate) };
-        self.runner.begin(job).map_err(halt)?;
-        self.fresh.begun = Some(Arc::clone(&candidate.bytes));
-        Ok(true)
+        self.runner.begin(self.confirmation(candidate));
+        if is_last {
+            self.begin_last_runs(&candidate.program, &candidate.bytes);
+        }
+        true
     }
 
     fn patience(&self) -> Option<u64> {
@@ -232,7 +243,8 @@ impl Judge for Live<'_> {
             Measure::Signature(signature) => signature.printed_texts().into(),
             Measure::Test(_) => Arc::default(),
         };
-        let job = Job { traced: true, sought, idle: None, ..self.job(candidate) };
+        let variables = Arc::clone(&candidate.variables);
+        let job = Job { traced: true, sought, idle: None, ..self.job(&candidate.bytes, variables) };
         let times = self.steadiness.map_or(1, |it| it.patience());
         let mut outcomes = self.runner.run_all(&vec![job.clone(); times], &mut |_, _| {}).map_err(halt)?;
         let has_died =

@@ -10,7 +10,7 @@ use minrepro_reducers::{conditions::conditions, cost::Cost, ladder::Compiler, pa
 
 use super::{
     emit,
-    live::{Fresh, Live, halt},
+    live::{Live, halt},
     measure::Measure,
     output::{Output, check_writable, encoded, target},
     passes,
@@ -187,7 +187,6 @@ pub(super) fn minimize(
         progress.phase(&format!("the bug shows each time by {stabilizer}"));
     }
     let copy = Program::read(session.as_run()).map_err(|error| Failure::new(Exit::Bug, error))?;
-    let start = calibration.start;
     let steadiness = flaky.map(|(steadiness, ..)| steadiness);
     let options = Options {
         max_runs: effort.max_runs,
@@ -201,13 +200,14 @@ pub(super) fn minimize(
         measure: &measure,
         timeout,
         idle,
-        start,
+        start: calibration.start,
         compiled,
         precise,
         grounds,
         steadiness,
         control: session.control.as_ref(),
-        fresh: Fresh::default(),
+        ablated: effort.ablates.then(|| session.env()),
+        fresh: None,
     };
     let mut reduction = engine::reduce(copy, passes, &mut judge, journal, &options, &mut |event, tally| {
         if let Event::Commit { program, .. } | Event::Doubted { program, .. } = event {
@@ -216,10 +216,10 @@ pub(super) fn minimize(
         }
         progress.event(event, tally);
     });
-    let (ablation, is_begun) = if effort.ablates && matches!(reduction.stop, Stop::Done) {
+    let ablation = if effort.ablates && matches!(reduction.stop, Stop::Done) {
         tried(session, &mut reduction, &mut judge, journal, effort.max_runs, progress)
     } else {
-        Default::default()
+        Ablation::default()
     };
     let (confirmed, elsewhere) = match &reduction.stop {
         Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Default::default(),
@@ -229,11 +229,11 @@ pub(super) fn minimize(
             // The last of the reduction's own confirmations is one of them, if it was of this program; where nothing went,
             // so are the runs of a moment ago; and so are those of the program under other variables.
             let bytes = reduction.program.encode().unwrap_or_default();
-            let last = judge.fresh.confirmed.take().filter(|(it, _)| **it == *bytes);
+            let last = judge.fresh.take().filter(|(it, _)| **it == *bytes);
             let own = if reduction.commits.is_empty() { fresh } else { usize::from(last.is_some()) };
             let already = own + ablation.confirming;
             let (program, steadiness) = (&reduction.program, steadiness.as_ref());
-            match session.confirm(program, &measure, timeout, steadiness, already, is_begun) {
+            match session.confirm(program, &measure, timeout, steadiness, already) {
                 Ok((confirmed, elsewhere)) => (confirmed, elsewhere.or(last.and_then(|(_, it)| it))),
                 Err(error) => {
                     // What was found is written all the same.
@@ -262,7 +262,7 @@ pub(super) fn minimize(
     })
 }
 
-/// Finds out what of the result is necessary, and tells whether the first of the last runs of it was begun beside that.
+/// Finds out what of the result is necessary, beside what else is asked of it.
 fn tried(
     session: &Session,
     reduction: &mut Reduction,
@@ -270,11 +270,13 @@ fn tried(
     journal: &mut Journal,
     max_runs: Option<u64>,
     progress: &Progress,
-) -> (Ablation, bool) {
+) -> Ablation {
     progress.phase("trying what is necessary");
     let program = &reduction.program;
-    // What keeps it from being begun keeps all else from being run, too, and is told there.
-    let is_begun = judge.steadiness.is_none() && session.begin_last_run(program, judge.timeout).is_ok();
+    // What can not be encoded is told where it is to be written.
+    if let Some(bytes) = program.encode() {
+        judge.begin_last_runs(program, &bytes.into());
+    }
     let left = max_runs.map(|it| it.saturating_sub(reduction.tally.runs));
     let found = conditions(program, &session.env());
     let mut ablation =
@@ -284,7 +286,7 @@ fn tried(
         None | Some(Halt::MaxTime) => {}
         Some(halt) => reduction.stop = Stop::Halted(halt),
     }
-    (ablation, is_begun)
+    ablation
 }
 
 impl Minimized {

@@ -64,13 +64,9 @@ pub trait Judge {
     }
 
     /// Begins to find out what [`Judge::confirm`] will be asked of this program, for judges that can do so while they judge
-    /// others; tells whether it does.
-    ///
-    /// # Errors
-    ///
-    /// What stops the whole reduction.
-    fn begin_confirmation(&mut self, _: &Candidate) -> Result<bool, Halt> {
-        Ok(false)
+    /// others; tells whether it does. It may be the last, so that whatever is asked of a result will be asked of it.
+    fn begin_confirmation(&mut self, _: &Candidate, _is_last: bool) -> bool {
+        false
     }
 
     /// After how many runs in a row without success a program is to be confirmed: so much is risked on one that may have

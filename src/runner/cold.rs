@@ -2,7 +2,7 @@
 //! Owns the session's scratch root and the handling of signals. Called by the oracle's judge and the commands.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap, VecDeque},
     os::{fd::OwnedFd, unix::net::UnixStream},
     path::{Path, PathBuf},
     process::Stdio,
@@ -23,7 +23,7 @@ use tokio::{
 
 use super::{
     Command, Job, Sandbox, Setup, Start,
-    aside::{Aside, broken},
+    aside::{Aside, Asked, Id, broken},
     capture::until_end,
     environment::{compiler_folder, environment},
     error::RunError,
@@ -187,8 +187,8 @@ impl Runner {
         self.shared.setup.jobs.max(1)
     }
 
-    /// Runs all jobs, as many at a time as the setup says; `done` sees each outcome, under its job's index, as soon as it
-    /// is there. Outcomes come back in the order of the jobs.
+    /// Runs all jobs that were not begun, as many at a time as the setup says; `done` sees each outcome, under its job's
+    /// index, as soon as it is there. Outcomes come back in the order of the jobs.
     ///
     /// # Errors
     ///
@@ -197,43 +197,6 @@ impl Runner {
         &self,
         jobs: &[Job],
         done: &mut dyn FnMut(usize, &Outcome),
-    ) -> Result<Vec<Outcome>, RunError> {
-        self.run_until(jobs, done, false)
-    }
-
-    /// Begins a run beside those that follow: it takes one of their places until it has ended. One at a time; what was begun
-    /// before and not asked for is waited for first.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Runner::run_all`].
-    pub fn begin(&self, job: Job) -> Result<(), RunError> {
-        self.ended()?;
-        let (shared, stop) = (Arc::clone(&self.shared), self.stop.subscribe());
-        let run = self.runtime.spawn(async move { shared.run(&job, stop).await });
-        *lock(&self.aside) = Aside::Running(run);
-        Ok(())
-    }
-
-    /// Waits for the run that was begun, if any was.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Runner::run_all`].
-    pub fn ended(&self) -> Result<Option<Outcome>, RunError> {
-        self.run_until(&[], &mut |_, _| {}, true)?;
-        match std::mem::take(&mut *lock(&self.aside)) {
-            Aside::Ended(ended) => *ended,
-            _ => Ok(None),
-        }
-    }
-
-    /// Runs all jobs, and waits for what runs aside of them if that is wanted.
-    fn run_until(
-        &self,
-        jobs: &[Job],
-        done: &mut dyn FnMut(usize, &Outcome),
-        waits_aside: bool,
     ) -> Result<Vec<Outcome>, RunError> {
         if let Some(signal) = *lock(&self.interrupted) {
             return Err(RunError::Interrupted(signal));
@@ -244,43 +207,80 @@ impl Runner {
         let result = self.runtime.block_on(async {
             let mut outcomes: Vec<Option<Outcome>> = vec![None; jobs.len()];
             let mut running = JoinSet::new();
-            let mut waiting = jobs.iter().enumerate();
+            let mut waiting = VecDeque::new();
+            let mut begun: HashMap<Id, usize> = HashMap::new();
+            for (index, job) in jobs.iter().enumerate() {
+                match aside.ask(job) {
+                    Asked::Ended(outcome) => {
+                        done(index, &outcome);
+                        outcomes[index] = Some(*outcome);
+                    }
+                    Asked::Running(id) => {
+                        begun.insert(id, index);
+                    }
+                    Asked::Open => waiting.push_back(index),
+                }
+            }
+            let start = |job: Job| {
+                let (shared, stop) = (Arc::clone(&self.shared), self.stop.subscribe());
+                async move { shared.run(&job, stop).await }
+            };
             let mut failure: Option<RunError> = None;
             loop {
-                let places = self.jobs() - usize::from(aside.is_running());
-                while failure.is_none()
-                    && running.len() < places
-                    && let Some((index, job)) = waiting.next()
-                {
-                    let (shared, job, stop) = (Arc::clone(&self.shared), job.clone(), self.stop.subscribe());
-                    running.spawn(async move { (index, shared.run(&job, stop).await) });
+                if failure.is_some() {
+                    waiting.clear();
+                    aside.clear();
                 }
-                let is_done = running.is_empty() && (waiting.len() == 0 || failure.is_some());
-                if is_done && !(aside.is_running() && (waits_aside || failure.is_some())) {
+                if aside.running() == 0 && running.len() < self.jobs() {
+                    aside.start(start);
+                }
+                while running.len() + aside.running() < self.jobs() {
+                    let Some(index) = waiting.pop_front() else {
+                        if aside.start(start) {
+                            continue;
+                        }
+                        break;
+                    };
+                    let run = start(jobs[index].clone());
+                    running.spawn(async move { (index, run.await) });
+                }
+                let is_done = match failure {
+                    None => waiting.is_empty() && begun.is_empty(),
+                    Some(_) => aside.running() == 0,
+                };
+                if is_done && running.is_empty() {
                     break;
                 }
-                let stopped = tokio::select! {
+                let ended = tokio::select! {
                     biased;
-                    signal = next_signal(&mut signals) => Some(RunError::Interrupted(signal)),
-                    () = until(deadline), if failure.is_none() => Some(RunError::Deadline),
+                    signal = next_signal(&mut signals) => Err(RunError::Interrupted(signal)),
+                    () = until(deadline), if failure.is_none() => Err(RunError::Deadline),
                     Some(ended) = running.join_next() => {
-                        let ended = ended.map_err(broken).and_then(|(index, ended)| Ok((index, ended?)));
-                        ended.map(|(index, outcome)| {
-                            if let Some(outcome) = &outcome {
-                                done(index, outcome);
-                            }
-                            outcomes[index] = outcome;
-                        }).err()
+                        ended.map_err(broken).and_then(|(index, ended)| Ok(Some((index, ended?))))
                     }
-                    () = aside.over(), if aside.is_running() => None,
+                    Some(ended) = aside.next() => {
+                        ended.map(|it| it.and_then(|(id, outcome)| Some((begun.remove(&id)?, outcome))))
+                    }
                 };
-                let Some(error) = stopped else { continue };
-                if let (RunError::Interrupted(signal), Some(RunError::Interrupted(_))) = (&error, &failure) {
-                    // The second signal: now. The guard and the supervisors see the sockets close and clean up.
-                    quit(*signal);
+                match ended {
+                    Ok(None) => {}
+                    Ok(Some((index, outcome))) => {
+                        if let Some(outcome) = &outcome {
+                            done(index, outcome);
+                        }
+                        outcomes[index] = outcome;
+                    }
+                    Err(error) => {
+                        if let (RunError::Interrupted(signal), Some(RunError::Interrupted(_))) =
+                            (&error, &failure)
+                        {
+                            // The second signal: now. The guard and the supervisors see the sockets close and clean up.
+                            quit(*signal);
+                        }
+                        self.stop.send_replace(true);
+                        failure.get_or_insert(error);
+                    }
                 }
-                self.stop.send_replace(true);
-                failure.get_or_insert(error);
             }
             match failure {
                 Some(error) => Err(error),
@@ -292,6 +292,17 @@ impl Runner {
             *lock(&self.interrupted) = Some(*signal);
         }
         result
+    }
+
+    /// Has a job run beside those that follow, until it is asked for by [`Runner::run_all`]: it takes one of their places,
+    /// and the next of those that were begun what the others leave free. One that equals it is not begun again.
+    pub fn begin(&self, job: Job) {
+        lock(&self.aside).begin(job);
+    }
+
+    /// Whether a job was begun and has ended, so that to ask for it takes no time.
+    pub fn has_ended(&self, job: &Job) -> bool {
+        lock(&self.aside).has_ended(job)
     }
 }
 

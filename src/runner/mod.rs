@@ -89,7 +89,7 @@ pub enum Sandbox {
 }
 
 /// One run: these bytes as the script, under this time limit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     /// The script's bytes, in its own encoding.
     pub source: Arc<[u8]>,

@@ -55,6 +55,8 @@ SET_CHILD_SUBREAPER = 36
 
 PAUSE = 0.005  # seconds until it is looked again for what a run has imported
 
+MANY = 100000  # objects among which it takes long to look for garbage
+
 HUGE = 2 << 20
 MADV_COLLAPSE = 25
 
@@ -86,8 +88,11 @@ def main():
     environments = [changed(base, change) for change in plan.get("environments", [{}])]
     modules = plan.get("modules")
     if modules is None:
-        modules = Followed(plan["followed"], plan["beside"], base, environments, json, time)
+        modules = Followed(plan["followed"], plan["beside"], base, environments, gc, json, time)
     begun = time.monotonic()
+    thresholds = gc.get_threshold()
+    # Nearly nothing that imports make is garbage: it is looked for once, when all is there.
+    gc.set_threshold(0)
     told = import_ahead(modules, environments, record)
     keep_folders()
     warm_up()
@@ -104,8 +109,9 @@ def main():
     elif "torch.cuda" in shelf.modules and shelf.modules["torch.cuda"].is_initialized():
         unsafe = "what it imports starts CUDA"
     leaving.modules = {name: len(vars(module)) for name, module in shelf.modules.items() if type(module) is type(sys)}
-    gc.collect()
-    gc.freeze()
+    if gc.get_threshold()[0] == 0:
+        gc.set_threshold(*thresholds)
+    tidy(gc)
     pages = gather_pages(libc, ctypes)
     os.write(control, json.dumps({"ready": {"unfit": unsafe, "seconds": seconds}}).encode())
     while True:
@@ -259,15 +265,22 @@ def warm_up():
                 return
 
 
+def tidy(gc):
+    """Leaves nothing that is there to the collector of a child."""
+    gc.collect()
+    gc.freeze()
+
+
 class Followed:
     """What a run imports, in order, while it runs: modules, each with the place of its environment in a list that grows. It is
     written down line by line; an empty line is the last."""
 
-    def __init__(self, path, beside, base, environments, json, time):
+    def __init__(self, path, beside, base, environments, gc, json, time):
         self.path = path
         self.beside = frozenset(beside)
         self.base = base
         self.environments = environments
+        self.gc = gc
         self.json = json
         self.time = time
         self.waited = 0  # seconds
@@ -295,7 +308,9 @@ class Followed:
                     if not line:
                         return
                     yield line
-                if not lines:
+                if not lines and self.gc.get_count()[0] > MANY:
+                    tidy(self.gc)
+                elif not lines:
                     self.time.sleep(PAUSE)
                     self.waited += PAUSE
 

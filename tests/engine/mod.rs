@@ -289,7 +289,7 @@ fn what_is_not_confirmed_is_taken_back() {
         /// Whether it confirms while it judges others, and what.
         beside: bool,
         begun: Option<Key>,
-        last_begun: Option<Key>,
+        last_begun: Option<(Key, bool)>,
     }
     impl Judge for Hasty {
         fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
@@ -302,11 +302,11 @@ fn what_is_not_confirmed_is_taken_back() {
             Ok(())
         }
 
-        fn begin_confirmation(&mut self, candidate: &Candidate) -> Result<bool, Halt> {
+        fn begin_confirmation(&mut self, candidate: &Candidate, is_last: bool) -> bool {
             assert_eq!(self.begun, None, "one at a time");
             self.begun = self.beside.then_some(candidate.key);
-            self.last_begun = Some(candidate.key);
-            Ok(self.beside)
+            self.last_begun = Some((candidate.key, is_last));
+            self.beside
         }
 
         fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Retraction>, Halt> {
@@ -348,7 +348,7 @@ fn what_is_not_confirmed_is_taken_back() {
         );
         assert!(reduction.kept.iter().all(|kept| !kept.verdict.is_same()));
         // The result is confirmed beside the end of the last sweep.
-        assert_eq!(judge.last_begun, Some(Key::of(left.as_bytes())));
+        assert_eq!(judge.last_begun, Some((Key::of(left.as_bytes()), true)), "as the result");
     }
 }
 

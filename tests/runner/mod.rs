@@ -294,27 +294,48 @@ fn a_run_beside_the_others_takes_one_of_their_places() {
     for places in [1, 2] {
         let folder = tempfile::tempdir().unwrap();
         let runner = Runner::start(setup(folder.path(), places)).unwrap();
-        assert!(runner.ended().unwrap().is_none());
         let now = "import time\nprint(time.monotonic())\n";
-        runner.begin(job(&format!("{now}time.sleep(1)\n{now}"))).unwrap();
+        let long = job(&format!("{now}time.sleep(1)\n{now}"));
+        runner.begin(long.clone());
+        runner.begin(long.clone());
         let others = runner.run_all(&[job(now), job(now)], &mut |_, _| {}).unwrap();
-        let beside = runner.ended().unwrap().unwrap();
-        assert!(runner.ended().unwrap().is_none());
+        assert_eq!(runner.has_ended(&long), places == 1);
+        let beside = runner.run_all(&[long.clone(), long], &mut |_, _| {}).unwrap();
         let times = |outcome: &Outcome| -> Vec<f64> {
             outcome.stdout.head.lines().map(|line| line.parse().unwrap()).collect()
         };
-        let end = times(&beside)[1];
+        let end = times(&beside[0])[1];
         let before = others.iter().filter(|it| times(it)[0] < end).count();
         assert_eq!(before, if places == 1 { 0 } else { 2 }, "{places} places");
+        // What was begun is one of the runs that are asked for, and not two.
+        assert!(times(&beside[1])[0] >= times(&others[1])[0], "{places} places");
     }
+}
+
+#[test]
+fn what_was_begun_takes_the_places_that_are_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let runner = Runner::start(setup(folder.path(), 2)).unwrap();
+    let job = |n: u32| {
+        let source = format!("import time\nprint(time.monotonic())\ntime.sleep(1)\nn = {n}\n");
+        Job::new(source.into_bytes().into(), Duration::from_secs(20))
+    };
+    (0..3).for_each(|n| runner.begin(job(n)));
+    let start = |n: u32| -> f64 {
+        let outcomes = runner.run_all(&[job(n)], &mut |_, _| {}).unwrap();
+        outcomes[0].stdout.head.trim().parse().unwrap()
+    };
+    let starts = [start(0), start(1), start(2)];
+    assert!(starts[1] < starts[0] + 1.0 && starts[2] >= starts[0] + 1.0, "{starts:?}");
 }
 
 #[test]
 fn a_deadline_ends_what_runs_beside_the_others() {
     let bench = Bench::new();
     bench.runner.set_deadline(Some(Instant::now() + Duration::from_millis(500)));
-    bench.runner.begin(Job::new(b"while True: pass".as_slice().into(), Duration::from_mins(10))).unwrap();
-    assert!(matches!(bench.runner.ended(), Err(RunError::Deadline)));
+    let job = Job::new(b"while True: pass".as_slice().into(), Duration::from_mins(10));
+    bench.runner.begin(job.clone());
+    assert!(matches!(bench.runner.run_all(&[job], &mut |_, _| {}), Err(RunError::Deadline)));
 }
 
 #[test]

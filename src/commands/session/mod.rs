@@ -322,27 +322,8 @@ impl Session {
         format!("cd {} && {env}{}", quoted(&folder.to_string_lossy()), self.command_line(file))
     }
 
-    /// The runs of a result in fresh interpreters.
-    fn last_runs(&self, program: &Program, timeout: Duration) -> Result<Vec<Job>, RunError> {
-        let bytes =
-            encoded(program).map_err(|source| RunError::Scratch { folder: self.script.clone(), source })?;
-        let mut jobs = vec![Job::new(bytes.into(), timeout); RUNS];
-        if Cost::of(program).environment.compiler > Compiler::Eager {
-            // One run finds nothing that another has compiled.
-            jobs[0].variables =
-                NO_CACHES.iter().map(|name| ((*name).to_owned(), Some("1".to_owned()))).collect();
-        }
-        Ok(jobs)
-    }
-
-    /// Begins the first of the runs of a result beside those that follow.
-    pub(super) fn begin_last_run(&self, program: &Program, timeout: Duration) -> Result<(), RunError> {
-        let first = self.last_runs(program, timeout)?.swap_remove(0);
-        self.runner.begin(first)
-    }
-
-    /// Runs a result in fresh interpreters, but for what showed the bug already, and perhaps for the first such run, which was
-    /// begun. Also where it failed, if that is elsewhere in a library than the script.
+    /// Runs a result in fresh interpreters, but for what showed the bug `already`. Also where it failed, if that is elsewhere
+    /// in a library than the script.
     pub(super) fn confirm(
         &self,
         program: &Program,
@@ -350,28 +331,33 @@ impl Session {
         timeout: Duration,
         steadiness: Option<&Steadiness>,
         already: usize,
-        is_begun: bool,
     ) -> Result<(Confirmed, Option<String>), RunError> {
-        let mut jobs = self.last_runs(program, timeout)?;
+        let bytes: Arc<[u8]> = encoded(program)
+            .map_err(|source| RunError::Scratch { folder: self.script.clone(), source })?
+            .into();
         if let Some(steadiness) = steadiness {
-            let job = Job::new(Arc::clone(&jobs[0].source), timeout);
+            let job = Job::new(bytes, timeout);
             let found = repeated(&self.runner, &[job], measure, &steadiness.strict())?.remove(0);
             let enough = found.verdict.is_same();
             return Ok((Confirmed { same: found.same, of: found.of, enough }, None));
         }
-        let begun = if is_begun { self.runner.ended()? } else { None };
-        // The first is not like those that were made already, where it finds nothing that was compiled.
-        let is_due = begun.is_some() || !jobs[0].variables.is_empty();
-        let already = already.min(RUNS - usize::from(is_due));
-        jobs.truncate(RUNS - already);
-        jobs.drain(..usize::from(begun.is_some()));
-        let mut outcomes = Vec::from_iter(begun);
-        outcomes.extend(self.runner.run_all(&jobs, &mut |_, _| {})?);
-        let same = outcomes.iter().filter(|outcome| measure.judge(outcome, timeout).is_same()).count();
+        let outcomes = self.runner.run_all(&last_runs(program, bytes, timeout, already), &mut |_, _| {})?;
+        let failed = outcomes.iter().filter(|outcome| !measure.judge(outcome, timeout).is_same()).count();
         let elsewhere = outcomes.iter().find_map(|outcome| measure.elsewhere(outcome));
-        let of = outcomes.len() + already;
-        Ok((Confirmed { same: same + already, of, enough: false }, elsewhere))
+        Ok((Confirmed { same: RUNS - failed, of: RUNS, enough: false }, elsewhere))
     }
+}
+
+/// The runs of a result in fresh interpreters, but for what showed the bug `already`. Where it compiles, the first is one
+/// that finds nothing that another has compiled; no other run stands for that.
+pub(super) fn last_runs(program: &Program, bytes: Arc<[u8]>, timeout: Duration, already: usize) -> Vec<Job> {
+    let mut jobs = vec![Job::new(bytes, timeout); RUNS];
+    let compiles = Cost::of(program).environment.compiler > Compiler::Eager;
+    if compiles {
+        jobs[0].variables = NO_CACHES.iter().map(|name| ((*name).to_owned(), Some("1".to_owned()))).collect();
+    }
+    jobs.truncate(RUNS.saturating_sub(already).max(usize::from(compiles)));
+    jobs
 }
 
 /// The words of a test command; the program as an absolute path where it is one, since runs have a folder of their own.

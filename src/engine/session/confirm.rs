@@ -29,7 +29,7 @@ impl Session<'_> {
     pub(in crate::engine) fn begin_confirmation(&mut self) -> Result<bool, Stop> {
         let tokens = self.base.program.size().tokens;
         let is_much = tokens > LITTLE && tokens * 10 <= self.last_confirming().size().tokens * MUCH;
-        if is_much || self.judge.patience().is_some() { self.confirm_aside() } else { Ok(true) }
+        if is_much || self.judge.patience().is_some() { self.confirm_aside(false) } else { Ok(true) }
     }
 
     /// The program that was confirmed last, or is being.
@@ -43,17 +43,17 @@ impl Session<'_> {
         if left > FEW || is_known || self.judge.patience().is_some() {
             Ok(true)
         } else {
-            self.confirm_aside()
+            self.confirm_aside(true)
         }
     }
 
-    fn confirm_aside(&mut self) -> Result<bool, Stop> {
+    fn confirm_aside(&mut self, is_last: bool) -> Result<bool, Stop> {
         if !self.end_confirmation()? {
             return Ok(false);
         }
         if let Plan::Candidate(candidate) = self.base.itself() {
             self.confirming = Some((Arc::clone(&self.base.program), self.commits.len()));
-            if !self.judge.begin_confirmation(&candidate).map_err(Stop::Halted)? {
+            if !self.judge.begin_confirmation(&candidate, is_last) {
                 return self.end_confirmation();
             }
         }
