@@ -19,7 +19,7 @@ use super::{
 use crate::{
     engine::{Candidate, Halt, Judge, Judged, Retraction},
     oracle::{Steadiness, Verdict, summary},
-    runner::{End, Job, Outcome, RunError, Runner, Start},
+    runner::{End, Job, Outcome, Room, RunError, Runner, Start},
 };
 
 /// What further runs say against a candidate that shows the bug, and what they took.
@@ -118,7 +118,7 @@ impl Live<'_> {
         for job in
             last_runs(program, Arc::clone(bytes), self.timeout, already).into_iter().take(1).chain(others)
         {
-            self.runner.begin(job);
+            self.runner.begin(job, Room::Left);
         }
     }
 
@@ -223,7 +223,7 @@ impl Judge for Live<'_> {
         if self.steadiness.is_some() || self.start == Start::Cold {
             return false;
         }
-        self.runner.begin(self.confirmation(candidate));
+        self.runner.begin(self.confirmation(candidate), Room::Among);
         if is_last {
             self.begin_last_runs(&candidate.program, &candidate.bytes);
         }

@@ -15,11 +15,20 @@ pub(super) type Id = u64;
 /// What was begun and has not been asked for.
 #[derive(Default)]
 pub(super) struct Aside {
-    waiting: VecDeque<Job>,
+    waiting: VecDeque<(Job, Room)>,
     running: Vec<(Id, Job)>,
     runs: JoinSet<(Id, Ended)>,
     ended: Vec<(Job, Outcome)>,
     next: Id,
+}
+
+/// Where a begun run finds room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// It takes a place of those that are asked for, one such run at a time.
+    Among,
+    /// It takes a place that they leave free.
+    Left,
 }
 
 /// How a job stands that is asked for.
@@ -34,17 +43,22 @@ pub(super) enum Asked {
 
 impl Aside {
     /// Has a job run when there is room, unless an equal one is there.
-    pub(super) fn begin(&mut self, job: Job) {
+    pub(super) fn begin(&mut self, job: Job, room: Room) {
+        let waiting = self.waiting.iter().map(|(job, _)| job);
         let running = self.running.iter().map(|(_, job)| job);
         let ended = self.ended.iter().map(|(job, _)| job);
-        if !self.waiting.iter().chain(running).chain(ended).any(|it| *it == job) {
-            self.waiting.push_back(job);
+        if waiting.chain(running).chain(ended).any(|it| *it == job) {
+            return;
+        }
+        match room {
+            Room::Among => self.waiting.push_front((job, room)),
+            Room::Left => self.waiting.push_back((job, room)),
         }
     }
 
-    /// Whether this job was begun and has ended.
-    pub(super) fn has_ended(&self, job: &Job) -> bool {
-        self.ended.iter().any(|(it, _)| it == job)
+    /// Whether a run is to be started before those that are asked for.
+    pub(super) fn is_pressing(&self) -> bool {
+        self.runs.is_empty() && self.waiting.front().is_some_and(|(_, room)| *room == Room::Among)
     }
 
     /// Hands over a job that is asked for, so that no other one that equals it is taken for it.
@@ -55,7 +69,7 @@ impl Aside {
         if let Some(at) = self.running.iter().position(|(_, it)| it == job) {
             return Asked::Running(self.running.swap_remove(at).0);
         }
-        if let Some(at) = self.waiting.iter().position(|it| it == job) {
+        if let Some(at) = self.waiting.iter().position(|(it, _)| it == job) {
             self.waiting.remove(at);
         }
         Asked::Open
@@ -66,12 +80,12 @@ impl Aside {
         self.runs.len()
     }
 
-    /// Starts the job that has waited longest, if there is one.
+    /// Starts the next job, if there is one.
     pub(super) fn start<R>(&mut self, run: impl FnOnce(Job) -> R) -> bool
     where
         R: Future<Output = Ended> + Send + 'static,
     {
-        let Some(job) = self.waiting.pop_front() else { return false };
+        let Some((job, _)) = self.waiting.pop_front() else { return false };
         let id = self.next;
         self.next += 1;
         let run = run(job.clone());

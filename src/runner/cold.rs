@@ -23,7 +23,7 @@ use tokio::{
 
 use super::{
     Command, Job, Sandbox, Setup, Start,
-    aside::{Aside, Asked, Id, broken},
+    aside::{Aside, Asked, Id, Room, broken},
     capture::until_end,
     environment::{compiler_folder, environment},
     error::RunError,
@@ -231,7 +231,7 @@ impl Runner {
                     waiting.clear();
                     aside.clear();
                 }
-                if aside.running() == 0 && running.len() < self.jobs() {
+                if aside.is_pressing() && running.len() < self.jobs() {
                     aside.start(start);
                 }
                 while running.len() + aside.running() < self.jobs() {
@@ -294,15 +294,10 @@ impl Runner {
         result
     }
 
-    /// Has a job run beside those that follow, until it is asked for by [`Runner::run_all`]: it takes one of their places,
-    /// and the next of those that were begun what the others leave free. One that equals it is not begun again.
-    pub fn begin(&self, job: Job) {
-        lock(&self.aside).begin(job);
-    }
-
-    /// Whether a job was begun and has ended, so that to ask for it takes no time.
-    pub fn has_ended(&self, job: &Job) -> bool {
-        lock(&self.aside).has_ended(job)
+    /// Has a job run beside those that follow, until it is asked for by [`Runner::run_all`]. One that equals it is not begun
+    /// again.
+    pub fn begin(&self, job: Job, room: Room) {
+        lock(&self.aside).begin(job, room);
     }
 }
 

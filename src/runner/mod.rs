@@ -21,6 +21,7 @@ mod warm;
 
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
+pub use aside::Room;
 pub use cold::Runner;
 pub use error::RunError;
 pub use interpreter::Interpreter;
