@@ -216,10 +216,11 @@ pub(super) fn minimize(
         }
         progress.event(event, tally);
     });
-    let ablation = if effort.ablates && matches!(reduction.stop, Stop::Done) {
-        tried(session, &mut reduction, &mut judge, journal, effort.max_runs, progress)
-    } else {
-        Ablation::default()
+    let ablation = match (judge.ablated.clone(), &reduction.stop) {
+        (Some(env), Stop::Done) => {
+            tried(&env, &mut reduction, &mut judge, journal, effort.max_runs, progress)
+        }
+        _ => Ablation::default(),
     };
     let (confirmed, elsewhere) = match &reduction.stop {
         Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Default::default(),
@@ -262,9 +263,9 @@ pub(super) fn minimize(
     })
 }
 
-/// Finds out what of the result is necessary, beside what else is asked of it.
+/// Finds out what of the result and of the variables it is run with is necessary, beside what else is asked of it.
 fn tried(
-    session: &Session,
+    env: &[(String, String)],
     reduction: &mut Reduction,
     judge: &mut Live<'_>,
     journal: &mut Journal,
@@ -278,7 +279,7 @@ fn tried(
         judge.begin_last_runs(program, &bytes.into());
     }
     let left = max_runs.map(|it| it.saturating_sub(reduction.tally.runs));
-    let found = conditions(program, &session.env());
+    let found = conditions(program, env);
     let mut ablation =
         ablate(program, found, judge, journal, left, &mut |event, tally| progress.event(event, tally));
     match ablation.halt.take() {
