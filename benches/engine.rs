@@ -1,5 +1,6 @@
-//! What the engine costs per candidate, the run itself not counted: to propose, apply, parse, weigh, look up names and
-//! hash. `cargo bench --bench engine`; the figures by candidate stand in the lines it prints first.
+//! What the engine costs per candidate, the run itself not counted: to propose, apply, parse,
+//! weigh, look up names and hash. `cargo bench --bench engine`; the figures by candidate stand in
+//! the lines it prints first.
 
 use std::time::Instant;
 
@@ -30,23 +31,46 @@ fn script(lines: usize) -> String {
 struct Needle;
 
 impl Judge for Needle {
-    fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+    fn judge(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt> {
         for (index, candidate) in batch.iter().enumerate() {
             let same = candidate.program.text().contains("needle()");
             let verdict = if same { Verdict::Same } else { Verdict::Passed };
-            deliver(index, Judged { verdict, seconds: 0.0, runs: 1 });
+            deliver(
+                index,
+                Judged {
+                    verdict,
+                    seconds: 0.0,
+                    runs: 1,
+                },
+            );
         }
         Ok(())
     }
 }
 
-/// What keeps everything: each candidate is judged, none is accepted, so that the program stays as large as it is.
+/// What keeps everything: each candidate is judged, none is accepted, so that the program stays as
+/// large as it is.
 struct Nothing;
 
 impl Judge for Nothing {
-    fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+    fn judge(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt> {
         for index in 0..batch.len() {
-            deliver(index, Judged { verdict: Verdict::Passed, seconds: 0.0, runs: 1 });
+            deliver(
+                index,
+                Judged {
+                    verdict: Verdict::Passed,
+                    seconds: 0.0,
+                    runs: 1,
+                },
+            );
         }
         Ok(())
     }
@@ -72,18 +96,38 @@ fn weigh(bencher: Bencher<'_, '_>, lines: usize) {
 fn propose(bencher: Bencher<'_, '_>, lines: usize) {
     bencher
         .with_inputs(|| program(lines))
-        .bench_refs(|program| PASSES.iter().map(|pass| pass.proposals(program).len()).sum::<usize>());
+        .bench_refs(|program| {
+            PASSES
+                .iter()
+                .map(|pass| pass.proposals(program).len())
+                .sum::<usize>()
+        });
 }
 
-#[expect(clippy::print_stdout, reason = "the figures are what this program is for")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the figures are what this program is for"
+)]
 fn main() {
     for lines in [30, 300, 3000] {
-        for (name, judge) in [("all rejected", &mut Nothing as &mut dyn Judge), ("one needle", &mut Needle)] {
-            let options = Options { max_runs: Some(2000), ..Options::default() };
+        for (name, judge) in [
+            ("all rejected", &mut Nothing as &mut dyn Judge),
+            ("one needle", &mut Needle),
+        ] {
+            let options = Options {
+                max_runs: Some(2000),
+                ..Options::default()
+            };
             let program = program(lines);
             let started = Instant::now();
-            let reduction =
-                reduce(program, PASSES, judge, &mut Journal::in_memory(), &options, &mut |_, _| {});
+            let reduction = reduce(
+                program,
+                PASSES,
+                judge,
+                &mut Journal::in_memory(),
+                &options,
+                &mut |_, _| {},
+            );
             let seconds = started.elapsed().as_secs_f64();
             let tally = reduction.tally;
             println!(

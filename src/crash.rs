@@ -1,4 +1,5 @@
-//! What happens when minrepro itself panics: the panic is written to a folder that can be sent along with a report.
+//! What happens when minrepro itself panics: the panic is written to a folder that can be sent
+//! along with a report.
 
 use std::{
     backtrace::Backtrace,
@@ -36,12 +37,24 @@ pub fn caught(run: impl FnOnce() -> Result<Exit, Failure>) -> Result<Exit, Failu
 
 /// Writes the report, the command line and the script, if it was named first.
 fn write(report: &str) -> Option<PathBuf> {
-    let folder = tempfile::Builder::new().prefix("minrepro-crash-").tempdir().ok()?.keep();
+    let folder = tempfile::Builder::new()
+        .prefix("minrepro-crash-")
+        .tempdir()
+        .ok()?
+        .keep();
     let args: Vec<String> = std::env::args().collect();
     let mut file = std::fs::File::create(folder.join("report.txt")).ok()?;
-    writeln!(file, "minrepro {}\n{args:?}\n\n{report}", env!("CARGO_PKG_VERSION")).ok()?;
+    writeln!(
+        file,
+        "minrepro {}\n{args:?}\n\n{report}",
+        env!("CARGO_PKG_VERSION")
+    )
+    .ok()?;
     for path in args.iter().skip(1).map(PathBuf::from) {
-        if let Some(name) = path.file_name().filter(|_| path.extension().is_some_and(|it| it == "py")) {
+        if let Some(name) = path
+            .file_name()
+            .filter(|_| path.extension().is_some_and(|it| it == "py"))
+        {
             // The report is worth having without the script, too.
             let _ = std::fs::copy(&path, folder.join(name));
         }

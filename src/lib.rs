@@ -1,4 +1,5 @@
-//! The library behind the `minrepro` command: see `README.md` for its use and each module for its part.
+//! The library behind the `minrepro` command: see `README.md` for its use and each module for its
+//! part.
 
 pub mod cli;
 pub mod commands;

@@ -10,7 +10,10 @@ use minrepro::{
 
 fn main() -> ExitCode {
     // The runner starts this program once more as the supervisor of a run.
-    if std::env::args_os().nth(1).is_some_and(|verb| verb == "supervise") {
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|verb| verb == "supervise")
+    {
         return runner::supervise();
     }
     let cli = Cli::try_parse().unwrap_or_else(|error| advised(error).exit());

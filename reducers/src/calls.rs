@@ -1,5 +1,6 @@
-//! Calls and what they call: which arguments belong to which parameter, and which expressions mean the same wherever they
-//! stand. Goes by names alone; a candidate run tells whether that was right. Called by passes.
+//! Calls and what they call: which arguments belong to which parameter, and which expressions mean
+//! the same wherever they stand. Goes by names alone; a candidate run tells whether that was right.
+//! Called by passes.
 
 use crate::{
     edit::{Edit, EditSet, Removal},
@@ -25,7 +26,8 @@ impl<'a> Calls<'a> {
         Self(calls.collect())
     }
 
-    /// The calls of a function by its name, of a method by its attribute, of constructors by their class.
+    /// The calls of a function by its name, of a method by its attribute, of constructors by their
+    /// class.
     pub(crate) fn of_function(
         &self,
         def: &ast::StmtFunctionDef,
@@ -42,29 +44,37 @@ impl<'a> Calls<'a> {
             (Expr::Attribute(called), Some(class)) => {
                 // What a class asks of `super()` is not its own.
                 let of_super = matches!(&*called.value, Expr::Call(it) if matches!(&*it.func, Expr::Name(it) if it.id == "super"));
-                called.attr.as_str() == name && !(of_super && class.range.contains_range(called.range))
+                called.attr.as_str() == name
+                    && !(of_super && class.range.contains_range(called.range))
             }
             _ => false,
         };
         self.0.iter().filter(is_ours).copied().collect()
     }
 
-    /// The calls that may hand a function on, with how many of the arguments come before those of the function: those that
-    /// are given the function, and those of what such a call makes.
+    /// The calls that may hand a function on, with how many of the arguments come before those of
+    /// the function: those that are given the function, and those of what such a call makes.
     pub(crate) fn handing_on(&self, def: &ast::StmtFunctionDef) -> Vec<(&'a ast::ExprCall, usize)> {
         let is_it = |expr: &Expr| matches!(expr, Expr::Name(it) if it.id == def.name.id);
         let position = |call: &ast::ExprCall| call.arguments.args.iter().position(is_it);
-        let found = self.0.iter().filter_map(|call| match (position(call), &*call.func) {
-            (Some(position), _) => Some((*call, position + 1)),
-            (None, Expr::Call(maker)) => position(maker).map(|_| (*call, 0)),
-            _ => None,
-        });
+        let found = self
+            .0
+            .iter()
+            .filter_map(|call| match (position(call), &*call.func) {
+                (Some(position), _) => Some((*call, position + 1)),
+                (None, Expr::Call(maker)) => position(maker).map(|_| (*call, 0)),
+                _ => None,
+            });
         found.collect()
     }
 
     /// The calls of a class by its name.
     pub(crate) fn of_class(&self, class: &str) -> Vec<&'a ast::ExprCall> {
-        let is_ours = |call: &&&ast::ExprCall| call.func.as_name_expr().is_some_and(|name| name.id == class);
+        let is_ours = |call: &&&ast::ExprCall| {
+            call.func
+                .as_name_expr()
+                .is_some_and(|name| name.id == class)
+        };
         self.0.iter().filter(is_ours).copied().collect()
     }
 }
@@ -80,12 +90,23 @@ pub(crate) fn argument<'a>(
     if let Some(keyword) = arguments.keywords.iter().find(named) {
         return Some((keyword.start(), &keyword.value));
     }
-    let is_spread = arguments.args.iter().take(position + 1).any(Expr::is_starred_expr);
-    arguments.args.get(position).filter(|_| !is_spread).map(|value| (value.start(), value))
+    let is_spread = arguments
+        .args
+        .iter()
+        .take(position + 1)
+        .any(Expr::is_starred_expr);
+    arguments
+        .args
+        .get(position)
+        .filter(|_| !is_spread)
+        .map(|value| (value.start(), value))
 }
 
 /// The class that a node is a direct part of.
-pub(crate) fn class_around<'a>(tree: &Tree<'a>, parent: Option<u32>) -> Option<&'a ast::StmtClassDef> {
+pub(crate) fn class_around<'a>(
+    tree: &Tree<'a>,
+    parent: Option<u32>,
+) -> Option<&'a ast::StmtClassDef> {
     match tree.nodes[parent? as usize].node {
         AnyNodeRef::StmtClassDef(class) => Some(class),
         _ => None,
@@ -99,10 +120,13 @@ pub(crate) fn fields(class: &ast::StmtClassDef) -> Vec<(&str, &ast::StmtAnnAssig
         Expr::Attribute(it) => it.attr.as_str() == wanted,
         _ => false,
     };
-    let is_dataclass = class.decorator_list.iter().any(|decorator| match &decorator.expression {
-        Expr::Call(call) => names(&call.func, "dataclass"),
-        plain => names(plain, "dataclass"),
-    });
+    let is_dataclass = class
+        .decorator_list
+        .iter()
+        .any(|decorator| match &decorator.expression {
+            Expr::Call(call) => names(&call.func, "dataclass"),
+            plain => names(plain, "dataclass"),
+        });
     if !is_dataclass && !class.bases().iter().any(|base| names(base, "NamedTuple")) {
         return Vec::new();
     }
@@ -122,7 +146,11 @@ pub(crate) struct Places<'a> {
 
 impl<'a> Places<'a> {
     pub(crate) fn of(program: &'a Program) -> Self {
-        let mut places = Self { program, parameters: BTreeMap::new(), arguments: BTreeMap::new() };
+        let mut places = Self {
+            program,
+            parameters: BTreeMap::new(),
+            arguments: BTreeMap::new(),
+        };
         for (list, row) in program.lists().iter().enumerate() {
             let map = match row.kind {
                 ListKind::Parameters => &mut places.parameters,
@@ -130,7 +158,13 @@ impl<'a> Places<'a> {
                 _ => continue,
             };
             for (item, range) in row.items.iter().enumerate() {
-                map.insert(range.start(), Removal { list: list as u32, item: item as u32 });
+                map.insert(
+                    range.start(),
+                    Removal {
+                        list: list as u32,
+                        item: item as u32,
+                    },
+                );
             }
         }
         places
@@ -190,11 +224,15 @@ impl<'t> Movable<'t> {
                 local.extend(variable.uses.iter().map(|it| it.range.start()));
             }
         }
-        Self { tree, local, shadowed }
+        Self {
+            tree,
+            local,
+            shadowed,
+        }
     }
 
-    /// Whether a value could stand in so many places, wherever they are. What makes something new each time can stand
-    /// only once.
+    /// Whether a value could stand in so many places, wherever they are. What makes something new
+    /// each time can stand only once.
     pub(crate) fn allows(&self, value: &Expr, times: usize) -> bool {
         if value.is_literal_expr() {
             return true;
@@ -202,7 +240,9 @@ impl<'t> Movable<'t> {
         let is_shared = matches!(value, Expr::Name(_) | Expr::Attribute(_) | Expr::UnaryOp(_));
         let nodes = &self.tree.nodes;
         let first = nodes.partition_point(|node| node.node.start() < value.start());
-        let mut inside = nodes[first..].iter().take_while(|node| node.node.start() < value.end());
+        let mut inside = nodes[first..]
+            .iter()
+            .take_while(|node| node.node.start() < value.end());
         (is_shared || times <= 1)
             && inside.all(|node| match node.node {
                 AnyNodeRef::ExprName(name) => {
@@ -220,7 +260,8 @@ impl<'t> Movable<'t> {
     }
 }
 
-/// Puts a value in the place of each of some uses; `None` where it does not fit into a formatted string.
+/// Puts a value in the place of each of some uses; `None` where it does not fit into a formatted
+/// string.
 pub(crate) fn put(
     program: &Program,
     strings: &[TextRange],

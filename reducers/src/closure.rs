@@ -1,5 +1,6 @@
-//! What hangs on a statement: everything that would use a name nothing binds any more. Called by passes that remove
-//! definitions and by the engine, which offers a pruned candidate once more with all that hangs on it.
+//! What hangs on a statement: everything that would use a name nothing binds any more. Called by
+//! passes that remove definitions and by the engine, which offers a pruned candidate once more with
+//! all that hangs on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +18,8 @@ pub struct Statements<'a> {
     by_range: BTreeMap<(TextSize, TextSize), Removal>,
 }
 
-/// An attribute that the program itself defines: by the members of its classes of that name, and by assignments.
+/// An attribute that the program itself defines: by the members of its classes of that name, and by
+/// assignments.
 #[derive(Clone, Debug, Default)]
 pub struct Attribute {
     /// The statements that define it.
@@ -33,7 +35,10 @@ impl<'a> Statements<'a> {
         for (list, row) in program.lists().iter().enumerate() {
             if row.kind.is_suite() {
                 for (item, range) in row.items.iter().enumerate() {
-                    let place = Removal { list: list as u32, item: item as u32 };
+                    let place = Removal {
+                        list: list as u32,
+                        item: item as u32,
+                    };
                     by_range.insert((range.start(), range.end()), place);
                 }
             }
@@ -43,34 +48,55 @@ impl<'a> Statements<'a> {
 
     /// The place of a statement.
     pub fn place(&self, statement: TextRange) -> Option<Removal> {
-        self.by_range.get(&(statement.start(), statement.end())).copied()
+        self.by_range
+            .get(&(statement.start(), statement.end()))
+            .copied()
     }
 
     /// The statement that stands after another, in the same suite.
     pub fn next(&self, place: Removal) -> Option<TextRange> {
-        self.program.lists()[place.list as usize].items.get(place.item as usize + 1).copied()
+        self.program.lists()[place.list as usize]
+            .items
+            .get(place.item as usize + 1)
+            .copied()
     }
 
-    /// The attributes that the program defines, by name; those with a meaning to the interpreter are left out.
+    /// The attributes that the program defines, by name; those with a meaning to the interpreter
+    /// are left out.
     pub fn attributes(&self) -> BTreeMap<&'a str, Attribute> {
         let mut found: BTreeMap<&str, Attribute> = BTreeMap::new();
         let is_special = |name: &str| name.starts_with("__") && name.ends_with("__");
         for variable in &self.program.scopes().variables {
             if variable.scope == ScopeKind::Class && !is_special(&variable.name) {
-                let definitions = variable.bindings.iter().filter_map(|it| self.place(it.statement));
-                found.entry(&variable.name).or_default().definitions.extend(definitions);
+                let definitions = variable
+                    .bindings
+                    .iter()
+                    .filter_map(|it| self.place(it.statement));
+                found
+                    .entry(&variable.name)
+                    .or_default()
+                    .definitions
+                    .extend(definitions);
             }
         }
         let tree = self.program.tree();
         let mut loads = Vec::new();
         for (index, node) in tree.nodes.iter().enumerate() {
-            let AnyNodeRef::ExprAttribute(it) = node.node else { continue };
+            let AnyNodeRef::ExprAttribute(it) = node.node else {
+                continue;
+            };
             let around = tree.ancestors(index as u32).find(|it| it.is_statement());
-            let Some(place) = around.and_then(|it| self.place(it.range())) else { continue };
+            let Some(place) = around.and_then(|it| self.place(it.range())) else {
+                continue;
+            };
             if it.ctx == ExprContext::Load {
                 loads.push((it.attr.as_str(), place, it.range));
             } else if !is_special(&it.attr) {
-                found.entry(it.attr.as_str()).or_default().definitions.push(place);
+                found
+                    .entry(it.attr.as_str())
+                    .or_default()
+                    .definitions
+                    .push(place);
             }
         }
         for (name, place, range) in loads {
@@ -87,7 +113,8 @@ impl<'a> Statements<'a> {
         self.program.lists()[place.list as usize].items[place.item as usize]
     }
 
-    /// The removal of some statements and of all statements that use a name which only these bind, and so on.
+    /// The removal of some statements and of all statements that use a name which only these bind,
+    /// and so on.
     ///
     /// `gone` are ranges that go by other means.
     pub fn removing(
@@ -102,8 +129,11 @@ impl<'a> Statements<'a> {
             let mut grown = false;
             for variable in &self.program.scopes().variables {
                 let is_gone = |range: TextRange| ranges.iter().any(|it| it.contains_range(range));
-                let mut strong =
-                    variable.bindings.iter().filter(|it| it.kind != BindingKind::Weak).peekable();
+                let mut strong = variable
+                    .bindings
+                    .iter()
+                    .filter(|it| it.kind != BindingKind::Weak)
+                    .peekable();
                 if strong.peek().is_none() || !strong.all(|binding| is_gone(binding.range)) {
                     continue;
                 }
@@ -112,7 +142,13 @@ impl<'a> Statements<'a> {
                     .iter()
                     .filter(|it| !is_gone(it.range))
                     .map(|it| it.statement)
-                    .chain(variable.bindings.iter().filter(|it| !is_gone(it.range)).map(|it| it.statement))
+                    .chain(
+                        variable
+                            .bindings
+                            .iter()
+                            .filter(|it| !is_gone(it.range))
+                            .map(|it| it.statement),
+                    )
                     .collect();
                 for statement in hanging {
                     if let Some(place) = self.place(statement)
@@ -147,16 +183,28 @@ impl<'a> Statements<'a> {
 /// The statements that failed in a traced run: those of the failure's frames.
 pub fn failing(program: &Program, evidence: &Evidence) -> BTreeSet<Removal> {
     let outline = Outline::of(program, evidence);
-    let statements = evidence.failure.iter().filter_map(|frame| outline.on_line(frame.line));
-    statements.map(|statement| outline.statements[statement].place).collect()
+    let statements = evidence
+        .failure
+        .iter()
+        .filter_map(|frame| outline.on_line(frame.line));
+    statements
+        .map(|statement| outline.statements[statement].place)
+        .collect()
 }
 
 /// An edit set with the removal of all that hangs on what it deletes; `None` if nothing does.
 pub fn with_dependents(program: &Program, edits: &EditSet) -> Option<EditSet> {
     let statements = Statements::of(program);
-    let deleted: Vec<TextRange> = edits.resolve(program).ok()?.iter().map(|edit| edit.range).collect();
-    let removals: BTreeSet<Removal> =
-        edits.removals().filter(|it| program.lists()[it.list as usize].kind.is_suite()).collect();
+    let deleted: Vec<TextRange> = edits
+        .resolve(program)
+        .ok()?
+        .iter()
+        .map(|edit| edit.range)
+        .collect();
+    let removals: BTreeSet<Removal> = edits
+        .removals()
+        .filter(|it| program.lists()[it.list as usize].kind.is_suite())
+        .collect();
     let closed = statements.removing(removals.iter().copied(), &deleted);
     if closed == removals {
         return None;
@@ -177,7 +225,9 @@ mod tests {
         let program = Program::parse(text).unwrap();
         let statements = Statements::of(&program);
         let start = TextSize::new(text.find(seed).unwrap() as u32);
-        let seed = statements.place(TextRange::at(start, TextSize::of(seed))).unwrap();
+        let seed = statements
+            .place(TextRange::at(start, TextSize::of(seed)))
+            .unwrap();
         let edits = EditSet::removal(seed.list, seed.item);
         let wider = with_dependents(&program, &edits).unwrap_or(edits);
         assert_eq!(wider.apply(&program).unwrap(), expected);
@@ -185,7 +235,11 @@ mod tests {
 
     #[test]
     fn uses_go_with_the_definition() {
-        check("import a\nx = a.b()\ny = x + 1\nprint(2)\nprint(y)\n", "import a", "print(2)\n");
+        check(
+            "import a\nx = a.b()\ny = x + 1\nprint(2)\nprint(y)\n",
+            "import a",
+            "print(2)\n",
+        );
         check(
             "def f(): pass\ndef g():\n    f()\n    return 1\ng()\n",
             "def f(): pass",
@@ -196,7 +250,11 @@ mod tests {
 
     #[test]
     fn a_name_with_another_binding_keeps_its_uses() {
-        check("x = 1\nif y: x = 2\nprint(x)\n", "x = 1", "if y: x = 2\nprint(x)\n");
+        check(
+            "x = 1\nif y: x = 2\nprint(x)\n",
+            "x = 1",
+            "if y: x = 2\nprint(x)\n",
+        );
     }
 
     #[test]

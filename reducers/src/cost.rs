@@ -1,5 +1,5 @@
-//! What "simpler" means: a total order on programs. Every commit must lower it, which proves that reduction ends.
-//! Called by the engine.
+//! What "simpler" means: a total order on programs. Every commit must lower it, which proves that
+//! reduction ends. Called by the engine.
 
 use std::collections::HashSet;
 
@@ -17,14 +17,15 @@ use crate::{
 
 /// The cost of a program; the smaller of two is the simpler.
 ///
-/// Compared field by field: what it asks of its environment first, then weight; of two programs that weigh the same the
-/// one of the plainer data types, then the one of fewer bytes.
+/// Compared field by field: what it asks of its environment first, then weight; of two programs
+/// that weigh the same the one of the plainer data types, then the one of fewer bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cost {
-    /// Where it has to run. A repro for the CPU alone, or for less of a compiler, is worth more text.
+    /// Where it has to run. A repro for the CPU alone, or for less of a compiler, is worth more
+    /// text.
     pub environment: Environment,
-    /// Tokens, and the size of literals, in sixteenths of a token: a string adds one for each byte, a number one for
-    /// each bit of its magnitude. Comments, docstrings and layout weigh nothing.
+    /// Tokens, and the size of literals, in sixteenths of a token: a string adds one for each byte,
+    /// a number one for each bit of its magnitude. Comments, docstrings and layout weigh nothing.
     pub weight: u64,
     /// How often it names a data type of PyTorch other than the default ones.
     pub types: u64,
@@ -93,7 +94,11 @@ fn docstrings(program: &Program, tree: &Tree<'_>) -> Docstrings {
             && let Expr::StringLiteral(text) = &*stmt.value
         {
             let spare = may_be_empty || body.len() > 1;
-            let starts = if spare { &mut found.spare } else { &mut found.alone };
+            let starts = if spare {
+                &mut found.spare
+            } else {
+                &mut found.alone
+            };
             starts.extend(text.value.iter().map(Ranged::start));
         }
     };
@@ -108,17 +113,22 @@ fn docstrings(program: &Program, tree: &Tree<'_>) -> Docstrings {
     found
 }
 
-/// About how many bits a number's digits need: exact for small integers, the length in bits for others.
+/// About how many bits a number's digits need: exact for small integers, the length in bits for
+/// others.
 fn bits(number: &str) -> u64 {
     let digits = number.replace('_', "");
     if let Ok(value) = digits.parse::<u64>() {
         return u64::from(u64::BITS - value.leading_zeros());
     }
-    if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+    if let Some(hex) = digits
+        .strip_prefix("0x")
+        .or_else(|| digits.strip_prefix("0X"))
+    {
         return 4 * hex.len() as u64;
     }
     match digits.parse::<f64>() {
-        // One more than an integer of that magnitude, so that 1.0 is simpler as 1; every further digit counts.
+        // One more than an integer of that magnitude, so that 1.0 is simpler as 1; every further
+        // digit counts.
         Ok(value) if value.is_finite() => {
             (value.abs() + 1.0).log2().ceil() as u64 + 3 * digits.len().saturating_sub(2) as u64 + 1
         }
@@ -136,7 +146,12 @@ mod tests {
 
     #[track_caller]
     fn check_simpler(simpler: &str, than: &str) {
-        assert!(cost(simpler) < cost(than), "{:?} {:?}", cost(simpler), cost(than));
+        assert!(
+            cost(simpler) < cost(than),
+            "{:?} {:?}",
+            cost(simpler),
+            cost(than)
+        );
     }
 
     #[test]
@@ -159,11 +174,26 @@ mod tests {
             "import torch\nf = torch.compile(f, backend='aot_eager')\n",
             "import torch\nf = torch.compile(f, backend=g)\n",
         );
-        check_simpler("import torch\nx = torch.ones(2, 2)\n", "import torch\nx = y.cuda()\n");
-        check_simpler("import torch\nx.to('cpu')\ny.to('cpu')\n", "import torch\nx.to('mps')\n");
-        check_simpler("import torch\nf(DDP, DDP, 1)\n", "from torch.distributed import a\nf(a)\n");
-        check_simpler("import torch\nf(torch.float32)\n", "import torch\nf(torch.half)\n");
-        assert_eq!(cost("x.cuda()\ntorch.compile(f)\n").environment, Environment::default());
+        check_simpler(
+            "import torch\nx = torch.ones(2, 2)\n",
+            "import torch\nx = y.cuda()\n",
+        );
+        check_simpler(
+            "import torch\nx.to('cpu')\ny.to('cpu')\n",
+            "import torch\nx.to('mps')\n",
+        );
+        check_simpler(
+            "import torch\nf(DDP, DDP, 1)\n",
+            "from torch.distributed import a\nf(a)\n",
+        );
+        check_simpler(
+            "import torch\nf(torch.float32)\n",
+            "import torch\nf(torch.half)\n",
+        );
+        assert_eq!(
+            cost("x.cuda()\ntorch.compile(f)\n").environment,
+            Environment::default()
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! The sizes in a program for PyTorch and how they hang together: equal numbers are one size, and one size may be the
-//! multiple, the product or the neighbour of others. Found by the numbers alone, and only for such programs; a candidate run
-//! tells whether that was right. Called by the passes that make sizes smaller.
+//! The sizes in a program for PyTorch and how they hang together: equal numbers are one size, and
+//! one size may be the multiple, the product or the neighbour of others. Found by the numbers
+//! alone, and only for such programs; a candidate run tells whether that was right. Called by the
+//! passes that make sizes smaller.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,7 +57,10 @@ impl Dimensions {
 
     /// The sizes, the largest first, each with the number of its places.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = (u64, usize)> {
-        self.places.iter().rev().map(|(&size, places)| (size, places.len()))
+        self.places
+            .iter()
+            .rev()
+            .map(|(&size, places)| (size, places.len()))
     }
 
     fn has(&self, number: u64) -> bool {
@@ -66,7 +70,8 @@ impl Dimensions {
     fn origin(&self, number: u64) -> Origin {
         let below = || self.places.range(2..number).rev().map(|(&it, _)| it);
         let factors = || below().filter(|it| number.is_multiple_of(*it));
-        let product = factors().find(|&it| it > SMALL && it * it >= number && self.has(number / it));
+        let product =
+            factors().find(|&it| it > SMALL && it * it >= number && self.has(number / it));
         let multiple = factors().find(|&it| it > SMALL && number / it <= TIMES);
         match (product, multiple) {
             (Some(it), _) => Origin::Product(it, number / it),
@@ -76,8 +81,8 @@ impl Dimensions {
         }
     }
 
-    /// All sizes as small as they can be without breaking how they hang together: none below `least`, those that differ
-    /// still different, what divides another still dividing it.
+    /// All sizes as small as they can be without breaking how they hang together: none below
+    /// `least`, those that differ still different, what divides another still dividing it.
     pub(crate) fn scaled(&self, least: u64) -> EditSet {
         let mut scaled: BTreeMap<u64, u64> = BTreeMap::new();
         let mut taken = BTreeSet::new();
@@ -89,12 +94,18 @@ impl Dimensions {
                 Origin::Multiple(times, other) => times * of(other),
                 Origin::Next(other) => of(other) + 1,
                 Origin::Free => {
-                    let divisors = self.places.range(2..size).filter(|(it, _)| size.is_multiple_of(**it));
+                    let divisors = self
+                        .places
+                        .range(2..size)
+                        .filter(|(it, _)| size.is_multiple_of(**it));
                     let step = divisors.map(|(&it, _)| of(it)).fold(1, lcm);
                     let first = least.div_ceil(step).max(1).saturating_mul(step);
                     // Many sizes have to be even.
                     let fits = |it: &u64| !taken.contains(it) && it % 2 == size % 2;
-                    (first..size).step_by(step as usize).find(fits).unwrap_or(size)
+                    (first..size)
+                        .step_by(step as usize)
+                        .find(fits)
+                        .unwrap_or(size)
                 }
             };
             taken.insert(smaller.min(size));
@@ -103,10 +114,14 @@ impl Dimensions {
         self.edits(&scaled)
     }
 
-    /// One size made another everywhere, and what comes of it along; nothing for what itself comes of others.
+    /// One size made another everywhere, and what comes of it along; nothing for what itself comes
+    /// of others.
     pub(crate) fn changed(&self, size: u64, smaller: u64) -> EditSet {
         let mut changed = BTreeMap::new();
-        if matches!(self.origin(size), Origin::Product(..) | Origin::Multiple(..)) {
+        if matches!(
+            self.origin(size),
+            Origin::Product(..) | Origin::Multiple(..)
+        ) {
             return EditSet::default();
         }
         changed.insert(size, smaller);
@@ -149,7 +164,11 @@ mod tests {
     #[track_caller]
     fn check(numbers: &str, least: u64, expected: &str) {
         let program = Program::parse(format!("import torch\nf({numbers})\n")).unwrap();
-        let text = Dimensions::of(&program).unwrap().scaled(least).apply(&program).unwrap();
+        let text = Dimensions::of(&program)
+            .unwrap()
+            .scaled(least)
+            .apply(&program)
+            .unwrap();
         assert_eq!(text, format!("import torch\nf({expected})\n"));
     }
 

@@ -1,6 +1,7 @@
-//! Edits: what a proposal changes in a program's text. An [`EditSet`] holds plain replacements and removals from rows
-//! ([`crate::list`]); removals are laid out only when applied, so that the union of two sets is exact: two arguments of
-//! the same call, or all statements of a suite, can go together. Pure data; judges nothing. Called by passes and engine.
+//! Edits: what a proposal changes in a program's text. An [`EditSet`] holds plain replacements and
+//! removals from rows ([`crate::list`]); removals are laid out only when applied, so that the union
+//! of two sets is exact: two arguments of the same call, or all statements of a suite, can go
+//! together. Pure data; judges nothing. Called by passes and engine.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,21 +25,34 @@ pub struct Edit {
 impl Edit {
     /// Deletes a range.
     pub fn delete(range: TextRange) -> Self {
-        Self { range, text: String::new() }
+        Self {
+            range,
+            text: String::new(),
+        }
     }
 
     /// Replaces a range.
     pub fn replace(range: TextRange, text: impl Into<String>) -> Self {
-        Self { range, text: text.into() }
+        Self {
+            range,
+            text: text.into(),
+        }
     }
 }
 
 impl Ord for Edit {
     /// By start; of two that start together the longer first, insertions before all.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let key =
-            |edit: &Self| (edit.range.start(), !edit.range.is_empty(), std::cmp::Reverse(edit.range.end()));
-        key(self).cmp(&key(other)).then_with(|| self.text.cmp(&other.text))
+        let key = |edit: &Self| {
+            (
+                edit.range.start(),
+                !edit.range.is_empty(),
+                std::cmp::Reverse(edit.range.end()),
+            )
+        };
+        key(self)
+            .cmp(&key(other))
+            .then_with(|| self.text.cmp(&other.text))
     }
 }
 
@@ -50,7 +64,12 @@ impl PartialOrd for Edit {
 
 impl Hash for Edit {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (u32::from(self.range.start()), u32::from(self.range.end()), &self.text).hash(state);
+        (
+            u32::from(self.range.start()),
+            u32::from(self.range.end()),
+            &self.text,
+        )
+            .hash(state);
     }
 }
 
@@ -81,12 +100,18 @@ pub struct Conflict {
 impl EditSet {
     /// The set of one edit.
     pub fn one(edit: Edit) -> Self {
-        Self { edits: BTreeSet::from([edit]), removals: BTreeSet::new() }
+        Self {
+            edits: BTreeSet::from([edit]),
+            removals: BTreeSet::new(),
+        }
     }
 
     /// The set of one removal.
     pub fn removal(list: u32, item: u32) -> Self {
-        Self { edits: BTreeSet::new(), removals: BTreeSet::from([Removal { list, item }]) }
+        Self {
+            edits: BTreeSet::new(),
+            removals: BTreeSet::from([Removal { list, item }]),
+        }
     }
 
     /// Adds an edit.
@@ -123,12 +148,13 @@ impl EditSet {
         self.removals.extend(other.removals.iter().copied());
     }
 
-    /// The set as disjoint replacements, ascending. An edit within the range of another is subsumed by it.
+    /// The set as disjoint replacements, ascending. An edit within the range of another is subsumed
+    /// by it.
     ///
     /// # Errors
     ///
-    /// Two edits overlap without one holding the other, two replace the same range by different texts, or a row that
-    /// needs at least one thing would be emptied.
+    /// Two edits overlap without one holding the other, two replace the same range by different
+    /// texts, or a row that needs at least one thing would be emptied.
     pub fn resolve(&self, program: &Program) -> Result<Vec<Edit>, Conflict> {
         let mut edits = self.edits.clone();
         let mut by_list: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -137,7 +163,9 @@ impl EditSet {
         }
         for (index, gone) in by_list {
             let row = &program.lists()[index as usize];
-            let conflict = Conflict { at: row.inner.start().into() };
+            let conflict = Conflict {
+                at: row.inner.start().into(),
+            };
             edits.extend(list::removal(program, row, &gone).ok_or(conflict)?);
         }
         let mut disjoint: Vec<Edit> = Vec::with_capacity(edits.len());
@@ -149,7 +177,9 @@ impl EditSet {
             if edit.range.start() >= last.range.end() && edit.range != last.range {
                 disjoint.push(edit);
             } else if !last.range.contains_range(edit.range) || last.range == edit.range {
-                return Err(Conflict { at: edit.range.start().into() });
+                return Err(Conflict {
+                    at: edit.range.start().into(),
+                });
             }
         }
         Ok(disjoint)
@@ -164,9 +194,11 @@ impl EditSet {
         Ok(splice(program.text(), &self.resolve(program)?))
     }
 
-    /// The same set against the program that results from `done`, as far as there is something left of it.
+    /// The same set against the program that results from `done`, as far as there is something left
+    /// of it.
     ///
-    /// What is done already or lies within something that is gone is dropped; `None` if nothing is left or an edit was half done.
+    /// What is done already or lies within something that is gone is dropped; `None` if nothing is
+    /// left or an edit was half done.
     pub fn rebase(&self, rebase: &Rebase<'_>) -> Option<Self> {
         let mut set = Self::default();
         for edit in &self.edits {
@@ -177,7 +209,10 @@ impl EditSet {
                 Mapped::Gone => {}
                 Mapped::Torn => return None,
                 Mapped::At(range) => {
-                    set.edits.insert(Edit { range, text: edit.text.clone() });
+                    set.edits.insert(Edit {
+                        range,
+                        text: edit.text.clone(),
+                    });
                 }
             }
         }
@@ -187,7 +222,11 @@ impl EditSet {
                 Mapped::Gone => {}
                 Mapped::Torn => return None,
                 Mapped::At(range) => {
-                    set.removals.insert(*rebase.items.get(&(row.kind, range.start(), range.end()))?);
+                    set.removals.insert(*rebase.items.get(&(
+                        row.kind,
+                        range.start(),
+                        range.end(),
+                    ))?);
                 }
             }
         }
@@ -227,7 +266,10 @@ impl<'a> Rebase<'a> {
         let mut items = BTreeMap::new();
         for (list, row) in to.lists().iter().enumerate() {
             for (item, range) in row.items.iter().enumerate() {
-                let place = Removal { list: list as u32, item: item as u32 };
+                let place = Removal {
+                    list: list as u32,
+                    item: item as u32,
+                };
                 items.insert((row.kind, range.start(), range.end()), place);
             }
         }
@@ -235,7 +277,9 @@ impl<'a> Rebase<'a> {
     }
 
     fn map(&self, range: TextRange) -> Mapped {
-        let first = self.done.partition_point(|edit| edit.range.end() < range.start());
+        let first = self
+            .done
+            .partition_point(|edit| edit.range.end() < range.start());
         let mut start = shifted(range.start(), self.done[..first].iter());
         let mut end = start + range.len();
         for edit in &self.done[first..] {
@@ -243,9 +287,11 @@ impl<'a> Rebase<'a> {
             if it.start() > range.end() {
                 break;
             }
-            if it.is_empty() && !range.is_empty() || !it.is_empty() && range.contains_range(it) && it != range
+            if it.is_empty() && !range.is_empty()
+                || !it.is_empty() && range.contains_range(it) && it != range
             {
-                // Inside: the thing is still there, smaller. An insertion at its edge leaves it as it was.
+                // Inside: the thing is still there, smaller. An insertion at its edge leaves it as
+                // it was.
                 if it.start() == range.start() && it.is_empty() {
                     start = resized(start, edit);
                     end = resized(end, edit);
@@ -290,7 +336,10 @@ mod tests {
                 .iter()
                 .enumerate()
                 .find_map(|(list, row)| {
-                    let item = row.items.iter().position(|&range| program.slice(range) == *thing)?;
+                    let item = row
+                        .items
+                        .iter()
+                        .position(|&range| program.slice(range) == *thing)?;
                     Some((list as u32, item as u32))
                 })
                 .unwrap_or_else(|| panic!("`{thing}` stands in no row"));
@@ -314,7 +363,11 @@ mod tests {
         check("if x:\r\n\ta\r\n\tb\r\n", &["a"], "if x:\r\n\tb\r\n");
         check("a\nb", &["b"], "a\n");
         check("a\n", &["a"], "");
-        check("@d\n# why\ndef f(): pass\nf()\n", &["@d\n# why\ndef f(): pass"], "f()\n");
+        check(
+            "@d\n# why\ndef f(): pass\nf()\n",
+            &["@d\n# why\ndef f(): pass"],
+            "f()\n",
+        );
     }
 
     #[test]
@@ -336,19 +389,47 @@ mod tests {
         check("f(a, (b), c)\n", &["(b)"], "f(a, c)\n");
         check("f(a, b, c,)\n", &["b", "c"], "f(a,)\n");
         check("f(a, b)\n", &["a", "b"], "f()\n");
-        check("f(lambda p, q: (p), *r, k=1, **s)\n", &["lambda p, q: (p)", "**s"], "f(*r, k=1)\n");
-        check("x = [\n    1,  # one\n    2,\n]\n", &["1"], "x = [\n    2,\n]\n");
-        check("x = {**a, 'k': (1), 'l': 2}\n", &["**a", "'l': 2"], "x = {'k': (1)}\n");
+        check(
+            "f(lambda p, q: (p), *r, k=1, **s)\n",
+            &["lambda p, q: (p)", "**s"],
+            "f(*r, k=1)\n",
+        );
+        check(
+            "x = [\n    1,  # one\n    2,\n]\n",
+            &["1"],
+            "x = [\n    2,\n]\n",
+        );
+        check(
+            "x = {**a, 'k': (1), 'l': 2}\n",
+            &["**a", "'l': 2"],
+            "x = {'k': (1)}\n",
+        );
         check("from m import (a, b,)\n", &["b"], "from m import (a,)\n");
         check("import a, b as c\n", &["b as c"], "import a\n");
     }
 
     #[test]
     fn markers_among_parameters_stay() {
-        check("def f(a, b, /, c=1, *, d, e): pass\n", &["b", "d"], "def f(a, /, c=1, *, e): pass\n");
-        check("def f(a, b, /, c=1, *, d, e): pass\n", &["a", "b", "c=1"], "def f(*, d, e): pass\n");
-        check("def f(a, b, /, c=1, *, d, e): pass\n", &["d", "e"], "def f(a, b, /, c=1): pass\n");
-        check("def f(a=1, b=2, *, c, d): pass\n", &["b=2", "c"], "def f(a=1, *, d): pass\n");
+        check(
+            "def f(a, b, /, c=1, *, d, e): pass\n",
+            &["b", "d"],
+            "def f(a, /, c=1, *, e): pass\n",
+        );
+        check(
+            "def f(a, b, /, c=1, *, d, e): pass\n",
+            &["a", "b", "c=1"],
+            "def f(*, d, e): pass\n",
+        );
+        check(
+            "def f(a, b, /, c=1, *, d, e): pass\n",
+            &["d", "e"],
+            "def f(a, b, /, c=1): pass\n",
+        );
+        check(
+            "def f(a=1, b=2, *, c, d): pass\n",
+            &["b=2", "c"],
+            "def f(a=1, *, d): pass\n",
+        );
         check("lambda *, d, **e: 0\n", &["*, d"], "lambda **e: 0\n");
     }
 
@@ -380,8 +461,16 @@ mod tests {
         let program = program("abc + d\n");
         let range = |from: u32, to: u32| TextRange::new(from.into(), to.into());
         let mut set = EditSet::one(Edit::replace(range(0, 3), "x"));
-        assert!(set.union(&EditSet::one(Edit::delete(range(2, 5)))).apply(&program).is_err());
-        assert!(set.union(&EditSet::one(Edit::replace(range(0, 3), "y"))).apply(&program).is_err());
+        assert!(
+            set.union(&EditSet::one(Edit::delete(range(2, 5))))
+                .apply(&program)
+                .is_err()
+        );
+        assert!(
+            set.union(&EditSet::one(Edit::replace(range(0, 3), "y")))
+                .apply(&program)
+                .is_err()
+        );
         set.edit(Edit::replace(range(6, 7), "e"));
         assert_eq!(set.apply(&program).unwrap(), "x + e\n");
     }
@@ -390,7 +479,10 @@ mod tests {
     fn what_is_inserted_already_is_not_inserted_again() {
         let from = program("f()\ng()\n");
         let mut done = EditSet::default();
-        done.edit(Edit { range: TextRange::empty(4.into()), text: "x = 1\n".to_owned() });
+        done.edit(Edit {
+            range: TextRange::empty(4.into()),
+            text: "x = 1\n".to_owned(),
+        });
         let mut later = removing(&from, &["f()"]);
         later.extend(&done);
         let edits = done.resolve(&from).unwrap();
@@ -408,8 +500,13 @@ mod tests {
         let rebase = Rebase::new(&from, &edits, &to);
         assert_eq!(done.rebase(&rebase), None);
         let later = removing(&from, &["p", "s", "g()"]).rebase(&rebase).unwrap();
-        assert_eq!(later.apply(&to).unwrap(), "import b\nif x:\n    f()\nh(r)\n");
-        let whole = removing(&from, &["if x:\n    f(p, q)\n    g()"]).rebase(&rebase).unwrap();
+        assert_eq!(
+            later.apply(&to).unwrap(),
+            "import b\nif x:\n    f()\nh(r)\n"
+        );
+        let whole = removing(&from, &["if x:\n    f(p, q)\n    g()"])
+            .rebase(&rebase)
+            .unwrap();
         assert_eq!(whole.apply(&to).unwrap(), "import b\nh(r, s)\n");
     }
 }

@@ -1,8 +1,9 @@
-//! What a script's own verdict rests on. Where it is a statement of the script that says that something is wrong, any program
-//! can say so; what tells it from an empty claim is what was computed for it. So these are the operations that the
-//! conditions of that statement depend on, calls of what is not the program's own and operators; and the values that the
-//! nearest condition compares. Goes by names, as slices do, and ignores the order of execution. Called by the judge of
-//! candidates; proposes nothing.
+//! What a script's own verdict rests on. Where it is a statement of the script that says that
+//! something is wrong, any program can say so; what tells it from an empty claim is what was
+//! computed for it. So these are the operations that the conditions of that statement depend on,
+//! calls of what is not the program's own and operators; and the values that the nearest condition
+//! compares. Goes by names, as slices do, and ignores the order of execution. Called by the judge
+//! of candidates; proposes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,14 +46,21 @@ pub enum Telling {
 /// The nodes of each statement, those of the statements within it left out.
 type Nodes<'a> = [Vec<AnyNodeRef<'a>>];
 
-/// What begins each line by which a watched program tells a value, and what stands between its parts.
+/// What begins each line by which a watched program tells a value, and what stands between its
+/// parts.
 pub(crate) const MARKS: [char; 2] = ['\u{1e}', '\u{1f}'];
 
-/// Writes what it is given on standard error, and gives it back: plain values as they are, of others the type.
+/// Writes what it is given on standard error, and gives it back: plain values as they are, of
+/// others the type.
 const WATCH: &str = r#"(lambda place, value: (__import__("sys").stderr.write("\x1e%s\x1f%s\x1e\n" % (place, ascii(value)[:200] if type(value).__module__ in ("builtins", "datetime", "decimal", "fractions") and " at 0x" not in ascii(value) else type(value).__name__)), value)[1])"#;
 
-/// The operations that each telling statement rests on. Without evidence every statement counts as executed.
-pub fn operations(program: &Program, telling: &Telling, evidence: Option<&Evidence>) -> Vec<Operations> {
+/// The operations that each telling statement rests on. Without evidence every statement counts as
+/// executed.
+pub fn operations(
+    program: &Program,
+    telling: &Telling,
+    evidence: Option<&Evidence>,
+) -> Vec<Operations> {
     told(program, telling, evidence, &|outline, nodes, frames| {
         let mut rest = Rest::of(outline, nodes);
         rest.follow(frames);
@@ -60,7 +68,8 @@ pub fn operations(program: &Program, telling: &Telling, evidence: Option<&Eviden
     })
 }
 
-/// What the conditions of telling statements compare, in order; how far each condition is from its statement.
+/// What the conditions of telling statements compare, in order; how far each condition is from its
+/// statement.
 pub(crate) fn operands(
     program: &Program,
     telling: &Telling,
@@ -69,9 +78,13 @@ pub(crate) fn operands(
     let found = told(program, telling, evidence, &|outline, nodes, frames| {
         let mut operands = Vec::new();
         // A check of a library that raises is its own condition.
-        let check = frames.last().filter(|_| matches!(telling, Telling::Raised(_)));
+        let check = frames
+            .last()
+            .filter(|_| matches!(telling, Telling::Raised(_)));
         if let Some(AnyNodeRef::StmtExpr(it)) = check.map(|&it| outline.statements[it].node) {
-            compared(&it.value, &mut |operand| operands.push((0, operand.range())));
+            compared(&it.value, &mut |operand| {
+                operands.push((0, operand.range()))
+            });
             return operands;
         }
         let conditions = Rest::of(outline, nodes).conditions_of(&frames);
@@ -82,21 +95,32 @@ pub(crate) fn operands(
         }
         operands
     });
-    let mut operands: Vec<(TextRange, usize)> =
-        found.into_iter().flatten().map(|(rank, range)| (range, rank)).collect();
+    let mut operands: Vec<(TextRange, usize)> = found
+        .into_iter()
+        .flatten()
+        .map(|(rank, range)| (range, rank))
+        .collect();
     operands.sort_by_key(|(range, rank)| (range.start(), *rank));
     operands.dedup_by_key(|(range, _)| *range);
     operands
 }
 
-/// The program, made to tell what the conditions of telling statements compare; none if there are no conditions.
-pub fn watched(program: &Program, telling: &Telling, evidence: Option<&Evidence>) -> Option<String> {
+/// The program, made to tell what the conditions of telling statements compare; none if there are
+/// no conditions.
+pub fn watched(
+    program: &Program,
+    telling: &Telling,
+    evidence: Option<&Evidence>,
+) -> Option<String> {
     let edits: Vec<Edit> = operands(program, telling, evidence)
         .iter()
         .enumerate()
         .map(|(place, (range, rank))| {
             let nearest = if *rank == 0 { "nearest" } else { "outer" };
-            Edit::replace(*range, format!("{WATCH}(\"{nearest}{place}\", {})", program.slice(*range)))
+            Edit::replace(
+                *range,
+                format!("{WATCH}(\"{nearest}{place}\", {})", program.slice(*range)),
+            )
         })
         .collect();
     (!edits.is_empty()).then(|| splice(program.text(), &edits))
@@ -122,7 +146,11 @@ impl Told {
         }
         let mut told = Self::default();
         for (place, value) in values {
-            let of = if place.starts_with("nearest") { &mut told.nearest } else { &mut told.outer };
+            let of = if place.starts_with("nearest") {
+                &mut told.nearest
+            } else {
+                &mut told.outer
+            };
             of.push(value.to_owned());
         }
         told
@@ -137,29 +165,43 @@ fn told<T>(
     of: &dyn Fn(&Outline<'_>, &Nodes<'_>, Vec<usize>) -> T,
 ) -> Vec<T> {
     let everything = Evidence {
-        hits: (1..=program.text().lines().count() as u32).map(|line| (line, 1)).collect(),
+        hits: (1..=program.text().lines().count() as u32)
+            .map(|line| (line, 1))
+            .collect(),
         ..Evidence::default()
     };
     let outline = Outline::of(program, evidence.unwrap_or(&everything));
     let nodes = nodes_by_statement(&outline);
     let statements: Vec<Vec<usize>> = match telling {
-        Telling::Raised(lines) => vec![lines.iter().filter_map(|&line| outline.on_line(line)).collect()],
-        Telling::Words(words) => {
-            most_telling(&outline, &nodes, words).into_iter().map(|it| vec![it]).collect()
-        }
+        Telling::Raised(lines) => vec![
+            lines
+                .iter()
+                .filter_map(|&line| outline.on_line(line))
+                .collect(),
+        ],
+        Telling::Words(words) => most_telling(&outline, &nodes, words)
+            .into_iter()
+            .map(|it| vec![it])
+            .collect(),
         Telling::Exit => (0..outline.statements.len())
             .filter(|&it| outline.statements[it].is_executed && nodes[it].iter().any(is_exit))
             .map(|it| vec![it])
             .collect(),
     };
-    statements.into_iter().map(|frames| of(&outline, &nodes, frames)).collect()
+    statements
+        .into_iter()
+        .map(|frames| of(&outline, &nodes, frames))
+        .collect()
 }
 
 /// The expressions that decide which way a statement goes.
 fn tests(statement: AnyNodeRef<'_>) -> Vec<&Expr> {
     match statement {
         AnyNodeRef::StmtIf(it) => {
-            let clauses = it.elif_else_clauses.iter().filter_map(|clause| clause.test.as_ref());
+            let clauses = it
+                .elif_else_clauses
+                .iter()
+                .filter_map(|clause| clause.test.as_ref());
             std::iter::once(&*it.test).chain(clauses).collect()
         }
         AnyNodeRef::StmtWhile(it) => vec![&it.test],
@@ -174,9 +216,12 @@ fn compared<'a>(test: &'a Expr, found: &mut dyn FnMut(&'a Expr)) {
     match test {
         Expr::BoolOp(it) => it.values.iter().for_each(|value| compared(value, found)),
         Expr::UnaryOp(it) => compared(&it.operand, found),
-        Expr::Compare(it) => std::iter::once(&*it.left).chain(&it.comparators).for_each(found),
+        Expr::Compare(it) => std::iter::once(&*it.left)
+            .chain(&it.comparators)
+            .for_each(found),
         Expr::Call(it)
-            if it.arguments.args.iter().all(|it| !it.is_starred_expr()) && !it.arguments.is_empty() =>
+            if it.arguments.args.iter().all(|it| !it.is_starred_expr())
+                && !it.arguments.is_empty() =>
         {
             it.arguments.args.iter().for_each(found);
         }
@@ -190,7 +235,11 @@ fn nodes_by_statement<'a>(outline: &Outline<'a>) -> Vec<Vec<AnyNodeRef<'a>>> {
     let tree = outline.program.tree();
     let mut around: Vec<Option<usize>> = Vec::with_capacity(tree.nodes.len());
     for node in &tree.nodes {
-        let own = node.node.is_statement().then(|| outline.at(node.node.range())).flatten();
+        let own = node
+            .node
+            .is_statement()
+            .then(|| outline.at(node.node.range()))
+            .flatten();
         let innermost = own.or_else(|| around[node.parent? as usize]);
         around.push(innermost);
         if let Some(at) = innermost.filter(|_| own.is_none()) {
@@ -236,15 +285,22 @@ fn most_telling(outline: &Outline<'_>, nodes: &Nodes<'_>, words: &BTreeSet<Strin
                 AnyNodeRef::InterpolatedStringLiteralElement(it) => &*it.value,
                 _ => continue,
             };
-            found
-                .extend(literal.split(|char: char| !char.is_alphanumeric()).filter(|it| words.contains(*it)));
+            found.extend(
+                literal
+                    .split(|char: char| !char.is_alphanumeric())
+                    .filter(|it| words.contains(*it)),
+            );
         }
         found.len()
     };
     let executed = (0..outline.statements.len()).filter(|&it| outline.statements[it].is_executed);
     let counted: Vec<(usize, usize)> = executed.map(|it| (count(&it), it)).collect();
     let most = counted.iter().map(|(count, _)| *count).max().unwrap_or(0);
-    counted.into_iter().filter(|(count, _)| most > 0 && *count == most).map(|(_, it)| it).collect()
+    counted
+        .into_iter()
+        .filter(|(count, _)| most > 0 && *count == most)
+        .map(|(_, it)| it)
+        .collect()
 }
 
 /// A slice that grows backwards from what a statement reads, and the operations in it.
@@ -288,7 +344,8 @@ impl<'o, 'a> Rest<'o, 'a> {
         }
     }
 
-    /// What decides whether the innermost frame that is reached on a condition is, the nearest first.
+    /// What decides whether the innermost frame that is reached on a condition is, the nearest
+    /// first.
     fn conditions_of(&self, frames: &[usize]) -> Vec<usize> {
         let decides = |&it: &usize| !tests(self.outline.statements[it].node).is_empty();
         let of_frame = |&frame: &usize| {
@@ -298,8 +355,8 @@ impl<'o, 'a> Rest<'o, 'a> {
         frames.iter().rev().find_map(of_frame).unwrap_or_default()
     }
 
-    /// The statements that decide whether another is reached, within its function: those around it, and those before it
-    /// that may leave.
+    /// The statements that decide whether another is reached, within its function: those around it,
+    /// and those before it that may leave.
     fn conditions(&self, statement: usize) -> Vec<usize> {
         let outline = self.outline;
         let function = outline.function_of(statement);
@@ -313,7 +370,9 @@ impl<'o, 'a> Rest<'o, 'a> {
         };
         let before = (0..statement).filter(is_here).filter(|&it| {
             let node = outline.statements[it].node;
-            node.is_stmt_if() && outline.statements[it].is_executed && outline.within(it).any(leaves)
+            node.is_stmt_if()
+                && outline.statements[it].is_executed
+                && outline.within(it).any(leaves)
         });
         let mut all: Vec<usize> = around.collect();
         // The nearest first.
@@ -325,7 +384,9 @@ impl<'o, 'a> Rest<'o, 'a> {
         let statement = &self.outline.statements[index];
         let counted: Option<TextRange> = match statement.node {
             // What it says is not what it rests on.
-            AnyNodeRef::StmtRaise(_) | AnyNodeRef::StmtFunctionDef(_) | AnyNodeRef::StmtClassDef(_) => None,
+            AnyNodeRef::StmtRaise(_)
+            | AnyNodeRef::StmtFunctionDef(_)
+            | AnyNodeRef::StmtClassDef(_) => None,
             AnyNodeRef::StmtAssert(it) => Some(it.test.range()),
             _ => Some(statement.range),
         };
@@ -337,7 +398,12 @@ impl<'o, 'a> Rest<'o, 'a> {
                     AnyNodeRef::StmtFunctionDef(def) => def.name.starts_with("__"),
                     _ => false,
                 };
-                let methods: Vec<usize> = statement.children.iter().filter(is_special).copied().collect();
+                let methods: Vec<usize> = statement
+                    .children
+                    .iter()
+                    .filter(is_special)
+                    .copied()
+                    .collect();
                 self.todo.extend(methods);
             }
             AnyNodeRef::StmtAugAssign(it) => {
@@ -385,8 +451,9 @@ impl<'o, 'a> Rest<'o, 'a> {
                 BindingKind::Parameter => {
                     let function = self.outline.at(binding.statement);
                     let calls = self.frames.windows(2);
-                    let passing =
-                        calls.filter(|it| self.outline.function_of(it[1]) == function).map(|it| it[0]);
+                    let passing = calls
+                        .filter(|it| self.outline.function_of(it[1]) == function)
+                        .map(|it| it[0]);
                     self.todo.extend(passing);
                 }
                 _ => self.todo.extend(self.executed(binding.statement)),
@@ -394,7 +461,8 @@ impl<'o, 'a> Rest<'o, 'a> {
         }
         for used in &variable.uses {
             if let Some(statement) = self.executed(used.statement)
-                && changed(self.outline.statements[statement].node).is_some_and(|it| it.range() == used.range)
+                && changed(self.outline.statements[statement].node)
+                    .is_some_and(|it| it.range() == used.range)
             {
                 self.todo.push(statement);
             }
@@ -404,21 +472,39 @@ impl<'o, 'a> Rest<'o, 'a> {
     fn grow_by_attribute(&mut self, name: &Name) {
         for variable in &self.outline.program.scopes().variables {
             if variable.scope == ScopeKind::Class && variable.name == *name {
-                let members = variable.bindings.iter().filter_map(|it| self.executed(it.statement));
+                let members = variable
+                    .bindings
+                    .iter()
+                    .filter_map(|it| self.executed(it.statement));
                 self.todo.extend(members.collect::<Vec<_>>());
             }
         }
         let is_changed = |it: &usize| {
             let changed = changed(self.outline.statements[*it].node);
-            changed.and_then(Expr::as_attribute_expr).is_some_and(|it| it.attr.id == *name)
+            changed
+                .and_then(Expr::as_attribute_expr)
+                .is_some_and(|it| it.attr.id == *name)
         };
         let changes = (0..self.outline.statements.len()).filter(is_changed);
-        let stores = self.outline.stores.get(name).into_iter().flatten().copied().chain(changes);
-        self.todo.extend(stores.filter(|&it| self.outline.statements[it].is_executed).collect::<Vec<_>>());
+        let stores = self
+            .outline
+            .stores
+            .get(name)
+            .into_iter()
+            .flatten()
+            .copied()
+            .chain(changes);
+        self.todo.extend(
+            stores
+                .filter(|&it| self.outline.statements[it].is_executed)
+                .collect::<Vec<_>>(),
+        );
     }
 
     fn executed(&self, range: TextRange) -> Option<usize> {
-        self.outline.at(range).filter(|&it| self.outline.statements[it].is_executed)
+        self.outline
+            .at(range)
+            .filter(|&it| self.outline.statements[it].is_executed)
     }
 
     /// The operation that a node is, if it is none of the program's own functions.
@@ -434,14 +520,21 @@ impl<'o, 'a> Rest<'o, 'a> {
                     let is_defined = it.bindings.iter().any(|it| it.kind != BindingKind::Import);
                     it.name == *name && is_defined && is_method == (it.scope == ScopeKind::Class)
                 });
-                if is_own { Vec::new() } else { vec![format!("{name}()")] }
+                if is_own {
+                    Vec::new()
+                } else {
+                    vec![format!("{name}()")]
+                }
             }
             // What is computed of literals alone is one.
-            AnyNodeRef::ExprBinOp(it) if it.left.is_literal_expr() && it.right.is_literal_expr() => {
+            AnyNodeRef::ExprBinOp(it)
+                if it.left.is_literal_expr() && it.right.is_literal_expr() =>
+            {
                 Vec::new()
             }
             AnyNodeRef::ExprCompare(it)
-                if it.left.is_literal_expr() && it.comparators.iter().all(Expr::is_literal_expr) =>
+                if it.left.is_literal_expr()
+                    && it.comparators.iter().all(Expr::is_literal_expr) =>
             {
                 Vec::new()
             }
@@ -449,7 +542,11 @@ impl<'o, 'a> Rest<'o, 'a> {
             AnyNodeRef::ExprSlice(_) => vec!["[:]".to_owned()],
             AnyNodeRef::ExprCompare(it) => {
                 let is_presence = |it: &&CmpOp| matches!(it, CmpOp::Is | CmpOp::IsNot);
-                it.ops.iter().filter(|it| !is_presence(it)).map(|it| it.as_str().to_owned()).collect()
+                it.ops
+                    .iter()
+                    .filter(|it| !is_presence(it))
+                    .map(|it| it.as_str().to_owned())
+                    .collect()
             }
             _ => Vec::new(),
         }
@@ -470,13 +567,29 @@ mod tests {
     #[test]
     fn what_an_assertion_rests_on() {
         let last = |text: &str, expected: &[&str]| {
-            check(text, &Telling::Raised(vec![text.lines().count() as u32]), expected);
+            check(
+                text,
+                &Telling::Raised(vec![text.lines().count() as u32]),
+                expected,
+            );
         };
-        last("x = round(1.5)\nassert x == 2, str(x)\n", &["==", "round()"]);
+        last(
+            "x = round(1.5)\nassert x == 2, str(x)\n",
+            &["==", "round()"],
+        );
         last("assert False\n", &[]);
-        last("def f(x): return sorted(x)[1:]\ny = open('a')\nassert f([1])\n", &["[:]", "sorted()"]);
-        last("rows = []\nrows.append(1)\nlog = len(rows)\nassert rows\n", &["append()"]);
-        last("x = 0\nx += 1\nfor y in zip(x):\n    assert y\n", &["+", "zip()"]);
+        last(
+            "def f(x): return sorted(x)[1:]\ny = open('a')\nassert f([1])\n",
+            &["[:]", "sorted()"],
+        );
+        last(
+            "rows = []\nrows.append(1)\nlog = len(rows)\nassert rows\n",
+            &["append()"],
+        );
+        last(
+            "x = 0\nx += 1\nfor y in zip(x):\n    assert y\n",
+            &["+", "zip()"],
+        );
         last(
             "class A:\n    def __init__(self): self.x = max(1)\n    def f(self): return self.x * 2\nassert A().f() < 3\n",
             &["*", "<", "max()"],
@@ -485,30 +598,40 @@ mod tests {
 
     #[test]
     fn what_a_raise_rests_on() {
-        let text =
-            "def f(x):\n    if x < 1:\n        return\n    raise ValueError(str(x))\ny = abs(2)\nf(y)\n";
+        let text = "def f(x):\n    if x < 1:\n        return\n    raise ValueError(str(x))\ny = abs(2)\nf(y)\n";
         check(text, &Telling::Raised(vec![6, 4]), &["<", "abs()"]);
         check("raise ValueError(str(1))\n", &Telling::Raised(vec![1]), &[]);
     }
 
     #[test]
     fn a_watched_program_tells_what_it_compares() {
-        let text = "def f(x):\n    if x < 1:\n        return\n    raise ValueError(str(x))\nf(abs(2))\n";
-        let watched = watched(&Program::parse(text).unwrap(), &Telling::Raised(vec![5, 4]), None).unwrap();
+        let text =
+            "def f(x):\n    if x < 1:\n        return\n    raise ValueError(str(x))\nf(abs(2))\n";
+        let watched = watched(
+            &Program::parse(text).unwrap(),
+            &Telling::Raised(vec![5, 4]),
+            None,
+        )
+        .unwrap();
         assert!(
             watched.contains("(\"nearest0\", x) < ") && watched.contains("(\"nearest1\", 1):"),
             "{watched}"
         );
         assert_eq!(watched.lines().count(), text.lines().count());
         let told = "noise\u{1e}nearest0\u{1f}3\u{1e}\n\u{1e}nearest0\u{1f}'a'\u{1e}\nmore\u{1e}outer1\u{1f}4\u{1e}\n";
-        assert_eq!(Told::read(told), Told { nearest: vec!["'a'".to_owned()], outer: vec!["4".to_owned()] });
+        assert_eq!(
+            Told::read(told),
+            Told {
+                nearest: vec!["'a'".to_owned()],
+                outer: vec!["4".to_owned()]
+            }
+        );
     }
 
     #[test]
     fn what_words_and_exits_rest_on() {
         let words = |text: &str| Telling::Words(text.split(' ').map(str::to_owned).collect());
-        let text =
-            "import sys\nx = hash(1)\nif x > 0:\n    print('sum is wrong')\n    sys.exit(3)\nprint('sum')\n";
+        let text = "import sys\nx = hash(1)\nif x > 0:\n    print('sum is wrong')\n    sys.exit(3)\nprint('sum')\n";
         check(text, &words("sum is wrong"), &[">", "hash()", "print()"]);
         check(text, &Telling::Exit, &[">", "exit()", "hash()"]);
         check(text, &words("other"), &[]);

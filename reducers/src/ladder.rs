@@ -1,6 +1,7 @@
-//! The environment that a program asks for, from the plainest up: what it has to be compiled by, what it has to run on,
-//! how many processes it is made for. The first thing that counts in [`crate::cost`]: one who gets a repro can run it the
-//! sooner, and so can the engine. Knows PyTorch's names alone; a program without PyTorch stands on the ground.
+//! The environment that a program asks for, from the plainest up: what it has to be compiled by,
+//! what it has to run on, how many processes it is made for. The first thing that counts in
+//! [`crate::cost`]: one who gets a repro can run it the sooner, and so can the engine. Knows
+//! PyTorch's names alone; a program without PyTorch stands on the ground.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +13,11 @@ use crate::{
     torch::{Compilation, Torch, compilations, string},
 };
 
-/// What a program asks of its environment; less is simpler. Each part is that of the most demanding place in the program,
-/// so that it does not matter how often something is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// What a program asks of its environment; less is simpler. Each part is that of the most demanding
+/// place in the program, so that it does not matter how often something is written.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Environment {
     /// Whether it is made for several processes.
     pub distributed: bool,
@@ -25,7 +28,9 @@ pub struct Environment {
 }
 
 /// How far down `torch.compile` takes a program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum Compiler {
     /// It is not compiled.
     #[default]
@@ -76,17 +81,28 @@ pub(crate) fn is_accelerator(text: &str) -> bool {
     ACCELERATORS.contains(&device) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-const DISTRIBUTED: &[&str] =
-    &["distributed", "DistributedDataParallel", "FullyShardedDataParallel", "multiprocessing"];
+const DISTRIBUTED: &[&str] = &[
+    "distributed",
+    "DistributedDataParallel",
+    "FullyShardedDataParallel",
+    "multiprocessing",
+];
 
 /// What a program asks of its environment.
 pub(crate) fn environment(program: &Program, tree: &Tree<'_>) -> Environment {
-    let Some(torch) = Torch::of(program, tree) else { return Environment::default() };
-    let is_distributed =
-        |path: &str| path.starts_with("torch") && path.split('.').any(|part| DISTRIBUTED.contains(&part));
+    let Some(torch) = Torch::of(program, tree) else {
+        return Environment::default();
+    };
+    let is_distributed = |path: &str| {
+        path.starts_with("torch") && path.split('.').any(|part| DISTRIBUTED.contains(&part))
+    };
     let mut found = Environment {
         distributed: torch.imports().any(is_distributed),
-        compiler: compilations(&torch, tree).iter().map(Compiler::of).max().unwrap_or_default(),
+        compiler: compilations(&torch, tree)
+            .iter()
+            .map(Compiler::of)
+            .max()
+            .unwrap_or_default(),
         accelerator: false,
     };
     for node in &tree.nodes {
@@ -94,7 +110,9 @@ pub(crate) fn environment(program: &Program, tree: &Tree<'_>) -> Environment {
             AnyNodeRef::StringLiteral(it) => found.accelerator |= is_accelerator(it.as_str()),
             AnyNodeRef::ExprAttribute(it) => {
                 found.accelerator |= ACCELERATORS.contains(&it.attr.as_str());
-                found.distributed |= torch.attribute(it).is_some_and(|path| is_distributed(&path));
+                found.distributed |= torch
+                    .attribute(it)
+                    .is_some_and(|path| is_distributed(&path));
             }
             _ => {}
         }
@@ -108,33 +126,45 @@ pub fn uses_torch(program: &Program) -> bool {
 }
 
 /// Modules that make operators.
-const OPERATORS: [&str; 5] =
-    ["torch.library", "torch._library", "torch._custom_op", "torch._custom_ops", "torch.utils.cpp_extension"];
+const OPERATORS: [&str; 5] = [
+    "torch.library",
+    "torch._library",
+    "torch._custom_op",
+    "torch._custom_ops",
+    "torch.utils.cpp_extension",
+];
 
 /// Modules that capture functions as graphs without compiling them.
 const CAPTURING: [&str; 4] = ["torch.export", "torch.fx", "torch.jit", "torch.onnx"];
 
-/// Whether a program may make operators of its own: what PyTorch's compiler makes of a graph that calls them hangs on more
-/// than the graph.
+/// Whether a program may make operators of its own: what PyTorch's compiler makes of a graph that
+/// calls them hangs on more than the graph.
 pub fn makes_operators(program: &Program) -> bool {
     let tree = program.tree();
     Torch::of(program, &tree).is_some_and(|torch| names_any(&torch, &tree, &OPERATORS))
 }
 
-/// Whether functions of a program are captured as a whole, compiled or not: no line of them is known to fail.
+/// Whether functions of a program are captured as a whole, compiled or not: no line of them is
+/// known to fail.
 pub(crate) fn is_captured(program: &Program, tree: &Tree<'_>) -> bool {
-    let Some(torch) = Torch::of(program, tree) else { return false };
+    let Some(torch) = Torch::of(program, tree) else {
+        return false;
+    };
     !compilations(&torch, tree).is_empty() || names_any(&torch, tree, &CAPTURING)
 }
 
 /// Whether a program imports or mentions one of some modules, or what is in it.
 fn names_any(torch: &Torch<'_>, tree: &Tree<'_>, modules: &[&str]) -> bool {
     let is_one = |path: &str| {
-        modules
-            .iter()
-            .any(|it| path.strip_prefix(it).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+        modules.iter().any(|it| {
+            path.strip_prefix(it)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
     };
-    let mut attributes = tree.nodes.iter().filter_map(|node| torch.attribute(node.node.as_expr_attribute()?));
+    let mut attributes = tree
+        .nodes
+        .iter()
+        .filter_map(|node| torch.attribute(node.node.as_expr_attribute()?));
     torch.imports().any(is_one) || attributes.any(|path| is_one(&path))
 }
 
@@ -170,24 +200,37 @@ impl Rungs {
         }
         let tree = program.tree();
         let rungs = Torch::of(program, &tree).map(|torch| {
-            let named =
-                compilations(&torch, &tree).into_iter().filter(|it| Compiler::of(it) < Compiler::Inductor);
-            named.filter_map(|it| Some((it.mention, it.backend()?.1))).collect()
+            let named = compilations(&torch, &tree)
+                .into_iter()
+                .filter(|it| Compiler::of(it) < Compiler::Inductor);
+            named
+                .filter_map(|it| Some((it.mention, it.backend()?.1)))
+                .collect()
         });
         Self(rungs.unwrap_or_default())
     }
 
-    /// Whether edits take such an argument away and leave the compiler, so that the program would cost more.
+    /// Whether edits take such an argument away and leave the compiler, so that the program would
+    /// cost more.
     pub(crate) fn are_climbed_by(&self, program: &Program, edits: &EditSet) -> bool {
         if self.0.is_empty() {
             return false;
         }
-        let Ok(edits_done) = edits.resolve(program) else { return false };
+        let Ok(edits_done) = edits.resolve(program) else {
+            return false;
+        };
         let touches = |range: TextRange| {
-            edits_done.iter().any(|it| it.range.intersect(range).is_some_and(|both| !both.is_empty()))
+            edits_done.iter().any(|it| {
+                it.range
+                    .intersect(range)
+                    .is_some_and(|both| !both.is_empty())
+            })
         };
         let is_touched = |(mention, argument): &(TextRange, TextRange)| {
-            touches(*argument) && !edits_done.iter().any(|it| it.range.contains_range(*mention))
+            touches(*argument)
+                && !edits_done
+                    .iter()
+                    .any(|it| it.range.contains_range(*mention))
         };
         self.0.iter().any(is_touched) && !gains(program, edits)
     }
@@ -200,10 +243,16 @@ mod tests {
     #[test]
     fn makers_of_operators_are_known() {
         let makes = |text: &str| makes_operators(&Program::parse(text).unwrap());
-        assert!(makes("import torch\n@torch.library.custom_op('a::f', mutates_args=())\ndef f(): pass\n"));
+        assert!(makes(
+            "import torch\n@torch.library.custom_op('a::f', mutates_args=())\ndef f(): pass\n"
+        ));
         assert!(makes("from torch.library import Library as L\n"));
-        assert!(makes("import torch.utils.cpp_extension as c\nc.load_inline('a', '')\n"));
-        assert!(!makes("import torch\ntorch.librarian, torch.compile(library)\n"));
+        assert!(makes(
+            "import torch.utils.cpp_extension as c\nc.load_inline('a', '')\n"
+        ));
+        assert!(!makes(
+            "import torch\ntorch.librarian, torch.compile(library)\n"
+        ));
     }
 
     #[test]

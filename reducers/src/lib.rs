@@ -1,5 +1,6 @@
-//! The reduction passes of minrepro: pure functions from a Python program to edits that would make it smaller. No
-//! files, no processes, no clock. The engine of the `minrepro` crate applies, runs and judges what is proposed here.
+//! The reduction passes of minrepro: pure functions from a Python program to edits that would make
+//! it smaller. No files, no processes, no clock. The engine of the `minrepro` crate applies, runs
+//! and judges what is proposed here.
 
 mod calls;
 pub mod closure;

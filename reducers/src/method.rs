@@ -1,6 +1,6 @@
-//! A program as the inside of a test: what has to stand at the head of the file, and its other statements as the body of a
-//! method. The text of each statement stays as it is but for its indentation. Called for the tests that results are
-//! written as.
+//! A program as the inside of a test: what has to stand at the head of the file, and its other
+//! statements as the body of a method. The text of each statement stays as it is but for its
+//! indentation. Called for the tests that results are written as.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,8 @@ use crate::syntax::{
 pub enum Names {
     /// In the method, as people write tests.
     Local,
-    /// In the module, for programs that mind the difference: what is compiled reads a global by another way than a cell.
+    /// In the module, for programs that mind the difference: what is compiled reads a global by
+    /// another way than a cell.
     Global,
 }
 
@@ -35,15 +36,26 @@ impl Method {
         let (head, body): (Vec<&Stmt>, Vec<&Stmt>) = {
             let place = |(at, it): &(usize, &Stmt)| *at < first || has_to_lead(it);
             let (head, body): (Vec<_>, Vec<_>) = statements.iter().enumerate().partition(place);
-            (head.into_iter().map(|(_, it)| it).collect(), body.into_iter().map(|(_, it)| it).collect())
+            (
+                head.into_iter().map(|(_, it)| it).collect(),
+                body.into_iter().map(|(_, it)| it).collect(),
+            )
         };
         // A program of imports alone fails by one of them.
-        let (head, body) =
-            if body.is_empty() { head.into_iter().partition(|it| has_to_lead(it)) } else { (head, body) };
+        let (head, body) = if body.is_empty() {
+            head.into_iter().partition(|it| has_to_lead(it))
+        } else {
+            (head, body)
+        };
         let prefix = " ".repeat(indentation);
-        let mut method = Self { head: String::new(), body: String::new() };
+        let mut method = Self {
+            head: String::new(),
+            body: String::new(),
+        };
         for statement in head.iter().filter(|it| !is_text(it)) {
-            method.head.push_str(&unixed(program.slice(statement.range())));
+            method
+                .head
+                .push_str(&unixed(program.slice(statement.range())));
             method.head.push('\n');
         }
         if names == Names::Global {
@@ -60,7 +72,9 @@ impl Method {
                 method.body.push('\n');
             }
             follows_definition = is_definition;
-            method.body.push_str(&indented(program, statement.range(), &prefix));
+            method
+                .body
+                .push_str(&indented(program, statement.range(), &prefix));
             method.body.push('\n');
         }
         if method.body.is_empty() {
@@ -70,8 +84,8 @@ impl Method {
     }
 }
 
-/// Where the body begins: behind the first imports. What sets variables of the environment may stand between those, since
-/// a library may read them when it is imported.
+/// Where the body begins: behind the first imports. What sets variables of the environment may
+/// stand between those, since a library may read them when it is imported.
 pub(crate) fn first_of_body(statements: &[Stmt]) -> usize {
     let mut first = 0;
     for (at, statement) in statements.iter().enumerate() {
@@ -88,7 +102,9 @@ pub(crate) fn first_of_body(statements: &[Stmt]) -> usize {
 fn has_to_lead(statement: &Stmt) -> bool {
     match statement {
         Stmt::ImportFrom(it) => {
-            it.module.as_ref().is_some_and(|module| module.as_str() == "__future__")
+            it.module
+                .as_ref()
+                .is_some_and(|module| module.as_str() == "__future__")
                 || it.names.iter().any(|alias| alias.name.as_str() == "*")
         }
         _ => false,
@@ -144,7 +160,10 @@ fn strings(program: &Program, range: TextRange) -> Vec<TextRange> {
     let mut found = Vec::new();
     let mut open = Vec::new();
     let from = program.token_from(range.start());
-    for token in program.tokens()[from..].iter().take_while(|it| it.start() < range.end()) {
+    for token in program.tokens()[from..]
+        .iter()
+        .take_while(|it| it.start() < range.end())
+    {
         match token.kind() {
             TokenKind::String => found.push(token.range()),
             TokenKind::FStringStart | TokenKind::TStringStart => open.push(token.start()),
@@ -206,6 +225,11 @@ mod tests {
 
     #[test]
     fn a_program_of_imports_has_them_in_its_body() {
-        check("import a\nfrom b import *\n", Names::Local, "from b import *\n", "    import a\n");
+        check(
+            "import a\nfrom b import *\n",
+            Names::Local,
+            "from b import *\n",
+            "    import a\n",
+        );
     }
 }

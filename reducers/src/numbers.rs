@@ -1,7 +1,8 @@
-//! How far the numbers that a program compares are from the truth: those of the compiled program, those of the plain one,
-//! and those of the plain one in double precision, which are taken for the truth. Where a script says that PyTorch's compiler
-//! computes something else, that is the compiler's fault only if it is the compiled program that is further off; the measure
-//! is that of `torch._dynamo.utils.same`. Called by the judge of candidates; proposes nothing.
+//! How far the numbers that a program compares are from the truth: those of the compiled program,
+//! those of the plain one, and those of the plain one in double precision, which are taken for the
+//! truth. Where a script says that PyTorch's compiler computes something else, that is the
+//! compiler's fault only if it is the compiled program that is further off; the measure is that of
+//! `torch._dynamo.utils.same`. Called by the judge of candidates; proposes nothing.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,8 @@ use crate::{
 /// How many times further off than the plain program a compiled one has to be.
 const FURTHER: f64 = 2.0;
 
-/// Tells the numbers of a value on standard error, and gives it back: of a large tensor some, the sum and the sum of squares.
+/// Tells the numbers of a value on standard error, and gives it back: of a large tensor some, the
+/// sum and the sum of squares.
 const TELL: &str = r#"
 def _minrepro_numbers(place, value):
     import sys
@@ -39,7 +41,8 @@ def _minrepro_numbers(place, value):
     return value
 "#;
 
-/// Makes floating tensors double as they come into being: with the numbers that they would have had.
+/// Makes floating tensors double as they come into being: with the numbers that they would have
+/// had.
 const DOUBLE: &str = r#"
 def _minrepro_double():
     import torch
@@ -70,25 +73,37 @@ def _minrepro_double():
 _minrepro_double()
 "#;
 
-/// The program, made to tell the numbers that its conditions compare, as it is or in double precision; none if there are no
-/// conditions.
+/// The program, made to tell the numbers that its conditions compare, as it is or in double
+/// precision; none if there are no conditions.
 pub fn measured(program: &Program, telling: &Telling) -> Option<Measured> {
     let edits: Vec<Edit> = operands(program, telling, None)
         .iter()
         .enumerate()
         .map(|(place, (range, _))| {
-            Edit::replace(*range, format!("_minrepro_numbers({place}, {})", program.slice(*range)))
+            Edit::replace(
+                *range,
+                format!("_minrepro_numbers({place}, {})", program.slice(*range)),
+            )
         })
         .collect();
     let is_head = |it: &&Stmt| match it {
-        Stmt::ImportFrom(it) => it.module.as_ref().is_some_and(|it| it.as_str() == "__future__"),
+        Stmt::ImportFrom(it) => it
+            .module
+            .as_ref()
+            .is_some_and(|it| it.as_str() == "__future__"),
         Stmt::Expr(it) => it.value.is_string_literal_expr(),
         _ => false,
     };
-    let first = program.body().iter().find(|it| !is_head(it)).filter(|_| !edits.is_empty())?;
+    let first = program
+        .body()
+        .iter()
+        .find(|it| !is_head(it))
+        .filter(|_| !edits.is_empty())?;
     let text = splice(program.text(), &edits);
     // All edits lie behind it, or within it.
-    let at = program.text()[..first.start().into()].rfind('\n').map_or(0, |at| at + 1);
+    let at = program.text()[..first.start().into()]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
     Some(Measured { text, at })
 }
 
@@ -122,23 +137,29 @@ impl Numbers {
         let mut numbers = BTreeMap::new();
         for told in stderr.split(MARKS[0]) {
             if let Some((place, found)) = told.split_once(MARKS[1]) {
-                let found: Result<Vec<f64>, _> = found.split_ascii_whitespace().map(str::parse).collect();
+                let found: Result<Vec<f64>, _> =
+                    found.split_ascii_whitespace().map(str::parse).collect();
                 numbers.insert(place.to_owned(), found.unwrap_or_default());
             }
         }
         Self(numbers)
     }
 
-    /// How far these are from others, all in all; none if they are not of the same kind, or none at all.
+    /// How far these are from others, all in all; none if they are not of the same kind, or none at
+    /// all.
     fn distance(&self, other: &Self) -> Option<f64> {
         let (ours, others) = (self.0.values().flatten(), other.0.values().flatten());
-        let sizes = |it: &Self| it.0.iter().map(|(place, it)| (place.clone(), it.len())).collect::<Vec<_>>();
+        let sizes = |it: &Self| {
+            it.0.iter()
+                .map(|(place, it)| (place.clone(), it.len()))
+                .collect::<Vec<_>>()
+        };
         if sizes(self) != sizes(other) || self.0.values().all(Vec::is_empty) {
             return None;
         }
         let apart = |(one, other): (&f64, &f64)| {
-            let is_alike =
-                (one.is_nan() && other.is_nan()) || (one.is_infinite() && one.to_bits() == other.to_bits());
+            let is_alike = (one.is_nan() && other.is_nan())
+                || (one.is_infinite() && one.to_bits() == other.to_bits());
             let apart = (one - other).abs();
             if is_alike {
                 0.0
@@ -152,7 +173,8 @@ impl Numbers {
     }
 }
 
-/// Whether what is compiled is clearly further from the truth than what is not; none if that can not be told.
+/// Whether what is compiled is clearly further from the truth than what is not; none if that can
+/// not be told.
 pub fn is_further_off(compiled: &Numbers, plain: &Numbers, truth: &Numbers) -> Option<bool> {
     let (off, usual) = (compiled.distance(truth)?, plain.distance(truth)?);
     Some(off > FURTHER * usual)
@@ -172,14 +194,17 @@ mod tests {
         let program = Program::parse(text).unwrap();
         let measured = measured(&program, &Telling::Raised(vec![4])).unwrap();
         let text = measured.text();
-        assert!(
-            text.starts_with("\"\"\"Doc.\"\"\"\nfrom __future__ import annotations\n\ndef _minrepro_numbers")
-        );
+        assert!(text.starts_with(
+            "\"\"\"Doc.\"\"\"\nfrom __future__ import annotations\n\ndef _minrepro_numbers"
+        ));
         assert!(text.ends_with(
             "import torch\nassert torch.allclose(_minrepro_numbers(0, f(x)), _minrepro_numbers(1, y))\n"
         ));
         assert!(Program::parse(text.as_str()).is_ok());
-        assert!(Program::parse(Measured::in_double(&text)).is_ok_and(|it| it.text().contains("Double()")));
+        assert!(
+            Program::parse(Measured::in_double(&text))
+                .is_ok_and(|it| it.text().contains("Double()"))
+        );
         let without = Program::parse("import torch\nf(1)\nx = 0\n").unwrap();
         assert_eq!(super::measured(&without, &Telling::Raised(vec![3])), None);
     }

@@ -1,5 +1,6 @@
-//! The statements of a program as a tree, each with what it reads and whether a traced run executed it; and the text of
-//! a program of which only some statements are kept. Proposes nothing. Called by the passes that use evidence.
+//! The statements of a program as a tree, each with what it reads and whether a traced run executed
+//! it; and the text of a program of which only some statements are kept. Proposes nothing. Called
+//! by the passes that use evidence.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -25,7 +26,8 @@ pub(crate) struct Outline<'a> {
     lines: Vec<TextSize>,
     /// The statements that assign an attribute, or store it by its name in a text, by that name.
     pub(crate) stores: BTreeMap<Name, Vec<usize>>,
-    /// The statements that may change what attributes of a name hold: by a method, an element, or a call with it.
+    /// The statements that may change what attributes of a name hold: by a method, an element, or a
+    /// call with it.
     pub(crate) changes: BTreeMap<Name, Vec<usize>>,
     /// The names of all attributes that are read.
     pub(crate) attributes: BTreeSet<Name>,
@@ -55,7 +57,8 @@ pub(crate) struct Statement<'a> {
     pub(crate) attributes: Vec<(Name, TextRange)>,
     /// Whether it yields.
     pub(crate) yields: bool,
-    /// The calls and attributes in it that stand for what a function of the program returned: where, and which function.
+    /// The calls and attributes in it that stand for what a function of the program returned:
+    /// where, and which function.
     pub(crate) results: Vec<(TextRange, usize)>,
 }
 
@@ -69,7 +72,12 @@ impl<'a> Outline<'a> {
             statements: Vec::new(),
             by_range: HashMap::new(),
             lines: std::iter::once(0)
-                .chain(program.text().match_indices('\n').map(|(at, _)| at as u32 + 1))
+                .chain(
+                    program
+                        .text()
+                        .match_indices('\n')
+                        .map(|(at, _)| at as u32 + 1),
+                )
                 .map(TextSize::new)
                 .collect(),
             stores: BTreeMap::new(),
@@ -81,7 +89,11 @@ impl<'a> Outline<'a> {
         for node in &tree.nodes {
             let parent = node.parent.and_then(|parent| around[parent as usize]);
             let range = node.node.range();
-            let place = node.node.is_statement().then(|| places.place(range)).flatten();
+            let place = node
+                .node
+                .is_statement()
+                .then(|| places.place(range))
+                .flatten();
             let Some(place) = place else {
                 around.push(parent);
                 if let AnyNodeRef::ExprAttribute(it) = node.node
@@ -90,14 +102,26 @@ impl<'a> Outline<'a> {
                     outline.attributes.insert(it.attr.id.clone());
                 }
                 match (node.node, parent) {
-                    (AnyNodeRef::ExprAttribute(it), Some(parent)) if it.ctx == ExprContext::Load => {
+                    (AnyNodeRef::ExprAttribute(it), Some(parent))
+                        if it.ctx == ExprContext::Load =>
+                    {
                         if is_change(program, &outline.statements[parent].node, it.range) {
-                            outline.changes.entry(it.attr.id.clone()).or_default().push(parent);
+                            outline
+                                .changes
+                                .entry(it.attr.id.clone())
+                                .or_default()
+                                .push(parent);
                         }
-                        outline.statements[parent].attributes.push((it.attr.id.clone(), it.range));
+                        outline.statements[parent]
+                            .attributes
+                            .push((it.attr.id.clone(), it.range));
                     }
                     (AnyNodeRef::ExprAttribute(it), Some(parent)) => {
-                        outline.stores.entry(it.attr.id.clone()).or_default().push(parent);
+                        outline
+                            .stores
+                            .entry(it.attr.id.clone())
+                            .or_default()
+                            .push(parent);
                     }
                     (AnyNodeRef::ExprCall(it), Some(parent)) => {
                         if let Some(name) = stored_by_name(it) {
@@ -133,7 +157,9 @@ impl<'a> Outline<'a> {
         for (index, variable) in program.scopes().variables.iter().enumerate() {
             for used in &variable.uses {
                 if let Some(statement) = outline.at(used.statement) {
-                    outline.statements[statement].reads.push((index, used.range));
+                    outline.statements[statement]
+                        .reads
+                        .push((index, used.range));
                 }
             }
         }
@@ -142,7 +168,8 @@ impl<'a> Outline<'a> {
         outline
     }
 
-    /// Finds calls of functions, and reads of properties, that can only mean one definition of that name.
+    /// Finds calls of functions, and reads of properties, that can only mean one definition of that
+    /// name.
     fn find_results(&mut self, tree: &Tree<'a>, around: &[Option<usize>]) {
         let mut by_name: HashMap<&str, Option<usize>> = HashMap::new();
         for (index, statement) in self.statements.iter().enumerate() {
@@ -150,7 +177,10 @@ impl<'a> Outline<'a> {
             if let AnyNodeRef::StmtFunctionDef(def) = statement.node
                 && !def.name.starts_with("__")
             {
-                by_name.entry(def.name.as_str()).and_modify(|it| *it = None).or_insert(Some(index));
+                by_name
+                    .entry(def.name.as_str())
+                    .and_modify(|it| *it = None)
+                    .or_insert(Some(index));
             }
         }
         for (node, around) in tree.nodes.iter().zip(around) {
@@ -163,14 +193,19 @@ impl<'a> Outline<'a> {
                 AnyNodeRef::ExprAttribute(it) => (it.attr.as_str(), false),
                 _ => continue,
             };
-            let (Some(Some(function)), Some(around)) = (by_name.get(name), around) else { continue };
-            let AnyNodeRef::StmtFunctionDef(def) = self.statements[*function].node else { continue };
-            let is_property = def
-                .decorator_list
-                .iter()
-                .any(|it| matches!(&it.expression, Expr::Name(name) if name.id.ends_with("property")));
+            let (Some(Some(function)), Some(around)) = (by_name.get(name), around) else {
+                continue;
+            };
+            let AnyNodeRef::StmtFunctionDef(def) = self.statements[*function].node else {
+                continue;
+            };
+            let is_property = def.decorator_list.iter().any(
+                |it| matches!(&it.expression, Expr::Name(name) if name.id.ends_with("property")),
+            );
             if is_property != is_call && !def.is_async {
-                self.statements[*around].results.push((node.node.range(), *function));
+                self.statements[*around]
+                    .results
+                    .push((node.node.range(), *function));
             }
         }
     }
@@ -181,12 +216,24 @@ impl<'a> Outline<'a> {
             let header_end = statement
                 .children
                 .first()
-                .map_or(statement.range.end(), |&child| self.statements[child].range.start());
-            let (first, last) = (self.line_of(statement.range.start()), self.line_of(header_end));
+                .map_or(statement.range.end(), |&child| {
+                    self.statements[child].range.start()
+                });
+            let (first, last) = (
+                self.line_of(statement.range.start()),
+                self.line_of(header_end),
+            );
             // A child on a line of its own does not speak for its header.
-            let last = if statement.children.is_empty() { last } else { last.saturating_sub(1).max(first) };
+            let last = if statement.children.is_empty() {
+                last
+            } else {
+                last.saturating_sub(1).max(first)
+            };
             let is_hit = evidence.hits.range(first..=last).next().is_some();
-            let is_entered = statement.children.iter().any(|&child| self.statements[child].is_executed);
+            let is_entered = statement
+                .children
+                .iter()
+                .any(|&child| self.statements[child].is_executed);
             self.statements[index].is_executed = is_hit || is_entered;
         }
         // What makes no code of its own is executed with its block.
@@ -195,8 +242,9 @@ impl<'a> Outline<'a> {
                 self.statements[index].node,
                 AnyNodeRef::StmtGlobal(_) | AnyNodeRef::StmtNonlocal(_) | AnyNodeRef::StmtPass(_)
             ) {
-                self.statements[index].is_executed =
-                    self.statements[index].parent.is_none_or(|parent| self.statements[parent].is_executed);
+                self.statements[index].is_executed = self.statements[index]
+                    .parent
+                    .is_none_or(|parent| self.statements[parent].is_executed);
             }
         }
     }
@@ -218,37 +266,51 @@ impl<'a> Outline<'a> {
         (usize::from(offset) <= self.program.text().len()).then_some(offset)
     }
 
-    /// The innermost statement on a line: of those that begin on different lines the latest, of one line the first.
+    /// The innermost statement on a line: of those that begin on different lines the latest, of one
+    /// line the first.
     pub(crate) fn on_line(&self, line: u32) -> Option<usize> {
         let covers = |it: &Statement<'_>| {
             self.line_of(it.range.start()) <= line && line <= self.line_of(it.range.end())
         };
         (0..self.statements.len())
             .filter(|&index| covers(&self.statements[index]))
-            .max_by_key(|&index| (self.statements[index].range.start(), std::cmp::Reverse(index)))
+            .max_by_key(|&index| {
+                (
+                    self.statements[index].range.start(),
+                    std::cmp::Reverse(index),
+                )
+            })
     }
 
     /// The statements around a statement, innermost first.
     pub(crate) fn ancestors(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
-        std::iter::successors(self.statements[index].parent, |&at| self.statements[at].parent)
+        std::iter::successors(self.statements[index].parent, |&at| {
+            self.statements[at].parent
+        })
     }
 
     /// The innermost function around a statement.
     pub(crate) fn function_of(&self, index: usize) -> Option<usize> {
-        self.ancestors(index).find(|&at| matches!(self.statements[at].node, AnyNodeRef::StmtFunctionDef(_)))
+        self.ancestors(index)
+            .find(|&at| matches!(self.statements[at].node, AnyNodeRef::StmtFunctionDef(_)))
     }
 
     /// The statements within a statement, at any depth.
     pub(crate) fn within(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
         let end = self.statements[index].range.end();
-        (index + 1..self.statements.len()).take_while(move |&at| self.statements[at].range.start() < end)
+        (index + 1..self.statements.len())
+            .take_while(move |&at| self.statements[at].range.start() < end)
     }
 
     /// Where a statement is, up to the first of the statements within it.
     pub(crate) fn own_range(&self, index: usize) -> TextRange {
         let statement = &self.statements[index];
-        let end =
-            statement.children.first().map_or(statement.range.end(), |&it| self.statements[it].range.start());
+        let end = statement
+            .children
+            .first()
+            .map_or(statement.range.end(), |&it| {
+                self.statements[it].range.start()
+            });
         TextRange::new(statement.range.start(), end)
     }
 
@@ -257,9 +319,13 @@ impl<'a> Outline<'a> {
         self.program.slice(self.own_range(index))
     }
 
-    /// What a part of a frame's statement reads: where, by which name, and its value; plain names of the program's own
-    /// are left out. Nothing if a value is not known.
-    pub(crate) fn values_in<'v>(&self, part: TextRange, frame: &'v Frame) -> Option<Vec<Read<'a, 'v>>> {
+    /// What a part of a frame's statement reads: where, by which name, and its value; plain names
+    /// of the program's own are left out. Nothing if a value is not known.
+    pub(crate) fn values_in<'v>(
+        &self,
+        part: TextRange,
+        frame: &'v Frame,
+    ) -> Option<Vec<Read<'a, 'v>>> {
         self.reads_in(part, frame, |_| false)
     }
 
@@ -272,9 +338,17 @@ impl<'a> Outline<'a> {
     ) -> Option<Vec<Read<'a, 'v>>> {
         let mut reads = Vec::new();
         let mut done = TextRange::default();
-        for node in self.program.tree().nodes.iter().filter(|node| part.contains_range(node.node.range())) {
+        for node in self
+            .program
+            .tree()
+            .nodes
+            .iter()
+            .filter(|node| part.contains_range(node.node.range()))
+        {
             let range = node.node.range();
-            let Some(name) = looked_up(node.node) else { continue };
+            let Some(name) = looked_up(node.node) else {
+                continue;
+            };
             if done.contains_range(range) || goes(range) {
                 continue;
             }
@@ -286,22 +360,29 @@ impl<'a> Outline<'a> {
                     }
                     done = range;
                 }
-                None if node.node.is_expr_name() && self.is_bound_outside(range, part) => return None,
+                None if node.node.is_expr_name() && self.is_bound_outside(range, part) => {
+                    return None;
+                }
                 None => {}
             }
         }
         Some(reads)
     }
 
-    /// The same, but with what calls of the program's functions returned in the place of these calls, where that can be
-    /// written and the failure did not come from there; nothing if there is no such call.
+    /// The same, but with what calls of the program's functions returned in the place of these
+    /// calls, where that can be written and the failure did not come from there; nothing if there
+    /// is no such call.
     pub(crate) fn results_in<'v>(
         &self,
         part: TextRange,
         frame: &'v Frame,
         evidence: &'v Evidence,
     ) -> Option<Vec<Read<'a, 'v>>> {
-        let lines = evidence.failure.iter().chain(evidence.causes.iter().flatten()).map(|it| it.first_line);
+        let lines = evidence
+            .failure
+            .iter()
+            .chain(evidence.causes.iter().flatten())
+            .map(|it| it.first_line);
         let failing: BTreeSet<u32> = lines.collect();
         let calls = self
             .statements
@@ -310,19 +391,26 @@ impl<'a> Outline<'a> {
             .filter(|(range, _)| part.contains_range(*range));
         let mut results: Vec<Read<'a, 'v>> = Vec::new();
         for &(range, function) in calls {
-            let AnyNodeRef::StmtFunctionDef(def) = self.statements[function].node else { continue };
+            let AnyNodeRef::StmtFunctionDef(def) = self.statements[function].node else {
+                continue;
+            };
             let line = self.line_of(self.statements[function].range.start());
             if !failing.contains(&line)
                 && !results.iter().any(|it| it.range.contains_range(range))
                 && let Some(value) = evidence.returned.get(&line)
             {
-                results.push(Read { range, name: def.name.as_str(), value });
+                results.push(Read {
+                    range,
+                    name: def.name.as_str(),
+                    value,
+                });
             }
         }
         self.reads_around(results, part, frame)
     }
 
-    /// What a part of a frame's statement reads, with results in the place of calls; nothing without results.
+    /// What a part of a frame's statement reads, with results in the place of calls; nothing
+    /// without results.
     fn reads_around<'v>(
         &self,
         results: Vec<Read<'a, 'v>>,
@@ -332,44 +420,73 @@ impl<'a> Outline<'a> {
         if results.is_empty() {
             return None;
         }
-        let mut reads =
-            self.reads_in(part, frame, |range| results.iter().any(|it| it.range.contains_range(range)))?;
+        let mut reads = self.reads_in(part, frame, |range| {
+            results.iter().any(|it| it.range.contains_range(range))
+        })?;
         reads.extend(results);
         reads.sort_by_key(|it| it.range.start());
         Some(reads)
     }
 
-    /// The attributes and elements that a part of a frame's statement reads and whose values are known, the outermost
-    /// ones.
-    pub(crate) fn paths_in<'v>(&self, part: TextRange, frame: &'v Frame) -> Vec<(TextRange, &'v str)> {
+    /// The attributes and elements that a part of a frame's statement reads and whose values are
+    /// known, the outermost ones.
+    pub(crate) fn paths_in<'v>(
+        &self,
+        part: TextRange,
+        frame: &'v Frame,
+    ) -> Vec<(TextRange, &'v str)> {
         let mut paths: Vec<(TextRange, &str)> = Vec::new();
-        for node in self.program.tree().nodes.iter().filter(|node| part.contains_range(node.node.range())) {
+        for node in self
+            .program
+            .tree()
+            .nodes
+            .iter()
+            .filter(|node| part.contains_range(node.node.range()))
+        {
             let range = node.node.range();
             if node.node.is_expr_name() || looked_up(node.node).is_none() {
                 continue;
             }
-            let is_inside = paths.last().is_some_and(|last| last.0.contains_range(range));
-            if let Some(value) = frame.values.get(self.program.slice(range)).filter(|_| !is_inside) {
+            let is_inside = paths
+                .last()
+                .is_some_and(|last| last.0.contains_range(range));
+            if let Some(value) = frame
+                .values
+                .get(self.program.slice(range))
+                .filter(|_| !is_inside)
+            {
                 paths.push((range, value));
             }
         }
         paths
     }
 
-    /// What a part of a frame's statement reads, and what the outermost calls in it returned in the place of these;
-    /// nothing if none is known.
-    pub(crate) fn recorded_in<'v>(&self, part: TextRange, frame: &'v Frame) -> Option<Vec<Read<'a, 'v>>> {
+    /// What a part of a frame's statement reads, and what the outermost calls in it returned in the
+    /// place of these; nothing if none is known.
+    pub(crate) fn recorded_in<'v>(
+        &self,
+        part: TextRange,
+        frame: &'v Frame,
+    ) -> Option<Vec<Read<'a, 'v>>> {
         let mut results: Vec<Read<'a, 'v>> = Vec::new();
         for node in self.program.tree().nodes {
-            let AnyNodeRef::ExprCall(call) = node.node else { continue };
+            let AnyNodeRef::ExprCall(call) = node.node else {
+                continue;
+            };
             let range = call.range();
-            let is_inside = results.last().is_some_and(|last| last.range.contains_range(range));
+            let is_inside = results
+                .last()
+                .is_some_and(|last| last.range.contains_range(range));
             if part.contains_range(range)
                 && part != range
                 && !is_inside
                 && let Some(value) = frame.results.get(self.program.slice(range))
             {
-                results.push(Read { range, name: "", value });
+                results.push(Read {
+                    range,
+                    name: "",
+                    value,
+                });
             }
         }
         self.reads_around(results, part, frame)
@@ -380,20 +497,36 @@ impl<'a> Outline<'a> {
         self.program.scopes().variables.iter().any(|variable| {
             variable.scope != ScopeKind::Module
                 && variable.uses.iter().any(|it| it.range == name)
-                && !variable.bindings.iter().all(|it| part.contains_range(it.range))
+                && !variable
+                    .bindings
+                    .iter()
+                    .all(|it| part.contains_range(it.range))
         })
     }
 
     /// The names of the attributes that are read within a range.
-    pub(crate) fn attributes_in(&self, range: TextRange) -> impl Iterator<Item = (&'a Name, TextRange)> {
-        self.program.tree().nodes.into_iter().filter_map(move |node| match node.node {
-            AnyNodeRef::ExprAttribute(it) if range.contains_range(it.range) => Some((&it.attr.id, it.range)),
-            _ => None,
-        })
+    pub(crate) fn attributes_in(
+        &self,
+        range: TextRange,
+    ) -> impl Iterator<Item = (&'a Name, TextRange)> {
+        self.program
+            .tree()
+            .nodes
+            .into_iter()
+            .filter_map(move |node| match node.node {
+                AnyNodeRef::ExprAttribute(it) if range.contains_range(it.range) => {
+                    Some((&it.attr.id, it.range))
+                }
+                _ => None,
+            })
     }
 
     /// The removal of all statements that are not kept, those within others of them left out.
-    fn removing(&self, among: impl Iterator<Item = usize>, is_kept: impl Fn(usize) -> bool) -> EditSet {
+    fn removing(
+        &self,
+        among: impl Iterator<Item = usize>,
+        is_kept: impl Fn(usize) -> bool,
+    ) -> EditSet {
         let mut edits = EditSet::default();
         let mut end = TextSize::new(0);
         for index in among {
@@ -406,8 +539,13 @@ impl<'a> Outline<'a> {
         edits
     }
 
-    /// The program with only some of its statements, and parts of these replaced; nothing if that can not be written.
-    pub(crate) fn text_of(&self, is_kept: impl Fn(usize) -> bool, replaced: &[Edit]) -> Option<String> {
+    /// The program with only some of its statements, and parts of these replaced; nothing if that
+    /// can not be written.
+    pub(crate) fn text_of(
+        &self,
+        is_kept: impl Fn(usize) -> bool,
+        replaced: &[Edit],
+    ) -> Option<String> {
         let mut edits = self.removing(0..self.statements.len(), is_kept);
         for edit in replaced {
             edits.edit(edit.clone());
@@ -415,7 +553,8 @@ impl<'a> Outline<'a> {
         edits.apply(self.program).ok()
     }
 
-    /// A statement with only some of those within it, as lines at the margin, edited; nothing if it shares its line.
+    /// A statement with only some of those within it, as lines at the margin, edited; nothing if it
+    /// shares its line.
     pub(crate) fn lines_of(
         &self,
         index: usize,
@@ -451,47 +590,67 @@ impl<'a> Outline<'a> {
 fn looked_up(node: AnyNodeRef<'_>) -> Option<&str> {
     match node {
         AnyNodeRef::ExprAttribute(it) if it.ctx == ExprContext::Load => Some(it.attr.as_str()),
-        AnyNodeRef::ExprSubscript(it) if it.ctx == ExprContext::Load => looked_up((&*it.value).into()),
+        AnyNodeRef::ExprSubscript(it) if it.ctx == ExprContext::Load => {
+            looked_up((&*it.value).into())
+        }
         AnyNodeRef::ExprName(it) => Some(it.id.as_str()),
         _ => None,
     }
 }
 
-/// Whether a statement may change what a name or an attribute within it stands for: a method called on it, a part of it
-/// assigned, a function that is given it first, a decorator that is its own.
+/// Whether a statement may change what a name or an attribute within it stands for: a method called
+/// on it, a part of it assigned, a function that is given it first, a decorator that is its own.
 pub(crate) fn is_change(program: &Program, statement: &AnyNodeRef<'_>, path: TextRange) -> bool {
-    let is_root = |expr: &Expr| expr.range().start() == path.start() && expr.range().end() > path.end();
+    let is_root =
+        |expr: &Expr| expr.range().start() == path.start() && expr.range().end() > path.end();
     match statement {
         AnyNodeRef::StmtExpr(it) => it.value.as_call_expr().is_some_and(|call| {
-            let is_given = call.arguments.args.first().is_some_and(|first| first.range() == path);
+            let is_given = call
+                .arguments
+                .args
+                .first()
+                .is_some_and(|first| first.range() == path);
             is_root(&call.func) || (is_given && is_function(program, &call.func))
         }),
         AnyNodeRef::StmtAssign(it) => it.targets.iter().any(is_root),
         AnyNodeRef::StmtAugAssign(it) => is_root(&it.target),
         AnyNodeRef::StmtDelete(it) => it.targets.iter().any(is_root),
         // A function that is registered with what the name stands for.
-        AnyNodeRef::StmtFunctionDef(it) => it.decorator_list.iter().any(|it| is_root(&it.expression)),
+        AnyNodeRef::StmtFunctionDef(it) => {
+            it.decorator_list.iter().any(|it| is_root(&it.expression))
+        }
         _ => false,
     }
 }
 
-/// Whether what is called is a function by a name of its own, or one of a module; printing changes nothing.
+/// Whether what is called is a function by a name of its own, or one of a module; printing changes
+/// nothing.
 fn is_function(program: &Program, called: &Expr) -> bool {
     match called {
         Expr::Name(it) => it.id != "print",
         Expr::Attribute(it) => it.value.as_name_expr().is_some_and(|module| {
             program.scopes().variables.iter().any(|variable| {
                 variable.name == module.id
-                    && variable.bindings.iter().all(|it| it.kind == BindingKind::Import)
+                    && variable
+                        .bindings
+                        .iter()
+                        .all(|it| it.kind == BindingKind::Import)
             })
         }),
         _ => false,
     }
 }
 
-/// The functions of Python and PyTorch's methods that store an attribute whose name they are given as a text.
-const STORES: [&str; 6] =
-    ["setattr", "__setattr__", "register_buffer", "register_parameter", "register_module", "add_module"];
+/// The functions of Python and PyTorch's methods that store an attribute whose name they are given
+/// as a text.
+const STORES: [&str; 6] = [
+    "setattr",
+    "__setattr__",
+    "register_buffer",
+    "register_parameter",
+    "register_module",
+    "add_module",
+];
 
 /// The attribute that a call stores by its name, if that is what it does.
 fn stored_by_name(call: &ExprCall) -> Option<Name> {
@@ -501,7 +660,9 @@ fn stored_by_name(call: &ExprCall) -> Option<Name> {
         _ => return None,
     };
     let named = |it: &Expr| Some(Name::new(it.as_string_literal_expr()?.value.to_str()));
-    STORES.contains(&called.as_str()).then(|| call.arguments.args.iter().take(2).find_map(named))?
+    STORES
+        .contains(&called.as_str())
+        .then(|| call.arguments.args.iter().take(2).find_map(named))?
 }
 
 #[cfg(test)]
@@ -512,7 +673,13 @@ mod tests {
 
     fn outline(program: &Program) -> Outline<'_> {
         let hits = [1, 2, 3, 7].map(|line| (line, 1)).into();
-        Outline::of(program, &Evidence { hits, ..Evidence::default() })
+        Outline::of(
+            program,
+            &Evidence {
+                hits,
+                ..Evidence::default()
+            },
+        )
     }
 
     #[test]
@@ -520,12 +687,16 @@ mod tests {
         let program = Program::parse(TEXT).unwrap();
         let outline = outline(&program);
         let executed: Vec<_> = outline.statements.iter().map(|it| it.is_executed).collect();
-        assert_eq!(executed, [true, true, true, false, true, true, false, false]);
+        assert_eq!(
+            executed,
+            [true, true, true, false, true, true, false, false]
+        );
         assert_eq!(outline.on_line(4), Some(2));
         assert_eq!(outline.function_of(7), Some(4));
         assert_eq!(outline.statements[2].attributes[0].0, "b");
         assert_eq!(outline.stores.keys().collect::<Vec<_>>(), ["c"]);
-        let program = Program::parse("self.register_buffer('a', b)\nsetattr(x, 'c', 'd')\nf('e')\n").unwrap();
+        let program =
+            Program::parse("self.register_buffer('a', b)\nsetattr(x, 'c', 'd')\nf('e')\n").unwrap();
         let stores = Outline::of(&program, &Evidence::default()).stores;
         assert_eq!(stores.keys().collect::<Vec<_>>(), ["a", "c"]);
         assert_eq!(outline.within(4).collect::<Vec<_>>(), [5, 6, 7]);
@@ -538,7 +709,13 @@ mod tests {
         let kept = |index: usize| outline.statements[index].is_executed;
         let replaced = [Edit::replace(outline.statements[2].range, "x = 3")];
         let text = outline.text_of(kept, &replaced).unwrap();
-        assert_eq!(text, "import a\nif a:\n    x = 3\nelse:\n    pass\ndef f(z):\n    global x\n");
-        assert_eq!(outline.lines_of(2, kept, &EditSet::default()).unwrap(), "x = a.b(\n    1)\n");
+        assert_eq!(
+            text,
+            "import a\nif a:\n    x = 3\nelse:\n    pass\ndef f(z):\n    global x\n"
+        );
+        assert_eq!(
+            outline.lines_of(2, kept, &EditSet::default()).unwrap(),
+            "x = a.b(\n    1)\n"
+        );
     }
 }

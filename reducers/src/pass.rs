@@ -1,5 +1,6 @@
-//! A pass: a pure function from a program to proposals. Owns the shapes that passes and engine share, and the macro
-//! that turns a pass's doc comment into its help, its row in the table of passes and an executed test.
+//! A pass: a pure function from a program to proposals. Owns the shapes that passes and engine
+//! share, and the macro that turns a pass's doc comment into its help, its row in the table of
+//! passes and an executed test.
 
 use crate::{
     cost::Cost,
@@ -14,8 +15,8 @@ use crate::{
 pub struct Pass {
     /// Its name for ever: verb-object, in lower case with hyphens.
     pub id: &'static str,
-    /// Its documentation in Markdown: a first line that says it all, and an example in two blocks fenced
-    /// `python before` and `python after`.
+    /// Its documentation in Markdown: a first line that says it all, and an example in two blocks
+    /// fenced `python before` and `python after`.
     pub doc: &'static str,
     /// When it comes to its turn.
     pub stage: Stage,
@@ -28,7 +29,8 @@ pub struct Pass {
 pub enum Stage {
     /// What makes every later run cheaper: a plainer backend, the CPU, one process, smaller data.
     Environment,
-    /// What a traced run suggests, all at once: the smallest such program that shows the bug is taken.
+    /// What a traced run suggests, all at once: the smallest such program that shows the bug is
+    /// taken.
     Leap,
     /// What the program does not need to run: comments, unused imports.
     Clutter,
@@ -86,19 +88,41 @@ impl Pass {
         evidence: Option<&Evidence>,
         gaps: &Gaps,
     ) -> Vec<Proposal> {
-        let mut proposals = Proposals { pass: self.id, phase: 0, group: 0, list: Vec::new() };
-        (self.propose)(&Cx { program, evidence, gaps }, &mut proposals);
+        let mut proposals = Proposals {
+            pass: self.id,
+            phase: 0,
+            group: 0,
+            list: Vec::new(),
+        };
+        (self.propose)(
+            &Cx {
+                program,
+                evidence,
+                gaps,
+            },
+            &mut proposals,
+        );
         let rungs = Rungs::of(program);
-        proposals.list.retain(|it| !rungs.are_climbed_by(program, &it.edits));
+        proposals
+            .list
+            .retain(|it| !rungs.are_climbed_by(program, &it.edits));
         proposals.list
     }
 
     /// The code of the documentation's block whose fence says `python KIND`.
     pub fn example(&self, kind: &str) -> Option<String> {
         let fence = format!("```python {kind}");
-        let mut lines = self.doc.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
+        let mut lines = self
+            .doc
+            .lines()
+            .map(|line| line.strip_prefix(' ').unwrap_or(line));
         lines.find(|line| line.trim_end() == fence)?;
-        Some(lines.take_while(|line| line.trim_end() != "```").flat_map(|line| [line, "\n"]).collect())
+        Some(
+            lines
+                .take_while(|line| line.trim_end() != "```")
+                .flat_map(|line| [line, "\n"])
+                .collect(),
+        )
     }
 }
 
@@ -132,8 +156,8 @@ pub struct Proposal {
     pub note: String,
     /// Proposals of a later phase wait until those of the earlier ones are through.
     pub phase: u32,
-    /// Proposals of one group may be tried together, in their order. Leaps are tried alone: of one group's that are about as
-    /// large, the largest.
+    /// Proposals of one group may be tried together, in their order. Leaps are tried alone: of one
+    /// group's that are about as large, the largest.
     pub group: u32,
 }
 
@@ -174,7 +198,14 @@ impl Proposals {
     /// Proposes a change.
     pub fn propose(&mut self, edits: EditSet, prior: Prior, note: impl Into<String>) {
         let (phase, group) = (self.phase, self.group);
-        self.list.push(Proposal { pass: self.pass, edits, prior, note: note.into(), phase, group });
+        self.list.push(Proposal {
+            pass: self.pass,
+            edits,
+            prior,
+            note: note.into(),
+            phase,
+            group,
+        });
     }
 
     /// Whether no later phase has begun.
@@ -199,8 +230,8 @@ impl Proposals {
     }
 }
 
-/// Declares a pass: its doc comment becomes [`Pass::doc`], its name in lower case with hyphens [`Pass::id`], and the
-/// example in the doc comment a test.
+/// Declares a pass: its doc comment becomes [`Pass::doc`], its name in lower case with hyphens
+/// [`Pass::id`], and the example in the doc comment a test.
 macro_rules! pass {
     ($(#[doc = $doc:literal])+ pub(crate) static $name:ident = Pass { stage: $stage:expr, propose };) => {
         $(#[doc = $doc])+
@@ -234,7 +265,11 @@ pub(crate) const fn kebab<const N: usize>(name: &str) -> [u8; N] {
     let mut at = 0;
     while at < N {
         let byte = name.as_bytes()[at];
-        result[at] = if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
+        result[at] = if byte == b'_' {
+            b'-'
+        } else {
+            byte.to_ascii_lowercase()
+        };
         at += 1;
     }
     result

@@ -1,5 +1,5 @@
-//! Puts expressions into other places: in parentheses where they could bind less tightly than the place wants. Called by
-//! passes that move expressions.
+//! Puts expressions into other places: in parentheses where they could bind less tightly than the
+//! place wants. Called by passes that move expressions.
 
 use crate::syntax::TokenKind;
 
@@ -13,8 +13,14 @@ use crate::{
 };
 
 /// The parentheses that an expression needs in a place that now holds something else: two, or none.
-pub(crate) fn parentheses(program: &Program, expr: &Expr, place: TextRange) -> (&'static str, &'static str) {
-    let is_looked_into = program.next_token(place.end()).is_some_and(|token| token.kind() == TokenKind::Dot);
+pub(crate) fn parentheses(
+    program: &Program,
+    expr: &Expr,
+    place: TextRange,
+) -> (&'static str, &'static str) {
+    let is_looked_into = program
+        .next_token(place.end())
+        .is_some_and(|token| token.kind() == TokenKind::Dot);
     if expr.is_number_literal_expr() && is_looked_into {
         return ("(", ")");
     }
@@ -32,16 +38,21 @@ pub(crate) fn gains(program: &Program, edits: &EditSet) -> bool {
     after.is_some_and(|after| Cost::of(&after) < Cost::of(program))
 }
 
-/// Whether edits that are known to make a program make a simpler one. Parses it only where what goes and what comes are
-/// about as heavy.
+/// Whether edits that are known to make a program make a simpler one. Parses it only where what
+/// goes and what comes are about as heavy.
 pub(crate) fn lightens(program: &Program, edits: &EditSet) -> bool {
-    let Ok(disjoint) = edits.resolve(program) else { return false };
+    let Ok(disjoint) = edits.resolve(program) else {
+        return false;
+    };
     let gone: u64 = disjoint
         .iter()
         .map(|edit| 16 * tokens_in(program, edit.range) + literals(program.slice(edit.range)))
         .sum();
     // A piece of a program is somewhat fewer tokens than its words and marks.
-    let comes: u64 = disjoint.iter().map(|edit| 16 * tokens_of(&edit.text) + literals(&edit.text)).sum();
+    let comes: u64 = disjoint
+        .iter()
+        .map(|edit| 16 * tokens_of(&edit.text) + literals(&edit.text))
+        .sum();
     if gone > comes {
         return true;
     }
@@ -71,12 +82,16 @@ fn literals(text: &str) -> u64 {
 }
 
 fn tokens_in(program: &Program, range: TextRange) -> u64 {
-    let tokens = &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
-    tokens.iter().map(|token| u64::from(program.weight_in_tokens(*token))).sum()
+    let tokens =
+        &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
+    tokens
+        .iter()
+        .map(|token| u64::from(program.weight_in_tokens(*token)))
+        .sum()
 }
 
-/// Whether an expression reads the same in any place: it has brackets of its own, or is one primary whose line ends are all
-/// within its brackets.
+/// Whether an expression reads the same in any place: it has brackets of its own, or is one primary
+/// whose line ends are all within its brackets.
 fn is_closed(program: &Program, expr: &Expr) -> bool {
     match expr {
         Expr::List(_)
@@ -104,12 +119,15 @@ fn is_closed(program: &Program, expr: &Expr) -> bool {
 
 /// Whether a part of a program, which may stand in brackets now, could do without them.
 fn has_no_open_line_end(program: &Program, range: TextRange) -> bool {
-    let tokens = &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
+    let tokens =
+        &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
     let mut depth = 0_usize;
     tokens.iter().all(|token| {
         match token.kind() {
             TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => depth += 1,
-            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => depth = depth.saturating_sub(1),
+            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => {
+                depth = depth.saturating_sub(1)
+            }
             TokenKind::NonLogicalNewline => return depth > 0,
             _ => {}
         }
@@ -119,14 +137,28 @@ fn has_no_open_line_end(program: &Program, range: TextRange) -> bool {
 
 /// Whether an expression fills its place, so that what stands there may bind as it likes.
 fn is_open_place(program: &Program, whole: TextRange) -> bool {
-    let before = program.previous_token(whole.start()).map(|token| token.kind());
+    let before = program
+        .previous_token(whole.start())
+        .map(|token| token.kind());
     let after = program.next_token(whole.end()).map(|token| token.kind());
     matches!(
         before,
-        Some(TokenKind::Equal | TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Comma | TokenKind::Return)
+        Some(
+            TokenKind::Equal
+                | TokenKind::Lpar
+                | TokenKind::Lsqb
+                | TokenKind::Comma
+                | TokenKind::Return
+        )
     ) && matches!(
         after,
-        Some(TokenKind::Newline | TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Comma | TokenKind::Semi)
+        Some(
+            TokenKind::Newline
+                | TokenKind::Rpar
+                | TokenKind::Rsqb
+                | TokenKind::Comma
+                | TokenKind::Semi
+        )
     )
 }
 
@@ -134,7 +166,12 @@ fn is_open_place(program: &Program, whole: TextRange) -> bool {
 fn is_operation(program: &Program, expr: &Expr) -> bool {
     let kind = matches!(
         expr,
-        Expr::BinOp(_) | Expr::BoolOp(_) | Expr::Compare(_) | Expr::UnaryOp(_) | Expr::If(_) | Expr::Await(_)
+        Expr::BinOp(_)
+            | Expr::BoolOp(_)
+            | Expr::Compare(_)
+            | Expr::UnaryOp(_)
+            | Expr::If(_)
+            | Expr::Await(_)
     );
     kind && has_no_open_line_end(program, expr.range())
 }
@@ -143,17 +180,28 @@ fn is_operation(program: &Program, expr: &Expr) -> bool {
 pub(crate) fn lines_outside_strings(program: &Program, range: TextRange) -> Vec<TextSize> {
     let tokens = program.tokens();
     let tokens = &tokens[program.token_from(range.start())..program.token_from(range.end())];
-    let literal =
-        |kind| matches!(kind, TokenKind::String | TokenKind::FStringMiddle | TokenKind::TStringMiddle);
-    let strings: Vec<TextRange> =
-        tokens.iter().filter(|token| literal(token.kind())).map(Ranged::range).collect();
+    let literal = |kind| {
+        matches!(
+            kind,
+            TokenKind::String | TokenKind::FStringMiddle | TokenKind::TStringMiddle
+        )
+    };
+    let strings: Vec<TextRange> = tokens
+        .iter()
+        .filter(|token| literal(token.kind()))
+        .map(Ranged::range)
+        .collect();
     let mut starts = vec![range.start()];
     let text = program.slice(range);
     starts.extend(
         text.match_indices('\n')
             .map(|(at, _)| range.start() + TextSize::new(at as u32 + 1))
             .filter(|&start| start < range.end())
-            .filter(|&start| !strings.iter().any(|it| it.start() < start && start <= it.end())),
+            .filter(|&start| {
+                !strings
+                    .iter()
+                    .any(|it| it.start() < start && start <= it.end())
+            }),
     );
     starts
 }

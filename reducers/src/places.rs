@@ -1,5 +1,5 @@
-//! Where the parts of a program stand: optional parts with the keyword or sign that leads them, and every expression
-//! with what its place asks of it. Called by passes; proposes nothing.
+//! Where the parts of a program stand: optional parts with the keyword or sign that leads them, and
+//! every expression with what its place asks of it. Called by passes; proposes nothing.
 
 use crate::syntax::{
     Program, Ranged, TextRange, TextSize, TokenKind,
@@ -12,14 +12,23 @@ use crate::syntax::{
 impl Program {
     /// The beginning of a part of the text, for people.
     pub(crate) fn excerpt(&self, range: TextRange) -> String {
-        self.slice(range).lines().next().unwrap_or_default().chars().take(40).collect()
+        self.slice(range)
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(40)
+            .collect()
     }
 
-    /// An optional part: from what precedes the sign `lead` up to the end of what follows the sign, parentheses
-    /// included.
+    /// An optional part: from what precedes the sign `lead` up to the end of what follows the sign,
+    /// parentheses included.
     pub(crate) fn tail(&self, lead: TokenKind, part: TextRange) -> Option<TextRange> {
         let (sign, end) = self.led(lead, part)?;
-        Some(TextRange::new(self.previous_token(sign.start())?.end(), end))
+        Some(TextRange::new(
+            self.previous_token(sign.start())?.end(),
+            end,
+        ))
     }
 
     /// What follows the sign `lead`, parentheses and white space included.
@@ -38,23 +47,33 @@ impl Program {
         }
         let mut end = part.end();
         for _ in 0..opened {
-            end = self.next_token(end).filter(|token| token.kind() == TokenKind::Rpar)?.end();
+            end = self
+                .next_token(end)
+                .filter(|token| token.kind() == TokenKind::Rpar)?
+                .end();
         }
         (sign.kind() == lead).then_some((sign.range(), end))
     }
 
     /// How the program ends its lines.
     pub(crate) fn newline(&self) -> &'static str {
-        if self.text().contains("\r\n") { "\r\n" } else { "\n" }
+        if self.text().contains("\r\n") {
+            "\r\n"
+        } else {
+            "\n"
+        }
     }
 
     /// Whether an edit that puts `text` in the place of `range` would make one word of two.
     pub(crate) fn would_glue(&self, range: TextRange, text: &str) -> bool {
         let is_word = |char: char| char.is_alphanumeric() || matches!(char, '_' | '"' | '\'');
-        let before = self.text()[..usize::from(range.start())].chars().next_back();
+        let before = self.text()[..usize::from(range.start())]
+            .chars()
+            .next_back();
         let after = self.text()[usize::from(range.end())..].chars().next();
         let touches = |one: Option<char>, other: Option<char>| {
-            one.zip(other).is_some_and(|(one, other)| is_word(one) && is_word(other))
+            one.zip(other)
+                .is_some_and(|(one, other)| is_word(one) && is_word(other))
         };
         touches(before, text.chars().next()) || touches(text.chars().next_back(), after)
     }
@@ -86,14 +105,21 @@ pub(crate) struct Place<'a> {
     pub(crate) behind_brace: bool,
 }
 
-/// Every expression that is evaluated, annotations and formatted strings included, targets and patterns left out; outer
-/// before inner, later before earlier.
+/// Every expression that is evaluated, annotations and formatted strings included, targets and
+/// patterns left out; outer before inner, later before earlier.
 pub(crate) fn expressions(program: &Program) -> Vec<Place<'_>> {
     let statement = TextRange::default();
-    let mut finder =
-        Finder { statement, depth: 0, role: Role::Value, behind_brace: false, found: Vec::new() };
+    let mut finder = Finder {
+        statement,
+        depth: 0,
+        role: Role::Value,
+        behind_brace: false,
+        found: Vec::new(),
+    };
     finder.visit_body(program.body());
-    finder.found.sort_by_key(|place| (place.depth, std::cmp::Reverse(place.expr.start())));
+    finder
+        .found
+        .sort_by_key(|place| (place.depth, std::cmp::Reverse(place.expr.start())));
     finder.found
 }
 
@@ -148,7 +174,13 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'a> {
             _ => true,
         };
         if is_load {
-            self.found.push(Place { expr, statement: self.statement, depth: self.depth, role, behind_brace });
+            self.found.push(Place {
+                expr,
+                statement: self.statement,
+                depth: self.depth,
+                role,
+                behind_brace,
+            });
         }
         self.depth += 1;
         match expr {
@@ -189,8 +221,14 @@ mod tests {
         let program = Program::parse("raise (a) from ((b))\n").unwrap();
         let part = TextRange::new(17.into(), 18.into());
         assert_eq!(program.slice(part), "b");
-        assert_eq!(program.slice(program.tail(TokenKind::From, part).unwrap()), " from ((b))");
-        assert_eq!(program.slice(program.behind(TokenKind::From, part).unwrap()), " ((b))");
+        assert_eq!(
+            program.slice(program.tail(TokenKind::From, part).unwrap()),
+            " from ((b))"
+        );
+        assert_eq!(
+            program.slice(program.behind(TokenKind::From, part).unwrap()),
+            " ((b))"
+        );
         assert_eq!(program.tail(TokenKind::Comma, part), None);
     }
 
@@ -199,7 +237,13 @@ mod tests {
         let program = Program::parse("x = a.b(f'{c}')\nmatch d:\n    case e.f: pass\n").unwrap();
         let found: Vec<_> = expressions(&program)
             .iter()
-            .map(|place| (program.slice(place.expr.range()), place.role, place.behind_brace))
+            .map(|place| {
+                (
+                    program.slice(place.expr.range()),
+                    place.role,
+                    place.behind_brace,
+                )
+            })
             .collect();
         assert_eq!(
             found,

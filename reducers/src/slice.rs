@@ -1,6 +1,7 @@
-//! Backward slices: of the statements that a traced run executed, those that a failure can hang on. After Weiser,
-//! "Program Slicing" (IEEE TSE 1984), restricted to what was executed, as Agrawal and Horgan do (PLDI 1990); but by names,
-//! attributes by name alone, so it is a guess that a run has to confirm. Called by the passes that use evidence.
+//! Backward slices: of the statements that a traced run executed, those that a failure can hang on.
+//! After Weiser, "Program Slicing" (IEEE TSE 1984), restricted to what was executed, as Agrawal and
+//! Horgan do (PLDI 1990); but by names, attributes by name alone, so it is a guess that a run has
+//! to confirm. Called by the passes that use evidence.
 
 mod values;
 
@@ -14,8 +15,8 @@ use crate::{
     outline::{Outline, is_change},
     pass::{Cx, Prior, whole_text},
     passes::{
-        drop_blank_lines::DROP_BLANK_LINES, drop_comments::DROP_COMMENTS, drop_docstrings::DROP_DOCSTRINGS,
-        drop_unused_imports::DROP_UNUSED_IMPORTS,
+        drop_blank_lines::DROP_BLANK_LINES, drop_comments::DROP_COMMENTS,
+        drop_docstrings::DROP_DOCSTRINGS, drop_unused_imports::DROP_UNUSED_IMPORTS,
     },
     scope::{BindingKind, ScopeKind, Variable},
     syntax::{
@@ -24,7 +25,8 @@ use crate::{
     },
 };
 
-/// Special methods of the language that have names of several words: others of that kind belong to a library.
+/// Special methods of the language that have names of several words: others of that kind belong to
+/// a library.
 const OF_THE_LANGUAGE: [&str; 7] = [
     "__class_getitem__",
     "__getnewargs_ex__",
@@ -58,7 +60,8 @@ pub(crate) struct Slicer<'a> {
     changes: HashSet<usize>,
     /// Whether attributes count only in what is kept anyway: all objects are made anew, by names.
     is_anew: bool,
-    /// Values that variables are given in place of what made them: those of each frame of the failure, by its function.
+    /// Values that variables are given in place of what made them: those of each frame of the
+    /// failure, by its function.
     values: Vec<(Option<usize>, &'a Frame)>,
     which: Values,
     replaced: BTreeMap<usize, Vec<Edit>>,
@@ -105,8 +108,8 @@ impl<'a> Slicer<'a> {
         slicer
     }
 
-    /// Lets variables have the values of the failure's frames at once, where that takes no more than what made them, and
-    /// loops that failed only the turn that did.
+    /// Lets variables have the values of the failure's frames at once, where that takes no more
+    /// than what made them, and loops that failed only the turn that did.
     pub(crate) fn with_values(mut self, which: Values) -> Self {
         self.which = which;
         if which == Values::Made {
@@ -126,15 +129,20 @@ impl<'a> Slicer<'a> {
         self.settle();
     }
 
-    /// Keeps what starts the functions of the failure that none of its frames calls: those of tasks and of threads. What
-    /// they work with is handed to them there.
+    /// Keeps what starts the functions of the failure that none of its frames calls: those of tasks
+    /// and of threads. What they work with is handed to them there.
     pub(crate) fn keep_starts(&mut self) {
         let outline = self.outline;
         let function_of = |frame: &Frame| outline.function_of(outline.on_line(frame.line)?);
-        let Evidence { failure, causes, .. } = self.evidence;
+        let Evidence {
+            failure, causes, ..
+        } = self.evidence;
         // The first of them is called by none.
         let mut called: HashSet<usize> = failure.iter().skip(1).filter_map(function_of).collect();
-        let firsts = [failure].into_iter().chain(causes).filter_map(|frames| function_of(frames.first()?));
+        let firsts = [failure]
+            .into_iter()
+            .chain(causes)
+            .filter_map(|frames| function_of(frames.first()?));
         let mut left: Vec<usize> = firsts.collect();
         while let Some(function) = left.pop() {
             if !called.insert(function) {
@@ -145,8 +153,8 @@ impl<'a> Slicer<'a> {
                 let around = outline.function_of(start);
                 left.extend(around);
                 for beside in around.into_iter().flat_map(|it| outline.within(it)) {
-                    let is_body =
-                        outline.statements[beside].is_executed && outline.function_of(beside) == around;
+                    let is_body = outline.statements[beside].is_executed
+                        && outline.function_of(beside) == around;
                     if self.depth == Depth::Full && is_body {
                         self.keep(beside);
                     }
@@ -165,7 +173,9 @@ impl<'a> Slicer<'a> {
     pub(crate) fn keep_names_of(&mut self, expression: &str) {
         for name in names_of(expression) {
             let variables = &self.outline.program.scopes().variables;
-            let found = variables.iter().position(|it| it.scope == ScopeKind::Module && it.name == *name);
+            let found = variables
+                .iter()
+                .position(|it| it.scope == ScopeKind::Module && it.name == *name);
             self.todo.extend(found.map(Need::Variable));
         }
         self.settle();
@@ -179,7 +189,8 @@ impl<'a> Slicer<'a> {
 
     /// The program's text with only the slice.
     pub(crate) fn text(&mut self) -> Option<String> {
-        // What a gap names matters where the slice has got to do with it: in functions and classes that are in it.
+        // What a gap names matters where the slice has got to do with it: in functions and classes
+        // that are in it.
         loop {
             let before = self.kept.iter().filter(|&&it| it).count();
             for index in 0..self.kept.len() {
@@ -201,11 +212,15 @@ impl<'a> Slicer<'a> {
         self.outline.text_of(|index| self.kept[index], &replaced)
     }
 
-    /// The program's text with only the slice, then the calls that a gap names of functions that are not in it: what has to
-    /// be set up first.
+    /// The program's text with only the slice, then the calls that a gap names of functions that
+    /// are not in it: what has to be set up first.
     pub(crate) fn text_set_up(&mut self) -> Option<String> {
-        let name =
-            |call: &str| call.split('(').next().and_then(|it| it.rsplit('.').next()).map(str::to_owned);
+        let name = |call: &str| {
+            call.split('(')
+                .next()
+                .and_then(|it| it.rsplit('.').next())
+                .map(str::to_owned)
+        };
         let done = &self.evidence.done;
         let named: Vec<(&u32, &String)> = done
             .iter()
@@ -232,7 +247,9 @@ impl<'a> Slicer<'a> {
         let text = self.outline.own_text(index);
         let is_word = |char: char| char.is_alphanumeric() || char == '_';
         !self.gaps.words.is_empty()
-            && text.split(|char| !is_word(char)).any(|word| self.gaps.words.contains(word))
+            && text
+                .split(|char| !is_word(char))
+                .any(|word| self.gaps.words.contains(word))
     }
 
     /// Whether a statement near what is kept makes an attribute that is read there.
@@ -242,21 +259,32 @@ impl<'a> Slicer<'a> {
         if !self.is_anew {
             return false;
         }
-        let of_class = statement
-            .parent
-            .is_some_and(|it| matches!(self.outline.statements[it].node, AnyNodeRef::StmtClassDef(_)));
+        let of_class = statement.parent.is_some_and(|it| {
+            matches!(
+                self.outline.statements[it].node,
+                AnyNodeRef::StmtClassDef(_)
+            )
+        });
         let is_member = match statement.node {
             AnyNodeRef::StmtFunctionDef(def) => is_read(&def.name) && self.is_entered(index),
-            AnyNodeRef::StmtAssign(it) => {
-                it.targets.iter().any(|it| matches!(it, Expr::Name(it) if is_read(&it.id)))
-            }
+            AnyNodeRef::StmtAssign(it) => it
+                .targets
+                .iter()
+                .any(|it| matches!(it, Expr::Name(it) if is_read(&it.id))),
             _ => false,
         };
         let is_store = || {
-            let stores = self.outline.stores.iter().filter(|(name, _)| self.attributes.contains(*name));
+            let stores = self
+                .outline
+                .stores
+                .iter()
+                .filter(|(name, _)| self.attributes.contains(*name));
             stores.flat_map(|(_, at)| at).any(|&at| at == index)
                 && (statement.parent.is_some()
-                    || statement.reads.iter().any(|(variable, _)| self.variables.contains(variable)))
+                    || statement
+                        .reads
+                        .iter()
+                        .any(|(variable, _)| self.variables.contains(variable)))
         };
         (of_class && is_member) || is_store()
     }
@@ -266,7 +294,9 @@ impl<'a> Slicer<'a> {
             match need {
                 Need::Statement(index) if !self.kept[index] => self.grow_by_statement(index),
                 Need::Change(index) if self.changes.insert(index) => self.grow_by_change(index),
-                Need::Variable(index) if self.variables.insert(index) => self.grow_by_variable(index),
+                Need::Variable(index) if self.variables.insert(index) => {
+                    self.grow_by_variable(index)
+                }
                 Need::Attribute(name) if self.attributes.insert(name.clone()) => {
                     self.grow_by_attribute(&name);
                 }
@@ -287,22 +317,37 @@ impl<'a> Slicer<'a> {
             self.keep_names_of(&edit.text);
         }
         let stays = |range: TextRange| !edits.iter().any(|it| it.range.contains_range(range));
-        let reads = statement.reads.iter().filter(|it| stays(it.1)).map(|it| Need::Variable(it.0));
+        let reads = statement
+            .reads
+            .iter()
+            .filter(|it| stays(it.1))
+            .map(|it| Need::Variable(it.0));
         self.todo.extend(reads);
         let attributes = statement.attributes.iter().filter(|it| stays(it.1));
-        self.todo.extend(attributes.map(|it| Need::Attribute(it.0.clone())));
+        self.todo
+            .extend(attributes.map(|it| Need::Attribute(it.0.clone())));
         // The docstring is what makes the one variable of a module that nothing assigns.
-        if outline.own_text(index).contains("__doc__") && is_docstring(&outline.statements[0].node) {
+        if outline.own_text(index).contains("__doc__") && is_docstring(&outline.statements[0].node)
+        {
             self.todo.push(Need::Statement(0));
         }
-        let failed = self.gaps.lines.iter().any(|line| self.outline.own_text(index).contains(line.as_str()));
+        let failed = self
+            .gaps
+            .lines
+            .iter()
+            .any(|line| self.outline.own_text(index).contains(line.as_str()));
         if failed {
-            let changes: Vec<usize> = statement.reads.iter().flat_map(|it| self.changes(it.0)).collect();
+            let changes: Vec<usize> = statement
+                .reads
+                .iter()
+                .flat_map(|it| self.changes(it.0))
+                .collect();
             self.todo.extend(changes.into_iter().map(Need::Change));
         }
         match statement.node {
             AnyNodeRef::StmtFunctionDef(_) | AnyNodeRef::StmtClassDef(_) if failed => {
-                self.todo.extend(statement.children.iter().map(|&it| Need::Statement(it)));
+                self.todo
+                    .extend(statement.children.iter().map(|&it| Need::Statement(it)));
             }
             AnyNodeRef::StmtFunctionDef(_) if let Some((stub, value)) = self.stub(index) => {
                 // Nothing of the body is looked at; the edit stands for all of it.
@@ -323,7 +368,10 @@ impl<'a> Slicer<'a> {
                 self.todo.extend(body);
             }
             AnyNodeRef::StmtClassDef(_) => {
-                let members = statement.children.iter().filter(|&&it| self.is_wanted_in_class(it));
+                let members = statement
+                    .children
+                    .iter()
+                    .filter(|&&it| self.is_wanted_in_class(it));
                 let members: Vec<Need> = members.map(|&it| Need::Statement(it)).collect();
                 self.todo.extend(members);
             }
@@ -334,16 +382,21 @@ impl<'a> Slicer<'a> {
         }
     }
 
-    /// Keeps a change; where it is made by a function, what calls that for what it does, or decorates with it.
+    /// Keeps a change; where it is made by a function, what calls that for what it does, or
+    /// decorates with it.
     fn grow_by_change(&mut self, index: usize) {
         self.todo.push(Need::Statement(index));
         let outline = self.outline;
         for function in outline.ancestors(index) {
-            let AnyNodeRef::StmtFunctionDef(_) = outline.statements[function].node else { continue };
+            let AnyNodeRef::StmtFunctionDef(_) = outline.statements[function].node else {
+                continue;
+            };
             for used in self.uses_of(function) {
                 if matches!(
                     outline.statements[used].node,
-                    AnyNodeRef::StmtExpr(_) | AnyNodeRef::StmtFunctionDef(_) | AnyNodeRef::StmtClassDef(_)
+                    AnyNodeRef::StmtExpr(_)
+                        | AnyNodeRef::StmtFunctionDef(_)
+                        | AnyNodeRef::StmtClassDef(_)
                 ) {
                     self.todo.push(Need::Change(used));
                 }
@@ -351,26 +404,31 @@ impl<'a> Slicer<'a> {
         }
     }
 
-    /// Whether a statement of a class is kept with it, whoever asks: methods that nothing names are called by a library, and
-    /// for those that it names itself it may ask without calling them.
+    /// Whether a statement of a class is kept with it, whoever asks: methods that nothing names are
+    /// called by a library, and for those that it names itself it may ask without calling them.
     fn is_wanted_in_class(&self, index: usize) -> bool {
         let statement = &self.outline.statements[index];
         statement.is_executed
             && match statement.node {
                 AnyNodeRef::StmtFunctionDef(def) => {
-                    let is_called = is_special(&def.name) || !self.outline.attributes.contains(&def.name.id);
+                    let is_called =
+                        is_special(&def.name) || !self.outline.attributes.contains(&def.name.id);
                     is_protocol(&def.name) || (is_called && self.is_entered(index))
                 }
                 AnyNodeRef::StmtAssign(it) => {
                     self.depth == Depth::Full
-                        || it.targets.iter().any(|it| matches!(it, Expr::Name(it) if is_special(&it.id)))
+                        || it
+                            .targets
+                            .iter()
+                            .any(|it| matches!(it, Expr::Name(it) if is_special(&it.id)))
                 }
                 AnyNodeRef::StmtAnnAssign(_) => true,
                 _ => self.depth == Depth::Full,
             }
     }
 
-    /// Whether a function was entered; one whose call only makes a coroutine or generator counts always.
+    /// Whether a function was entered; one whose call only makes a coroutine or generator counts
+    /// always.
     fn is_entered(&self, index: usize) -> bool {
         let is_suspended = |it: usize| self.outline.statements[it].yields;
         if matches!(self.outline.statements[index].node, AnyNodeRef::StmtFunctionDef(def) if def.is_async)
@@ -378,7 +436,9 @@ impl<'a> Slicer<'a> {
         {
             return true;
         }
-        let line = self.outline.line_of(self.outline.statements[index].range.start());
+        let line = self
+            .outline
+            .line_of(self.outline.statements[index].range.start());
         self.evidence.entered.contains_key(&line)
     }
 
@@ -388,8 +448,13 @@ impl<'a> Slicer<'a> {
             if !self.kept[statement] {
                 self.kept[statement] = true;
                 let range = self.outline.statements[statement].range;
-                self.replaced.insert(statement, vec![Edit::replace(range, text)]);
-                self.todo.extend(self.outline.statements[statement].parent.map(Need::Statement));
+                self.replaced
+                    .insert(statement, vec![Edit::replace(range, text)]);
+                self.todo.extend(
+                    self.outline.statements[statement]
+                        .parent
+                        .map(Need::Statement),
+                );
                 self.keep_names_of(&value);
                 if self.depth != Depth::Thin && is_rough {
                     let changes = self.changes(index);
@@ -407,7 +472,10 @@ impl<'a> Slicer<'a> {
             }
         }
         // A function of a module that is called changes no more than what is made anew.
-        let is_import = variable.bindings.iter().all(|it| it.kind == BindingKind::Import);
+        let is_import = variable
+            .bindings
+            .iter()
+            .all(|it| it.kind == BindingKind::Import);
         if self.depth != Depth::Thin && !(self.is_anew && is_import) {
             let changes = self.changes(index);
             self.todo.extend(changes.into_iter().map(Need::Change));
@@ -423,7 +491,9 @@ impl<'a> Slicer<'a> {
         while let Some(&variable) = all.get(at) {
             at += 1;
             for it in &variables[variable].uses {
-                let Some(index) = self.executed(it.statement) else { continue };
+                let Some(index) = self.executed(it.statement) else {
+                    continue;
+                };
                 let node = &self.outline.statements[index].node;
                 if is_change(self.outline.program, node, it.range) {
                     found.push(index);
@@ -432,8 +502,9 @@ impl<'a> Slicer<'a> {
                     && stmt.iter.range().contains_range(it.range)
                 {
                     let target = stmt.target.range();
-                    let is_target =
-                        |it: &Variable| it.bindings.iter().any(|it| target.contains_range(it.range));
+                    let is_target = |it: &Variable| {
+                        it.bindings.iter().any(|it| target.contains_range(it.range))
+                    };
                     let parts = (0..variables.len()).filter(|&part| is_target(&variables[part]));
                     let new: Vec<usize> = parts.filter(|part| !all.contains(part)).collect();
                     all.extend(new);
@@ -447,13 +518,19 @@ impl<'a> Slicer<'a> {
     fn uses_of(&self, function: usize) -> Vec<usize> {
         let def = self.outline.statements[function].range;
         let variables = &self.outline.program.scopes().variables;
-        let own = variables.iter().filter(|it| it.bindings.iter().any(|it| it.statement == def));
-        let uses = own.flat_map(|it| &it.uses).filter(|it| !def.contains_range(it.range));
+        let own = variables
+            .iter()
+            .filter(|it| it.bindings.iter().any(|it| it.statement == def));
+        let uses = own
+            .flat_map(|it| &it.uses)
+            .filter(|it| !def.contains_range(it.range));
         uses.filter_map(|it| self.executed(it.statement)).collect()
     }
 
     fn executed(&self, range: TextRange) -> Option<usize> {
-        self.outline.at(range).filter(|&it| self.outline.statements[it].is_executed)
+        self.outline
+            .at(range)
+            .filter(|&it| self.outline.statements[it].is_executed)
     }
 
     fn grow_by_attribute(&mut self, name: &Name) {
@@ -472,7 +549,11 @@ impl<'a> Slicer<'a> {
             }
         }
         let stores = self.outline.stores.get(name).into_iter().flatten();
-        let changes = self.outline.changes.get(name).filter(|_| self.depth != Depth::Thin);
+        let changes = self
+            .outline
+            .changes
+            .get(name)
+            .filter(|_| self.depth != Depth::Thin);
         for &statement in stores.chain(changes.into_iter().flatten()) {
             if self.outline.statements[statement].is_executed {
                 self.todo.push(Need::Statement(statement));
@@ -511,8 +592,15 @@ fn is_docstring(node: &AnyNodeRef<'_>) -> bool {
 
 /// The names that an expression reads, builtins left out.
 pub(crate) fn names_of(expression: &str) -> Vec<String> {
-    let Ok(program) = Program::parse(expression) else { return Vec::new() };
-    program.scopes().unbound_names().into_iter().map(str::to_owned).collect()
+    let Ok(program) = Program::parse(expression) else {
+        return Vec::new();
+    };
+    program
+        .scopes()
+        .unbound_names()
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The program as some code alone, after what of the program that code needs.
@@ -526,10 +614,16 @@ pub(crate) fn only(
     let parsed = Program::parse(code).ok()?;
     let mut slicer = Slicer::new(outline, evidence, cx.gaps, depth);
     slicer.is_anew = true;
-    slicer.attributes.extend(parsed.tree().nodes.into_iter().filter_map(|node| match node.node {
-        AnyNodeRef::ExprAttribute(it) => Some(it.attr.id.clone()),
-        _ => None,
-    }));
+    slicer.attributes.extend(
+        parsed
+            .tree()
+            .nodes
+            .into_iter()
+            .filter_map(|node| match node.node {
+                AnyNodeRef::ExprAttribute(it) => Some(it.attr.id.clone()),
+                _ => None,
+            }),
+    );
     slicer.keep_names_of(code);
     let text = slicer.text_set_up().unwrap_or_default();
     whole_text(cx.program, &tidied(cx.program, text + code)?)
@@ -538,7 +632,12 @@ pub(crate) fn only(
 /// A text without what is there for readers, and without imports that nothing uses.
 pub(crate) fn tidied(program: &Program, text: String) -> Option<String> {
     let mut text = text;
-    for pass in [&DROP_COMMENTS, &DROP_DOCSTRINGS, &DROP_UNUSED_IMPORTS, &DROP_BLANK_LINES] {
+    for pass in [
+        &DROP_COMMENTS,
+        &DROP_DOCSTRINGS,
+        &DROP_UNUSED_IMPORTS,
+        &DROP_BLANK_LINES,
+    ] {
         let program = program.sibling(text.as_str()).ok()?;
         let all = pass.proposals(&program);
         let sure = all.iter().filter(|it| it.prior != Prior::Unlikely);
@@ -569,7 +668,12 @@ for number, box in enumerate(boxes):
         let (evidence, gaps) = (evidence(text), Gaps::default());
         let outline = Outline::of(&program, &evidence);
         let slicer = Slicer::new(&outline, &evidence, &gaps, Depth::Full);
-        let boxes = program.scopes().variables.iter().position(|it| it.name == "boxes").unwrap();
+        let boxes = program
+            .scopes()
+            .variables
+            .iter()
+            .position(|it| it.name == "boxes")
+            .unwrap();
         let text = |it: usize| program.slice(outline.statements[it].range);
         let found: Vec<&str> = slicer.changes(boxes).into_iter().map(text).collect();
         assert_eq!(found, ["box.mark = number", "side.clear()"]);

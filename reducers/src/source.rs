@@ -1,4 +1,5 @@
-//! From bytes to text and back, as Python's tokenizer does it (PEP 263). Knows nothing of syntax. Called by `syntax`.
+//! From bytes to text and back, as Python's tokenizer does it (PEP 263). Knows nothing of syntax.
+//! Called by `syntax`.
 
 use encoding_rs::Encoding;
 
@@ -28,16 +29,18 @@ pub fn decode(bytes: &[u8]) -> Result<(String, bool), DecodeError> {
     if bytes.len() > 1 << 30 {
         return Err(DecodeError::TooLarge);
     }
-    let (body, bom) = bytes.strip_prefix(BOM).map_or((bytes, false), |rest| (rest, true));
+    let (body, bom) = bytes
+        .strip_prefix(BOM)
+        .map_or((bytes, false), |rest| (rest, true));
     let label = cookie(&String::from_utf8_lossy(&body[..first_two_lines(body)]));
     let malformed = |at: usize| DecodeError::Malformed {
         encoding: label.clone().unwrap_or_else(|| "UTF-8".to_owned()),
         line: body[..at].split(|&byte| byte == b'\n').count() as u32,
     };
     let text = match Charset::of(label.as_deref())? {
-        Charset::Utf8 => {
-            std::str::from_utf8(body).map_err(|error| malformed(error.valid_up_to()))?.to_owned()
-        }
+        Charset::Utf8 => std::str::from_utf8(body)
+            .map_err(|error| malformed(error.valid_up_to()))?
+            .to_owned(),
         Charset::Latin1 => body.iter().map(|&byte| char::from(byte)).collect(),
         Charset::Other(encoding) => encoding
             .decode_without_bom_handling_and_without_replacement(body)
@@ -47,7 +50,8 @@ pub fn decode(bytes: &[u8]) -> Result<(String, bool), DecodeError> {
     Ok((text, bom))
 }
 
-/// The bytes of a source text, in the encoding that its own coding comment names; `None` if it cannot hold the text.
+/// The bytes of a source text, in the encoding that its own coding comment names; `None` if it
+/// cannot hold the text.
 pub fn encode(text: &str, bom: bool) -> Option<Vec<u8>> {
     let label = cookie(&text[..first_two_lines(text.as_bytes())]);
     let mut bytes = if bom { BOM.to_vec() } else { Vec::new() };
@@ -78,9 +82,15 @@ enum Charset {
 
 impl Charset {
     fn of(label: Option<&str>) -> Result<Self, DecodeError> {
-        let Some(label) = label else { return Ok(Self::Utf8) };
+        let Some(label) = label else {
+            return Ok(Self::Utf8);
+        };
         let name = label.to_ascii_lowercase().replace('_', "-");
-        if name == "utf-8" || name == "utf8" || name.starts_with("utf-8-") || name.ends_with("ascii") {
+        if name == "utf-8"
+            || name == "utf8"
+            || name.starts_with("utf-8-")
+            || name.ends_with("ascii")
+        {
             return Ok(Self::Utf8);
         }
         if ["latin-1", "latin1", "iso-8859-1", "iso8859-1", "l1", "8859"].contains(&name.as_str()) {
@@ -97,7 +107,8 @@ fn first_two_lines(bytes: &[u8]) -> usize {
     ends.nth(1).map_or(bytes.len(), |(at, _)| at)
 }
 
-/// The encoding that a comment on one of the first two lines names; the second line counts only below a line that is blank or a comment.
+/// The encoding that a comment on one of the first two lines names; the second line counts only
+/// below a line that is blank or a comment.
 fn cookie(text: &str) -> Option<String> {
     for line in text.lines().take(2) {
         let line = line.trim_start_matches([' ', '\t', '\x0c']);
@@ -115,7 +126,9 @@ fn cookie(text: &str) -> Option<String> {
 fn cookie_in(comment: &str) -> Option<String> {
     for (at, found) in comment.match_indices("coding") {
         let rest = &comment[at + found.len()..];
-        let Some(rest) = rest.strip_prefix([':', '=']) else { continue };
+        let Some(rest) = rest.strip_prefix([':', '=']) else {
+            continue;
+        };
         let name: String = rest
             .trim_start_matches([' ', '\t'])
             .chars()
@@ -142,7 +155,12 @@ mod tests {
     fn encodings_survive_the_way_there_and_back() {
         assert_eq!(round_trip("x = 'é'\r\n".as_bytes()), "x = 'é'\r\n");
         assert_eq!(round_trip(b"\xef\xbb\xbfx = 1"), "x = 1");
-        assert_eq!(round_trip(b"# -*- coding: latin-1 -*-\nx = '\xe9\x80'\n").chars().last(), Some('\n'));
+        assert_eq!(
+            round_trip(b"# -*- coding: latin-1 -*-\nx = '\xe9\x80'\n")
+                .chars()
+                .last(),
+            Some('\n')
+        );
         assert_eq!(
             round_trip(b"#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n'\x80'"),
             "#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n'€'"
@@ -166,8 +184,14 @@ mod tests {
     fn bad_bytes_are_placed() {
         assert_eq!(
             decode(b"x = 1\ny = '\xff'\n"),
-            Err(DecodeError::Malformed { encoding: "UTF-8".to_owned(), line: 2 })
+            Err(DecodeError::Malformed {
+                encoding: "UTF-8".to_owned(),
+                line: 2
+            })
         );
-        assert_eq!(decode(b"# coding: klingon\n"), Err(DecodeError::UnknownEncoding("klingon".to_owned())));
+        assert_eq!(
+            decode(b"# coding: klingon\n"),
+            Err(DecodeError::UnknownEncoding("klingon".to_owned()))
+        );
     }
 }

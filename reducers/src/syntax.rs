@@ -1,5 +1,5 @@
-//! The program: its text and what the parser says of it. The only file that names the parser crate; the rest of this
-//! crate reaches the syntax tree through [`ast`]. Knows nothing of edits.
+//! The program: its text and what the parser says of it. The only file that names the parser crate;
+//! the rest of this crate reaches the syntax tree through [`ast`]. Knows nothing of edits.
 
 use std::sync::{Arc, OnceLock};
 
@@ -88,10 +88,20 @@ impl Program {
                 message: error.error.to_string(),
                 line: 1 + text[..at].matches('\n').count() as u32,
                 column: 1 + text[line_start..at].chars().count() as u32,
-                excerpt: text[line_start..].lines().next().unwrap_or_default().to_owned(),
+                excerpt: text[line_start..]
+                    .lines()
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned(),
             }
         })?;
-        Ok(Self { text, bom, parsed, lists: OnceLock::new(), scopes: OnceLock::new() })
+        Ok(Self {
+            text,
+            bom,
+            parsed,
+            lists: OnceLock::new(),
+            scopes: OnceLock::new(),
+        })
     }
 
     /// The text, without a byte order mark.
@@ -109,8 +119,8 @@ impl Program {
         &self.text[range]
     }
 
-    /// The file's bytes: the byte order mark if there was one, in the encoding that the text's coding comment names.
-    /// `None` if that encoding cannot hold the text.
+    /// The file's bytes: the byte order mark if there was one, in the encoding that the text's
+    /// coding comment names. `None` if that encoding cannot hold the text.
     pub fn encode(&self) -> Option<Vec<u8>> {
         source::encode(&self.text, self.bom)
     }
@@ -142,27 +152,43 @@ impl Program {
 
     /// How large the program is.
     pub fn size(&self) -> Size {
-        let tokens: u32 = self.tokens().iter().map(|token| self.weight_in_tokens(*token)).sum();
+        let tokens: u32 = self
+            .tokens()
+            .iter()
+            .map(|token| self.weight_in_tokens(*token))
+            .sum();
         Size {
             tokens: tokens + self.empty_spec_ends(),
-            lines: self.text.lines().filter(|line| !line.trim().is_empty()).count() as u32,
+            lines: self
+                .text
+                .lines()
+                .filter(|line| !line.trim().is_empty())
+                .count() as u32,
             bytes: self.text.len() as u32,
         }
     }
 
-    /// The lines on which a token begins that belongs to no import: what people call the lines of a repro.
+    /// The lines on which a token begins that belongs to no import: what people call the lines of a
+    /// repro.
     pub fn lines_without_imports(&self) -> u32 {
         let tree = self.tree();
         let imports: Vec<TextRange> = tree
             .nodes
             .iter()
-            .filter(|it| matches!(it.node, AnyNodeRef::StmtImport(_) | AnyNodeRef::StmtImportFrom(_)))
+            .filter(|it| {
+                matches!(
+                    it.node,
+                    AnyNodeRef::StmtImport(_) | AnyNodeRef::StmtImportFrom(_)
+                )
+            })
             .map(|it| it.node.range())
             .collect();
         let counts = |token: &&Token| {
             self.weight_in_tokens(**token) > 0
                 && token.kind() != TokenKind::Semi
-                && !imports.iter().any(|import| import.contains_range(token.range()))
+                && !imports
+                    .iter()
+                    .any(|import| import.contains_range(token.range()))
         };
         let (mut lines, mut counted) = (0, 0);
         for token in self.tokens().iter().filter(counts) {
@@ -175,22 +201,32 @@ impl Program {
         lines
     }
 
-    /// `tokenize` sees an empty literal part where a format specification is empty or ends in a replacement field.
+    /// `tokenize` sees an empty literal part where a format specification is empty or ends in a
+    /// replacement field.
     fn empty_spec_ends(&self) -> u32 {
-        if !self.tokens().iter().any(|token| token.kind() == TokenKind::FStringStart) {
+        if !self
+            .tokens()
+            .iter()
+            .any(|token| token.kind() == TokenKind::FStringStart)
+        {
             return 0;
         }
         let is_empty_end = |node: &&Node<'_>| match node.node {
-            AnyNodeRef::InterpolatedElement(element) => element.format_spec.as_ref().is_some_and(|spec| {
-                !spec.elements.last().is_some_and(ast::InterpolatedStringElement::is_literal)
-            }),
+            AnyNodeRef::InterpolatedElement(element) => {
+                element.format_spec.as_ref().is_some_and(|spec| {
+                    !spec
+                        .elements
+                        .last()
+                        .is_some_and(ast::InterpolatedStringElement::is_literal)
+                })
+            }
             _ => false,
         };
         self.tree().nodes.iter().filter(is_empty_end).count() as u32
     }
 
-    /// How many tokens of Python 3.13's `tokenize` a token of the parser is: none for layout, and one more for each
-    /// doubled brace that `tokenize` splits a literal part of an f-string at.
+    /// How many tokens of Python 3.13's `tokenize` a token of the parser is: none for layout, and
+    /// one more for each doubled brace that `tokenize` splits a literal part of an f-string at.
     pub(crate) fn weight_in_tokens(&self, token: Token) -> u32 {
         match token.kind() {
             TokenKind::Comment
@@ -199,22 +235,30 @@ impl Program {
             | TokenKind::Indent
             | TokenKind::Dedent
             | TokenKind::EndOfFile => 0,
-            TokenKind::FStringMiddle | TokenKind::TStringMiddle => split_at_braces(self.slice(token.range())),
+            TokenKind::FStringMiddle | TokenKind::TStringMiddle => {
+                split_at_braces(self.slice(token.range()))
+            }
             _ => 1,
         }
     }
 
     /// The index of the first token that starts at or after an offset.
     pub(crate) fn token_from(&self, offset: TextSize) -> usize {
-        self.tokens().partition_point(|token| token.start() < offset)
+        self.tokens()
+            .partition_point(|token| token.start() < offset)
     }
 
-    /// The first token at or after an offset that is neither comment nor line break inside brackets.
+    /// The first token at or after an offset that is neither comment nor line break inside
+    /// brackets.
     pub(crate) fn next_token(&self, offset: TextSize) -> Option<Token> {
-        self.tokens()[self.token_from(offset)..].iter().find(|token| !token.kind().is_trivia()).copied()
+        self.tokens()[self.token_from(offset)..]
+            .iter()
+            .find(|token| !token.kind().is_trivia())
+            .copied()
     }
 
-    /// The last token that ends at or before an offset and is neither comment nor line break inside brackets.
+    /// The last token that ends at or before an offset and is neither comment nor line break inside
+    /// brackets.
     pub(crate) fn previous_token(&self, offset: TextSize) -> Option<Token> {
         self.tokens()[..self.token_from(offset)]
             .iter()
@@ -230,15 +274,17 @@ impl std::fmt::Debug for Program {
     }
 }
 
-/// `tokenize` ends a literal part after the first brace of each doubled one and after each `\N{NAME}`; a part that would
-/// be empty is left out.
+/// `tokenize` ends a literal part after the first brace of each doubled one and after each
+/// `\N{NAME}`; a part that would be empty is left out.
 fn split_at_braces(middle: &str) -> u32 {
     let bytes = middle.as_bytes();
     let (mut parts, mut at, mut open) = (0, 0, false);
     while at < bytes.len() {
         let ends_part = match &bytes[at..] {
             [b'{', b'{', ..] | [b'}', b'}', ..] => Some(2),
-            [b'\\', b'N', b'{', next, ..] if *next != b'{' => middle[at..].find('}').map(|length| length + 1),
+            [b'\\', b'N', b'{', next, ..] if *next != b'{' => {
+                middle[at..].find('}').map(|length| length + 1)
+            }
             _ => None,
         };
         open = ends_part.is_none();
@@ -280,15 +326,22 @@ impl<'a> Tree<'a> {
                 self.open.pop();
             }
         }
-        let mut collector = Collector { nodes: Vec::new(), open: Vec::new() };
+        let mut collector = Collector {
+            nodes: Vec::new(),
+            open: Vec::new(),
+        };
         collector.visit_body(body);
-        Self { nodes: collector.nodes }
+        Self {
+            nodes: collector.nodes,
+        }
     }
 
     /// The parents of a node, nearest first.
     pub fn ancestors(&self, index: u32) -> impl Iterator<Item = AnyNodeRef<'a>> + '_ {
-        std::iter::successors(self.nodes[index as usize].parent, |&at| self.nodes[at as usize].parent)
-            .map(|at| self.nodes[at as usize].node)
+        std::iter::successors(self.nodes[index as usize].parent, |&at| {
+            self.nodes[at as usize].parent
+        })
+        .map(|at| self.nodes[at as usize].node)
     }
 }
 
@@ -301,11 +354,18 @@ mod tests {
         for (text, lines) in [
             ("", 0),
             ("import torch\nfrom torch import (\n    nn,\n)\n", 0),
-            ("# why\nimport torch; x = 1\n\nif x:\n    import sys  # here\n    f(\n        x\n    )\n", 5),
+            (
+                "# why\nimport torch; x = 1\n\nif x:\n    import sys  # here\n    f(\n        x\n    )\n",
+                5,
+            ),
             ("x = 1; y = 2;\n", 1),
             ("\"\"\"Says\nmuch.\"\"\"\nx\n", 2),
         ] {
-            assert_eq!(Program::parse(text).unwrap().lines_without_imports(), lines, "{text}");
+            assert_eq!(
+                Program::parse(text).unwrap().lines_without_imports(),
+                lines,
+                "{text}"
+            );
         }
     }
 }

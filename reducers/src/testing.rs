@@ -10,16 +10,22 @@ use crate::{
     syntax::Program,
 };
 
-/// Proposals of a pass, each held to what every proposal must be: it applies, parses, lowers the cost, and comes out
-/// the same twice.
+/// Proposals of a pass, each held to what every proposal must be: it applies, parses, lowers the
+/// cost, and comes out the same twice.
 #[track_caller]
 pub(crate) fn proposals(pass: &Pass, program: &Program) -> Vec<Proposal> {
     let proposals = pass.proposals(program);
-    assert_eq!(proposals, pass.proposals(program), "{} proposes differently the second time", pass.id);
+    assert_eq!(
+        proposals,
+        pass.proposals(program),
+        "{} proposes differently the second time",
+        pass.id
+    );
     for proposal in &proposals {
         let text = proposal.edits.apply(program).unwrap();
-        let after = Program::parse(text.as_str())
-            .unwrap_or_else(|error| panic!("{} on\n{}makes\n{text}{error}", pass.id, program.text()));
+        let after = Program::parse(text.as_str()).unwrap_or_else(|error| {
+            panic!("{} on\n{}makes\n{text}{error}", pass.id, program.text())
+        });
         assert!(
             Cost::of(&after) < Cost::of(program),
             "{} on\n{}does not lower the cost of\n{text}",
@@ -34,8 +40,10 @@ pub(crate) fn proposals(pass: &Pass, program: &Program) -> Vec<Proposal> {
 #[track_caller]
 pub(crate) fn check_edits(pass: &Pass, before: &str, expected: &[&str]) {
     let program = Program::parse(before).unwrap();
-    let texts: Vec<String> =
-        proposals(pass, &program).iter().map(|proposal| proposal.edits.apply(&program).unwrap()).collect();
+    let texts: Vec<String> = proposals(pass, &program)
+        .iter()
+        .map(|proposal| proposal.edits.apply(&program).unwrap())
+        .collect();
     assert_eq!(texts, expected);
 }
 
@@ -43,7 +51,9 @@ pub(crate) fn check_edits(pass: &Pass, before: &str, expected: &[&str]) {
 #[track_caller]
 pub(crate) fn check_all(pass: &Pass, before: &str, expected: &str) {
     let program = Program::parse(before).unwrap();
-    let all = proposals(pass, &program).iter().fold(EditSet::default(), |all, it| all.union(&it.edits));
+    let all = proposals(pass, &program)
+        .iter()
+        .fold(EditSet::default(), |all, it| all.union(&it.edits));
     assert_eq!(all.apply(&program).unwrap(), expected);
 }
 
@@ -55,11 +65,16 @@ pub(crate) fn check_none(pass: &Pass, text: &str) {
     assert!(proposals.is_empty(), "{proposals:?}");
 }
 
-/// One of the proposals, or all of them together, turns the example of a pass's documentation from before to after.
+/// One of the proposals, or all of them together, turns the example of a pass's documentation from
+/// before to after.
 #[track_caller]
 pub(crate) fn check_example(pass: &Pass) {
-    let before = pass.example("before").expect("the doc comment has a block fenced `python before`");
-    let after = pass.example("after").expect("the doc comment has a block fenced `python after`");
+    let before = pass
+        .example("before")
+        .expect("the doc comment has a block fenced `python before`");
+    let after = pass
+        .example("after")
+        .expect("the doc comment has a block fenced `python after`");
     let program = Program::parse(before.as_str()).unwrap();
     let evidence = evidence(&before);
     let proposals = if pass.stage == Stage::Leap {
@@ -67,17 +82,27 @@ pub(crate) fn check_example(pass: &Pass) {
     } else {
         proposals(pass, &program)
     };
-    let all = proposals.iter().fold(EditSet::default(), |all, it| all.union(&it.edits));
-    let mut texts: Vec<_> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+    let all = proposals
+        .iter()
+        .fold(EditSet::default(), |all, it| all.union(&it.edits));
+    let mut texts: Vec<_> = proposals
+        .iter()
+        .map(|it| it.edits.apply(&program).unwrap())
+        .collect();
     texts.extend(all.apply(&program).ok());
-    assert!(texts.contains(&after), "no proposal makes\n{after}but\n{}", texts.join("or\n"));
+    assert!(
+        texts.contains(&after),
+        "no proposal makes\n{after}but\n{}",
+        texts.join("or\n")
+    );
 }
 
-/// Evidence as comments on the lines of a text tell it: `# not executed`, and `# fails` or `# fails with x: 1; y: 2` on the
-/// lines of the traceback, the inner ones first; `# compiled` likewise on those that were being
-/// compiled; `# called with x: 1` and `# returned 1` on the lines of functions; `# done f(1)` on those of calls; `# under way f(1)`
-/// and `# under way, compiled f(1)` on any; `# goes back with x: 1` on those of the forward call, the inner
-/// ones first. All functions were entered.
+/// Evidence as comments on the lines of a text tell it: `# not executed`, and `# fails` or `# fails
+/// with x: 1; y: 2` on the lines of the traceback, the inner ones first; `# compiled` likewise on
+/// those that were being compiled; `# called with x: 1` and `# returned 1` on the lines of
+/// functions; `# done f(1)` on those of calls; `# under way f(1)` and `# under way, compiled f(1)`
+/// on any; `# goes back with x: 1` on those of the forward call, the inner ones first. All
+/// functions were entered.
 pub(crate) fn evidence(text: &str) -> Evidence {
     let mut evidence = Evidence::default();
     for (line, content) in (1..).zip(text.lines()) {
@@ -88,7 +113,9 @@ pub(crate) fn evidence(text: &str) -> Evidence {
         let pairs = |values: &str| -> BTreeMap<String, String> {
             let pairs = values.trim_start_matches(" with").split("; ");
             let pairs = pairs.filter_map(|it| it.split_once(": "));
-            pairs.map(|(name, value)| (name.trim().to_owned(), value.to_owned())).collect()
+            pairs
+                .map(|(name, value)| (name.trim().to_owned(), value.to_owned()))
+                .collect()
         };
         if let Some((_, value)) = content.split_once("# returned ") {
             evidence.returned.insert(line, value.to_owned());
@@ -97,9 +124,15 @@ pub(crate) fn evidence(text: &str) -> Evidence {
             evidence.done.insert(line, call.to_owned());
         }
         for (mark, compiled) in [("# under way ", false), ("# under way, compiled ", true)] {
-            let call = content.split_once(mark).and_then(|(_, call)| call.strip_suffix(')')?.split_once('('));
+            let call = content
+                .split_once(mark)
+                .and_then(|(_, call)| call.strip_suffix(')')?.split_once('('));
             let call = call.map(|(called, arguments)| (called.to_owned(), arguments.to_owned()));
-            let call = call.map(|(called, arguments)| Call { called, arguments, compiled });
+            let call = call.map(|(called, arguments)| Call {
+                called,
+                arguments,
+                compiled,
+            });
             evidence.calls.extend(call);
         }
         if let Some((_, values)) = content.split_once("# called") {
@@ -111,7 +144,9 @@ pub(crate) fn evidence(text: &str) -> Evidence {
             let is_module = !content.starts_with(' ');
             let mut values = pairs(values);
             let inside = values.remove("inside").into_iter().collect();
-            let (results, values) = values.into_iter().partition(|(read, _)| read.ends_with(')'));
+            let (results, values) = values
+                .into_iter()
+                .partition(|(read, _)| read.ends_with(')'));
             let frame = Frame {
                 line,
                 inside,
@@ -121,7 +156,11 @@ pub(crate) fn evidence(text: &str) -> Evidence {
                 values,
                 ..Frame::default()
             };
-            let frames = if forward.is_some() { &mut evidence.forward } else { &mut evidence.failure };
+            let frames = if forward.is_some() {
+                &mut evidence.forward
+            } else {
+                &mut evidence.failure
+            };
             frames.insert(0, frame);
         }
     }

@@ -1,5 +1,6 @@
-//! PyTorch as a program names it: dotted names behind imports and their aliases, and the calls that passes look for. Goes
-//! by names alone; a candidate run tells whether that was right. Called by the cost and by the passes for PyTorch.
+//! PyTorch as a program names it: dotted names behind imports and their aliases, and the calls that
+//! passes look for. Goes by names alone; a candidate run tells whether that was right. Called by
+//! the cost and by the passes for PyTorch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +38,9 @@ impl<'a> Torch<'a> {
                     }
                 }
                 AnyNodeRef::StmtImportFrom(import) => {
-                    let Some(module) = &import.module else { continue };
+                    let Some(module) = &import.module else {
+                        continue;
+                    };
                     for alias in &import.names {
                         let name = alias.asname.as_ref().unwrap_or(&alias.name);
                         imported.insert(name.as_str(), format!("{module}.{}", alias.name));
@@ -73,22 +76,35 @@ impl<'a> Torch<'a> {
     }
 }
 
-/// Where expressions start that give the sizes of tensors and layers. None is made 0: a tensor without elements is a case of its
-/// own for most of PyTorch, and who reads the result would wonder about it.
+/// Where expressions start that give the sizes of tensors and layers. None is made 0: a tensor
+/// without elements is a case of its own for most of PyTorch, and who reads the result would wonder
+/// about it.
 pub(crate) fn sizes(program: &Program) -> BTreeSet<TextSize> {
     const MAKERS: &[&str] = &["randn", "rand", "zeros", "ones", "empty"];
-    const METHODS: &[&str] = &["view", "reshape", "expand", "new_zeros", "new_ones", "new_empty"];
+    const METHODS: &[&str] = &[
+        "view",
+        "reshape",
+        "expand",
+        "new_zeros",
+        "new_ones",
+        "new_empty",
+    ];
     let tree = program.tree();
     let mut found = BTreeSet::new();
-    let Some(torch) = Torch::of(program, &tree) else { return found };
+    let Some(torch) = Torch::of(program, &tree) else {
+        return found;
+    };
     for node in &tree.nodes {
-        let AnyNodeRef::ExprCall(call) = node.node else { continue };
+        let AnyNodeRef::ExprCall(call) = node.node else {
+            continue;
+        };
         let path = torch.path(&call.func);
         let name = path.as_deref().and_then(|path| path.strip_prefix("torch."));
         let is_layer = name
             .and_then(|name| name.strip_prefix("nn."))
             .is_some_and(|it| it.starts_with(char::is_uppercase));
-        let is_method = matches!(&*call.func, Expr::Attribute(it) if METHODS.contains(&it.attr.as_str()));
+        let is_method =
+            matches!(&*call.func, Expr::Attribute(it) if METHODS.contains(&it.attr.as_str()));
         let is_maker = name.is_some_and(|name| MAKERS.contains(&name));
         if !(is_layer || is_maker || path.is_none() && is_method) {
             continue;
@@ -107,15 +123,27 @@ pub(crate) fn sizes(program: &Program) -> BTreeSet<TextSize> {
 
 /// What a call gives by a keyword.
 pub(crate) fn keyword<'a>(call: &'a ExprCall, name: &str) -> Option<&'a Keyword> {
-    call.arguments.keywords.iter().find(|it| it.arg.as_ref().is_some_and(|arg| arg.id == name))
+    call.arguments
+        .keywords
+        .iter()
+        .find(|it| it.arg.as_ref().is_some_and(|arg| arg.id == name))
 }
 
 /// The removal of an argument.
 pub(crate) fn removed_argument(program: &Program, argument: TextRange) -> Option<EditSet> {
-    let rows = program.lists().iter().enumerate().filter(|(_, row)| row.kind == ListKind::Arguments);
-    rows.flat_map(|(list, row)| row.items.iter().enumerate().map(move |(item, range)| (list, item, range)))
-        .find(|(_, _, range)| **range == argument)
-        .map(|(list, item, _)| EditSet::removal(list as u32, item as u32))
+    let rows = program
+        .lists()
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.kind == ListKind::Arguments);
+    rows.flat_map(|(list, row)| {
+        row.items
+            .iter()
+            .enumerate()
+            .map(move |(item, range)| (list, item, range))
+    })
+    .find(|(_, _, range)| **range == argument)
+    .map(|(list, item, _)| EditSet::removal(list as u32, item as u32))
 }
 
 /// The text of a string literal.
@@ -168,7 +196,10 @@ pub(crate) fn compilations<'a>(torch: &Torch<'_>, tree: &Tree<'a>) -> Vec<Compil
             _ => continue,
         };
         let mention = node.node.range();
-        let call = node.parent.and_then(call_at).filter(|call| call.func.range() == mention);
+        let call = node
+            .parent
+            .and_then(call_at)
+            .filter(|call| call.func.range() == mention);
         let form = match (node.node, path.as_deref()) {
             (_, Some("torch.compile")) => Form::Compile,
             (_, Some("torch._dynamo.optimize")) => Form::Optimize,
@@ -181,9 +212,19 @@ pub(crate) fn compilations<'a>(torch: &Torch<'_>, tree: &Tree<'a>) -> Vec<Compil
             }
             _ => continue,
         };
-        let outer = node.parent.and_then(|it| tree.nodes[it as usize].parent).and_then(call_at);
-        let around = outer.filter(|outer| call.is_none() && outer.arguments.range.contains_range(mention));
-        found.push(Compilation { form, mention, call, around, node: index as u32 });
+        let outer = node
+            .parent
+            .and_then(|it| tree.nodes[it as usize].parent)
+            .and_then(call_at);
+        let around =
+            outer.filter(|outer| call.is_none() && outer.arguments.range.contains_range(mention));
+        found.push(Compilation {
+            form,
+            mention,
+            call,
+            around,
+            node: index as u32,
+        });
     }
     found
 }
@@ -195,13 +236,17 @@ impl<'a> Compilation<'a> {
         if let Some(keyword) = keyword(call, "backend") {
             return Some((&keyword.value, keyword.range));
         }
-        let first =
-            call.arguments.args.first().filter(|_| self.form == Form::Optimize && self.call.is_some());
+        let first = call
+            .arguments
+            .args
+            .first()
+            .filter(|_| self.form == Form::Optimize && self.call.is_some());
         first.map(|it| (it, it.range()))
     }
 }
 
-/// A data type other than PyTorch's default ones, as it is named: by `torch.float16`, or by a method such as `half`.
+/// A data type other than PyTorch's default ones, as it is named: by `torch.float16`, or by a
+/// method such as `half`.
 pub(crate) struct RareType {
     /// Its name.
     pub(crate) name: TextRange,
@@ -241,16 +286,29 @@ pub(crate) fn rare_types(program: &Program, tree: &Tree<'_>) -> Vec<RareType> {
         "qint32",
     ];
     const METHODS: &[&str] = &["half", "bfloat16", "double", "short", "char", "byte"];
-    let Some(torch) = Torch::of(program, tree) else { return Vec::new() };
+    let Some(torch) = Torch::of(program, tree) else {
+        return Vec::new();
+    };
     let found = tree.nodes.iter().filter_map(|node| {
-        let AnyNodeRef::ExprAttribute(it) = node.node else { return None };
+        let AnyNodeRef::ExprAttribute(it) = node.node else {
+            return None;
+        };
         let name = it.attr.as_str();
         let plain = match torch.attribute(it) {
-            Some(path) if path.strip_prefix("torch.").is_some_and(|it| TYPES.contains(&it)) => "float32",
+            Some(path)
+                if path
+                    .strip_prefix("torch.")
+                    .is_some_and(|it| TYPES.contains(&it)) =>
+            {
+                "float32"
+            }
             None if METHODS.contains(&name) && is_called(tree, node.parent, it) => "float",
             _ => return None,
         };
-        Some(RareType { name: it.attr.range, plain })
+        Some(RareType {
+            name: it.attr.range,
+            plain,
+        })
     });
     found.collect()
 }
@@ -258,7 +316,9 @@ pub(crate) fn rare_types(program: &Program, tree: &Tree<'_>) -> Vec<RareType> {
 /// Whether a call without arguments calls an attribute.
 fn is_called(tree: &Tree<'_>, parent: Option<u32>, attribute: &ExprAttribute) -> bool {
     parent.is_some_and(|at| match tree.nodes[at as usize].node {
-        AnyNodeRef::ExprCall(call) => call.func.range() == attribute.range && call.arguments.is_empty(),
+        AnyNodeRef::ExprCall(call) => {
+            call.func.range() == attribute.range && call.arguments.is_empty()
+        }
         _ => false,
     })
 }

@@ -73,8 +73,8 @@ Exit status:
 
 /// Minimizes a Python script that shows a bug.
 ///
-/// Gives back the smallest script that still shows the same bug. The script itself is never changed, and nothing in its
-/// folder is written but the result.
+/// Gives back the smallest script that still shows the same bug. The script itself is never
+/// changed, and nothing in its folder is written but the result.
 #[derive(Debug, Parser)]
 #[command(
     name = "minrepro",
@@ -103,16 +103,18 @@ pub enum Verb {
     Check(CheckArgs),
     /// Takes a GitHub issue to a minimized repro, a report and a comment.
     ///
-    /// Fetches the issue by `gh`, finds its repro and its error, judges whether it is to be reproduced, reviews the script
-    /// before it is run, runs it, finds out when it was fixed or minimizes it, and drafts the comment. Nothing is written
-    /// to the issue that was not shown before, word for word, and agreed to: PyTorch's policy on AI asks that a person has
-    /// read what is posted. Every question can be answered in advance by the flag that it names.
+    /// Fetches the issue by `gh`, finds its repro and its error, judges whether it is to be
+    /// reproduced, reviews the script before it is run, runs it, finds out when it was fixed or
+    /// minimizes it, and drafts the comment. Nothing is written to the issue that was not shown
+    /// before, word for word, and agreed to: PyTorch's policy on AI asks that a person has read
+    /// what is posted. Every question can be answered in advance by the flag that it names.
     #[command(after_long_help = SCRUB_EXAMPLES)]
     Scrub(Box<ScrubArgs>),
     /// Finds the version in which a bug came or went.
     #[command(after_long_help = BISECT_EXAMPLES)]
     Bisect(BisectArgs),
-    /// Shows what a script would do that a stranger's script should not; runs nothing. Ends with 6 where it finds something.
+    /// Shows what a script would do that a stranger's script should not; runs nothing. Ends with 6
+    /// where it finds something.
     Review(ReviewArgs),
     /// Lists the reduction passes, or explains one.
     Passes(PassesArgs),
@@ -151,14 +153,16 @@ pub enum ColorWhen {
 /// What a run needs.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
-    /// The sign of the bug; see below. Without it and --test it is derived from the script's own failure.
+    /// The sign of the bug; see below. Without it and --test it is derived from the script's own
+    /// failure.
     #[arg(short, long, value_name = "SIG", conflicts_with = "test")]
     pub signature: Vec<String>,
-    /// What the bug must not show under: `NAME=VALUE` for a variable, or else a command that runs the candidate, which is
-    /// its last argument: `--control "python3.12 -O"`.
+    /// What the bug must not show under: `NAME=VALUE` for a variable, or else a command that runs
+    /// the candidate, which is its last argument: `--control "python3.12 -O"`.
     #[arg(long, value_name = "CMD-OR-ENV", conflicts_with = "test")]
     pub control: Option<String>,
-    /// The share of runs that must show a bug which does not show each time [default: a sixteenth of the script's own].
+    /// The share of runs that must show a bug which does not show each time [default: a sixteenth
+    /// of the script's own].
     #[arg(long, value_name = "RATE", value_parser = share)]
     pub min_rate: Option<f64>,
     /// Refuses the same words from elsewhere in a library, which are only told otherwise.
@@ -166,24 +170,26 @@ pub struct RunArgs {
     pub strict: bool,
     /// A test that exits with 0 while the candidate is still interesting.
     ///
-    /// Runs in the scratch folder that holds the candidate under the script's own name; the candidate's path is its last
-    /// argument.
+    /// Runs in the scratch folder that holds the candidate under the script's own name; the
+    /// candidate's path is its last argument.
     #[arg(long, value_name = "CMD")]
     pub test: Option<String>,
     /// The interpreter [default: that of the active virtual or conda environment, else python3].
     #[arg(short, long, value_name = "PYTHON")]
     pub python: Option<PathBuf>,
-    /// Seconds for each run [default: four times the slowest run of the script itself, 10 at least, 60 at most]. What does
-    /// nothing but wait is ended after twice the slowest run, 1 at least.
+    /// Seconds for each run [default: four times the slowest run of the script itself, 10 at least,
+    /// 60 at most]. What does nothing but wait is ended after twice the slowest run, 1 at least.
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
-    /// Memory for each run and all its processes, 4G say [default: 16G, or three quarters of what the machine has].
+    /// Memory for each run and all its processes, 4G say [default: 16G, or three quarters of what
+    /// the machine has].
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
     /// Sets a variable for each run.
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     pub env: Vec<(String, String)>,
-    /// Whether runs are kept from writing outside their scratch folders, from the network and from other processes.
+    /// Whether runs are kept from writing outside their scratch folders, from the network and from
+    /// other processes.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub sandbox: SandboxWhen,
     /// Whether candidates are forked from an interpreter that has imported what the script imports.
@@ -245,7 +251,8 @@ pub struct ReduceArgs {
     /// Writes a report: FILE.html, FILE.md or FILE.json.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Writes the result as a unittest that fails by the bug, in PyTorch's form where the script uses PyTorch.
+    /// Writes the result as a unittest that fails by the bug, in PyTorch's form where the script
+    /// uses PyTorch.
     ///
     /// It is run before it is written, and says where it belongs by the component that has the bug.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["test", "args"])]
@@ -308,10 +315,12 @@ pub struct ProbeArgs {
     /// Seconds for each run of the script as it is [default: 120].
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
-    /// Memory for each run and all its processes [default: 16G, or three quarters of what the machine has].
+    /// Memory for each run and all its processes [default: 16G, or three quarters of what the
+    /// machine has].
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
-    /// Whether runs are kept from writing outside their scratch folders, from the network and from other processes.
+    /// Whether runs are kept from writing outside their scratch folders, from the network and from
+    /// other processes.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub sandbox: SandboxWhen,
     /// Runs at a time [default: the number of cores].
@@ -322,7 +331,8 @@ pub struct ProbeArgs {
 /// Versions to look for a bug in.
 #[derive(Clone, Debug, Args)]
 pub struct VersionArgs {
-    /// A version and the interpreter that has it [default: the conda environments named pytorch-VERSION].
+    /// A version and the interpreter that has it [default: the conda environments named
+    /// pytorch-VERSION].
     #[arg(long, value_name = "VERSION=PYTHON", value_parser = environment)]
     pub env: Vec<(String, PathBuf)>,
     /// Versions of PyTorch in environments of uv.
@@ -331,7 +341,8 @@ pub struct VersionArgs {
     /// Lets uv install those that are missing.
     #[arg(long, requires = "versions")]
     pub install: bool,
-    /// A checkout of PyTorch: its history is searched for the change, its tests for those that wait for it.
+    /// A checkout of PyTorch: its history is searched for the change, its tests for those that wait
+    /// for it.
     #[arg(long, value_name = "FOLDER")]
     pub pytorch: Option<PathBuf>,
 }
@@ -341,9 +352,14 @@ pub struct VersionArgs {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct ScrubArgs {
     /// The issue, by its number or its address.
-    #[arg(value_name = "NUMBER", required_unless_present = "from", conflicts_with = "from")]
+    #[arg(
+        value_name = "NUMBER",
+        required_unless_present = "from",
+        conflicts_with = "from"
+    )]
     pub issue: Option<Named>,
-    /// An issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it (FILE.json), or a script; the network is not used.
+    /// An issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it (FILE.json), or a script; the
+    /// network is not used.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// The repository [default: that of the address, else pytorch/pytorch].
@@ -355,7 +371,8 @@ pub struct ScrubArgs {
     /// Only shows what would be written to the issue.
     #[arg(long, conflicts_with = "post")]
     pub dry_run: bool,
-    /// Agrees in advance to what will be written: for scrubs that nobody watches. You answer for what is posted.
+    /// Agrees in advance to what will be written: for scrubs that nobody watches. You answer for
+    /// what is posted.
     #[arg(long)]
     pub post: bool,
     /// Prints the whole report as JSON, the plan in it; asks nothing.
@@ -404,14 +421,30 @@ impl std::str::FromStr for Named {
         let path = text.strip_prefix("https://").unwrap_or(text);
         if let Some(path) = path.strip_prefix("github.com/") {
             // What follows the number names a comment.
-            let path = path.split(['#', '?']).next().unwrap_or_default().trim_end_matches('/');
+            let path = path
+                .split(['#', '?'])
+                .next()
+                .unwrap_or_default()
+                .trim_end_matches('/');
             let (repo, digits) = path.split_once("/issues/").ok_or_else(unknown)?;
-            return Ok(Self { repo: Some(repo.parse()?), number: number(digits)? });
+            return Ok(Self {
+                repo: Some(repo.parse()?),
+                number: number(digits)?,
+            });
         }
         match text.split_once('#') {
-            Some(("", digits)) => Ok(Self { repo: None, number: number(digits)? }),
-            Some((repo, digits)) => Ok(Self { repo: Some(repo.parse()?), number: number(digits)? }),
-            None => Ok(Self { repo: None, number: number(text)? }),
+            Some(("", digits)) => Ok(Self {
+                repo: None,
+                number: number(digits)?,
+            }),
+            Some((repo, digits)) => Ok(Self {
+                repo: Some(repo.parse()?),
+                number: number(digits)?,
+            }),
+            None => Ok(Self {
+                repo: None,
+                number: number(text)?,
+            }),
         }
     }
 }
@@ -490,20 +523,20 @@ pub struct BenchArgs {
     pub folders: Vec<PathBuf>,
     /// An interpreter for the cases that it fits; may be given several times.
     ///
-    /// A case gets the newest that fits its range and has its packages. Without this option they are looked for on the
-    /// search path, with pyenv, and, for a case that needs the package NAME at VERSION, in `minrepro/NAME-VERSION` in the
-    /// user's cache folder.
+    /// A case gets the newest that fits its range and has its packages. Without this option they
+    /// are looked for on the search path, with pyenv, and, for a case that needs the package NAME
+    /// at VERSION, in `minrepro/NAME-VERSION` in the user's cache folder.
     #[arg(short, long, value_name = "PYTHON")]
     pub python: Vec<PathBuf>,
-    /// Only checks that `repro.py` and `ideal.py` show the case's signature, and that `ideal.py` does on the rung that the
-    /// case names but not on the next weaker one; reduces nothing.
+    /// Only checks that `repro.py` and `ideal.py` show the case's signature, and that `ideal.py`
+    /// does on the rung that the case names but not on the next weaker one; reduces nothing.
     #[arg(long, conflicts_with_all = ["json", "keep"])]
     pub check: bool,
     /// How often `--check` runs `repro.py` and `ideal.py`.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "check", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub runs: u8,
-    /// Only times `repro.py` and `ideal.py`, in a fresh interpreter and forked from one that has imported what they import;
-    /// reduces nothing.
+    /// Only times `repro.py` and `ideal.py`, in a fresh interpreter and forked from one that has
+    /// imported what they import; reduces nothing.
     #[arg(long, conflicts_with_all = ["check", "keep", "runner", "jobs"])]
     pub speed: bool,
     /// Also tries what of each result is necessary, and repeats each run that shows a need.
@@ -536,12 +569,22 @@ fn duration(text: &str) -> Result<Duration, String> {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
         Err(_) => humantime::parse_duration(text).map_err(|error| error.to_string()),
     };
-    parsed.and_then(|it| if it.is_zero() { Err("it must be more than nothing".to_owned()) } else { Ok(it) })
+    parsed.and_then(|it| {
+        if it.is_zero() {
+            Err("it must be more than nothing".to_owned())
+        } else {
+            Ok(it)
+        }
+    })
 }
 
 fn size(text: &str) -> Result<u64, String> {
     let size = text.parse::<bytesize::ByteSize>()?.as_u64();
-    if size < 1 << 20 { Err("less than 1M is too little for any interpreter".to_owned()) } else { Ok(size) }
+    if size < 1 << 20 {
+        Err("less than 1M is too little for any interpreter".to_owned())
+    } else {
+        Ok(size)
+    }
 }
 
 fn environment(text: &str) -> Result<(String, PathBuf), String> {
@@ -590,7 +633,8 @@ mod tests {
 
     #[test]
     fn a_script_may_be_named_like_a_verb_if_its_path_says_so() {
-        let cli = Cli::try_parse_from(["minrepro", "./check", "--signature", "E", "--", "-q"]).unwrap();
+        let cli =
+            Cli::try_parse_from(["minrepro", "./check", "--signature", "E", "--", "-q"]).unwrap();
         assert!(cli.verb.is_none());
         assert_eq!(cli.reduce.script, Some("./check".into()));
         assert_eq!(cli.reduce.run.args, ["-q"]);

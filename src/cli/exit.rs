@@ -66,7 +66,12 @@ pub struct Failure {
 impl Failure {
     /// A failure.
     pub fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
-        Self { exit, error: error.into(), details: Vec::new(), hint: None }
+        Self {
+            exit,
+            error: error.into(),
+            details: Vec::new(),
+            hint: None,
+        }
     }
 
     /// The same with a hint.
@@ -85,25 +90,30 @@ impl Failure {
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         let (exit, hint) = match &error {
-            RunError::PythonNotFound(_) => {
-                (Exit::Environment, Some("name an interpreter by `--python PATH`"))
-            }
-            RunError::PythonBroken { .. } | RunError::PythonTooOld { .. } => {
-                (Exit::Environment, Some("name another interpreter by `--python PATH`"))
-            }
+            RunError::PythonNotFound(_) => (
+                Exit::Environment,
+                Some("name an interpreter by `--python PATH`"),
+            ),
+            RunError::PythonBroken { .. } | RunError::PythonTooOld { .. } => (
+                Exit::Environment,
+                Some("name another interpreter by `--python PATH`"),
+            ),
             RunError::NotStarted { .. } => (
                 Exit::Environment,
                 Some("is it there, and may it be executed? A shell script needs a `#!` line"),
             ),
             RunError::NoSandbox(_) => (
                 Exit::Environment,
-                Some("`--sandbox auto` confines runs as far as this system allows and says how far"),
+                Some(
+                    "`--sandbox auto` confines runs as far as this system allows and says how far",
+                ),
             ),
             RunError::Interrupted(signal) => (Exit::Interrupted(*signal), None),
             RunError::Deadline => (Exit::Stopped, Some("give more by `--max-time TIME`")),
-            error if error.is_disk_full() => {
-                (Exit::Environment, Some("the disk is full: make room, or name another folder by `TMPDIR`"))
-            }
+            error if error.is_disk_full() => (
+                Exit::Environment,
+                Some("the disk is full: make room, or name another folder by `TMPDIR`"),
+            ),
             RunError::Scratch { .. } => (
                 Exit::Environment,
                 Some("scratch folders are made below `TMPDIR`; name one that can be written"),

@@ -1,4 +1,5 @@
-//! The command line: arguments as typed, what they mean, how the program speaks and how it ends. Runs nothing.
+//! The command line: arguments as typed, what they mean, how the program speaks and how it ends.
+//! Runs nothing.
 
 mod args;
 mod exit;
@@ -6,9 +7,9 @@ mod printer;
 mod typo;
 
 pub use args::{
-    Assume, BenchArgs, BisectArgs, CheckArgs, Cli, ColorWhen, CompletionsArgs, Format, Globals, PassesArgs,
-    PassesVerb, ProbeArgs, ReduceArgs, ReviewArgs, RunArgs, RunnerKind, SandboxWhen, ScrubArgs, Verb,
-    VersionArgs,
+    Assume, BenchArgs, BisectArgs, CheckArgs, Cli, ColorWhen, CompletionsArgs, Format, Globals,
+    PassesArgs, PassesVerb, ProbeArgs, ReduceArgs, ReviewArgs, RunArgs, RunnerKind, SandboxWhen,
+    ScrubArgs, Verb, VersionArgs,
 };
 pub use exit::{Exit, Failure};
 pub use printer::Printer;

@@ -1,5 +1,5 @@
-//! The one voice of the program: knows quiet, verbose and colour. Data goes to standard output, all else to standard
-//! error.
+//! The one voice of the program: knows quiet, verbose and colour. Data goes to standard output, all
+//! else to standard error.
 
 use std::io::Write;
 
@@ -31,7 +31,10 @@ impl Printer {
             ColorWhen::Never => anstream::ColorChoice::Never,
         };
         choice.write_global();
-        Self { quiet: globals.quiet, verbose: globals.verbose }
+        Self {
+            quiet: globals.quiet,
+            verbose: globals.verbose,
+        }
     }
 
     /// Whether only errors are wanted.

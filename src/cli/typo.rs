@@ -1,4 +1,5 @@
-//! A mistyped command looks like a script that is not there. Says which command may be meant; called where either fails.
+//! A mistyped command looks like a script that is not there. Says which command may be meant;
+//! called where either fails.
 
 use std::path::Path;
 
@@ -16,7 +17,10 @@ pub fn advised(mut error: clap::Error) -> clap::Error {
         && let Some(name) = command_like(&word)
     {
         let tip = format!("there is a command `{name}`");
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![tip.into()]),
+        );
     }
     error
 }
@@ -26,7 +30,9 @@ pub fn command_like(word: &str) -> Option<String> {
     let command = Cli::command();
     let mut names = command.get_subcommands().map(clap::Command::get_name);
     // The command itself is none that is meant.
-    names.find(|name| strsim::osa_distance(name, word) == 1).map(str::to_owned)
+    names
+        .find(|name| strsim::osa_distance(name, word) == 1)
+        .map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! `minrepro bench FOLDER...`: minimizes every case of a corpus and holds the results against what an expert wrote.
+//! `minrepro bench FOLDER...`: minimizes every case of a corpus and holds the results against what
+//! an expert wrote.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -49,7 +50,8 @@ struct Row {
     /// The weakest rung that shows the bug, as the case says.
     rung: Option<Rung>,
     confirmed: bool,
-    /// Conditions that were tried, those needed, and those that seemed to be until that was repeated.
+    /// Conditions that were tried, those needed, and those that seemed to be until that was
+    /// repeated.
     conditions: [usize; 3],
     /// What falls short; empty if nothing does.
     faults: Vec<String>,
@@ -58,7 +60,8 @@ struct Row {
 pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure> {
     let folders = cases(&args.folders)?;
     let interpreters = Interpreters::new(&args.python)?;
-    let (mut rows, mut faults, mut held, mut short, mut skipped) = (Vec::new(), Vec::new(), 0, 0, 0);
+    let (mut rows, mut faults, mut held, mut short, mut skipped) =
+        (Vec::new(), Vec::new(), 0, 0, 0);
     let mut speeds = Vec::new();
     if args.speed {
         printer.data(&Speed::header());
@@ -68,7 +71,11 @@ pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure>
     for folder in folders {
         let case = Case::read(&folder)?;
         let Some(python) = interpreters.fitting(&case)? else {
-            printer.warning(&format!("SKIPPED {}: no interpreter here is {}", case.name, case.needs()));
+            printer.warning(&format!(
+                "SKIPPED {}: no interpreter here is {}",
+                case.name,
+                case.needs()
+            ));
             skipped += 1;
             continue;
         };
@@ -78,8 +85,14 @@ pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure>
         } else if args.speed {
             let mut found = Vec::new();
             for script in [case.script.clone(), case.script.with_file_name("ideal.py")] {
-                let speed =
-                    speed(&case.name, &script, &RunArgs { jobs: Some(1), ..run_args(&case, &python, args) })?;
+                let speed = speed(
+                    &case.name,
+                    &script,
+                    &RunArgs {
+                        jobs: Some(1),
+                        ..run_args(&case, &python, args)
+                    },
+                )?;
                 printer.data(&speed.line());
                 found.extend(speed.faults.clone());
                 speeds.push(speed);
@@ -92,20 +105,33 @@ pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure>
             row.faults
         };
         short += usize::from(!found.is_empty());
-        faults.extend(found.into_iter().map(|fault| format!("{}: {fault}", case.name)));
+        faults.extend(
+            found
+                .into_iter()
+                .map(|fault| format!("{}: {fault}", case.name)),
+        );
     }
     if held == 0 {
-        return Err(Failure::new(Exit::Environment, anyhow!("no case could be run")));
+        return Err(Failure::new(
+            Exit::Environment,
+            anyhow!("no case could be run"),
+        ));
     }
     if !rows.is_empty() {
         printer.data(&footer(&rows));
     }
     if skipped > 0 {
-        printer.warning(&format!("{skipped} of {} cases were SKIPPED", held + skipped));
+        printer.warning(&format!(
+            "{skipped} of {} cases were SKIPPED",
+            held + skipped
+        ));
     }
     if let Some(path) = &args.json {
-        let text =
-            if args.speed { serde_json::to_vec_pretty(&speeds) } else { serde_json::to_vec_pretty(&rows) };
+        let text = if args.speed {
+            serde_json::to_vec_pretty(&speeds)
+        } else {
+            serde_json::to_vec_pretty(&rows)
+        };
         let text = text.unwrap_or_default();
         write_atomically(path, &text)
             .with_context(|| format!("could not write `{}`", path.display()))
@@ -114,7 +140,10 @@ pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure>
     if faults.is_empty() {
         return Ok(Exit::Reduced);
     }
-    let mut failure = Failure::new(Exit::NotReproduced, anyhow!("{short} of the cases fall short"));
+    let mut failure = Failure::new(
+        Exit::NotReproduced,
+        anyhow!("{short} of the cases fall short"),
+    );
     failure.details = faults;
     Err(failure)
 }
@@ -159,7 +188,13 @@ fn check(
     let faults = match found {
         Ok(baseline) => {
             let timeout = session.timeout(baseline.wall);
-            ideal_faults(case, &session, &Measure::Signature(baseline.signature), timeout, runs)?
+            ideal_faults(
+                case,
+                &session,
+                &Measure::Signature(baseline.signature),
+                timeout,
+                runs,
+            )?
         }
         Err(error) => {
             let failure = session.not_reproduced(error, first.as_ref());
@@ -173,13 +208,17 @@ fn check(
         case.name,
         python.description,
         started.elapsed().as_secs_f64(),
-        if faults.is_empty() { "both show it" } else { "FALLS SHORT" }
+        if faults.is_empty() {
+            "both show it"
+        } else {
+            "FALLS SHORT"
+        }
     ));
     Ok(faults)
 }
 
-/// What is wrong with an ideal: whether it shows the bug as it is and on its rung, and does not on the next weaker one. All
-/// that is run at once.
+/// What is wrong with an ideal: whether it shows the bug as it is and on its rung, and does not on
+/// the next weaker one. All that is run at once.
 fn ideal_faults(
     case: &Case,
     session: &Session,
@@ -189,21 +228,40 @@ fn ideal_faults(
 ) -> Result<Vec<String>, Failure> {
     let ideal = encoded(&case.ideal).map_err(|error| Failure::new(Exit::Usage, error))?;
     let rungs: Vec<(Rung, bool)> = case.expected.rung.map_or_else(Vec::new, |rung| {
-        std::iter::once((rung, true)).chain(rung.weaker().map(|weaker| (weaker, false))).collect()
+        std::iter::once((rung, true))
+            .chain(rung.weaker().map(|weaker| (weaker, false)))
+            .collect()
     });
     let mut jobs = vec![Job::new(ideal.into(), timeout); times];
-    let lowered = rungs.iter().map(|(rung, _)| rung.lowered(case.ideal.text()));
+    let lowered = rungs
+        .iter()
+        .map(|(rung, _)| rung.lowered(case.ideal.text()));
     jobs.extend(lowered.map(|text| Job::new(text.into_bytes().into(), timeout)));
     let outcomes = session.runner.run_all(&jobs, &mut |_, _| {})?;
-    let shows: Vec<bool> = outcomes.iter().map(|outcome| measure.judge(outcome, timeout).is_same()).collect();
+    let shows: Vec<bool> = outcomes
+        .iter()
+        .map(|outcome| measure.judge(outcome, timeout).is_same())
+        .collect();
     let (as_it_is, lowered) = shows.split_at(times);
     let same = as_it_is.iter().filter(|&&shows| shows).count();
-    let enough = case.expected.min_rate.is_some_and(|least| same as f64 >= least * times as f64);
-    let mut faults: Vec<String> = ideal_fault(Confirmed { same, of: times, enough }).into_iter().collect();
+    let enough = case
+        .expected
+        .min_rate
+        .is_some_and(|least| same as f64 >= least * times as f64);
+    let mut faults: Vec<String> = ideal_fault(Confirmed {
+        same,
+        of: times,
+        enough,
+    })
+    .into_iter()
+    .collect();
     for (&shows, (rung, expected)) in lowered.iter().zip(rungs) {
         if shows != expected {
             let verb = if shows { "shows" } else { "does not show" };
-            faults.push(format!("`ideal.py` {verb} the signature on rung {}", rung.name()));
+            faults.push(format!(
+                "`ideal.py` {verb} the signature on rung {}",
+                rung.name()
+            ));
         }
     }
     Ok(faults)
@@ -212,20 +270,45 @@ fn ideal_faults(
 /// What is wrong with an ideal that does not show the bug each time.
 fn ideal_fault(confirmed: Confirmed) -> Option<String> {
     let Confirmed { same, of, .. } = confirmed;
-    (!confirmed.is_certain()).then(|| format!("`ideal.py` shows the signature in {same} of {of} runs"))
+    (!confirmed.is_certain())
+        .then(|| format!("`ideal.py` shows the signature in {same} of {of} runs"))
 }
 
-fn run(case: &Case, python: &Interpreter, args: &BenchArgs, printer: Printer) -> Result<Row, Failure> {
-    let Case { name, expected, ideal, .. } = case;
+fn run(
+    case: &Case,
+    python: &Interpreter,
+    args: &BenchArgs,
+    printer: Printer,
+) -> Result<Row, Failure> {
+    let Case {
+        name,
+        expected,
+        ideal,
+        ..
+    } = case;
     let (session, program) = Session::start(&case.script, &run_args(case, python, args))?;
     let progress = Progress::silent(printer);
     let minimized = {
-        let effort = Effort { max_runs: None, ablates: args.ablation };
-        minimize(&session, program, PASSES, &mut Journal::in_memory(), effort, &Output::Stdout, &progress)?
+        let effort = Effort {
+            max_runs: None,
+            ablates: args.ablation,
+        };
+        minimize(
+            &session,
+            program,
+            PASSES,
+            &mut Journal::in_memory(),
+            effort,
+            &Output::Stdout,
+            &progress,
+        )?
     };
     let reduction = &minimized.reduction;
     if let Stop::Halted(crate::engine::Halt::Interrupted(signal)) = reduction.stop {
-        return Err(Failure::new(Exit::Interrupted(signal), anyhow!("interrupted")));
+        return Err(Failure::new(
+            Exit::Interrupted(signal),
+            anyhow!("interrupted"),
+        ));
     }
     if let Some(keep) = &args.keep {
         let written = std::fs::create_dir_all(keep).and_then(|()| {
@@ -238,22 +321,48 @@ fn run(case: &Case, python: &Interpreter, args: &BenchArgs, printer: Printer) ->
             .with_context(|| format!("could not keep the result in `{}`", keep.display()))
             .map_err(|error| Failure::new(Exit::Environment, error))?;
     }
-    let (before, after, best) =
-        (minimized.before.size().tokens, reduction.program.size().tokens, ideal.size().tokens);
-    let at_100 =
-        reduction.commits.iter().take_while(|commit| commit.run <= 100).last().map_or(before, |it| it.tokens);
+    let (before, after, best) = (
+        minimized.before.size().tokens,
+        reduction.program.size().tokens,
+        ideal.size().tokens,
+    );
+    let at_100 = reduction
+        .commits
+        .iter()
+        .take_while(|commit| commit.run <= 100)
+        .last()
+        .map_or(before, |it| it.tokens);
     let last = reduction.commits.last().map_or(0, |commit| commit.run);
     let runs = reduction.tally.runs;
     let over = |tokens: u32| f64::from(tokens) / f64::from(best.max(1));
     let timeout = session.timeout(Duration::ZERO);
-    let mut faults: Vec<String> =
-        ideal_fault(session.confirm(ideal, &minimized.measure, timeout, minimized.steadiness.as_ref(), 0)?.0)
-            .into_iter()
-            .collect();
+    let mut faults: Vec<String> = ideal_fault(
+        session
+            .confirm(
+                ideal,
+                &minimized.measure,
+                timeout,
+                minimized.steadiness.as_ref(),
+                0,
+            )?
+            .0,
+    )
+    .into_iter()
+    .collect();
     let text = reduction.program.text();
-    faults.extend(expected.keep.iter().filter(|it| !text.contains(*it)).map(|it| format!("`{it}` is gone")));
     faults.extend(
-        expected.gone.iter().filter(|it| text.contains(*it)).map(|it| format!("`{it}` is still there")),
+        expected
+            .keep
+            .iter()
+            .filter(|it| !text.contains(*it))
+            .map(|it| format!("`{it}` is gone")),
+    );
+    faults.extend(
+        expected
+            .gone
+            .iter()
+            .filter(|it| text.contains(*it))
+            .map(|it| format!("`{it}` is still there")),
     );
     if after > expected.max_tokens {
         faults.push(format!("{after} tokens, {} at most", expected.max_tokens));
@@ -285,7 +394,12 @@ fn run(case: &Case, python: &Interpreter, args: &BenchArgs, printer: Printer) ->
         confirmed: minimized.confirmed.is_certain(),
         conditions: [
             minimized.ablation.tried.len(),
-            minimized.ablation.tried.iter().filter(|it| it.is_needed()).count(),
+            minimized
+                .ablation
+                .tried
+                .iter()
+                .filter(|it| it.is_needed())
+                .count(),
             minimized.ablation.taken_back,
         ],
         faults,
@@ -326,10 +440,18 @@ fn line(row: &Row) -> String {
         100.0 * row.tail,
         row.seconds,
         row.cold,
-        row.warm.map_or_else(String::new, |warm| format!("{warm:.3}")),
-        row.warm.map_or_else(String::new, |warm| format!("{:.1}", row.cold / warm.max(1e-6))),
+        row.warm
+            .map_or_else(String::new, |warm| format!("{warm:.3}")),
+        row.warm.map_or_else(String::new, |warm| format!(
+            "{:.1}",
+            row.cold / warm.max(1e-6)
+        )),
         if row.confirmed { "yes" } else { "NO" },
-        if row.faults.is_empty() { "" } else { "  FALLS SHORT" },
+        if row.faults.is_empty() {
+            ""
+        } else {
+            "  FALLS SHORT"
+        },
     )
 }
 

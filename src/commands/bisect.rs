@@ -1,4 +1,5 @@
-//! `minrepro bisect SCRIPT --signature SIG`: between which versions a bug came or went, and by which change.
+//! `minrepro bisect SCRIPT --signature SIG`: between which versions a bug came or went, and by
+//! which change.
 
 use std::time::Duration;
 
@@ -21,13 +22,18 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
     let (_, program) = script::read(&args.script)?;
     let typed = &args.probe.signature;
     if typed.is_empty() {
-        return Err(Failure::usage("the sign of the bug is missing")
-            .hint("give it by `--signature`; `minrepro check SCRIPT` derives one where the bug shows"));
+        return Err(Failure::usage("the sign of the bug is missing").hint(
+            "give it by `--signature`; `minrepro check SCRIPT` derives one where the bug shows",
+        ));
     }
-    let specs = typed.iter().map(|it| Spec::parse(it)).collect::<Result<Vec<_>, _>>().map_err(|error| {
-        let hint = error.hint;
-        Failure::new(Exit::Usage, error).hint(hint)
-    })?;
+    let specs = typed
+        .iter()
+        .map(|it| Spec::parse(it))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| {
+            let hint = error.hint;
+            Failure::new(Exit::Usage, error).hint(hint)
+        })?;
     let tools = scrub::tools(printer)?;
     let found = environments(&scrub::environments(&args.versions), &tools, printer)?;
     if found.len() < 2 {
@@ -40,14 +46,20 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
             0 => "there is no version".to_owned(),
             _ => format!("there is only version {}", found[0].version),
         };
-        return Err(Failure::new(Exit::Environment, anyhow::anyhow!("{there_are} to look at; it takes two"))
-            .hint(hint));
+        return Err(Failure::new(
+            Exit::Environment,
+            anyhow::anyhow!("{there_are} to look at; it takes two"),
+        )
+        .hint(hint));
     }
     let mut run = scrub::run_args(&args.probe);
     if run.python.is_none() {
         // No probe is made by the user's own interpreter, which may be none that will do.
-        run.python =
-            found.iter().map(|it| &it.python).find(|it| Interpreter::find(Some(it)).is_ok()).cloned();
+        run.python = found
+            .iter()
+            .map(|it| &it.python)
+            .find(|it| Interpreter::find(Some(it)).is_ok())
+            .cloned();
     }
     let bench = Bench::new(run, printer)?;
     let question = Question {
@@ -59,9 +71,11 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
     };
     let answer = search(&question, &found, &bench, printer)?;
     let mut history = History::default();
-    if let (Some((before, after)), Some(checkout), Some(what)) =
-        (&answer.change, &args.versions.pytorch, typed.iter().find_map(|it| parse_log(it)))
-    {
+    if let (Some((before, after)), Some(checkout), Some(what)) = (
+        &answer.change,
+        &args.versions.pytorch,
+        typed.iter().find_map(|it| parse_log(it)),
+    ) {
         history = change::candidates(checkout, (before, after), args.issue, &what, &tools)?;
     }
     let History { changes, gaps } = history;
@@ -74,14 +88,22 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
     } else {
         printer.data(&format!("{}\n", answer.describe()));
         for it in &changes {
-            printer.data(&format!("perhaps {} {} ({})\n", it.commit, it.subject, it.reasons.join("; ")));
+            printer.data(&format!(
+                "perhaps {} {} ({})\n",
+                it.commit,
+                it.subject,
+                it.reasons.join("; ")
+            ));
         }
     }
     Ok(exit(&answer))
 }
 
 fn exit(answer: &Answer) -> Exit {
-    let told = answer.versions.iter().any(|(_, it)| matches!(it, Some(Probe::Shows(_) | Probe::Gone(_))));
+    let told = answer
+        .versions
+        .iter()
+        .any(|(_, it)| matches!(it, Some(Probe::Shows(_) | Probe::Gone(_))));
     match (&answer.change, told) {
         (Some(_), _) => Exit::Reduced,
         (None, true) => Exit::NotReproduced,

@@ -13,12 +13,21 @@ pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure>
     let outcomes = session.baseline_runs(args.runs.into(), Start::Cold)?;
     for (number, outcome) in outcomes.iter().enumerate() {
         let seconds = outcome.wall.as_secs_f64();
-        printer.note(&format!("run {:>2}: {seconds:6.2} s  {}", number + 1, summary(outcome)));
+        printer.note(&format!(
+            "run {:>2}: {seconds:6.2} s  {}",
+            number + 1,
+            summary(outcome)
+        ));
     }
     let of = outcomes.len();
     if let Some(test) = &args.run.test {
-        let same = outcomes.iter().filter(|outcome| outcome.end == End::Exit(0)).count();
-        printer.data(&format!("test:      {test}\nshown by:  {same} of {of} runs\n"));
+        let same = outcomes
+            .iter()
+            .filter(|outcome| outcome.end == End::Exit(0))
+            .count();
+        printer.data(&format!(
+            "test:      {test}\nshown by:  {same} of {of} runs\n"
+        ));
         return Ok(exit(same, of));
     }
     match Baseline::new(&session.specs, outcomes) {
@@ -30,11 +39,21 @@ pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure>
             ));
             if session.specs.is_empty() {
                 let typed = baseline.signature.to_arguments();
-                let typed: Vec<String> = typed.iter().map(|it| format!("-s {}", quoted(it))).collect();
+                let typed: Vec<String> = typed
+                    .iter()
+                    .map(|it| format!("-s {}", quoted(it)))
+                    .collect();
                 printer.data(&format!("as typed:  {}\n", typed.join(" ")));
             }
-            if baseline.signature.parts.iter().any(|part| matches!(part, Part::RaisedAt(_))) {
-                printer.note("the message does not tell this bug from others, so the place counts, too");
+            if baseline
+                .signature
+                .parts
+                .iter()
+                .any(|part| matches!(part, Part::RaisedAt(_)))
+            {
+                printer.note(
+                    "the message does not tell this bug from others, so the place counts, too",
+                );
             }
             if baseline.signature.is_printed_alone() {
                 printer.note("the script only prints its error, and so may a candidate without it: an `assert` in the place of the `print` makes a truer result");
@@ -45,7 +64,10 @@ pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure>
             let shown = error.to_string();
             let failure = session.not_reproduced(error, None);
             if failure.exit == Exit::Unstable {
-                printer.data(&format!("shown by:  {}\n", shown.trim_start_matches("the bug shows in ")));
+                printer.data(&format!(
+                    "shown by:  {}\n",
+                    shown.trim_start_matches("the bug shows in ")
+                ));
             }
             Err(failure)
         }

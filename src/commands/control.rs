@@ -1,5 +1,6 @@
-//! Control runs. Where it is the script's own words that say how a compiled program differs from the plain one, any program
-//! can say them; so a candidate counts only if it does not say them without the compiler. Called by the session.
+//! Control runs. Where it is the script's own words that say how a compiled program differs from
+//! the plain one, any program can say them; so a candidate counts only if it does not say them
+//! without the compiler. Called by the session.
 
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ use crate::{
     runner::{Command, End, Job, Outcome, RunError, Runner, Setup, Start},
 };
 
-/// Whether candidates need control runs: the script itself tells that it failed, and does not without the compiler.
+/// Whether candidates need control runs: the script itself tells that it failed, and does not
+/// without the compiler.
 pub(super) fn is_wanted(
     runner: &Runner,
     bytes: &[u8],
@@ -28,8 +30,13 @@ pub(super) fn is_wanted(
         Some(exception) => !is_in_library(exception) || is_check(exception),
         None => matches!(outcome.end, End::Exit(_)),
     };
-    let Ok(program) = Program::read(bytes) else { return Ok(false) };
-    if !is_own || matches!(measure, Measure::Test(_)) || !matches!(uncompiled(&program), Uncompiled::As(_)) {
+    let Ok(program) = Program::read(bytes) else {
+        return Ok(false);
+    };
+    if !is_own
+        || matches!(measure, Measure::Test(_))
+        || !matches!(uncompiled(&program), Uncompiled::As(_))
+    {
         return Ok(false);
     }
     let controls = uncompiled_runs(runner, &[&program], measure, timeout, start)?;
@@ -47,7 +54,8 @@ pub(super) struct Control {
     pub(super) seconds: f64,
 }
 
-/// Runs programs without the compiler. Where it can not be left out a program has the benefit of the doubt.
+/// Runs programs without the compiler. Where it can not be left out a program has the benefit of
+/// the doubt.
 pub(super) fn uncompiled_runs(
     runner: &Runner,
     programs: &[&Program],
@@ -60,16 +68,35 @@ pub(super) fn uncompiled_runs(
     let mut places = Vec::new();
     for (place, program) in programs.iter().enumerate() {
         let plain = uncompiled(program);
-        controls.push(Control { shows: plain == Uncompiled::Itself, ..Control::default() });
-        let Uncompiled::As(text) = plain else { continue };
-        if let Some(bytes) = program.sibling(text).ok().and_then(|program| program.encode()) {
-            jobs.push(Job { start, ..Job::new(bytes.into(), timeout) });
+        controls.push(Control {
+            shows: plain == Uncompiled::Itself,
+            ..Control::default()
+        });
+        let Uncompiled::As(text) = plain else {
+            continue;
+        };
+        if let Some(bytes) = program
+            .sibling(text)
+            .ok()
+            .and_then(|program| program.encode())
+        {
+            jobs.push(Job {
+                start,
+                ..Job::new(bytes.into(), timeout)
+            });
             places.push(place);
         }
     }
-    for (place, outcome) in places.into_iter().zip(runner.run_all(&jobs, &mut |_, _| {})?) {
+    for (place, outcome) in places
+        .into_iter()
+        .zip(runner.run_all(&jobs, &mut |_, _| {})?)
+    {
         let shows = measure.judge(&outcome, timeout).is_same();
-        controls[place] = Control { shows, runs: 1, seconds: outcome.wall.as_secs_f64() };
+        controls[place] = Control {
+            shows,
+            runs: 1,
+            seconds: outcome.wall.as_secs_f64(),
+        };
     }
     Ok(controls)
 }
@@ -78,10 +105,15 @@ pub(super) fn uncompiled_runs(
 pub(super) fn setup(named: &str, setup: &Setup) -> Result<Setup, Failure> {
     let words = shlex::split(named)
         .filter(|words| !words.is_empty())
-        .ok_or_else(|| Failure::usage(format!("`{named}` is no control")).hint("are all quotes closed?"))?;
+        .ok_or_else(|| {
+            Failure::usage(format!("`{named}` is no control")).hint("are all quotes closed?")
+        })?;
     let is_variable = |word: &str| {
         let name = word.split_once('=').map_or("", |(name, _)| name);
-        !name.is_empty() && name.chars().all(|char| char.is_ascii_alphanumeric() || char == '_')
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|char| char.is_ascii_alphanumeric() || char == '_')
     };
     let variables = words.iter().take_while(|word| is_variable(word)).count();
     let mut control = setup.clone();

@@ -1,5 +1,6 @@
-//! What a corpus holds: its cases, what `case.toml` says of each, and which interpreter of this machine fits it. Called by
-//! `bench` alone; runs nothing but interpreters that it asks for their versions.
+//! What a corpus holds: its cases, what `case.toml` says of each, and which interpreter of this
+//! machine fits it. Called by `bench` alone; runs nothing but interpreters that it asks for their
+//! versions.
 
 use std::{
     collections::BTreeMap,
@@ -81,7 +82,9 @@ impl Rung {
     pub(super) fn lowered(self, script: &str) -> String {
         let prelude = include_str!("rung.py");
         let name = self.name();
-        format!("{prelude}torch.compile = functools.partial(lowered, {name:?}, torch.compile)\n\n{script}")
+        format!(
+            "{prelude}torch.compile = functools.partial(lowered, {name:?}, torch.compile)\n\n{script}"
+        )
     }
 }
 
@@ -96,7 +99,11 @@ pub(super) struct Case {
 impl Case {
     /// Reads a case.
     pub(super) fn read(folder: &Path) -> Result<Self, Failure> {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = folder
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let read = || -> anyhow::Result<(Expected, Program)> {
             let expected = toml::from_str(&std::fs::read_to_string(folder.join("case.toml"))?)?;
             let ideal = std::fs::read(folder.join("ideal.py"))
@@ -106,19 +113,31 @@ impl Case {
             Ok((expected, ideal))
         };
         let (expected, ideal) = read().map_err(|error| broken(&name, error))?;
-        Ok(Self { name, script: folder.join("repro.py"), expected, ideal })
+        Ok(Self {
+            name,
+            script: folder.join("repro.py"),
+            expected,
+            ideal,
+        })
     }
 
     /// What an interpreter must be and have, in words.
     pub(super) fn needs(&self) -> String {
-        let packages: Vec<String> =
-            self.expected.packages.iter().map(|(name, version)| format!(" with {name} {version}")).collect();
+        let packages: Vec<String> = self
+            .expected
+            .packages
+            .iter()
+            .map(|(name, version)| format!(" with {name} {version}"))
+            .collect();
         format!("Python {}{}", self.expected.python, packages.join(" and"))
     }
 }
 
 fn broken(name: &str, error: anyhow::Error) -> Failure {
-    Failure::new(Exit::Usage, error.context(format!("the case `{name}` is broken")))
+    Failure::new(
+        Exit::Usage,
+        error.context(format!("the case `{name}` is broken")),
+    )
 }
 
 /// The folders with a `case.toml`, as named, or else by name within a named folder.
@@ -140,8 +159,10 @@ pub(super) fn cases(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             .filter(|path| path.join("case.toml").is_file())
             .collect();
         if found.is_empty() {
-            return Err(Failure::usage(format!("`{}` holds no case", folder.display()))
-                .hint("a case is a folder with repro.py, case.toml and ideal.py"));
+            return Err(
+                Failure::usage(format!("`{}` holds no case", folder.display()))
+                    .hint("a case is a folder with repro.py, case.toml and ideal.py"),
+            );
         }
         found.sort();
         all.append(&mut found);
@@ -161,38 +182,59 @@ impl Interpreters {
     /// Those that were named; else those of this machine.
     pub(super) fn new(named: &[PathBuf]) -> Result<Self, Failure> {
         if named.is_empty() {
-            return Ok(Self { known: installed(), may_look: true });
+            return Ok(Self {
+                known: installed(),
+                may_look: true,
+            });
         }
-        let mut known =
-            named.iter().map(|path| Interpreter::find(Some(path))).collect::<Result<Vec<_>, _>>()?;
+        let mut known = named
+            .iter()
+            .map(|path| Interpreter::find(Some(path)))
+            .collect::<Result<Vec<_>, _>>()?;
         known.sort_by_key(|it| it.version);
-        Ok(Self { known, may_look: false })
+        Ok(Self {
+            known,
+            may_look: false,
+        })
     }
 
-    /// The newest that fits a case: its range, and the packages with their versions. One of the cache folder comes first.
+    /// The newest that fits a case: its range, and the packages with their versions. One of the
+    /// cache folder comes first.
     pub(super) fn fitting(&self, case: &Case) -> Result<Option<Interpreter>, Failure> {
-        let range = Range::parse(&case.expected.python).map_err(|error| broken(&case.name, error))?;
+        let range =
+            Range::parse(&case.expected.python).map_err(|error| broken(&case.name, error))?;
         let packages = &case.expected.packages;
-        let cached = packages.iter().filter(|_| self.may_look).filter_map(|(name, version)| {
-            let path = cache_folder()?.join(format!("{name}-{version}")).join("bin/python");
-            Interpreter::find(Some(&path)).ok()
-        });
+        let cached = packages
+            .iter()
+            .filter(|_| self.may_look)
+            .filter_map(|(name, version)| {
+                let path = cache_folder()?
+                    .join(format!("{name}-{version}"))
+                    .join("bin/python");
+                Interpreter::find(Some(&path)).ok()
+            });
         let fits = |it: &Interpreter| {
             range.holds(it.version)
-                && packages.iter().all(|(name, version)| it.package(name).as_ref() == Some(version))
+                && packages
+                    .iter()
+                    .all(|(name, version)| it.package(name).as_ref() == Some(version))
         };
         Ok(cached.chain(self.known.iter().rev().cloned()).find(fits))
     }
 }
 
-/// The interpreters of this machine, oldest first: the active one, `python3.N` on the search path, pyenv's.
+/// The interpreters of this machine, oldest first: the active one, `python3.N` on the search path,
+/// pyenv's.
 fn installed() -> Vec<Interpreter> {
     let mut names: Vec<PathBuf> = vec!["python3".into()];
     names.extend((8..=14).map(|minor| PathBuf::from(format!("python3.{minor}"))));
     let root = std::env::var_os("PYENV_ROOT").map(PathBuf::from);
     let root = root.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".pyenv")));
     if let Some(versions) = root.and_then(|root| root.join("versions").read_dir().ok()) {
-        let mut found: Vec<PathBuf> = versions.flatten().map(|it| it.path().join("bin/python")).collect();
+        let mut found: Vec<PathBuf> = versions
+            .flatten()
+            .map(|it| it.path().join("bin/python"))
+            .collect();
         found.sort();
         names.extend(found);
     }
@@ -212,10 +254,14 @@ impl Range {
     fn parse(text: &str) -> anyhow::Result<Self> {
         let mut bounds = Vec::new();
         for bound in text.split(',').map(str::trim) {
-            let digits =
-                bound.find(|char: char| char.is_ascii_digit()).context("a bound without a version")?;
+            let digits = bound
+                .find(|char: char| char.is_ascii_digit())
+                .context("a bound without a version")?;
             let (sign, version) = bound.split_at(digits);
-            let (major, minor) = version.trim().split_once('.').context("a version is MAJOR.MINOR")?;
+            let (major, minor) = version
+                .trim()
+                .split_once('.')
+                .context("a version is MAJOR.MINOR")?;
             let sign = sign.trim();
             if ![">=", "<=", "<", ">", "=="].contains(&sign) {
                 return Err(anyhow!("`{sign}` is no comparison"));
@@ -244,7 +290,12 @@ mod tests {
     fn ranges() {
         let holds = |range: &str, minor| Range::parse(range).unwrap().holds((3, minor));
         assert!(holds(">=3.8", 13) && holds(">=3.8, <3.14", 13) && holds("==3.11", 11));
-        assert!(!holds(">=3.8,<3.14", 14) && !holds("==3.11", 12) && !holds(">3.8", 8) && !holds("<=3.8", 9));
+        assert!(
+            !holds(">=3.8,<3.14", 14)
+                && !holds("==3.11", 12)
+                && !holds(">3.8", 8)
+                && !holds("<=3.8", 9)
+        );
         for text in ["3.8", ">=3", "~=3.8", "", ">=3.x"] {
             assert!(Range::parse(text).is_err(), "{text}");
         }

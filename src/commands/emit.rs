@@ -1,4 +1,5 @@
-//! Writes the result as a test (`--emit-test`), once a run has shown that it fails by the bug. Called by `reduce`.
+//! Writes the result as a test (`--emit-test`), once a run has shown that it fails by the bug.
+//! Called by `reduce`.
 
 use std::path::Path;
 
@@ -25,10 +26,17 @@ impl From<RunError> for Unwritten {
     }
 }
 
-/// Finds the form in which the result fails as a test, the one that people would write first, and writes it.
-pub(super) fn emit(session: &Session, minimized: &Minimized, path: &Path) -> Result<Emitted, Unwritten> {
+/// Finds the form in which the result fails as a test, the one that people would write first, and
+/// writes it.
+pub(super) fn emit(
+    session: &Session,
+    minimized: &Minimized,
+    path: &Path,
+) -> Result<Emitted, Unwritten> {
     let Measure::Signature(signature) = &minimized.measure else {
-        return Err(Unwritten::Because("there is no signature that it would have to fail by".to_owned()));
+        return Err(Unwritten::Because(
+            "there is no signature that it would have to fail by".to_owned(),
+        ));
     };
     if !minimized.confirmed.is_certain() {
         return Err(Unwritten::Because("the result is not confirmed".to_owned()));
@@ -36,16 +44,27 @@ pub(super) fn emit(session: &Session, minimized: &Minimized, path: &Path) -> Res
     let program = &*minimized.reduction.program;
     let environment = Cost::of(program).environment;
     let env = session.env();
-    let mut test = TestCase { program, signature, env: &env, component: None };
+    let mut test = TestCase {
+        program,
+        signature,
+        env: &env,
+        component: None,
+    };
     let times = minimized.steadiness.map_or(1, |it| it.patience());
-    let mut harness = if uses_torch(program) { Harness::Torch } else { Harness::Plain };
+    let mut harness = if uses_torch(program) {
+        Harness::Torch
+    } else {
+        Harness::Plain
+    };
     let mut last = None;
     for names in [Names::Local, Names::Global] {
         let mut runs = 0;
         while runs < times {
             let text = test.render(harness, names);
             let job = Job::new(text.into_bytes().into(), minimized.timeout);
-            let Some(outcome) = session.runner.run_all(&[job], &mut |_, _| {})?.pop() else { break };
+            let Some(outcome) = session.runner.run_all(&[job], &mut |_, _| {})?.pop() else {
+                break;
+            };
             if harness == Harness::Torch && lacks_harness(&outcome) {
                 harness = Harness::TorchOrPlain;
                 continue;
@@ -66,14 +85,21 @@ pub(super) fn emit(session: &Session, minimized: &Minimized, path: &Path) -> Res
             last = Some(outcome);
         }
     }
-    let seen = last.as_ref().map_or_else(|| "it was not run".to_owned(), summary);
-    Err(Unwritten::Because(format!("as the body of a test the result ends otherwise: {seen}")))
+    let seen = last
+        .as_ref()
+        .map_or_else(|| "it was not run".to_owned(), summary);
+    Err(Unwritten::Because(format!(
+        "as the body of a test the result ends otherwise: {seen}"
+    )))
 }
 
 /// Whether what PyTorch's tests need is not installed.
 fn lacks_harness(outcome: &Outcome) -> bool {
     outcome.exception.as_ref().is_some_and(|it| {
         it.short_class() == "ModuleNotFoundError"
-            && it.frames.iter().any(|frame| frame.file.contains("/torch/testing/_internal/"))
+            && it
+                .frames
+                .iter()
+                .any(|frame| frame.file.contains("/torch/testing/_internal/"))
     })
 }

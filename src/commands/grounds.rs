@@ -1,6 +1,7 @@
-//! Whether what the script says of itself still rests on something. Where a statement of the script tells of the bug, by an
-//! exception, a printed line or its exit status, it must go on depending on the operations that it depends on in the
-//! script as given, and its condition on the same values, or an empty claim would pass. Called by the session.
+//! Whether what the script says of itself still rests on something. Where a statement of the script
+//! tells of the bug, by an exception, a printed line or its exit status, it must go on depending on
+//! the operations that it depends on in the script as given, and its condition on the same values,
+//! or an empty claim would pass. Called by the session.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -16,7 +17,8 @@ use crate::{
     runner::{End, Job, Outcome, RunError, Runner, Start},
 };
 
-/// What the script as given rests on; none if no statement of its own tells of the bug, or it rests on nothing.
+/// What the script as given rests on; none if no statement of its own tells of the bug, or it rests
+/// on nothing.
 pub(super) fn of_script(
     runner: &Runner,
     bytes: &[u8],
@@ -28,26 +30,43 @@ pub(super) fn of_script(
     let (Some(telling), Ok(program)) = (telling(outcome, measure), Program::read(bytes)) else {
         return Ok(None);
     };
-    let job = Job { traced: true, start, ..Job::new(bytes.into(), timeout) };
+    let job = Job {
+        traced: true,
+        start,
+        ..Job::new(bytes.into(), timeout)
+    };
     let traced = runner.run_all(&[job], &mut |_, _| {})?.into_iter().next();
     let evidence: Option<Evidence> = traced
         .filter(|it| measure.judge(it, timeout).is_same())
         .and_then(|it| serde_json::from_str(it.trace.as_deref()?).ok());
     // Of several statements that may have said it, what all of them rest on.
-    let all = operations(&program, &telling, evidence.as_ref()).into_iter().reduce(|all, it| &all & &it);
-    let Some(operations) = all.filter(|it| !it.is_empty()) else { return Ok(None) };
+    let all = operations(&program, &telling, evidence.as_ref())
+        .into_iter()
+        .reduce(|all, it| &all & &it);
+    let Some(operations) = all.filter(|it| !it.is_empty()) else {
+        return Ok(None);
+    };
     let job = watching(&program, &telling, evidence.as_ref(), timeout, start);
     // What differs from run to run is no ground.
     let jobs = job.map(|job| vec![job.clone(), job]).unwrap_or_default();
     let outcomes = runner.run_all(&jobs, &mut |_, _| {})?;
-    let mut told = outcomes.iter().map(|it| Told::read(&it.stderr.text()).nearest);
-    let values = told.next().filter(|one| told.all(|other| *one == other)).unwrap_or_default();
+    let mut told = outcomes
+        .iter()
+        .map(|it| Told::read(&it.stderr.text()).nearest);
+    let values = told
+        .next()
+        .filter(|one| told.all(|other| *one == other))
+        .unwrap_or_default();
     Ok(Some(Grounds { operations, values }))
 }
 
 /// Whether what tells of the bug in a program rests on the operations that it has to.
 pub(super) fn rests_on(wanted: &Grounds, program: &Program, telling: Option<&Telling>) -> bool {
-    let rests = |it: &Telling| operations(program, it, None).iter().any(|it| wanted.operations.is_subset(it));
+    let rests = |it: &Telling| {
+        operations(program, it, None)
+            .iter()
+            .any(|it| wanted.operations.is_subset(it))
+    };
     telling.is_some_and(rests)
 }
 
@@ -63,9 +82,14 @@ pub(super) fn doubts(
     let mut jobs = Vec::new();
     let mut places = Vec::new();
     for (place, (program, telling)) in candidates.iter().enumerate() {
-        let telling = telling.as_ref().filter(|it| rests_on(wanted, program, Some(it)));
+        let telling = telling
+            .as_ref()
+            .filter(|it| rests_on(wanted, program, Some(it)));
         let is_hollow = telling.is_none() || !wanted.values.is_empty();
-        doubts.push(Doubt { verdict: is_hollow.then_some(Verdict::Hollow), ..Doubt::default() });
+        doubts.push(Doubt {
+            verdict: is_hollow.then_some(Verdict::Hollow),
+            ..Doubt::default()
+        });
         if let Some(telling) = telling.filter(|_| is_hollow)
             && let Some(job) = watching(program, telling, None, timeout, start)
         {
@@ -82,7 +106,11 @@ pub(super) fn doubts(
             found.map(|at| left.swap_remove(at)).is_some()
         });
         let verdict = (!is_kept).then_some(Verdict::Hollow);
-        doubts[place] = Doubt { verdict, seconds: outcome.wall.as_secs_f64(), runs: 1 };
+        doubts[place] = Doubt {
+            verdict,
+            seconds: outcome.wall.as_secs_f64(),
+            runs: 1,
+        };
     }
     Ok(doubts)
 }
@@ -95,14 +123,26 @@ fn watching(
     timeout: Duration,
     start: Start,
 ) -> Option<Job> {
-    let bytes = program.sibling(watched(program, telling, evidence)?).ok()?.encode()?;
-    Some(Job { start, ..Job::new(bytes.into(), timeout) })
+    let bytes = program
+        .sibling(watched(program, telling, evidence)?)
+        .ok()?
+        .encode()?;
+    Some(Job {
+        start,
+        ..Job::new(bytes.into(), timeout)
+    })
 }
 
 /// Which statements of the script tell of the bug, if it is the script that does.
 pub(super) fn telling(outcome: &Outcome, measure: &Measure) -> Option<Telling> {
-    let Measure::Signature(signature) = measure else { return None };
-    if let Some(exception) = outcome.exception.as_ref().filter(|_| !signature.is_printed_alone()) {
+    let Measure::Signature(signature) = measure else {
+        return None;
+    };
+    if let Some(exception) = outcome
+        .exception
+        .as_ref()
+        .filter(|_| !signature.is_printed_alone())
+    {
         return claim(exception).map(Telling::Raised);
     }
     let mut words = BTreeSet::new();

@@ -1,5 +1,6 @@
-//! What a run reads besides the script: the files beside it that the script names, and the files of a test command. If one
-//! changes, earlier verdicts hold no more, so their content belongs to the name of the journal. Runs and writes nothing.
+//! What a run reads besides the script: the files beside it that the script names, and the files of
+//! a test command. If one changes, earlier verdicts hold no more, so their content belongs to the
+//! name of the journal. Runs and writes nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,10 +14,11 @@ const READ_WHOLE: u64 = 8 << 20;
 /// Folders are looked at up to so many entries.
 const ENTRIES: usize = 2_000;
 
-/// A hash of all files beside the script that its text names, of those that these name in turn, and of `programs`.
+/// A hash of all files beside the script that its text names, of those that these name in turn, and
+/// of `programs`.
 ///
-/// A name counts wherever it stands as a word: `helper` for `helper.py` or a folder, `data.json` in full. Files to be
-/// written, `except`, do not count.
+/// A name counts wherever it stands as a word: `helper` for `helper.py` or a folder, `data.json` in
+/// full. Files to be written, `except`, do not count.
 pub(super) fn fingerprint(
     script: &Path,
     texts: &[&[u8]],
@@ -29,7 +31,12 @@ pub(super) fn fingerprint(
     }
     let beside = beside(script, except);
     let mut words: BTreeSet<String> = texts.iter().flat_map(|text| words(text)).collect();
-    words.extend(programs.iter().filter_map(|it| fs::read(it).ok()).flat_map(|bytes| words_of_text(&bytes)));
+    words.extend(
+        programs
+            .iter()
+            .filter_map(|it| fs::read(it).ok())
+            .flat_map(|bytes| words_of_text(&bytes)),
+    );
     let mut named: BTreeMap<&Path, Vec<u8>> = BTreeMap::new();
     loop {
         let news: Vec<&PathBuf> = beside
@@ -44,7 +51,11 @@ pub(super) fn fingerprint(
         }
         for path in news {
             if path.extension().is_some_and(|it| it == "py") {
-                words.extend(fs::read(path).map(|bytes| words_of_text(&bytes)).unwrap_or_default());
+                words.extend(
+                    fs::read(path)
+                        .map(|bytes| words_of_text(&bytes))
+                        .unwrap_or_default(),
+                );
             }
             named.insert(path, state(path));
         }
@@ -58,10 +69,24 @@ pub(super) fn fingerprint(
 
 /// The files and folders beside the script, each with the words that name it.
 fn beside(script: &Path, except: &[&Path]) -> Vec<(PathBuf, Vec<String>)> {
-    let Some(folder) = script.parent() else { return Vec::new() };
+    let Some(folder) = script.parent() else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
-    for path in fs::read_dir(folder).into_iter().flatten().flatten().take(ENTRIES).map(|it| it.path()) {
-        let Some(name) = path.file_name().and_then(|it| it.to_str()).map(str::to_owned) else { continue };
+    for path in fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .take(ENTRIES)
+        .map(|it| it.path())
+    {
+        let Some(name) = path
+            .file_name()
+            .and_then(|it| it.to_str())
+            .map(str::to_owned)
+        else {
+            continue;
+        };
         if path == script || except.contains(&path.as_path()) || name.starts_with('.') {
             continue;
         }
@@ -91,12 +116,18 @@ fn words(text: &[u8]) -> Vec<String> {
 
 /// The words of a file unless it is no text.
 fn words_of_text(bytes: &[u8]) -> Vec<String> {
-    if bytes.len() as u64 > READ_WHOLE || bytes.contains(&0) { Vec::new() } else { words(bytes) }
+    if bytes.len() as u64 > READ_WHOLE || bytes.contains(&0) {
+        Vec::new()
+    } else {
+        words(bytes)
+    }
 }
 
 /// What changes when a file's content, or a folder's files, change.
 fn state(path: &Path) -> Vec<u8> {
-    let Ok(metadata) = fs::metadata(path) else { return b"gone".to_vec() };
+    let Ok(metadata) = fs::metadata(path) else {
+        return b"gone".to_vec();
+    };
     if metadata.is_dir() {
         let mut lines = Vec::new();
         stamps(path, &mut lines);
@@ -126,7 +157,10 @@ fn stamps(folder: &Path, lines: &mut Vec<String>) {
 }
 
 fn stamp(path: &Path, metadata: &fs::Metadata) -> String {
-    let date = metadata.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+    let date = metadata
+        .modified()
+        .ok()
+        .and_then(|it| it.duration_since(UNIX_EPOCH).ok());
     format!("{} {} {date:?}\n", path.display(), metadata.len())
 }
 
@@ -139,7 +173,10 @@ mod tests {
     fn put(folder: &Path, name: &str, text: &str) {
         let path = folder.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
+        fs::File::create(path)
+            .unwrap()
+            .write_all(text.as_bytes())
+            .unwrap();
     }
 
     #[test]

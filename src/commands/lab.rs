@@ -1,4 +1,5 @@
-//! Where the flow runs and minimizes its scripts: the sessions and the reduction of the other verbs, lent to `scrub`.
+//! Where the flow runs and minimizes its scripts: the sessions and the reduction of the other
+//! verbs, lent to `scrub`.
 
 use std::{
     io::Write,
@@ -23,7 +24,11 @@ impl Bench {
     /// Finds the interpreter.
     pub(super) fn new(run: RunArgs, printer: Printer) -> Result<Self, Failure> {
         let interpreter = Interpreter::find(run.python.as_deref())?;
-        Ok(Self { run, interpreter, printer })
+        Ok(Self {
+            run,
+            interpreter,
+            printer,
+        })
     }
 
     fn trial(&self, trial: &Trial) -> Result<Vec<Outcome>, Failure> {
@@ -34,12 +39,18 @@ impl Bench {
             )
         };
         // A folder of its own: nothing lies beside the script.
-        let folder = tempfile::Builder::new().prefix("minrepro-trial-").tempdir().map_err(unwritten)?;
+        let folder = tempfile::Builder::new()
+            .prefix("minrepro-trial-")
+            .tempdir()
+            .map_err(unwritten)?;
         let script = folder.path().join("repro.py");
         std::fs::File::create(&script)
             .and_then(|mut file| file.write_all(trial.code.as_bytes()))
             .map_err(unwritten)?;
-        let python = trial.python.clone().unwrap_or_else(|| self.interpreter.path.clone());
+        let python = trial
+            .python
+            .clone()
+            .unwrap_or_else(|| self.interpreter.path.clone());
         let args = RunArgs {
             python: Some(python),
             env: self.run.env.iter().chain(&trial.env).cloned().collect(),
@@ -57,11 +68,16 @@ impl Lab for Bench {
             return vec![self.trial(trial)];
         }
         std::thread::scope(|scope| {
-            let running: Vec<_> = trials.iter().map(|trial| scope.spawn(|| self.trial(trial))).collect();
+            let running: Vec<_> = trials
+                .iter()
+                .map(|trial| scope.spawn(|| self.trial(trial)))
+                .collect();
             let ended = running.into_iter().map(std::thread::ScopedJoinHandle::join);
             ended
                 .map(|it| {
-                    it.unwrap_or_else(|_| Err(Failure::new(Exit::Bug, anyhow::anyhow!("a probe panicked"))))
+                    it.unwrap_or_else(|_| {
+                        Err(Failure::new(Exit::Bug, anyhow::anyhow!("a probe panicked")))
+                    })
                 })
                 .collect()
         })

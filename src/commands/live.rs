@@ -1,4 +1,5 @@
-//! The judge that stands between engine and runner: it runs candidates, and what speaks against them.
+//! The judge that stands between engine and runner: it runs candidates, and what speaks against
+//! them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -30,8 +31,8 @@ pub(super) struct Doubt {
     pub(super) runs: u64,
 }
 
-/// A program that was confirmed by a run in a fresh interpreter, and where in a library it failed, if that is not where the
-/// script did.
+/// A program that was confirmed by a run in a fresh interpreter, and where in a library it failed,
+/// if that is not where the script did.
 pub(super) type Fresh = (Arc<[u8]>, Option<String>);
 
 /// Judges candidates by running them.
@@ -52,23 +53,30 @@ pub(super) struct Live<'a> {
     pub(super) steadiness: Option<Steadiness>,
     /// Runs the control that the user named.
     pub(super) control: Option<&'a Runner>,
-    /// The variables that are taken away from the result, to see what is necessary; none if that is not to be found out.
+    /// The variables that are taken away from the result, to see what is necessary; none if that is
+    /// not to be found out.
     pub(super) ablated: Option<Vec<(String, String)>>,
     /// The last that was confirmed by a run in a fresh interpreter.
     pub(super) fresh: Option<Fresh>,
 }
 
 impl Live<'_> {
-    /// What keeps candidates that show the bug from counting: they show it without the compiler as well, or what they say of
-    /// themselves rests on nothing.
+    /// What keeps candidates that show the bug from counting: they show it without the compiler as
+    /// well, or what they say of themselves rests on nothing.
     fn doubts(&self, shown: &[(&Program, Option<Telling>)]) -> Result<Vec<Doubt>, RunError> {
         if let Some(runner) = self.control {
             let bytes = |it: &Program| it.encode().unwrap_or_default();
-            let jobs: Vec<Job> =
-                shown.iter().map(|(it, _)| Job::new(bytes(it).into(), self.timeout)).collect();
+            let jobs: Vec<Job> = shown
+                .iter()
+                .map(|(it, _)| Job::new(bytes(it).into(), self.timeout))
+                .collect();
             let outcomes = runner.run_all(&jobs, &mut |_, _| {})?;
             let doubt = |it: &Outcome| Doubt {
-                verdict: self.measure.judge(it, self.timeout).is_same().then_some(Verdict::Passed),
+                verdict: self
+                    .measure
+                    .judge(it, self.timeout)
+                    .is_same()
+                    .then_some(Verdict::Passed),
                 seconds: it.wall.as_secs_f64(),
                 runs: 1,
             };
@@ -80,21 +88,40 @@ impl Live<'_> {
         let mut doubts = vec![Doubt::default(); shown.len()];
         let mut open: Vec<usize> = (0..shown.len()).collect();
         if self.precise {
-            // A program that looks at its numbers without the compiler shows there as well what it does without it.
-            let found = precision::precisions(self.runner, shown, self.measure, self.timeout, self.start)?;
+            // A program that looks at its numbers without the compiler shows there as well what it
+            // does without it.
+            let found =
+                precision::precisions(self.runner, shown, self.measure, self.timeout, self.start)?;
             for (doubt, it) in doubts.iter_mut().zip(&found) {
                 let hollow = (it.is_further_off != Some(true)).then_some(Verdict::Hollow);
-                let verdict = if it.shows_plain == Some(true) { Some(Verdict::Passed) } else { hollow };
-                *doubt = Doubt { verdict, seconds: it.seconds, runs: it.runs };
+                let verdict = if it.shows_plain == Some(true) {
+                    Some(Verdict::Passed)
+                } else {
+                    hollow
+                };
+                *doubt = Doubt {
+                    verdict,
+                    seconds: it.seconds,
+                    runs: it.runs,
+                };
             }
             open.retain(|&at| found[at].shows_plain.is_none());
         }
         let programs: Vec<&Program> = open.iter().map(|&at| shown[at].0).collect();
-        let controls =
-            control::uncompiled_runs(self.runner, &programs, self.measure, self.timeout, self.start)?;
+        let controls = control::uncompiled_runs(
+            self.runner,
+            &programs,
+            self.measure,
+            self.timeout,
+            self.start,
+        )?;
         for (&at, it) in open.iter().zip(controls) {
             let doubt = &mut doubts[at];
-            doubt.verdict = if it.shows { Some(Verdict::Passed) } else { doubt.verdict.take() };
+            doubt.verdict = if it.shows {
+                Some(Verdict::Passed)
+            } else {
+                doubt.verdict.take()
+            };
             doubt.seconds += it.seconds;
             doubt.runs += it.runs;
         }
@@ -106,7 +133,11 @@ impl Live<'_> {
         if self.steadiness.is_some() {
             return;
         }
-        let conditions = self.ablated.as_ref().map(|env| conditions(program, env)).unwrap_or_default();
+        let conditions = self
+            .ablated
+            .as_ref()
+            .map(|env| conditions(program, env))
+            .unwrap_or_default();
         let others: Vec<Job> = conditions
             .into_iter()
             .filter_map(|condition| match condition.change {
@@ -115,8 +146,10 @@ impl Live<'_> {
             })
             .collect();
         let already = others.len() + usize::from(self.start == Start::Warm);
-        for job in
-            last_runs(program, Arc::clone(bytes), self.timeout, already).into_iter().take(1).chain(others)
+        for job in last_runs(program, Arc::clone(bytes), self.timeout, already)
+            .into_iter()
+            .take(1)
+            .chain(others)
         {
             self.runner.begin(job, Room::Left);
         }
@@ -124,20 +157,45 @@ impl Live<'_> {
 
     /// The run that a program is confirmed by.
     fn confirmation(&self, candidate: &Candidate) -> Job {
-        Job { start: Start::Cold, ..self.job(&candidate.bytes, Arc::default()) }
+        Job {
+            start: Start::Cold,
+            ..self.job(&candidate.bytes, Arc::default())
+        }
     }
 
     fn job(&self, bytes: &Arc<[u8]>, variables: Arc<[(String, Option<String>)]>) -> Job {
-        Job { start: self.start, idle: self.idle, variables, ..Job::new(Arc::clone(bytes), self.timeout) }
+        Job {
+            start: self.start,
+            idle: self.idle,
+            variables,
+            ..Job::new(Arc::clone(bytes), self.timeout)
+        }
     }
 }
 
 impl Judge for Live<'_> {
-    fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
-        let jobs: Vec<Job> = batch.iter().map(|it| self.job(&it.bytes, Arc::clone(&it.variables))).collect();
+    fn judge(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt> {
+        let jobs: Vec<Job> = batch
+            .iter()
+            .map(|it| self.job(&it.bytes, Arc::clone(&it.variables)))
+            .collect();
         if let Some(steadiness) = &self.steadiness {
             let found = repeated(self.runner, &jobs, self.measure, steadiness).map_err(halt)?;
-            for (index, Repeated { verdict, of, seconds, telling, .. }) in found.into_iter().enumerate() {
+            for (
+                index,
+                Repeated {
+                    verdict,
+                    of,
+                    seconds,
+                    telling,
+                    ..
+                },
+            ) in found.into_iter().enumerate()
+            {
                 let program = &batch[index].program;
                 let is_hollow = verdict.is_same()
                     && self
@@ -145,7 +203,14 @@ impl Judge for Live<'_> {
                         .as_ref()
                         .is_some_and(|it| !grounds::rests_on(it, program, telling.as_ref()));
                 let verdict = if is_hollow { Verdict::Hollow } else { verdict };
-                deliver(index, Judged { verdict, seconds, runs: of as u64 });
+                deliver(
+                    index,
+                    Judged {
+                        verdict,
+                        seconds,
+                        runs: of as u64,
+                    },
+                );
             }
             return Ok(());
         }
@@ -157,17 +222,33 @@ impl Judge for Live<'_> {
             if is_doubtful && verdict.is_same() {
                 same.push((index, seconds, grounds::telling(outcome, self.measure)));
             } else {
-                deliver(index, Judged { verdict, seconds, runs: 1 });
+                deliver(
+                    index,
+                    Judged {
+                        verdict,
+                        seconds,
+                        runs: 1,
+                    },
+                );
             }
         });
         result.map_err(halt)?;
         same.sort_by_key(|(index, ..)| *index);
-        let shown: Vec<(&Program, Option<Telling>)> =
-            same.iter().map(|(index, _, telling)| (&*batch[*index].program, telling.clone())).collect();
+        let shown: Vec<(&Program, Option<Telling>)> = same
+            .iter()
+            .map(|(index, _, telling)| (&*batch[*index].program, telling.clone()))
+            .collect();
         let doubts = self.doubts(&shown).map_err(halt)?;
         for ((index, seconds, _), doubt) in same.iter().zip(doubts) {
             let verdict = doubt.verdict.unwrap_or(Verdict::Same);
-            deliver(*index, Judged { verdict, seconds: seconds + doubt.seconds, runs: 1 + doubt.runs });
+            deliver(
+                *index,
+                Judged {
+                    verdict,
+                    seconds: seconds + doubt.seconds,
+                    runs: 1 + doubt.runs,
+                },
+            );
         }
         Ok(())
     }
@@ -191,27 +272,38 @@ impl Judge for Live<'_> {
     fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Retraction>, Halt> {
         if let Some(steadiness) = &mut self.steadiness {
             let job = [Job::new(candidate.bytes.clone(), self.timeout)];
-            let found = repeated(self.runner, &job, self.measure, &steadiness.strict()).map_err(halt)?;
-            let Some(Repeated { same, of, .. }) = found.into_iter().find(|it| !it.verdict.is_same()) else {
+            let found =
+                repeated(self.runner, &job, self.measure, &steadiness.strict()).map_err(halt)?;
+            let Some(Repeated { same, of, .. }) =
+                found.into_iter().find(|it| !it.verdict.is_same())
+            else {
                 return Ok(None);
             };
             // What was accepted by chance is not to be accepted again.
             steadiness.wrongly_accepted /= 10.0;
-            return Ok(Some(Retraction::Accepted(format!("the bug shows in only {same} of {of} runs"))));
+            return Ok(Some(Retraction::Accepted(format!(
+                "the bug shows in only {same} of {of} runs"
+            ))));
         }
         if self.start == Start::Cold {
             return Ok(None);
         }
         let job = self.confirmation(candidate);
         let outcomes = self.runner.run_all(&[job], &mut |_, _| {}).map_err(halt)?;
-        match outcomes.iter().find(|it| !self.measure.judge(it, self.timeout).is_same()) {
+        match outcomes
+            .iter()
+            .find(|it| !self.measure.judge(it, self.timeout).is_same())
+        {
             None => {
                 let elsewhere = outcomes.iter().find_map(|it| self.measure.elsewhere(it));
                 self.fresh = Some((Arc::clone(&candidate.bytes), elsewhere));
                 Ok(None)
             }
             Some(outcome) => {
-                let reason = format!("in a fresh interpreter it ends otherwise: {}", summary(outcome));
+                let reason = format!(
+                    "in a fresh interpreter it ends otherwise: {}",
+                    summary(outcome)
+                );
                 self.start = Start::Cold;
                 self.runner.go_cold(&reason);
                 Ok(Some(Retraction::All(reason)))
@@ -244,15 +336,31 @@ impl Judge for Live<'_> {
             Measure::Test(_) => Arc::default(),
         };
         let variables = Arc::clone(&candidate.variables);
-        let job = Job { traced: true, sought, idle: None, ..self.job(&candidate.bytes, variables) };
+        let job = Job {
+            traced: true,
+            sought,
+            idle: None,
+            ..self.job(&candidate.bytes, variables)
+        };
         let times = self.steadiness.map_or(1, |it| it.patience());
-        let mut outcomes = self.runner.run_all(&vec![job.clone(); times], &mut |_, _| {}).map_err(halt)?;
-        let has_died =
-            |it: &&Outcome| matches!(it.end, End::Signal(_)) && it.trace.is_none() && !it.stack.is_empty();
+        let mut outcomes = self
+            .runner
+            .run_all(&vec![job.clone(); times], &mut |_, _| {})
+            .map_err(halt)?;
+        let has_died = |it: &&Outcome| {
+            matches!(it.end, End::Signal(_)) && it.trace.is_none() && !it.stack.is_empty()
+        };
         if let Some(died) = outcomes.iter().find(has_died) {
-            let doomed = died.stack.iter().map(|it| (it.file.clone(), it.line)).collect();
+            let doomed = died
+                .stack
+                .iter()
+                .map(|it| (it.file.clone(), it.line))
+                .collect();
             let job = Job { doomed, ..job };
-            outcomes = self.runner.run_all(&vec![job; times], &mut |_, _| {}).map_err(halt)?;
+            outcomes = self
+                .runner
+                .run_all(&vec![job; times], &mut |_, _| {})
+                .map_err(halt)?;
         }
         Ok(outcomes
             .into_iter()

@@ -1,4 +1,5 @@
-//! The verbs, a file each. Each takes its arguments as typed and ends with an exit status or a failure.
+//! The verbs, a file each. Each takes its arguments as typed and ends with an exit status or a
+//! failure.
 
 mod bench;
 mod bisect;

@@ -1,5 +1,5 @@
-//! Where results go, and the refusals that come before any run: the script itself, folders, devices, places that can not
-//! be written. Runs nothing. Called by the verbs that write files.
+//! Where results go, and the refusals that come before any run: the script itself, folders,
+//! devices, places that can not be written. Runs nothing. Called by the verbs that write files.
 
 use std::{
     io,
@@ -35,8 +35,12 @@ impl Output {
                 script.with_file_name(format!("{stem}.min.py"))
             }
         };
-        target(&path, &[script], "name another file by `-o FILE`, or `-o -` for standard output")
-            .map(Self::File)
+        target(
+            &path,
+            &[script],
+            "name another file by `-o FILE`, or `-o -` for standard output",
+        )
+        .map(Self::File)
     }
 
     /// Whether it can be written, before anything is run.
@@ -79,15 +83,23 @@ impl Output {
 ///
 /// # Errors
 ///
-/// The encoding has no such character: every candidate is made of the script's own, so none gets here.
+/// The encoding has no such character: every candidate is made of the script's own, so none gets
+/// here.
 pub(super) fn encoded(program: &Program) -> io::Result<Vec<u8>> {
-    program.encode().ok_or_else(|| io::Error::other("the result does not fit the script's encoding"))
+    program
+        .encode()
+        .ok_or_else(|| io::Error::other("the result does not fit the script's encoding"))
 }
 
-/// The absolute path of a file to be written, if it is none of `others` by whatever name and may be replaced.
+/// The absolute path of a file to be written, if it is none of `others` by whatever name and may be
+/// replaced.
 pub(super) fn target(path: &Path, others: &[&Path], hint: &str) -> Result<PathBuf, Failure> {
     let refused = |why: &str| Failure::usage(format!("`{}` is {why}", path.display())).hint(hint);
-    if let Some((at, _)) = others.iter().enumerate().find(|(_, other)| same(path, other)) {
+    if let Some((at, _)) = others
+        .iter()
+        .enumerate()
+        .find(|(_, other)| same(path, other))
+    {
         return Err(refused(if at == 0 {
             "the script itself, which is never changed"
         } else {
@@ -112,7 +124,10 @@ fn same(a: &Path, b: &Path) -> bool {
         (Err(_), Err(_)) => {
             let place = |path: &Path| {
                 let path = std::path::absolute(path).ok()?;
-                Some((path.parent()?.canonicalize().ok()?, path.file_name()?.to_owned()))
+                Some((
+                    path.parent()?.canonicalize().ok()?,
+                    path.file_name()?.to_owned(),
+                ))
             };
             place(a).is_some_and(|a| Some(a) == place(b))
         }
@@ -125,12 +140,15 @@ pub(super) fn check_writable(path: &Path, hint: &str) -> Result<(), Failure> {
     let probe = temporary(path);
     // One that a kill left behind; what can not be removed shows at the next step.
     let _ = std::fs::remove_file(&probe);
-    std::fs::File::create_new(&probe).and_then(|_| std::fs::remove_file(&probe)).map_err(|error| {
-        let exit = match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Exit::Environment,
-            _ => Exit::Usage,
-        };
-        let error = anyhow::Error::new(error).context(format!("could not write `{}`", path.display()));
-        Failure::new(exit, error).hint(hint)
-    })
+    std::fs::File::create_new(&probe)
+        .and_then(|_| std::fs::remove_file(&probe))
+        .map_err(|error| {
+            let exit = match error.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Exit::Environment,
+                _ => Exit::Usage,
+            };
+            let error =
+                anyhow::Error::new(error).context(format!("could not write `{}`", path.display()));
+            Failure::new(exit, error).hint(hint)
+        })
 }

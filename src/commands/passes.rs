@@ -25,7 +25,11 @@ pub(super) fn passes(args: &PassesArgs, printer: Printer) -> Result<Exit, Failur
         }
         Some(PassesVerb::Explain { name }) => {
             let pass = find(name)?;
-            printer.data(&format!("{NAME}{}{NAME:#} ({} stage)\n\n", pass.id, pass.stage.name()));
+            printer.data(&format!(
+                "{NAME}{}{NAME:#} ({} stage)\n\n",
+                pass.id,
+                pass.stage.name()
+            ));
             for line in pass.doc.lines() {
                 let line = line.strip_prefix(' ').unwrap_or(line);
                 let line = match line.trim_end() {
@@ -61,8 +65,12 @@ fn find(name: &str) -> Result<&'static Pass, Failure> {
     registry::find(name).ok_or_else(|| {
         let similarity =
             |pass: &&&Pass| (1000.0 * similar::TextDiff::from_chars(pass.id, name).ratio()) as u32;
-        let nearest = PASSES.iter().max_by_key(similarity).map_or("", |pass| pass.id);
-        Failure::usage(format!("there is no pass `{name}`"))
-            .hint(format!("did you mean `{nearest}`? `minrepro passes` lists them all"))
+        let nearest = PASSES
+            .iter()
+            .max_by_key(similarity)
+            .map_or("", |pass| pass.id);
+        Failure::usage(format!("there is no pass `{name}`")).hint(format!(
+            "did you mean `{nearest}`? `minrepro passes` lists them all"
+        ))
     })
 }

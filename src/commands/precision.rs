@@ -1,5 +1,6 @@
-//! Where a script says that PyTorch's compiler computes something else than PyTorch: whether what is compiled is further from
-//! the truth than what is not, which no claim of the script's own can bring about. Called by the session.
+//! Where a script says that PyTorch's compiler computes something else than PyTorch: whether what
+//! is compiled is further from the truth than what is not, which no claim of the script's own can
+//! bring about. Called by the session.
 
 use std::time::Duration;
 
@@ -26,7 +27,8 @@ pub(super) struct Precision {
     pub(super) seconds: f64,
 }
 
-/// Whether it can be told of the script as given that it is further off when it is compiled: then candidates have to be.
+/// Whether it can be told of the script as given that it is further off when it is compiled: then
+/// candidates have to be.
 pub(super) fn is_wanted(
     runner: &Runner,
     bytes: &[u8],
@@ -35,16 +37,23 @@ pub(super) fn is_wanted(
     timeout: Duration,
     start: Start,
 ) -> Result<bool, RunError> {
-    let (Some(telling @ Telling::Raised(_)), Ok(program)) = (telling(outcome, measure), Program::read(bytes))
+    let (Some(telling @ Telling::Raised(_)), Ok(program)) =
+        (telling(outcome, measure), Program::read(bytes))
     else {
         return Ok(false);
     };
-    let found = precisions(runner, &[(&program, Some(telling))], measure, timeout, start)?;
+    let found = precisions(
+        runner,
+        &[(&program, Some(telling))],
+        measure,
+        timeout,
+        start,
+    )?;
     Ok(found.iter().all(|it| it.is_further_off == Some(true)))
 }
 
-/// Runs programs that tell what they compare: without the compiler, and what does not show the bug there as it is and
-/// without the compiler in double precision.
+/// Runs programs that tell what they compare: without the compiler, and what does not show the bug
+/// there as it is and without the compiler in double precision.
 pub(super) fn precisions(
     runner: &Runner,
     programs: &[(&Program, Option<Telling>)],
@@ -53,11 +62,19 @@ pub(super) fn precisions(
     start: Start,
 ) -> Result<Vec<Precision>, RunError> {
     let mut found = vec![Precision::default(); programs.len()];
-    let texts: Vec<Option<[Vec<u8>; 3]>> =
-        programs.iter().map(|(program, telling)| variants(program, telling.as_ref()?)).collect();
-    let run = |text: &[u8]| Job { start, ..Job::new(text.into(), timeout) };
-    let open: Vec<(usize, &[Vec<u8>; 3])> =
-        texts.iter().enumerate().filter_map(|(place, it)| Some((place, it.as_ref()?))).collect();
+    let texts: Vec<Option<[Vec<u8>; 3]>> = programs
+        .iter()
+        .map(|(program, telling)| variants(program, telling.as_ref()?))
+        .collect();
+    let run = |text: &[u8]| Job {
+        start,
+        ..Job::new(text.into(), timeout)
+    };
+    let open: Vec<(usize, &[Vec<u8>; 3])> = texts
+        .iter()
+        .enumerate()
+        .filter_map(|(place, it)| Some((place, it.as_ref()?)))
+        .collect();
     let jobs: Vec<Job> = open.iter().map(|(_, [_, plain, _])| run(plain)).collect();
     let plain = runner.run_all(&jobs, &mut |_, _| {})?;
     let mut jobs = Vec::new();
@@ -92,7 +109,9 @@ pub(super) fn precisions(
 /// The program that tells its numbers; without the compiler; and in double precision.
 fn variants(program: &Program, telling: &Telling) -> Option<[Vec<u8>; 3]> {
     let compiled = program.sibling(measured(program, telling)?.text()).ok()?;
-    let Uncompiled::As(plain) = uncompiled(&compiled) else { return None };
+    let Uncompiled::As(plain) = uncompiled(&compiled) else {
+        return None;
+    };
     let truth = Measured::in_double(&plain);
     let encode = |text: String| program.sibling(text).ok()?.encode();
     Some([compiled.encode()?, encode(plain)?, encode(truth)?])

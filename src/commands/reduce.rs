@@ -6,7 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use minrepro_reducers::{conditions::conditions, cost::Cost, ladder::Compiler, pass::Pass, syntax::Program};
+use minrepro_reducers::{
+    conditions::conditions, cost::Cost, ladder::Compiler, pass::Pass, syntax::Program,
+};
 
 use super::{
     emit,
@@ -21,7 +23,9 @@ use crate::{
     engine::{self, Ablation, Event, Halt, Options, Reduction, Stop, ablate},
     journal::{Journal, JournalError},
     oracle::{self, Steadiness},
-    report::{self, Confirmed, Emitted, InterpreterReport, Progress, Report, temporary, write_atomically},
+    report::{
+        self, Confirmed, Emitted, InterpreterReport, Progress, Report, temporary, write_atomically,
+    },
 };
 
 pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failure> {
@@ -37,21 +41,34 @@ pub(super) struct Reduced {
 
 /// Reduces a script, writes and tells what is to be written and told.
 pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Failure> {
-    let Some(script) = &args.script else { return Err(Failure::usage("no script was named")) };
+    let Some(script) = &args.script else {
+        return Err(Failure::usage("no script was named"));
+    };
     let passes = passes::select(&args.passes)?;
     let output = Output::new(args.output.as_deref(), script)?;
     if matches!((&output, args.format), (Output::Stdout, Format::Jsonl)) {
-        return Err(Failure::usage("`-o -` and `--format jsonl` both want standard output")
-            .hint("name a file for the result by `-o FILE`"));
+        return Err(
+            Failure::usage("`-o -` and `--format jsonl` both want standard output")
+                .hint("name a file for the result by `-o FILE`"),
+        );
     }
     let report_path = report_path(args, script, &output)?;
-    let test_path = test_path(args, script, &output, report_path.as_ref().map(|(path, _)| path.as_path()))?;
+    let test_path = test_path(
+        args,
+        script,
+        &output,
+        report_path.as_ref().map(|(path, _)| path.as_path()),
+    )?;
     let (session, program) = Session::start(script, &args.run)?;
     session.warn_of_weak_confinement(printer);
     output.check()?;
     let report_file = report_path.as_ref().map(|(path, _)| path.as_path());
-    let written: Vec<&Path> =
-        output.path().into_iter().chain(report_file).chain(test_path.as_deref()).collect();
+    let written: Vec<&Path> = output
+        .path()
+        .into_iter()
+        .chain(report_file)
+        .chain(test_path.as_deref())
+        .collect();
     for path in &written {
         session.runner.guard_file(&temporary(path));
     }
@@ -61,8 +78,19 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
         session.runner.set_deadline(Some(Instant::now() + time));
     }
     let minimized = {
-        let effort = Effort { max_runs: args.max_runs, ablates: !args.no_ablation };
-        minimize(&session, program, &passes, &mut journal, effort, &output, &progress)
+        let effort = Effort {
+            max_runs: args.max_runs,
+            ablates: !args.no_ablation,
+        };
+        minimize(
+            &session,
+            program,
+            &passes,
+            &mut journal,
+            effort,
+            &output,
+            &progress,
+        )
     };
     let mut minimized = match minimized {
         Ok(minimized) => minimized,
@@ -75,8 +103,12 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
         progress.phase("running the result as a test");
         match emit::emit(&session, &minimized, path) {
             Ok(emitted) => minimized.test = Some(emitted),
-            Err(emit::Unwritten::Stopped(error)) => minimized.reduction.stop = Stop::Halted(halt(error)),
-            Err(emit::Unwritten::Because(why)) => printer.warning(&format!("no test was written: {why}")),
+            Err(emit::Unwritten::Stopped(error)) => {
+                minimized.reduction.stop = Stop::Halted(halt(error))
+            }
+            Err(emit::Unwritten::Because(why)) => {
+                printer.warning(&format!("no test was written: {why}"))
+            }
         }
     }
     progress.finish();
@@ -85,10 +117,17 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
         && let Err(error) = write_atomically(path, report.render(*form).as_bytes())
     {
         // The result comes first; what it says of itself must not stand in its way.
-        printer.warning(&format!("could not write the report `{}`: {error}", path.display()));
+        printer.warning(&format!(
+            "could not write the report `{}`: {error}",
+            path.display()
+        ));
     }
     let exit = finish(args, &session, &output, &minimized, &report, printer)?;
-    Ok(Reduced { exit, report, text: minimized.reduction.program.shared_text() })
+    Ok(Reduced {
+        exit,
+        report,
+        text: minimized.reduction.program.shared_text(),
+    })
 }
 
 /// Where the report goes, if it is wanted and can be written there.
@@ -97,7 +136,9 @@ fn report_path(
     script: &Path,
     output: &Output,
 ) -> Result<Option<(PathBuf, report::Form)>, Failure> {
-    let Some(path) = &args.report else { return Ok(None) };
+    let Some(path) = &args.report else {
+        return Ok(None);
+    };
     let form = report::Form::of(path).ok_or_else(|| {
         Failure::usage(format!("`{}` names no form of report", path.display()))
             .hint("the forms are FILE.html, FILE.md and FILE.json")
@@ -116,9 +157,14 @@ fn test_path(
     output: &Output,
     report: Option<&Path>,
 ) -> Result<Option<PathBuf>, Failure> {
-    let Some(path) = &args.emit_test else { return Ok(None) };
+    let Some(path) = &args.emit_test else {
+        return Ok(None);
+    };
     let hint = "name another file by `--emit-test FILE`";
-    let others: Vec<&Path> = std::iter::once(script).chain(output.path()).chain(report).collect();
+    let others: Vec<&Path> = std::iter::once(script)
+        .chain(output.path())
+        .chain(report)
+        .collect();
     let path = target(path, &others, hint)?;
     check_writable(&path, hint)?;
     Ok(Some(path))
@@ -169,15 +215,28 @@ pub(super) fn minimize(
     progress.phase("running the script as it is");
     let settlement = session.settle(journal)?;
     progress.phase(&format!("signature: {}", settlement.measure.describe()));
-    progress.phase(&format!("runner: {}", settlement.calibration.describe(None)));
+    progress.phase(&format!(
+        "runner: {}",
+        settlement.calibration.describe(None)
+    ));
     let idle = settlement.idle();
-    let Settlement { measure, timeout, calibration, fresh, compiled, precise, grounds, flaky, .. } =
-        settlement;
+    let Settlement {
+        measure,
+        timeout,
+        calibration,
+        fresh,
+        compiled,
+        precise,
+        grounds,
+        flaky,
+        ..
+    } = settlement;
     if compiled {
         progress.phase("what shows without the compiler as well does not count");
     }
     if precise {
-        progress.phase("what is not further from double precision when it is compiled does not count");
+        progress
+            .phase("what is not further from double precision when it is compiled does not count");
     }
     if !measure.is_hang() {
         journal.forget_what_a_limit_decides(timeout.as_millis() as u64);
@@ -194,7 +253,11 @@ pub(super) fn minimize(
         singly: steadiness.is_some(),
         unbound_names: measure.allows_unbound_names(),
     };
-    let shown = flaky.map(|(_, same, of)| Confirmed { same, of, enough: false });
+    let shown = flaky.map(|(_, same, of)| Confirmed {
+        same,
+        of,
+        enough: false,
+    });
     let mut judge = Live {
         runner: &session.runner,
         measure: &measure,
@@ -209,17 +272,29 @@ pub(super) fn minimize(
         ablated: effort.ablates.then(|| session.env()),
         fresh: None,
     };
-    let mut reduction = engine::reduce(copy, passes, &mut judge, journal, &options, &mut |event, tally| {
-        if let Event::Commit { program, .. } | Event::Doubted { program, .. } = event {
-            // A result that can not be written now is written, or mourned, at the end.
-            let _ = output.write(program);
-        }
-        progress.event(event, tally);
-    });
+    let mut reduction = engine::reduce(
+        copy,
+        passes,
+        &mut judge,
+        journal,
+        &options,
+        &mut |event, tally| {
+            if let Event::Commit { program, .. } | Event::Doubted { program, .. } = event {
+                // A result that can not be written now is written, or mourned, at the end.
+                let _ = output.write(program);
+            }
+            progress.event(event, tally);
+        },
+    );
     let ablation = match (judge.ablated.clone(), &reduction.stop) {
-        (Some(env), Stop::Done) => {
-            tried(&env, &mut reduction, &mut judge, journal, effort.max_runs, progress)
-        }
+        (Some(env), Stop::Done) => tried(
+            &env,
+            &mut reduction,
+            &mut judge,
+            journal,
+            effort.max_runs,
+            progress,
+        ),
         _ => Ablation::default(),
     };
     let (confirmed, elsewhere) = match &reduction.stop {
@@ -227,15 +302,22 @@ pub(super) fn minimize(
         _ => {
             session.runner.set_deadline(None);
             progress.phase("running the result anew");
-            // The last of the reduction's own confirmations is one of them, if it was of this program; where nothing went,
-            // so are the runs of a moment ago; and so are those of the program under other variables.
+            // The last of the reduction's own confirmations is one of them, if it was of this
+            // program; where nothing went, so are the runs of a moment ago; and so are those of the
+            // program under other variables.
             let bytes = reduction.program.encode().unwrap_or_default();
             let last = judge.fresh.take().filter(|(it, _)| **it == *bytes);
-            let own = if reduction.commits.is_empty() { fresh } else { usize::from(last.is_some()) };
+            let own = if reduction.commits.is_empty() {
+                fresh
+            } else {
+                usize::from(last.is_some())
+            };
             let already = own + ablation.confirming;
             let (program, steadiness) = (&reduction.program, steadiness.as_ref());
             match session.confirm(program, &measure, timeout, steadiness, already) {
-                Ok((confirmed, elsewhere)) => (confirmed, elsewhere.or(last.and_then(|(_, it)| it))),
+                Ok((confirmed, elsewhere)) => {
+                    (confirmed, elsewhere.or(last.and_then(|(_, it)| it)))
+                }
                 Err(error) => {
                     // What was found is written all the same.
                     reduction.stop = Stop::Halted(halt(error));
@@ -263,7 +345,8 @@ pub(super) fn minimize(
     })
 }
 
-/// Finds out what of the result and of the variables it is run with is necessary, beside what else is asked of it.
+/// Finds out what of the result and of the variables it is run with is necessary, beside what else
+/// is asked of it.
 fn tried(
     env: &[(String, String)],
     reduction: &mut Reduction,
@@ -280,8 +363,9 @@ fn tried(
     }
     let left = max_runs.map(|it| it.saturating_sub(reduction.tally.runs));
     let found = conditions(program, env);
-    let mut ablation =
-        ablate(program, found, judge, journal, left, &mut |event, tally| progress.event(event, tally));
+    let mut ablation = ablate(program, found, judge, journal, left, &mut |event, tally| {
+        progress.event(event, tally)
+    });
     match ablation.halt.take() {
         // The reduction is done all the same; the report says what was not tried.
         None | Some(Halt::MaxTime) => {}
@@ -293,8 +377,20 @@ fn tried(
 impl Minimized {
     /// The report.
     pub(super) fn report(&self, session: &Session, output: &Output) -> Report {
-        let Reduction { program, commits, tally, differences, kept, spent, stop } = &self.reduction;
-        let slips = oracle::ledger(differences.iter().map(|(key, difference)| (key.to_string(), difference)));
+        let Reduction {
+            program,
+            commits,
+            tally,
+            differences,
+            kept,
+            spent,
+            stop,
+        } = &self.reduction;
+        let slips = oracle::ledger(
+            differences
+                .iter()
+                .map(|(key, difference)| (key.to_string(), difference)),
+        );
         Report {
             version: report::VERSION,
             script: session.script.display().to_string(),
@@ -305,7 +401,10 @@ impl Minimized {
                     .interpreter
                     .as_ref()
                     .map_or_else(String::new, |it| it.path.display().to_string()),
-                version: session.interpreter.as_ref().map_or_else(String::new, |it| it.description.clone()),
+                version: session
+                    .interpreter
+                    .as_ref()
+                    .map_or_else(String::new, |it| it.description.clone()),
             },
             runner: self.runner.clone(),
             confinement: session.runner.confinement().describe().to_owned(),
@@ -371,20 +470,25 @@ fn finish(
         // Nothing found is to be lost: what can not be written where it belongs is printed.
         match args.format {
             Format::Human => {
-                printer.bytes(&encoded(program).unwrap_or_else(|_| program.text().as_bytes().to_vec()));
+                printer.bytes(
+                    &encoded(program).unwrap_or_else(|_| program.text().as_bytes().to_vec()),
+                );
             }
             Format::Jsonl => {
-                printer
-                    .data(&format!("{}\n", serde_json::json!({"event": "result", "text": program.text()})));
+                printer.data(&format!(
+                    "{}\n",
+                    serde_json::json!({"event": "result", "text": program.text()})
+                ));
             }
         }
     }
     if let Some(error) = unwritten {
-        let error = anyhow::Error::new(error)
-            .context(format!("could not write `{}`; the result was printed instead", output.name()));
-        return Err(
-            Failure::new(Exit::Environment, error).hint("make room, or name another file by `-o FILE`")
-        );
+        let error = anyhow::Error::new(error).context(format!(
+            "could not write `{}`; the result was printed instead",
+            output.name()
+        ));
+        return Err(Failure::new(Exit::Environment, error)
+            .hint("make room, or name another file by `-o FILE`"));
     }
     match args.format {
         Format::Jsonl => {
@@ -394,7 +498,10 @@ fn finish(
         }
         Format::Human => {
             let names = (session.script.display().to_string(), output.name());
-            let diff = report::unified((&names.0, minimized.before.text()), (&names.1, program.text()));
+            let diff = report::unified(
+                (&names.0, minimized.before.text()),
+                (&names.1, program.text()),
+            );
             printer.note(&format!("{diff}\n{}", report::summary(report)));
         }
     }
@@ -418,17 +525,24 @@ fn finish(
 
 /// A reduction that could not go on: the error of the runner decides the exit status.
 fn failed(error: &anyhow::Error) -> Failure {
-    let disk_full =
-        error.downcast_ref::<crate::runner::RunError>().is_some_and(crate::runner::RunError::is_disk_full);
-    let failure = Failure::new(Exit::Environment, anyhow::anyhow!("{error:#}; the best so far was written"));
+    let disk_full = error
+        .downcast_ref::<crate::runner::RunError>()
+        .is_some_and(crate::runner::RunError::is_disk_full);
+    let failure = Failure::new(
+        Exit::Environment,
+        anyhow::anyhow!("{error:#}; the best so far was written"),
+    );
     if disk_full {
-        failure.hint("the disk is full: make room and run the same command again, it goes on from here")
+        failure.hint(
+            "the disk is full: make room and run the same command again, it goes on from here",
+        )
     } else {
         failure.hint("run the same command again, it goes on from here")
     }
 }
 
-/// The journal of this reduction; without one, with a warning, if it is in use or can not be opened.
+/// The journal of this reduction; without one, with a warning, if it is in use or can not be
+/// opened.
 fn open_journal(args: &ReduceArgs, identity: &str, printer: Printer) -> Journal {
     if args.no_journal {
         return Journal::in_memory();
@@ -440,8 +554,9 @@ fn open_journal(args: &ReduceArgs, identity: &str, printer: Printer) -> Journal 
                 JournalError::Io { source, .. } => format!(": {source}"),
                 JournalError::InUse { .. } => String::new(),
             };
-            printer
-                .warning(&format!("going on without a journal, so a rerun will start anew: {error}{cause}"));
+            printer.warning(&format!(
+                "going on without a journal, so a rerun will start anew: {error}{cause}"
+            ));
             Journal::in_memory()
         }
         None => {
@@ -455,8 +570,13 @@ fn open_journal(args: &ReduceArgs, identity: &str, printer: Printer) -> Journal 
 
 /// Where what outlives a run is kept: our part of the user's cache folder.
 pub(super) fn cache_folder() -> Option<PathBuf> {
-    let of = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
-    let cache =
-        of("XDG_CACHE_HOME").filter(|it| it.is_absolute()).or_else(|| Some(of("HOME")?.join(".cache")))?;
+    let of = |name: &str| {
+        std::env::var_os(name)
+            .filter(|it| !it.is_empty())
+            .map(PathBuf::from)
+    };
+    let cache = of("XDG_CACHE_HOME")
+        .filter(|it| it.is_absolute())
+        .or_else(|| Some(of("HOME")?.join(".cache")))?;
     Some(cache.join("minrepro"))
 }

@@ -1,4 +1,5 @@
-//! Runs programs as often as it takes to know whether they show a bug that does not show each time. Called by the session.
+//! Runs programs as often as it takes to know whether they show a bug that does not show each time.
+//! Called by the session.
 
 use minrepro_reducers::grounds::Telling;
 
@@ -23,19 +24,26 @@ pub(super) struct Repeated {
     pub(super) seconds: f64,
 }
 
-/// Runs each job until it is decided, all that are open at once; each as often at once as it takes at least, or, where workers
-/// would be idle, as often as a refusal takes.
+/// Runs each job until it is decided, all that are open at once; each as often at once as it takes
+/// at least, or, where workers would be idle, as often as a refusal takes.
 pub(super) fn repeated(
     runner: &Runner,
     jobs: &[Job],
     measure: &Measure,
     steadiness: &Steadiness,
 ) -> Result<Vec<Repeated>, RunError> {
-    let start = Repeated { verdict: Verdict::Passed, same: 0, of: 0, telling: None, seconds: 0.0 };
+    let start = Repeated {
+        verdict: Verdict::Passed,
+        same: 0,
+        of: 0,
+        telling: None,
+        seconds: 0.0,
+    };
     let mut all = vec![start; jobs.len()];
     loop {
-        let open: Vec<usize> =
-            (0..jobs.len()).filter(|&it| steadiness.decide(all[it].same, all[it].of).is_none()).collect();
+        let open: Vec<usize> = (0..jobs.len())
+            .filter(|&it| steadiness.decide(all[it].same, all[it].of).is_none())
+            .collect();
         if open.is_empty() {
             break;
         }

@@ -1,4 +1,5 @@
-//! `minrepro review SCRIPT`: what the script would do that a stranger's script should not. Runs nothing.
+//! `minrepro review SCRIPT`: what the script would do that a stranger's script should not. Runs
+//! nothing.
 
 use anstyle::{AnsiColor, Style};
 
@@ -29,16 +30,30 @@ pub(super) fn review(args: &ReviewArgs, printer: Printer) -> Result<Exit, Failur
         );
         return Ok(Exit::Reduced);
     }
-    printer.note(&format!("{} found; see each place before you run the script", count(found.len())));
+    printer.note(&format!(
+        "{} found; see each place before you run the script",
+        count(found.len())
+    ));
     Ok(Exit::Refused)
 }
 
 /// `file:line: concern: what (why)`.
 pub(super) fn line(file: &str, finding: &Finding) -> String {
-    let Finding { line, concern, what } = finding;
-    format!("{PLACE}{file}:{line}:{PLACE:#} {CONCERN}{concern}:{CONCERN:#} {what} ({})", concern.why())
+    let Finding {
+        line,
+        concern,
+        what,
+    } = finding;
+    format!(
+        "{PLACE}{file}:{line}:{PLACE:#} {CONCERN}{concern}:{CONCERN:#} {what} ({})",
+        concern.why()
+    )
 }
 
 fn count(number: usize) -> String {
-    if number == 1 { "1 concern".to_owned() } else { format!("{number} concerns") }
+    if number == 1 {
+        "1 concern".to_owned()
+    } else {
+        format!("{number} concerns")
+    }
 }

@@ -15,20 +15,26 @@ pub(super) fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
     }
     // A pipe may never end, and there would be no folder beside it.
     if script.metadata().is_ok_and(|it| !it.is_file()) {
-        return Err(Failure::usage(format!("`{shown}` is no regular file")).hint("save the script to a file"));
+        return Err(Failure::usage(format!("`{shown}` is no regular file"))
+            .hint("save the script to a file"));
     }
-    let bytes =
-        std::fs::read(script).with_context(|| format!("could not read `{shown}`")).map_err(|error| {
+    let bytes = std::fs::read(script)
+        .with_context(|| format!("could not read `{shown}`"))
+        .map_err(|error| {
             let hint = match script.to_str().and_then(command_like) {
-                Some(name) => format!("there is a command `{name}`; else name a script that is there"),
+                Some(name) => {
+                    format!("there is a command `{name}`; else name a script that is there")
+                }
                 None => "name a script that is there and can be read".to_owned(),
             };
             Failure::new(Exit::Usage, error).hint(hint)
         })?;
     let program = Program::read(&bytes).map_err(|error| not_python(script, &bytes, error))?;
     if program.body().is_empty() {
-        return Err(Failure::usage(format!("`{shown}` is empty: there is nothing to run"))
-            .hint("name the script that shows the bug"));
+        return Err(
+            Failure::usage(format!("`{shown}` is empty: there is nothing to run"))
+                .hint("name the script that shows the bug"),
+        );
     }
     Ok((bytes, program))
 }
@@ -40,7 +46,9 @@ fn not_python(script: &Path, bytes: &[u8], error: ReadError) -> Failure {
             Exit::Usage,
             anyhow::Error::new(error).context(format!("`{shown}` is not Python source")),
         )
-        .hint("save it as UTF-8, or name its encoding on the first line: `# -*- coding: latin-1 -*-`"),
+        .hint(
+            "save it as UTF-8, or name its encoding on the first line: `# -*- coding: latin-1 -*-`",
+        ),
         ReadError::Syntax(error) => {
             let hint = if is_python_2(&String::from_utf8_lossy(bytes)) {
                 "it looks like Python 2; minrepro reads Python 3"
@@ -54,8 +62,10 @@ fn not_python(script: &Path, bytes: &[u8], error: ReadError) -> Failure {
                 error.line, error.column, error.message
             ))
             .hint(hint);
-            failure.details =
-                vec![format!("{lead}{}", error.excerpt.replace('\t', " ")), format!("{caret}^")];
+            failure.details = vec![
+                format!("{lead}{}", error.excerpt.replace('\t', " ")),
+                format!("{caret}^"),
+            ];
             failure
         }
     }
@@ -64,9 +74,9 @@ fn not_python(script: &Path, bytes: &[u8], error: ReadError) -> Failure {
 /// Whether a text that does not parse has the marks of Python 2.
 fn is_python_2(text: &str) -> bool {
     text.lines().map(str::trim_start).any(|line| {
-        let prints = line
-            .strip_prefix("print ")
-            .is_some_and(|rest| !rest.trim_start().starts_with(['(', '=', ',']) && !rest.is_empty());
+        let prints = line.strip_prefix("print ").is_some_and(|rest| {
+            !rest.trim_start().starts_with(['(', '=', ',']) && !rest.is_empty()
+        });
         let catches = line.starts_with("except ")
             && line.trim_end().ends_with(':')
             && line.contains(", ")

@@ -1,4 +1,5 @@
-//! `minrepro scrub NUMBER`: from a GitHub issue to a minimized repro, a report and a comment that the user has seen.
+//! `minrepro scrub NUMBER`: from a GitHub issue to a minimized repro, a report and a comment that
+//! the user has seen.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -22,18 +23,26 @@ pub(super) fn scrub(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failure>
     let settings = settings(args)?;
     let tools = tools(printer)?;
     std::fs::create_dir_all(&settings.folder).map_err(|error| {
-        let error = anyhow::Error::new(error)
-            .context(format!("could not make the folder `{}`", settings.folder.display()));
+        let error = anyhow::Error::new(error).context(format!(
+            "could not make the folder `{}`",
+            settings.folder.display()
+        ));
         Failure::new(Exit::Usage, error).hint("name another by `--dir FOLDER`")
     })?;
     let mut bench = Bench::new(run_args(&args.probe), printer)?;
-    let report = go(&settings, &tools, &mut bench, printer).map_err(|failure| match failure.exit {
-        // Whatever was interrupted: a run, too.
-        Exit::Interrupted(_) => failure.hint("run the same command again, it goes on from here"),
-        _ => failure,
-    })?;
+    let report =
+        go(&settings, &tools, &mut bench, printer).map_err(|failure| match failure.exit {
+            // Whatever was interrupted: a run, too.
+            Exit::Interrupted(_) => {
+                failure.hint("run the same command again, it goes on from here")
+            }
+            _ => failure,
+        })?;
     let text = serde_json::to_string_pretty(&report).unwrap_or_default();
-    for (name, text) in [("report.json", Some(&text)), ("comment.md", report.comment.as_ref())] {
+    for (name, text) in [
+        ("report.json", Some(&text)),
+        ("comment.md", report.comment.as_ref()),
+    ] {
         let file = settings.folder.join(name);
         if let Some(text) = text
             && let Err(error) = write_atomically(&file, text.as_bytes())
@@ -60,7 +69,10 @@ fn tell(report: &Report, settings: &Settings, printer: Printer) {
     if let Some(next) = &report.found.next {
         printer.note(&format!("next: {next}"));
     }
-    printer.note(&format!("report: {}", settings.folder.join("report.json").display()));
+    printer.note(&format!(
+        "report: {}",
+        settings.folder.join("report.json").display()
+    ));
     if report.interrupted.is_some() && report.plan.iter().any(|it| it.state != "done") {
         printer.always("interrupted: run the same command again, it goes on from here");
     }
@@ -69,7 +81,10 @@ fn tell(report: &Report, settings: &Settings, printer: Printer) {
 /// The tools of the user.
 pub(super) fn tools(printer: Printer) -> Result<Tools, Failure> {
     Tools::start(printer).map_err(|error| {
-        Failure::new(Exit::Environment, anyhow::Error::new(error).context("could not listen to signals"))
+        Failure::new(
+            Exit::Environment,
+            anyhow::Error::new(error).context("could not listen to signals"),
+        )
     })
 }
 
@@ -94,7 +109,11 @@ pub(super) fn run_args(args: &ProbeArgs) -> RunArgs {
 
 /// Where environments come from.
 pub(super) fn environments(args: &VersionArgs) -> Environments {
-    Environments { named: args.env.clone(), versions: args.versions.clone(), install: args.install }
+    Environments {
+        named: args.env.clone(),
+        versions: args.versions.clone(),
+        install: args.install,
+    }
 }
 
 fn settings(args: &ScrubArgs) -> Result<Settings, Failure> {
@@ -102,28 +121,42 @@ fn settings(args: &ScrubArgs) -> Result<Settings, Failure> {
     if let (Some(told), Some(repo)) = (&told, &args.repo)
         && told != repo
     {
-        return Err(Failure::usage(format!("the issue is of {told}, and `--repo` names {repo}"))
-            .hint("leave `--repo` out, or name the issue by its number"));
+        return Err(
+            Failure::usage(format!("the issue is of {told}, and `--repo` names {repo}"))
+                .hint("leave `--repo` out, or name the issue by its number"),
+        );
     }
-    let repo = told
-        .or_else(|| args.repo.clone())
-        .unwrap_or_else(|| Repo { owner: "pytorch".to_owned(), name: "pytorch".to_owned() });
+    let repo = told.or_else(|| args.repo.clone()).unwrap_or_else(|| Repo {
+        owner: "pytorch".to_owned(),
+        name: "pytorch".to_owned(),
+    });
     let source = match (&args.issue, &args.from) {
         (Some(issue), None) => Source::GitHub(issue.number),
-        (None, Some(file)) if file.extension().is_some_and(|it| it == "json") => Source::Saved(file.clone()),
+        (None, Some(file)) if file.extension().is_some_and(|it| it == "json") => {
+            Source::Saved(file.clone())
+        }
         (None, Some(file)) => Source::Script(file.clone()),
-        _ => return Err(Failure::usage("name an issue by its number, or a file by `--from FILE`")),
+        _ => {
+            return Err(Failure::usage(
+                "name an issue by its number, or a file by `--from FILE`",
+            ));
+        }
     };
     let name = match &source {
         Source::GitHub(number) => number.to_string(),
-        Source::Saved(file) | Source::Script(file) => {
-            file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-        }
+        Source::Saved(file) | Source::Script(file) => file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
     };
     Ok(Settings {
         source,
         repo,
-        folder: args.dir.clone().unwrap_or_else(|| PathBuf::from(format!("scrub-{name}"))),
+        folder: args
+            .dir
+            .clone()
+            .unwrap_or_else(|| PathBuf::from(format!("scrub-{name}"))),
         posting: match (args.dry_run, args.post) {
             (true, _) => Posting::DryRun,
             (false, true) => Posting::Agreed,

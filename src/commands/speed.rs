@@ -1,4 +1,5 @@
-//! `minrepro bench --speed`: how much sooner the scripts of a case end when they are forked. Minimizes nothing.
+//! `minrepro bench --speed`: how much sooner the scripts of a case end when they are forked.
+//! Minimizes nothing.
 
 use std::{path::Path, time::Duration};
 
@@ -29,8 +30,8 @@ pub(super) struct Speed {
     pub(super) faults: Vec<String>,
 }
 
-/// Times a script by turns in a fresh interpreter and forked. What one run of the session compiles stands in its cache
-/// for the next of either kind.
+/// Times a script by turns in a fresh interpreter and forked. What one run of the session compiles
+/// stands in its cache for the next of either kind.
 pub(super) fn speed(case: &str, script: &Path, args: &RunArgs) -> Result<Speed, Failure> {
     let (session, _) = Session::start(script, args)?;
     let timeout = session.timeout(Duration::from_secs(15));
@@ -39,17 +40,25 @@ pub(super) fn speed(case: &str, script: &Path, args: &RunArgs) -> Result<Speed, 
     session.run_from(Start::Recorded, timeout)?;
     // The first of each fills caches: the zygote's, and the session's.
     for _ in 0..=PAIRS {
-        let (fresh, forked) =
-            (session.run_from(Start::Cold, timeout)?, session.run_from(Start::Warm, timeout)?);
+        let (fresh, forked) = (
+            session.run_from(Start::Cold, timeout)?,
+            session.run_from(Start::Warm, timeout)?,
+        );
         (cold, warm) = (cold.min(fresh.wall), warm.min(forked.wall));
         let (plain, said) = (ended(&fresh), ended(&forked));
         if plain != said && faults.is_empty() {
             faults.push(format!("{said} forked instead of {plain}"));
         }
     }
-    faults.extend(session.why_cold().map(|reason| format!("it can not be forked: {reason}")));
+    faults.extend(
+        session
+            .why_cold()
+            .map(|reason| format!("it can not be forked: {reason}")),
+    );
     let (cold, warm) = (cold.as_secs_f64(), warm.as_secs_f64());
-    let script = script.file_name().ok_or_else(|| Failure::new(Exit::Usage, anyhow!("no script")))?;
+    let script = script
+        .file_name()
+        .ok_or_else(|| Failure::new(Exit::Usage, anyhow!("no script")))?;
     Ok(Speed {
         case: case.to_owned(),
         script: script.to_string_lossy().into_owned(),
@@ -63,18 +72,35 @@ pub(super) fn speed(case: &str, script: &Path, args: &RunArgs) -> Result<Speed, 
 /// How a run ended; further lines of a message tell of paths that differ from run to run.
 fn ended(outcome: &Outcome) -> String {
     let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
-    let error = outcome.exception.as_ref().map(|it| format!(" {}: {}", it.class, first(&it.message)));
+    let error = outcome
+        .exception
+        .as_ref()
+        .map(|it| format!(" {}: {}", it.class, first(&it.message)));
     format!("{:?}{}", outcome.end, error.unwrap_or_default())
 }
 
 impl Speed {
     pub(super) fn header() -> String {
-        format!("{:24} {:10} {:>7} {:>7} {:>7}\n", "case", "script", "cold", "warm", "faster")
+        format!(
+            "{:24} {:10} {:>7} {:>7} {:>7}\n",
+            "case", "script", "cold", "warm", "faster"
+        )
     }
 
     pub(super) fn line(&self) -> String {
-        let Self { case, script, cold, warm, faster, faults } = self;
-        let short = if faults.is_empty() { "" } else { "  FALLS SHORT" };
+        let Self {
+            case,
+            script,
+            cold,
+            warm,
+            faster,
+            faults,
+        } = self;
+        let short = if faults.is_empty() {
+            ""
+        } else {
+            "  FALLS SHORT"
+        };
         format!("{case:24} {script:10} {cold:>7.2} {warm:>7.3} {faster:>7.1}{short}\n")
     }
 }

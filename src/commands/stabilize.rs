@@ -1,5 +1,6 @@
-//! Tries seeds for a bug that does not show each time: if it shows each time under one, all runs get that, and the reduction
-//! is that of a sure bug. Called by the session when the script's own runs differ.
+//! Tries seeds for a bug that does not show each time: if it shows each time under one, all runs
+//! get that, and the reduction is that of a sure bug. Called by the session when the script's own
+//! runs differ.
 
 use minrepro_reducers::{conditions, seeds::seeded, syntax::Program};
 
@@ -24,8 +25,12 @@ pub(super) fn steady(
     signature: Option<&Signature>,
     timeout: std::time::Duration,
 ) -> Result<Option<Steady>, RunError> {
-    let Some(enough) = Stabilizer::enough(rate) else { return Ok(None) };
-    let Ok(program) = Program::read(&session.bytes) else { return Ok(None) };
+    let Some(enough) = Stabilizer::enough(rate) else {
+        return Ok(None);
+    };
+    let Ok(program) = Program::read(&session.bytes) else {
+        return Ok(None);
+    };
     let shows = |outcome: &Outcome| match signature {
         Some(signature) => signature.matches(outcome),
         None => Baseline::new(&session.specs, vec![outcome.clone()]).is_ok(),
@@ -47,7 +52,11 @@ pub(super) fn steady(
             && outcomes.iter().all(shows)
             && let Ok(baseline) = Baseline::new(&session.specs, outcomes)
         {
-            return Ok(Some(Steady { stabilizer, bytes, baseline }));
+            return Ok(Some(Steady {
+                stabilizer,
+                bytes,
+                baseline,
+            }));
         }
     }
     session.set_variables(Vec::new());
@@ -58,13 +67,21 @@ pub(super) fn steady(
 fn tried(session: &Session, program: &Program) -> Vec<(Stabilizer, Option<Vec<u8>>)> {
     let mut all = Vec::new();
     let env = session.env();
-    let of_user = env.iter().find(|(name, _)| name == "PYTHONHASHSEED").map(|(_, value)| value);
+    let of_user = env
+        .iter()
+        .find(|(name, _)| name == "PYTHONHASHSEED")
+        .map(|(_, value)| value);
     if of_user.is_none_or(|it| it == "random") && conditions::minds_hashes(program) {
         all.extend(Stabilizer::TRIED.map(|seed| (Stabilizer::HashSeed(seed), None)));
     }
     for seed in Stabilizer::TRIED {
-        let Some((text, calls)) = seeded(program, seed) else { continue };
-        let bytes = program.sibling(text.as_str()).ok().and_then(|it| it.encode());
+        let Some((text, calls)) = seeded(program, seed) else {
+            continue;
+        };
+        let bytes = program
+            .sibling(text.as_str())
+            .ok()
+            .and_then(|it| it.encode());
         all.extend(bytes.map(|bytes| (Stabilizer::Seeds(seed, calls), Some(bytes))));
     }
     all
@@ -83,7 +100,8 @@ pub(super) fn again(session: &Session, stabilizer: &Stabilizer) -> Option<Vec<u8
     }
 }
 
-/// Whether runs that do not show the bug at all may show it under a seed: only where the user says what to look for.
+/// Whether runs that do not show the bug at all may show it under a seed: only where the user says
+/// what to look for.
 pub(super) fn may_help_what_never_shows(session: &Session) -> bool {
     !session.specs.is_empty() && !session.specs.iter().any(Spec::is_hang)
 }

@@ -1,5 +1,6 @@
-//! What is necessary: each condition that stands in the result is taken away once, and what happens then is recorded. What
-//! keeps the bug from showing is run once more before it is called needed. Called after the last sweep.
+//! What is necessary: each condition that stands in the result is taken away once, and what happens
+//! then is recorded. What keeps the bug from showing is run once more before it is called needed.
+//! Called after the last sweep.
 
 use std::sync::Arc;
 
@@ -26,7 +27,8 @@ pub struct Tried {
     /// What stood in its place; nothing where it was simply gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
-    /// The line of the result that it stands on first, counted from 1; none where it is no part of the program.
+    /// The line of the result that it stands on first, counted from 1; none where it is no part of
+    /// the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// What happened without it, in the last run of that.
@@ -74,22 +76,46 @@ pub fn ablate(
     let mut ablation = Ablation::default();
     let all = open.len();
     let size = program.size().tokens;
-    let tally = Tally { tokens_before: size, tokens_now: size, ..Tally::default() };
-    watch(&Event::Batch { pass: "ablation", candidates: all }, &tally);
+    let tally = Tally {
+        tokens_before: size,
+        tokens_now: size,
+        ..Tally::default()
+    };
+    watch(
+        &Event::Batch {
+            pass: "ablation",
+            candidates: all,
+        },
+        &tally,
+    );
     // What was settled before, by the last sweep or an earlier session, needs no first run.
-    let mut first: Vec<Option<Verdict>> =
-        open.iter().map(|(_, it)| journal.get(&it.key).map(|it| it.verdict.clone())).collect();
+    let mut first: Vec<Option<Verdict>> = open
+        .iter()
+        .map(|(_, it)| journal.get(&it.key).map(|it| it.verdict.clone()))
+        .collect();
     let unknown: Vec<usize> = (0..all).filter(|&at| first[at].is_none()).collect();
     let found = judged(&mut ablation, &open, &unknown, budget, judge, false);
     for (at, judged) in found {
         // Where the journal can not be written, the engine has said so.
-        let Judged { verdict, seconds, runs } = judged;
+        let Judged {
+            verdict,
+            seconds,
+            runs,
+        } = judged;
         ablation.confirming += usize::from(verdict.is_same() && !open[at].1.variables.is_empty());
-        let _ = journal.put(open[at].1.key, Record { verdict: verdict.clone(), seconds, runs });
+        let _ = journal.put(
+            open[at].1.key,
+            Record {
+                verdict: verdict.clone(),
+                seconds,
+                runs,
+            },
+        );
         first[at] = Some(verdict);
     }
-    let missed: Vec<usize> =
-        (0..all).filter(|&at| first[at].as_ref().is_some_and(|it| !it.is_same())).collect();
+    let missed: Vec<usize> = (0..all)
+        .filter(|&at| first[at].as_ref().is_some_and(|it| !it.is_same()))
+        .collect();
     let surely = if ablation.halt.is_none() {
         judged(&mut ablation, &open, &missed, budget, judge, true)
     } else {
@@ -104,8 +130,20 @@ pub fn ablate(
                 None => continue,
             },
         };
-        let Condition { sort, name, instead, line, .. } = condition;
-        ablation.tried.push(Tried { sort, name, instead, line, verdict });
+        let Condition {
+            sort,
+            name,
+            instead,
+            line,
+            ..
+        } = condition;
+        ablation.tried.push(Tried {
+            sort,
+            name,
+            instead,
+            line,
+            verdict,
+        });
     }
     ablation.left = all - ablation.tried.len();
     ablation
@@ -131,8 +169,11 @@ fn judged(
         ablation.runs += judged.runs;
         found.push((which[index], judged));
     };
-    let result =
-        if surely { judge.judge_surely(&batch, &mut deliver) } else { judge.judge(&batch, &mut deliver) };
+    let result = if surely {
+        judge.judge_surely(&batch, &mut deliver)
+    } else {
+        judge.judge(&batch, &mut deliver)
+    };
     ablation.halt = result.err();
     found.sort_by_key(|(at, _)| *at);
     found
@@ -166,7 +207,8 @@ mod tests {
 
     use super::*;
 
-    /// Shows the bug while the text holds these, and A is set; and whatever happens, once it is to be sure.
+    /// Shows the bug while the text holds these, and A is set; and whatever happens, once it is to
+    /// be sure.
     #[derive(Default)]
     struct Fake {
         wanted: Vec<&'static str>,
@@ -178,19 +220,38 @@ mod tests {
     impl Fake {
         fn verdict(&self, candidate: &Candidate) -> Verdict {
             let is_set = candidate.variables.iter().all(|(name, _)| name != "A");
-            let shows = is_set && self.wanted.iter().all(|it| candidate.program.text().contains(it));
-            if shows { Verdict::Same } else { Verdict::Passed }
+            let shows = is_set
+                && self
+                    .wanted
+                    .iter()
+                    .all(|it| candidate.program.text().contains(it));
+            if shows {
+                Verdict::Same
+            } else {
+                Verdict::Passed
+            }
         }
     }
 
     impl Judge for Fake {
-        fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+        fn judge(
+            &mut self,
+            batch: &[Candidate],
+            deliver: &mut dyn FnMut(usize, Judged),
+        ) -> Result<(), Halt> {
             self.batches.push(batch.len());
             for (at, candidate) in batch.iter().enumerate() {
                 if self.halts && at == 1 {
                     return Err(Halt::MaxTime);
                 }
-                deliver(at, Judged { verdict: self.verdict(candidate), seconds: 0.0, runs: 1 });
+                deliver(
+                    at,
+                    Judged {
+                        verdict: self.verdict(candidate),
+                        seconds: 0.0,
+                        runs: 1,
+                    },
+                );
             }
             Ok(())
         }
@@ -203,7 +264,14 @@ mod tests {
             self.batches.push(batch.len());
             for (at, candidate) in batch.iter().enumerate() {
                 let verdict = self.sure.clone().unwrap_or_else(|| self.verdict(candidate));
-                deliver(at, Judged { verdict, seconds: 0.0, runs: 1 });
+                deliver(
+                    at,
+                    Judged {
+                        verdict,
+                        seconds: 0.0,
+                        runs: 1,
+                    },
+                );
             }
             Ok(())
         }
@@ -213,41 +281,88 @@ mod tests {
 
     fn run(judge: &mut Fake, journal: &mut Journal, budget: Option<u64>) -> Ablation {
         let program = Program::parse(TEXT).unwrap();
-        let env = [("A".to_owned(), "1".to_owned()), ("OMP_NUM_THREADS".to_owned(), "1".to_owned())];
-        ablate(&program, conditions(&program, &env), judge, journal, budget, &mut |_, _| {})
+        let env = [
+            ("A".to_owned(), "1".to_owned()),
+            ("OMP_NUM_THREADS".to_owned(), "1".to_owned()),
+        ];
+        ablate(
+            &program,
+            conditions(&program, &env),
+            judge,
+            journal,
+            budget,
+            &mut |_, _| {},
+        )
     }
 
     fn needed(ablation: &Ablation) -> Vec<&str> {
-        ablation.tried.iter().filter(|it| it.is_needed()).map(|it| it.name.as_str()).collect()
+        ablation
+            .tried
+            .iter()
+            .filter(|it| it.is_needed())
+            .map(|it| it.name.as_str())
+            .collect()
     }
 
     #[test]
     fn what_is_needed_is_repeated_and_what_was_settled_is_not_run_again() {
-        let mut judge = Fake { wanted: vec!["dynamic=True"], ..Fake::default() };
+        let mut judge = Fake {
+            wanted: vec!["dynamic=True"],
+            ..Fake::default()
+        };
         let mut journal = Journal::in_memory();
         let ablation = run(&mut judge, &mut journal, None);
         assert_eq!(needed(&ablation), ["torch.compile", "dynamic=True", "A=1"]);
         let names: Vec<&str> = ablation.tried.iter().map(|it| it.name.as_str()).collect();
-        assert_eq!(names, ["torch.compile", "fullgraph=True", "dynamic=True", "A=1", "OMP_NUM_THREADS=1"]);
-        assert_eq!((judge.batches.as_slice(), ablation.runs, ablation.left), ([5, 3].as_slice(), 8, 0));
-        assert_eq!(ablation.confirming, 1, "the program itself showed the bug without OMP_NUM_THREADS");
+        assert_eq!(
+            names,
+            [
+                "torch.compile",
+                "fullgraph=True",
+                "dynamic=True",
+                "A=1",
+                "OMP_NUM_THREADS=1"
+            ]
+        );
+        assert_eq!(
+            (judge.batches.as_slice(), ablation.runs, ablation.left),
+            ([5, 3].as_slice(), 8, 0)
+        );
+        assert_eq!(
+            ablation.confirming, 1,
+            "the program itself showed the bug without OMP_NUM_THREADS"
+        );
         let again = run(&mut judge, &mut journal, None);
         assert_eq!((again.runs, again.confirming), (3, 0));
     }
 
     #[test]
     fn what_shows_the_bug_when_it_is_repeated_is_not_needed() {
-        let mut judge = Fake { wanted: vec!["dynamic=True"], sure: Some(Verdict::Same), ..Fake::default() };
+        let mut judge = Fake {
+            wanted: vec!["dynamic=True"],
+            sure: Some(Verdict::Same),
+            ..Fake::default()
+        };
         let ablation = run(&mut judge, &mut Journal::in_memory(), None);
         assert!(needed(&ablation).is_empty() && ablation.taken_back == 3);
     }
 
     #[test]
     fn nothing_is_claimed_that_was_not_run() {
-        let mut judge = Fake { wanted: vec!["dynamic=True"], ..Fake::default() };
+        let mut judge = Fake {
+            wanted: vec!["dynamic=True"],
+            ..Fake::default()
+        };
         let ablation = run(&mut judge, &mut Journal::in_memory(), Some(6));
-        assert_eq!((ablation.runs, ablation.left, needed(&ablation)), (6, 2, vec!["torch.compile"]));
-        let mut judge = Fake { wanted: vec!["dynamic=True"], halts: true, ..Fake::default() };
+        assert_eq!(
+            (ablation.runs, ablation.left, needed(&ablation)),
+            (6, 2, vec!["torch.compile"])
+        );
+        let mut judge = Fake {
+            wanted: vec!["dynamic=True"],
+            halts: true,
+            ..Fake::default()
+        };
         let ablation = run(&mut judge, &mut Journal::in_memory(), None);
         assert!(ablation.tried.is_empty() && ablation.left == 5 && ablation.halt.is_some());
     }

@@ -1,7 +1,8 @@
-//! How likely it is that proposals are accepted: the passes' priors, corrected by what was accepted and rejected so far.
-//! Pure bookkeeping. After `ProbDD` (Wang et al., "Probabilistic Delta Debugging", ESEC/FSE 2021): a rejected chunk makes
-//! each of its members less likely, by Bayes' rule; what is shared by the members of one pass is learnt per pass. Chunks shrink to a third when they are
-//! rejected, as in counter-based delta debugging (Zhang et al., ICSE 2025).
+//! How likely it is that proposals are accepted: the passes' priors, corrected by what was accepted
+//! and rejected so far. Pure bookkeeping. After `ProbDD` (Wang et al., "Probabilistic Delta
+//! Debugging", ESEC/FSE 2021): a rejected chunk makes each of its members less likely, by Bayes'
+//! rule; what is shared by the members of one pass is learnt per pass. Chunks shrink to a third
+//! when they are rejected, as in counter-based delta debugging (Zhang et al., ICSE 2025).
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,7 +21,8 @@ pub(super) struct Beliefs {
     limits: HashMap<u64, usize>,
     /// Proposals that were rejected alone.
     rejected: HashSet<u64>,
-    /// The same, by the last sweep through all that is left: which one in a row of all such refusals it was.
+    /// The same, by the last sweep through all that is left: which one in a row of all such
+    /// refusals it was.
     refused: HashMap<u64, usize>,
     refusals: usize,
 }
@@ -43,8 +45,13 @@ pub(super) struct Name {
 impl Beliefs {
     /// The probability that a proposal is accepted.
     pub(super) fn of(&self, name: Name) -> f64 {
-        let record = self.passes.get(&(name.pass, name.prior)).copied().unwrap_or_default();
-        let likely = (name.prior.probability() * STRENGTH + record.accepted) / (STRENGTH + record.tried);
+        let record = self
+            .passes
+            .get(&(name.pass, name.prior))
+            .copied()
+            .unwrap_or_default();
+        let likely =
+            (name.prior.probability() * STRENGTH + record.accepted) / (STRENGTH + record.tried);
         let doubt = self.doubts.get(&name.print).copied().unwrap_or_default();
         probability(log_odds(likely) - doubt)
     }
@@ -61,13 +68,17 @@ impl Beliefs {
 
     /// When a sweep refused a proposal last, if it did.
     pub(super) fn last_refusal(&self, names: &[Name]) -> Option<usize> {
-        names.iter().filter_map(|name| self.refused.get(&name.print).copied()).max()
+        names
+            .iter()
+            .filter_map(|name| self.refused.get(&name.print).copied())
+            .max()
     }
 
     /// A sweep refused a proposal.
     pub(super) fn refuse(&mut self, names: &[Name]) {
         self.refusals += 1;
-        self.refused.extend(names.iter().map(|name| (name.print, self.refusals)));
+        self.refused
+            .extend(names.iter().map(|name| (name.print, self.refusals)));
     }
 
     /// All of these were accepted together.
@@ -84,7 +95,10 @@ impl Beliefs {
         if let [name] = names {
             self.rejected.insert(name.print);
         }
-        let all = all_of(names.iter().map(|&name| self.of(name).ln()).sum(), names.len());
+        let all = all_of(
+            names.iter().map(|&name| self.of(name).ln()).sum(),
+            names.len(),
+        );
         for &name in names {
             let before = self.of(name);
             // Given that not all can go, this one can with so much less probability.
@@ -93,13 +107,17 @@ impl Beliefs {
             *self.doubts.entry(name.print).or_default() += log_odds(before) - log_odds(after);
         }
         if let Some(name) = names.first() {
-            self.passes.entry((name.pass, name.prior)).or_default().tried += 1.0;
+            self.passes
+                .entry((name.pass, name.prior))
+                .or_default()
+                .tried += 1.0;
         }
     }
 }
 
-/// The probability that so many proposals are accepted together, of the sum of the logarithms of their own. Noise comes in
-/// heaps, so it falls with the logarithm of their number, not with the number.
+/// The probability that so many proposals are accepted together, of the sum of the logarithms of
+/// their own. Noise comes in heaps, so it falls with the logarithm of their number, not with the
+/// number.
 pub(super) fn all_of(logarithms: f64, count: usize) -> f64 {
     let count = count as f64;
     (logarithms / count * (1.0 + count.ln())).exp()
@@ -119,7 +137,13 @@ mod tests {
     use super::*;
 
     fn names(count: u64) -> Vec<Name> {
-        (0..count).map(|print| Name { pass: "p", prior: Prior::Likely, print }).collect()
+        (0..count)
+            .map(|print| Name {
+                pass: "p",
+                prior: Prior::Likely,
+                print,
+            })
+            .collect()
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Folding: of several changes that each show the bug alone, as many as show it together. In the order of their
-//! proposals, so that the outcome depends on nothing else. After ShrinkRay's patch merging (MacIver), but ordered, and
-//! by halves, so that a level of halves can be judged at once.
+//! Folding: of several changes that each show the bug alone, as many as show it together. In the
+//! order of their proposals, so that the outcome depends on nothing else. After ShrinkRay's patch
+//! merging (MacIver), but ordered, and by halves, so that a level of halves can be judged at once.
 
 use std::ops::Range;
 
@@ -18,9 +18,10 @@ struct Piece {
 }
 
 impl Session<'_> {
-    /// Folds successes whose union does not show the bug: halves it until each piece holds together, then joins
-    /// neighbouring pieces, level by level; of two that do not go together the larger stays, and what the other holds
-    /// is proposed again later. Returns what is to be committed and the indices of the successes in it.
+    /// Folds successes whose union does not show the bug: halves it until each piece holds
+    /// together, then joins neighbouring pieces, level by level; of two that do not go together the
+    /// larger stays, and what the other holds is proposed again later. Returns what is to be
+    /// committed and the indices of the successes in it.
     pub(super) fn fold(&mut self, successes: &[Member]) -> Option<(Candidate, Vec<usize>)> {
         let mut pieces = self.pieces(successes);
         while pieces.len() > 1 {
@@ -59,16 +60,25 @@ impl Session<'_> {
         let mut open: Vec<Range<usize>> = halves(0..successes.len()).into();
         while !open.is_empty() {
             open.retain(|range| !range.is_empty());
-            let unions: Vec<EditSet> = open.iter().map(|range| union(&successes[range.clone()])).collect();
+            let unions: Vec<EditSet> = open
+                .iter()
+                .map(|range| union(&successes[range.clone()]))
+                .collect();
             let tried = self.try_folds(&unions);
             let mut next = Vec::new();
             for (range, found) in open.into_iter().zip(tried) {
                 match found {
-                    Some(candidate) => good.push(Piece { indices: range.collect(), candidate }),
+                    Some(candidate) => good.push(Piece {
+                        indices: range.collect(),
+                        candidate,
+                    }),
                     None if range.len() > 1 => next.extend(halves(range)),
                     None => {
                         let candidate = successes[range.start].candidate.clone();
-                        good.push(Piece { indices: range.collect(), candidate });
+                        good.push(Piece {
+                            indices: range.collect(),
+                            candidate,
+                        });
                     }
                 }
             }

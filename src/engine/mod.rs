@@ -1,9 +1,11 @@
-//! The reduce loop: passes propose, the engine plans batches, has them judged, folds the successes and goes on until
-//! nothing more goes. Knows neither Python processes nor PyTorch; runs nothing itself. Called by the commands.
+//! The reduce loop: passes propose, the engine plans batches, has them judged, folds the successes
+//! and goes on until nothing more goes. Knows neither Python processes nor PyTorch; runs nothing
+//! itself. Called by the commands.
 //!
-//! The batches depend on the program and the priors alone, never on the number of workers or on time, and successes are
-//! folded in the order of their proposals: the result is the same however many run at once. Chunks follow
-//! counter-based delta debugging (Zhang et al., "Deep Dive into Probabilistic Delta Debugging", ICSE 2025).
+//! The batches depend on the program and the priors alone, never on the number of workers or on
+//! time, and successes are folded in the order of their proposals: the result is the same however
+//! many run at once. Chunks follow counter-based delta debugging (Zhang et al., "Deep Dive into
+//! Probabilistic Delta Debugging", ICSE 2025).
 
 mod ablation;
 mod beliefs;
@@ -24,16 +26,28 @@ use crate::journal::Journal;
 pub use ablation::{Ablation, Tried, ablate};
 use session::{Pursuit, Session};
 pub use types::{
-    Candidate, Commit, Event, Halt, Judge, Judged, Kept, Options, Reduction, Retraction, Spent, Stop, Tally,
+    Candidate, Commit, Event, Halt, Judge, Judged, Kept, Options, Reduction, Retraction, Spent,
+    Stop, Tally,
 };
 
 /// What changes the program itself, not only its layout.
-const MATTER: [Stage; 5] =
-    [Stage::Environment, Stage::Clutter, Stage::Structure, Stage::Shape, Stage::Detail];
+const MATTER: [Stage; 5] = [
+    Stage::Environment,
+    Stage::Clutter,
+    Stage::Structure,
+    Stage::Shape,
+    Stage::Detail,
+];
 
 /// What the last sweep goes through.
-const ALL: [Stage; 6] =
-    [Stage::Environment, Stage::Clutter, Stage::Structure, Stage::Shape, Stage::Detail, Stage::Tidy];
+const ALL: [Stage; 6] = [
+    Stage::Environment,
+    Stage::Clutter,
+    Stage::Structure,
+    Stage::Shape,
+    Stage::Detail,
+    Stage::Tidy,
+];
 
 /// Reduces a program that is known to show the bug.
 pub fn reduce(
@@ -53,9 +67,10 @@ pub fn reduce(
     session.finish(stop)
 }
 
-/// What makes all later runs cheaper first; then bold before fine: what evidence suggests for the program as a whole, then what promises most for a run, the whole
-/// again whenever much is gone; then the layout, and everything once more, one by one, on the program as it is then. That
-/// last sweep is the proof that no single proposal is left.
+/// What makes all later runs cheaper first; then bold before fine: what evidence suggests for the
+/// program as a whole, then what promises most for a run, the whole again whenever much is gone;
+/// then the layout, and everything once more, one by one, on the program as it is then. That last
+/// sweep is the proof that no single proposal is left.
 fn search(session: &mut Session<'_>) -> Result<(), Stop> {
     session.declutter()?;
     session.pursue(&[Stage::Environment])?;

@@ -1,5 +1,5 @@
-//! What could be done to one program, and which of it is tried next: the chunks of proposals that gain most for a run.
-//! Pure bookkeeping; judges nothing. Called by the session.
+//! What could be done to one program, and which of it is tried next: the chunks of proposals that
+//! gain most for a run. Pure bookkeeping; judges nothing. Called by the session.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,8 +18,8 @@ use super::{
     plan::Base,
 };
 
-/// How many candidates a batch has at most. Fixed, so that results do not depend on the number of workers; small, so that
-/// each batch is made with what the one before it taught.
+/// How many candidates a batch has at most. Fixed, so that results do not depend on the number of
+/// workers; small, so that each batch is made with what the one before it taught.
 pub(super) const BATCH: usize = 8;
 
 /// At least so many chunks a long row of proposals is cut into.
@@ -61,7 +61,10 @@ impl Ranges {
 
     /// Whether the nearest range that starts no later goes on to the end of this one.
     fn contain(&self, range: TextRange) -> bool {
-        self.0.range(..=range.start()).next_back().is_some_and(|(_, &end)| end >= range.end())
+        self.0
+            .range(..=range.start())
+            .next_back()
+            .is_some_and(|(_, &end)| end >= range.end())
     }
 }
 
@@ -102,7 +105,11 @@ impl Offer {
                 .max(0.25);
             let print = base.fingerprint(&proposal, &edits);
             units.push(Unit {
-                name: Name { pass: proposal.pass, prior: proposal.prior, print },
+                name: Name {
+                    pass: proposal.pass,
+                    prior: proposal.prior,
+                    print,
+                },
                 gain,
                 ranges: edits.iter().map(|edit| edit.range).collect(),
                 proposal,
@@ -124,26 +131,49 @@ impl Offer {
         }
         let note = units.first().map_or_else(String::new, |&first| {
             let note = &self.units[first].proposal.note;
-            if units.len() > 1 { format!("{note} and {} more", units.len() - 1) } else { note.clone() }
+            if units.len() > 1 {
+                format!("{note} and {} more", units.len() - 1)
+            } else {
+                note.clone()
+            }
         });
         let names = units.iter().map(|&unit| self.units[unit].name).collect();
-        let group = units.first().map_or(0, |&first| self.units[first].proposal.group);
-        Chunk { edits, names, note, units, group, widened: false }
+        let group = units
+            .first()
+            .map_or(0, |&first| self.units[first].proposal.group);
+        Chunk {
+            edits,
+            names,
+            note,
+            units,
+            group,
+            widened: false,
+        }
     }
 
-    /// The chunks to try next, at most `room`, those that promise most first; none within another, and none of what is
-    /// being tried already. Proposals that were rejected alone are left out.
+    /// The chunks to try next, at most `room`, those that promise most first; none within another,
+    /// and none of what is being tried already. Proposals that were rejected alone are left out.
     pub(super) fn choose(&self, beliefs: &Beliefs, room: usize, trying: &[Chunk]) -> Vec<Chunk> {
-        let taken: BTreeSet<usize> = trying.iter().flat_map(|chunk| chunk.units.iter().copied()).collect();
+        let taken: BTreeSet<usize> = trying
+            .iter()
+            .flat_map(|chunk| chunk.units.iter().copied())
+            .collect();
         let mut found: Vec<(f64, Vec<usize>)> = Vec::new();
         for group in &self.groups {
             let mut open: Vec<(usize, f64)> = group
                 .clone()
-                .filter(|unit| !taken.contains(unit) && !beliefs.is_rejected(self.units[*unit].name.print))
+                .filter(|unit| {
+                    !taken.contains(unit) && !beliefs.is_rejected(self.units[*unit].name.print)
+                })
                 .map(|unit| (unit, beliefs.of(self.units[unit].name)))
                 .collect();
-            // Few are tried at once as they are; of many an eighth, since something of them will be needed.
-            let most = if open.len() <= CHUNKS { open.len() } else { open.len().div_ceil(CHUNKS) };
+            // Few are tried at once as they are; of many an eighth, since something of them will be
+            // needed.
+            let most = if open.len() <= CHUNKS {
+                open.len()
+            } else {
+                open.len().div_ceil(CHUNKS)
+            };
             open.sort_by(|a, b| b.1.total_cmp(&a.1));
             for _ in 0..room {
                 if open.is_empty() {
@@ -163,7 +193,12 @@ impl Offer {
             if chosen.len() == room {
                 break;
             }
-            units.retain(|&unit| !self.units[unit].ranges.iter().all(|range| ranges.contain(*range)));
+            units.retain(|&unit| {
+                !self.units[unit]
+                    .ranges
+                    .iter()
+                    .all(|range| ranges.contain(*range))
+            });
             if !units.is_empty() {
                 for &unit in &units {
                     ranges.extend(&self.units[unit].ranges);
@@ -175,19 +210,26 @@ impl Offer {
         chosen
     }
 
-    /// Takes the units out of a row, likely ones first, that together promise most: their gain times the probability that
-    /// all of it is accepted.
-    fn best_chunk(&self, beliefs: &Beliefs, open: &mut Vec<(usize, f64)>, most: usize) -> (f64, Vec<usize>) {
+    /// Takes the units out of a row, likely ones first, that together promise most: their gain
+    /// times the probability that all of it is accepted.
+    fn best_chunk(
+        &self,
+        beliefs: &Beliefs,
+        open: &mut Vec<(usize, f64)>,
+        most: usize,
+    ) -> (f64, Vec<usize>) {
         let (mut odds, mut gain, mut promise, mut limit) = (0.0, 0.0, 0.0, usize::MAX);
         let mut chunk = Vec::new();
         let mut rest = Vec::new();
         for &(unit, likely) in open.iter() {
             let name = self.units[unit].name;
-            let most = limit.min(beliefs.limit(name)).min(if name.prior == Prior::Certain {
-                usize::MAX
-            } else {
-                most
-            });
+            let most = limit
+                .min(beliefs.limit(name))
+                .min(if name.prior == Prior::Certain {
+                    usize::MAX
+                } else {
+                    most
+                });
             let count = chunk.len() + 1;
             let (more, larger) = (odds + likely.ln(), gain + self.units[unit].gain);
             let together = all_of(more, count) * larger;
@@ -204,6 +246,10 @@ impl Offer {
 }
 
 fn tokens(program: &Program, range: TextRange) -> f64 {
-    let at = |offset: TextSize| program.tokens().partition_point(|token| token.range().start() < offset);
+    let at = |offset: TextSize| {
+        program
+            .tokens()
+            .partition_point(|token| token.range().start() < offset)
+    };
     (at(range.end()) - at(range.start())) as f64
 }

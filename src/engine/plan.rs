@@ -1,4 +1,5 @@
-//! From edits to a candidate, or to the reason why it needs no run. Pure; called for many proposals at once.
+//! From edits to a candidate, or to the reason why it needs no run. Pure; called for many proposals
+//! at once.
 
 use std::{
     collections::BTreeSet,
@@ -31,7 +32,8 @@ pub(super) struct Base {
     unbound_names: bool,
     /// Statements that could not go alone.
     needed: BTreeSet<Removal>,
-    /// The statements that fail, as a traced run showed: what takes them away can hardly show the bug.
+    /// The statements that fail, as a traced run showed: what takes them away can hardly show the
+    /// bug.
     failing: BTreeSet<Removal>,
 }
 
@@ -40,23 +42,41 @@ pub(super) enum Plan {
     Candidate(Box<Candidate>),
     /// Not worth a run.
     Pruned,
-    /// The edits do not even apply, parse, or gain anything: for a single proposal a breach of the pass's contract.
+    /// The edits do not even apply, parse, or gain anything: for a single proposal a breach of the
+    /// pass's contract.
     Useless,
 }
 
 impl Base {
     pub(super) fn new(program: Arc<Program>, unbound_names: bool) -> Self {
         let key = Key::of(&program.encode().unwrap_or_default());
-        let unbound = program.scopes().unbound_names().into_iter().map(str::to_owned).collect();
+        let unbound = program
+            .scopes()
+            .unbound_names()
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         let cost = Cost::of(&program);
-        Self { program, key, cost, unbound, unbound_names, needed: BTreeSet::new(), failing: BTreeSet::new() }
+        Self {
+            program,
+            key,
+            cost,
+            unbound,
+            unbound_names,
+            needed: BTreeSet::new(),
+            failing: BTreeSet::new(),
+        }
     }
 
     /// The same knowledge of the program that `rebase` leads to.
     pub(super) fn rebased(&self, program: Arc<Program>, rebase: &Rebase<'_>) -> Self {
         let rebased = |places: &BTreeSet<Removal>| {
-            let moved =
-                |place: &Removal| EditSet::removal(place.list, place.item).rebase(rebase)?.removals().next();
+            let moved = |place: &Removal| {
+                EditSet::removal(place.list, place.item)
+                    .rebase(rebase)?
+                    .removals()
+                    .next()
+            };
             places.iter().filter_map(moved).collect()
         };
         Self {
@@ -87,7 +107,11 @@ impl Base {
         let lists = self.program.lists();
         let range = |place: &Removal| lists[place.list as usize].items[place.item as usize];
         let removes_failing = |edits: &EditSet| {
-            edits.removals().any(|gone| self.failing.iter().any(|it| range(&gone).contains_range(range(it))))
+            edits.removals().any(|gone| {
+                self.failing
+                    .iter()
+                    .any(|it| range(&gone).contains_range(range(it)))
+            })
         };
         match self.plan(edits) {
             Plan::Candidate(candidate) if removes_failing(&candidate.edits) => Plan::Pruned,
@@ -95,14 +119,18 @@ impl Base {
         }
     }
 
-    /// Makes a candidate of edits. One that would leave names unbound is tried with all that hangs on these names gone
-    /// as well, unless that includes a statement known to be needed.
+    /// Makes a candidate of edits. One that would leave names unbound is tried with all that hangs
+    /// on these names gone as well, unless that includes a statement known to be needed.
     pub(super) fn plan(&self, edits: &EditSet) -> Plan {
-        let Some(program) = self.build(edits) else { return Plan::Useless };
+        let Some(program) = self.build(edits) else {
+            return Plan::Useless;
+        };
         if self.binds_its_names(&program) {
             return self.candidate(program, edits.clone());
         }
-        let Some(wider) = with_dependents(&self.program, edits) else { return Plan::Pruned };
+        let Some(wider) = with_dependents(&self.program, edits) else {
+            return Plan::Pruned;
+        };
         let drags_needed = wider
             .removals()
             .any(|place| self.needed.contains(&place) && !edits.removals().any(|it| it == place));
@@ -130,17 +158,25 @@ impl Base {
     }
 
     fn build(&self, edits: &EditSet) -> Option<Program> {
-        let program = self.program.sibling(edits.apply(&self.program).ok()?).ok()?;
+        let program = self
+            .program
+            .sibling(edits.apply(&self.program).ok()?)
+            .ok()?;
         (Cost::of(&program) < self.cost).then_some(program)
     }
 
     fn binds_its_names(&self, program: &Program) -> bool {
         let scopes = program.scopes();
-        self.unbound_names || scopes.unbound.iter().all(|load| self.unbound.contains(load.name.as_str()))
+        self.unbound_names
+            || scopes
+                .unbound
+                .iter()
+                .all(|load| self.unbound.contains(load.name.as_str()))
     }
 
     fn candidate(&self, program: Program, edits: EditSet) -> Plan {
-        // Nothing is left to show a bug, or CPython's compiler would refuse what the parser lets pass.
+        // Nothing is left to show a bug, or CPython's compiler would refuse what the parser lets
+        // pass.
         let hopeless = program.body().is_empty()
             || (program.scopes().misplaced.is_some() && self.program.scopes().misplaced.is_none());
         match program.encode() {
@@ -155,8 +191,8 @@ impl Base {
         }
     }
 
-    /// What a proposal would do, and the tokens around that, independent of where it stands: tells whether it was tried
-    /// before on another base.
+    /// What a proposal would do, and the tokens around that, independent of where it stands: tells
+    /// whether it was tried before on another base.
     pub(super) fn fingerprint(&self, proposal: &Proposal, edits: &[Edit]) -> u64 {
         let mut hasher = DefaultHasher::new();
         proposal.pass.hash(&mut hasher);
@@ -164,7 +200,9 @@ impl Base {
         for edit in edits {
             let first = tokens.partition_point(|token| token.range().end() <= edit.range.start());
             // Tokens without width, as line ends have, may count for both.
-            let end = tokens.partition_point(|token| token.range().start() < edit.range.end()).max(first);
+            let end = tokens
+                .partition_point(|token| token.range().start() < edit.range.end())
+                .max(first);
             for token in &tokens[first.saturating_sub(AROUND)..(end + AROUND).min(tokens.len())] {
                 self.program.slice(token.range()).hash(&mut hasher);
             }

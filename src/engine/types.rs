@@ -24,7 +24,10 @@ pub struct Candidate {
 
 impl std::fmt::Debug for Candidate {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Candidate").field("text", &self.program.text()).finish_non_exhaustive()
+        formatter
+            .debug_struct("Candidate")
+            .field("text", &self.program.text())
+            .finish_non_exhaustive()
     }
 }
 
@@ -41,20 +44,25 @@ pub struct Judged {
 
 /// Runs candidates and judges them; the engine knows no more of runners and oracles.
 pub trait Judge {
-    /// Judges each candidate of a batch and delivers its verdict, under its index, as soon as it is known.
+    /// Judges each candidate of a batch and delivers its verdict, under its index, as soon as it is
+    /// known.
     ///
     /// # Errors
     ///
     /// What stops the whole reduction. Verdicts delivered before stay valid.
-    fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt>;
+    fn judge(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt>;
 
     /// Whether a candidate is known without a run not to show the bug.
     fn is_hopeless(&self, _: &Candidate) -> bool {
         false
     }
 
-    /// Whether a program that was judged to show the bug shows it beyond doubt, for judges that have a quicker and a surer
-    /// way; else what that means. After a doubt the judge errs less.
+    /// Whether a program that was judged to show the bug shows it beyond doubt, for judges that
+    /// have a quicker and a surer way; else what that means. After a doubt the judge errs less.
     ///
     /// # Errors
     ///
@@ -63,14 +71,16 @@ pub trait Judge {
         Ok(None)
     }
 
-    /// Begins to find out what [`Judge::confirm`] will be asked of this program, for judges that can do so while they judge
-    /// others; tells whether it does. It may be the last, so that whatever is asked of a result will be asked of it.
+    /// Begins to find out what [`Judge::confirm`] will be asked of this program, for judges that
+    /// can do so while they judge others; tells whether it does. It may be the last, so that
+    /// whatever is asked of a result will be asked of it.
     fn begin_confirmation(&mut self, _: &Candidate, _is_last: bool) -> bool {
         false
     }
 
-    /// After how many runs in a row without success a program is to be confirmed: so much is risked on one that may have
-    /// been accepted wrongly. `None` where programs are not accepted by chance.
+    /// After how many runs in a row without success a program is to be confirmed: so much is risked
+    /// on one that may have been accepted wrongly. `None` where programs are not accepted by
+    /// chance.
     fn patience(&self) -> Option<u64> {
         None
     }
@@ -93,8 +103,8 @@ pub trait Judge {
         false
     }
 
-    /// Runs a program that shows the bug once more and watches it; `None` if it can not be watched, or does not show
-    /// the bug when it is.
+    /// Runs a program that shows the bug once more and watches it; `None` if it can not be watched,
+    /// or does not show the bug when it is.
     ///
     /// # Errors
     ///
@@ -107,7 +117,8 @@ pub trait Judge {
 /// What it means that a program does not show the bug that was judged to show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Retraction {
-    /// This one was accepted by chance, for the reason given: acceptances since the last confirmation do not count, refusals do.
+    /// This one was accepted by chance, for the reason given: acceptances since the last
+    /// confirmation do not count, refusals do.
     Accepted(String),
     /// The quicker way of judging errs, for the reason given: nothing that it judged counts.
     All(String),
@@ -129,14 +140,14 @@ pub enum Halt {
 pub struct Options {
     /// Stop after so many candidate runs.
     pub max_runs: Option<u64>,
-    /// How many candidates are run at once: where a batch has fewer, those of the next are run beside them,
-    /// as long as none hangs.
+    /// How many candidates are run at once: where a batch has fewer, those of the next are run
+    /// beside them, as long as none hangs.
     pub jobs: usize,
-    /// Whether single changes are judged one after the other: where a success takes more runs than a failure, what is
-    /// united of several would take them once more.
+    /// Whether single changes are judged one after the other: where a success takes more runs than
+    /// a failure, what is united of several would take them once more.
     pub singly: bool,
-    /// Whether candidates in which a name is bound nowhere are run all the same: where the bug is a `NameError`, or the
-    /// test may not run the program at all.
+    /// Whether candidates in which a name is bound nowhere are run all the same: where the bug is a
+    /// `NameError`, or the test may not run the program at all.
     pub unbound_names: bool,
 }
 
@@ -149,7 +160,8 @@ pub struct Tally {
     pub runs_ahead: u64,
     /// Runs whose verdict an earlier session had recorded.
     pub journal_hits: u64,
-    /// Candidates dropped without a run: conflicting edits, no syntax, no gain, unbound names, tried before.
+    /// Candidates dropped without a run: conflicting edits, no syntax, no gain, unbound names,
+    /// tried before.
     pub pruned: u64,
     /// Proposals that broke the contract of passes, of those pruned.
     pub breaches: u64,
@@ -228,7 +240,8 @@ pub enum Event<'a> {
         /// The program.
         program: &'a Program,
     },
-    /// What was found since the last confirmation was taken back: what was accepted does not show the bug beyond doubt.
+    /// What was found since the last confirmation was taken back: what was accepted does not show
+    /// the bug beyond doubt.
     Doubted {
         /// In what.
         reason: &'a str,
@@ -272,8 +285,8 @@ pub struct Reduction {
     pub differences: Vec<(Key, crate::oracle::Difference)>,
     /// Why what is left stays; empty unless the reduction is done.
     pub kept: Vec<Kept>,
-    /// What the runs of this session took, by the pass that proposed their candidates; `fold`, unions; `trace`, runs that
-    /// were watched.
+    /// What the runs of this session took, by the pass that proposed their candidates; `fold`,
+    /// unions; `trace`, runs that were watched.
     pub spent: BTreeMap<String, Spent>,
     /// Why it ended.
     pub stop: Stop,

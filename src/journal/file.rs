@@ -1,4 +1,5 @@
-//! The file behind a journal: opened under a lock, read once, appended to line by line. Knows nothing of the lines.
+//! The file behind a journal: opened under a lock, read once, appended to line by line. Knows
+//! nothing of the lines.
 
 use std::{
     fs::{self, OpenOptions, TryLockError},
@@ -42,7 +43,10 @@ impl File {
     pub(super) fn open(folder: &Path, identity: &str) -> Result<(Self, String), JournalError> {
         let name = blake3::hash(identity.as_bytes()).to_hex();
         let path = folder.join(format!("{}.jsonl", &name[..32]));
-        let failed = |source| JournalError::Io { path: path.clone(), source };
+        let failed = |source| JournalError::Io {
+            path: path.clone(),
+            source,
+        };
         fs::create_dir_all(folder).map_err(failed)?;
         remove_old(folder);
         let mut file = OpenOptions::new()
@@ -59,7 +63,10 @@ impl File {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        Ok((Self { path, file }, String::from_utf8_lossy(&bytes).into_owned()))
+        Ok((
+            Self { path, file },
+            String::from_utf8_lossy(&bytes).into_owned(),
+        ))
     }
 
     /// Cuts the file behind what can be trusted and goes there.
@@ -68,7 +75,10 @@ impl File {
             self.file.set_len(length)?;
             (&self.file).seek(SeekFrom::Start(length))
         };
-        cut().map(|_| ()).map_err(|source| JournalError::Io { path: self.path.clone(), source })
+        cut().map(|_| ()).map_err(|source| JournalError::Io {
+            path: self.path.clone(),
+            source,
+        })
     }
 
     /// Appends a line by one write, so that a kill leaves it whole, torn at the end, or not at all.
@@ -79,8 +89,12 @@ impl File {
 
 fn remove_old(folder: &Path) {
     let old = |path: &Path| {
-        let modified = fs::metadata(path).and_then(|it| it.modified()).unwrap_or_else(|_| SystemTime::now());
-        SystemTime::now().duration_since(modified).is_ok_and(|age| age > KEPT)
+        let modified = fs::metadata(path)
+            .and_then(|it| it.modified())
+            .unwrap_or_else(|_| SystemTime::now());
+        SystemTime::now()
+            .duration_since(modified)
+            .is_ok_and(|age| age > KEPT)
     };
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.path().extension().is_some_and(|it| it == "jsonl") && old(&entry.path()) {

@@ -1,5 +1,6 @@
-//! The append-only record of a reduction: what was tried and what came of it. It makes a rerun of the same command free
-//! up to where the last one ended, even if that one was killed. Called by the engine and the commands.
+//! The append-only record of a reduction: what was tried and what came of it. It makes a rerun of
+//! the same command free up to where the last one ended, even if that one was killed. Called by the
+//! engine and the commands.
 
 mod file;
 
@@ -92,7 +93,8 @@ pub struct Settled {
     /// What the script's own statement that tells of the bug has to rest on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grounds: Option<Grounds>,
-    /// How candidates are tested, and how often the script showed the bug in how many runs, if it does not show each time.
+    /// How candidates are tested, and how often the script showed the bug in how many runs, if it
+    /// does not show each time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flaky: Option<(Steadiness, usize, usize)>,
     /// What makes the bug show each time, which it did not by itself.
@@ -129,15 +131,20 @@ impl Journal {
         Self::default()
     }
 
-    /// The journal of this identity in a folder, with all that was recorded in it; locked against other processes.
+    /// The journal of this identity in a folder, with all that was recorded in it; locked against
+    /// other processes.
     ///
-    /// A last line that was torn when its writer was killed is dropped, and so is everything behind a damaged line.
+    /// A last line that was torn when its writer was killed is dropped, and so is everything behind
+    /// a damaged line.
     pub fn open(folder: &Path, identity: &str) -> Result<Self, JournalError> {
         let (file, text) = File::open(folder, identity)?;
         let mut journal = Self::default();
         let mut trusted = 0;
         for line in text.split_inclusive('\n') {
-            match serde_json::from_str(line).ok().filter(|_| line.ends_with('\n')) {
+            match serde_json::from_str(line)
+                .ok()
+                .filter(|_| line.ends_with('\n'))
+            {
                 Some(Line::Settled(settled)) => journal.settled = Some(settled),
                 Some(Line::Tried(key, record)) => {
                     journal.records.insert(key, record);
@@ -168,7 +175,8 @@ impl Journal {
         self.append(&line)
     }
 
-    /// What a traced run of a candidate brought, if it was traced; inside, nothing if tracing changed what it did.
+    /// What a traced run of a candidate brought, if it was traced; inside, nothing if tracing
+    /// changed what it did.
     pub fn trace(&self, key: &Key) -> Option<Option<Evidence>> {
         self.traces.get(key).cloned()
     }
@@ -180,8 +188,8 @@ impl Journal {
         self.append(&line)
     }
 
-    /// Takes back all that was recorded of candidates, since warm runs are not to be trusted for this script; from here on
-    /// all are cold.
+    /// Takes back all that was recorded of candidates, since warm runs are not to be trusted for
+    /// this script; from here on all are cold.
     ///
     /// # Errors
     ///
@@ -191,8 +199,8 @@ impl Journal {
         self.append(&Line::Distrusted(reason.to_owned()))
     }
 
-    /// Takes back all that was recorded as showing the bug, since chance had a part in it and this candidate does not show
-    /// it; this one is refused from here on.
+    /// Takes back all that was recorded as showing the bug, since chance had a part in it and this
+    /// candidate does not show it; this one is refused from here on.
     ///
     /// # Errors
     ///
@@ -217,7 +225,8 @@ impl Journal {
         }
     }
 
-    /// Forgets what would end otherwise under this limit: timeouts under a shorter one, and runs that took longer.
+    /// Forgets what would end otherwise under this limit: timeouts under a shorter one, and runs
+    /// that took longer.
     pub fn forget_what_a_limit_decides(&mut self, limit_ms: u64) {
         self.records.retain(|_, record| match record.verdict {
             Verdict::TimedOut(limit) => limit >= limit_ms,
@@ -234,7 +243,8 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// The file could not be written; the record is known all the same until the end of this process.
+    /// The file could not be written; the record is known all the same until the end of this
+    /// process.
     pub fn put(&mut self, key: Key, record: Record) -> io::Result<()> {
         let line = Line::Tried(key, record.clone());
         self.records.insert(key, record);
@@ -256,7 +266,11 @@ mod tests {
     use super::*;
 
     fn record(verdict: Verdict) -> Record {
-        Record { verdict, seconds: 0.5, runs: 1 }
+        Record {
+            verdict,
+            seconds: 0.5,
+            runs: 1,
+        }
     }
 
     fn path(folder: &Path) -> std::path::PathBuf {
@@ -296,7 +310,12 @@ mod tests {
         assert!(journal.get(&one).is_some() && journal.get(&two).is_none());
         journal.forget_what_a_limit_decides(499);
         assert!(journal.get(&one).is_none());
-        assert!(Journal::open(folder.path(), "other").unwrap().get(&one).is_none());
+        assert!(
+            Journal::open(folder.path(), "other")
+                .unwrap()
+                .get(&one)
+                .is_none()
+        );
     }
 
     #[test]
@@ -304,13 +323,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (refused, accepted, doubted) = (Key::of(b"one"), Key::of(b"two"), Key::of(b"three"));
         let mut journal = Journal::open(folder.path(), "id").unwrap();
-        journal.put(refused, record(Verdict::TimedOut(10_000))).unwrap();
+        journal
+            .put(refused, record(Verdict::TimedOut(10_000)))
+            .unwrap();
         journal.put(accepted, record(Verdict::Same)).unwrap();
         journal.put(doubted, record(Verdict::Same)).unwrap();
         journal.doubt(&doubted).unwrap();
         drop(journal);
         let journal = Journal::open(folder.path(), "id").unwrap();
-        assert_eq!(journal.get(&refused), Some(&record(Verdict::TimedOut(10_000))));
+        assert_eq!(
+            journal.get(&refused),
+            Some(&record(Verdict::TimedOut(10_000)))
+        );
         assert_eq!(journal.get(&accepted), None);
         assert_eq!(journal.get(&doubted), Some(&record(Verdict::Passed)));
     }
@@ -332,7 +356,11 @@ mod tests {
             let complete = ends.iter().filter(|&&end| end < length).count();
             let mut journal = Journal::open(folder.path(), "id").unwrap();
             for (number, key) in keys.iter().enumerate() {
-                assert_eq!(journal.get(key).is_some(), number < complete, "cut at {length}");
+                assert_eq!(
+                    journal.get(key).is_some(),
+                    number < complete,
+                    "cut at {length}"
+                );
             }
             journal.put(Key::of(b"new"), record(Verdict::Same)).unwrap();
             drop(journal);
@@ -345,7 +373,10 @@ mod tests {
     fn a_journal_in_use_is_locked() {
         let folder = tempfile::tempdir().unwrap();
         let first = Journal::open(folder.path(), "id").unwrap();
-        assert!(matches!(Journal::open(folder.path(), "id"), Err(JournalError::InUse { .. })));
+        assert!(matches!(
+            Journal::open(folder.path(), "id"),
+            Err(JournalError::InUse { .. })
+        ));
         drop(first);
         assert!(Journal::open(folder.path(), "id").is_ok());
     }

@@ -1,6 +1,6 @@
-//! Failures that programs get by accident once parts of them go: missing names, modules and arguments, broken syntax, a
-//! plain literal where an object was, and numbers made of nothing. None is ever the bug, printed or raised, unless the
-//! script as given shows its like. Pure.
+//! Failures that programs get by accident once parts of them go: missing names, modules and
+//! arguments, broken syntax, a plain literal where an object was, and numbers made of nothing. None
+//! is ever the bug, printed or raised, unless the script as given shows its like. Pure.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
@@ -67,7 +67,10 @@ impl Accident {
 
 /// Whether a failure is an accident, by its class or by what its message says.
 pub(super) fn is_accident(class: &str, message: &str) -> bool {
-    Accident::of_class(class).is_some() || !telling(message).into_iter().all(|line| told_in(line).is_empty())
+    Accident::of_class(class).is_some()
+        || !telling(message)
+            .into_iter()
+            .all(|line| told_in(line).is_empty())
 }
 
 /// The accidents that a line tells of, by their class or by the interpreter's words.
@@ -97,26 +100,45 @@ pub(super) fn told_in(line: &str) -> Accidents {
     });
     static TYPES: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(LITERAL).expect("the pattern is well-formed"));
-    let mut told: Accidents =
-        CLASS.find_iter(line).filter_map(|it| Accident::of_class(it.as_str())).collect();
-    told.extend(WORDS.iter().filter(|(_, words)| words.is_match(line)).map(|(accident, _)| accident.clone()));
-    let types = TYPES.captures_iter(line).filter_map(|found| found.iter().skip(1).flatten().next());
+    let mut told: Accidents = CLASS
+        .find_iter(line)
+        .filter_map(|it| Accident::of_class(it.as_str()))
+        .collect();
+    told.extend(
+        WORDS
+            .iter()
+            .filter(|(_, words)| words.is_match(line))
+            .map(|(accident, _)| accident.clone()),
+    );
+    let types = TYPES
+        .captures_iter(line)
+        .filter_map(|found| found.iter().skip(1).flatten().next());
     told.extend(types.map(|of| Accident::Literal(of.as_str().to_owned())));
     told
 }
 
 /// The accidents that an exception is, tells of, holds as a group, or was raised from.
 pub(super) fn behind(exception: &Exception) -> Accidents {
-    let all = exception.chain.iter().chain([exception]).chain(leaves(exception));
+    let all = exception
+        .chain
+        .iter()
+        .chain([exception])
+        .chain(leaves(exception));
     let classes = all.clone().filter_map(|it| Accident::of_class(&it.class));
-    let compared = exception.message.lines().filter(|line| line.starts_with("Greatest absolute difference"));
+    let compared = exception
+        .message
+        .lines()
+        .filter(|line| line.starts_with("Greatest absolute difference"));
     let lines = all.flat_map(|it| telling(&it.message)).chain(compared);
     classes.chain(lines.flat_map(told_in)).collect()
 }
 
 /// A text without the lines that tell of accidents other than these.
 pub(super) fn without(text: &str, known: &Accidents) -> String {
-    text.lines().filter(|line| told_in(line).is_subset(known)).flat_map(|line| [line, "\n"]).collect()
+    text.lines()
+        .filter(|line| told_in(line).is_subset(known))
+        .flat_map(|line| [line, "\n"])
+        .collect()
 }
 
 #[cfg(test)]
@@ -127,31 +149,82 @@ mod tests {
     fn accidents_in_words() {
         for (line, expected) in [
             ("FAIL: NameError: no", Some(Accident::Name)),
-            ("name 'x' is not defined. Did you mean: 'y'?", Some(Accident::Name)),
-            ("cannot access free variable 'x' where it is not", Some(Accident::Name)),
+            (
+                "name 'x' is not defined. Did you mean: 'y'?",
+                Some(Accident::Name),
+            ),
+            (
+                "cannot access free variable 'x' where it is not",
+                Some(Accident::Name),
+            ),
             (
                 "cannot access local variable 'x' where it is not associated with a value",
                 Some(Accident::UnboundLocal),
             ),
-            ("local variable 'x' referenced before assignment", Some(Accident::UnboundLocal)),
-            ("cannot import name 'a' from 'b' (unknown location)", Some(Accident::Import)),
+            (
+                "local variable 'x' referenced before assignment",
+                Some(Accident::UnboundLocal),
+            ),
+            (
+                "cannot import name 'a' from 'b' (unknown location)",
+                Some(Accident::Import),
+            ),
             ("No module named 'a.b'", Some(Accident::Module)),
-            ("'(' was never closed (x.py, line 3)", Some(Accident::Syntax)),
-            ("f() missing 2 required positional arguments: 'a' and 'b'", Some(Accident::Arity)),
-            ("A.f() takes from 1 to 2 positional arguments but 3 were given", Some(Accident::Arity)),
-            ("f() got an unexpected keyword argument 'a'", Some(Accident::Arity)),
-            ("add() missing 1 required positional arguments: \"other\"", Some(Accident::Arity)),
-            ("pow() missing required argument 'exp' (pos 2)", Some(Accident::Arity)),
-            ("len() takes exactly one argument (2 given)", Some(Accident::Arity)),
+            (
+                "'(' was never closed (x.py, line 3)",
+                Some(Accident::Syntax),
+            ),
+            (
+                "f() missing 2 required positional arguments: 'a' and 'b'",
+                Some(Accident::Arity),
+            ),
+            (
+                "A.f() takes from 1 to 2 positional arguments but 3 were given",
+                Some(Accident::Arity),
+            ),
+            (
+                "f() got an unexpected keyword argument 'a'",
+                Some(Accident::Arity),
+            ),
+            (
+                "add() missing 1 required positional arguments: \"other\"",
+                Some(Accident::Arity),
+            ),
+            (
+                "pow() missing required argument 'exp' (pos 2)",
+                Some(Accident::Arity),
+            ),
+            (
+                "len() takes exactly one argument (2 given)",
+                Some(Accident::Arity),
+            ),
             ("A() takes no arguments", Some(Accident::Arity)),
-            ("isinstance expected 2 arguments, got 1", Some(Accident::Arity)),
-            ("conv2d() received an invalid combination of arguments - got (int)", Some(Accident::Arity)),
-            ("not enough values to unpack (expected 2, got 1)", Some(Accident::Arity)),
+            (
+                "isinstance expected 2 arguments, got 1",
+                Some(Accident::Arity),
+            ),
+            (
+                "conv2d() received an invalid combination of arguments - got (int)",
+                Some(Accident::Arity),
+            ),
+            (
+                "not enough values to unpack (expected 2, got 1)",
+                Some(Accident::Arity),
+            ),
             ("expected 2 tensors, got 1", None),
-            ("list index out of range", Some(Accident::Literal("list".into()))),
+            (
+                "list index out of range",
+                Some(Accident::Literal("list".into())),
+            ),
             ("index 3 is out of range", None),
-            ("'NoneType' object is not callable", Some(Accident::Literal("NoneType".into()))),
-            ("'int' object is not callable", Some(Accident::Literal("int".into()))),
+            (
+                "'NoneType' object is not callable",
+                Some(Accident::Literal("NoneType".into())),
+            ),
+            (
+                "'int' object is not callable",
+                Some(Accident::Literal("int".into())),
+            ),
             (
                 "argument after * must be an iterable, not NoneType",
                 Some(Accident::Literal("NoneType".into())),

@@ -1,4 +1,5 @@
-//! Several runs of the script as it was given: whether they show the bug, how steadily, and by what sign. Pure.
+//! Several runs of the script as it was given: whether they show the bug, how steadily, and by what
+//! sign. Pure.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -64,22 +65,56 @@ impl Baseline {
             match derive(&outcomes) {
                 Ok(signature) => signature,
                 Err(NotDerivable::Varies) => return Err(unsteady(&outcomes)),
-                Err(reason) => return Err(BaselineError::NotDerivable { reason, seen: seen(&outcomes) }),
+                Err(reason) => {
+                    return Err(BaselineError::NotDerivable {
+                        reason,
+                        seen: seen(&outcomes),
+                    });
+                }
             }
         } else {
-            let parts = specs.iter().flat_map(|spec| spec.resolve(&outcomes).0).collect();
+            let parts = specs
+                .iter()
+                .flat_map(|spec| spec.resolve(&outcomes).0)
+                .collect();
             Signature::seen_in(parts, &outcomes)
         };
-        let same = outcomes.iter().filter(|outcome| signature.matches(outcome)).count();
-        let typed = || specs.iter().map(|spec| spec.text.as_str()).collect::<Vec<_>>().join(" and ");
+        let same = outcomes
+            .iter()
+            .filter(|outcome| signature.matches(outcome))
+            .count();
+        let typed = || {
+            specs
+                .iter()
+                .map(|spec| spec.text.as_str())
+                .collect::<Vec<_>>()
+                .join(" and ")
+        };
         if same == 0 {
-            return Err(BaselineError::NotReproduced { expected: typed(), seen: seen(&outcomes) });
+            return Err(BaselineError::NotReproduced {
+                expected: typed(),
+                seen: seen(&outcomes),
+            });
         }
         if same < of {
-            return Err(BaselineError::Unstable { expected: typed(), same, of, seen: seen(&outcomes) });
+            return Err(BaselineError::Unstable {
+                expected: typed(),
+                same,
+                of,
+                seen: seen(&outcomes),
+            });
         }
-        let wall = outcomes.iter().map(|outcome| outcome.wall).max().unwrap_or_default();
-        Ok(Self { signature, same, wall, outcomes })
+        let wall = outcomes
+            .iter()
+            .map(|outcome| outcome.wall)
+            .max()
+            .unwrap_or_default();
+        Ok(Self {
+            signature,
+            same,
+            wall,
+            outcomes,
+        })
     }
 }
 
@@ -94,7 +129,11 @@ impl Baseline {
     /// That the bug shows too rarely.
     pub fn too_rare(&self, specs: &[Spec]) -> BaselineError {
         BaselineError::Unstable {
-            expected: specs.iter().map(|spec| spec.text.as_str()).collect::<Vec<_>>().join(" and "),
+            expected: specs
+                .iter()
+                .map(|spec| spec.text.as_str())
+                .collect::<Vec<_>>()
+                .join(" and "),
             same: self.same,
             of: self.outcomes.len(),
             seen: seen(&self.outcomes),
@@ -107,15 +146,39 @@ impl Baseline {
             let is_failing = |it: &&Outcome| it.exception.is_some() || it.end != End::Exit(0);
             let failing: Vec<Outcome> = outcomes.iter().filter(is_failing).cloned().collect();
             let most = seen(&failing).into_iter().next().map(|(most, _)| most);
-            failing.into_iter().filter(|it| Some(summary(it)) == most).collect()
+            failing
+                .into_iter()
+                .filter(|it| Some(summary(it)) == most)
+                .collect()
         } else {
-            let parts = specs.iter().flat_map(|spec| spec.resolve(&outcomes).0).collect();
+            let parts = specs
+                .iter()
+                .flat_map(|spec| spec.resolve(&outcomes).0)
+                .collect();
             let signature = Signature::seen_in(parts, &outcomes);
-            outcomes.iter().filter(|it| signature.matches(it)).cloned().collect()
+            outcomes
+                .iter()
+                .filter(|it| signature.matches(it))
+                .cloned()
+                .collect()
         };
-        let found = Self::new(specs, if showing.is_empty() { outcomes.clone() } else { showing })?;
-        let same = outcomes.iter().filter(|it| found.signature.matches(it)).count();
-        Ok(Self { same, outcomes, ..found })
+        let found = Self::new(
+            specs,
+            if showing.is_empty() {
+                outcomes.clone()
+            } else {
+                showing
+            },
+        )?;
+        let same = outcomes
+            .iter()
+            .filter(|it| found.signature.matches(it))
+            .count();
+        Ok(Self {
+            same,
+            outcomes,
+            ..found
+        })
     }
 }
 
@@ -123,7 +186,12 @@ impl Baseline {
 fn unsteady(outcomes: &[Outcome]) -> BaselineError {
     let seen = seen(outcomes);
     let (expected, same) = seen.first().cloned().unwrap_or_default();
-    BaselineError::Unstable { expected, same, of: outcomes.len(), seen }
+    BaselineError::Unstable {
+        expected,
+        same,
+        of: outcomes.len(),
+        seen,
+    }
 }
 
 /// The different ends, most frequent first.
@@ -147,7 +215,15 @@ pub fn summary(outcome: &Outcome) -> String {
         End::Limit(Resource::Processes) => "stopped: too many processes".to_owned(),
         End::Limit(Resource::Scratch) => "stopped: too much data written".to_owned(),
     };
-    let Some(exception) = &outcome.exception else { return end };
-    let line: String = headline(exception).lines().next().unwrap_or_default().chars().take(160).collect();
+    let Some(exception) = &outcome.exception else {
+        return end;
+    };
+    let line: String = headline(exception)
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(160)
+        .collect();
     format!("{end}, {line}")
 }

@@ -1,5 +1,5 @@
-//! Derives a signature from baseline runs when the user gives none: the class, and what of the message is distinctive
-//! and stable. Pure.
+//! Derives a signature from baseline runs when the user gives none: the class, and what of the
+//! message is distinctive and stable. Pure.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
@@ -35,17 +35,25 @@ pub enum NotDerivable {
 /// The signature that all outcomes share.
 pub fn derive(outcomes: &[Outcome]) -> Result<Signature, NotDerivable> {
     let first = outcomes.first().ok_or(NotDerivable::Passes)?;
-    if outcomes.iter().all(|it| matches!(it.end, End::Timeout | End::Limit(_))) {
+    if outcomes
+        .iter()
+        .all(|it| matches!(it.end, End::Timeout | End::Limit(_)))
+    {
         return Err(NotDerivable::Endless);
     }
     let is_dead = |it: &Outcome| matches!(it.end, End::Signal(_));
-    if outcomes.iter().any(|it| it.end != first.end && !(is_dead(first) && is_dead(it))) {
+    if outcomes
+        .iter()
+        .any(|it| it.end != first.end && !(is_dead(first) && is_dead(it)))
+    {
         return Err(NotDerivable::Varies);
     }
     let raised = exceptions(outcomes).map(|found| of_exceptions(&found));
     let parts = match (first.end, raised) {
         // An interpreter may die while it cleans up behind an exception.
-        (End::Signal(_), raised) => [raised.flatten().unwrap_or_default(), of_death(outcomes)].concat(),
+        (End::Signal(_), raised) => {
+            [raised.flatten().unwrap_or_default(), of_death(outcomes)].concat()
+        }
         (_, Some(parts)) => parts.ok_or(NotDerivable::Varies)?,
         (end, None) => of_output(outcomes, end)?,
     };
@@ -57,7 +65,8 @@ pub fn derive(outcomes: &[Outcome]) -> Result<Signature, NotDerivable> {
     }
 }
 
-/// A death by a signal, and what the C or C++ that gave up said. Corrupted memory may show by one signal or another.
+/// A death by a signal, and what the C or C++ that gave up said. Corrupted memory may show by one
+/// signal or another.
 fn of_death(outcomes: &[Outcome]) -> Vec<Part> {
     static LAST_WORDS: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^\s*what\(\): |Assertion [`'].+' failed|^Fatal Python error: _?Py")
@@ -72,7 +81,9 @@ fn of_death(outcomes: &[Outcome]) -> Vec<Part> {
         .collect();
     let said = pattern(outcomes, |outcome| {
         let text = outcome.stderr.text();
-        text.lines().find(|line| LAST_WORDS.is_match(line)).map(str::to_owned)
+        text.lines()
+            .find(|line| LAST_WORDS.is_match(line))
+            .map(str::to_owned)
     });
     let spot = Spot::common(outcomes).map(Part::In);
     [Part::Signal(signals.into_iter().collect())]
@@ -83,7 +94,10 @@ fn of_death(outcomes: &[Outcome]) -> Vec<Part> {
 }
 
 fn exceptions(outcomes: &[Outcome]) -> Option<Vec<&Exception>> {
-    outcomes.iter().map(|outcome| outcome.exception.as_ref()).collect()
+    outcomes
+        .iter()
+        .map(|outcome| outcome.exception.as_ref())
+        .collect()
 }
 
 fn of_exceptions(exceptions: &[&Exception]) -> Option<Vec<Part>> {
@@ -108,11 +122,14 @@ pub(super) fn common<T: PartialEq>(
     of: impl Fn(&Exception) -> Option<T>,
 ) -> Option<T> {
     let first = of(exceptions.first()?)?;
-    exceptions.iter().all(|it| of(it).as_ref() == Some(&first)).then_some(first)
+    exceptions
+        .iter()
+        .all(|it| of(it).as_ref() == Some(&first))
+        .then_some(first)
 }
 
-/// What the messages of all exceptions have in common; the whole message where it is but a quoted name, as that of a
-/// `KeyError` is.
+/// What the messages of all exceptions have in common; the whole message where it is but a quoted
+/// name, as that of a `KeyError` is.
 pub(super) fn message(exceptions: &[&Exception]) -> Option<Pattern> {
     let told: Vec<Vec<&str>> = exceptions.iter().map(|it| telling(&it.message)).collect();
     let found = fragments(&told);
@@ -124,9 +141,12 @@ pub(super) fn message(exceptions: &[&Exception]) -> Option<Pattern> {
     is_name.then(|| Pattern::Lines(vec![vec![whole]]))
 }
 
-/// Whether a message does not tell a bug from others: there is none, little is left of it, or others show it as well.
+/// Whether a message does not tell a bug from others: there is none, little is left of it, or
+/// others show it as well.
 fn needs_place(message: Option<&Pattern>, exceptions: &[&Exception]) -> bool {
-    let Some(Pattern::Lines(lines)) = message else { return true };
+    let Some(Pattern::Lines(lines)) = message else {
+        return true;
+    };
     let fragments: Vec<&str> = lines.iter().flatten().map(String::as_str).collect();
     if exceptions.iter().all(|it| is_internal(it)) {
         return true;
@@ -134,14 +154,19 @@ fn needs_place(message: Option<&Pattern>, exceptions: &[&Exception]) -> bool {
     let is_name = fragments.iter().any(|it| it.starts_with('\''));
     let is_whole = exceptions.iter().all(|it| fragments == [it.message.trim()]);
     // The script's own words are found nowhere else.
-    let is_own = exceptions.iter().all(|it| is_raised(it) && !is_in_library(it));
+    let is_own = exceptions
+        .iter()
+        .all(|it| is_raised(it) && !is_in_library(it));
     let enough = match (is_name, is_whole || is_own) {
         (true, _) => 1,
         (_, true) => 3,
         _ => FEW_LETTERS,
     };
     // The class of a wrapped exception is none of its message.
-    let words = fragments.iter().flat_map(|it| it.split_whitespace()).filter(|word| !is_class(word));
+    let words = fragments
+        .iter()
+        .flat_map(|it| it.split_whitespace())
+        .filter(|word| !is_class(word));
     words.map(letters).sum::<usize>() < enough
 }
 
@@ -151,26 +176,37 @@ fn is_class(word: &str) -> bool {
     name.ends_with("Error") || name.ends_with("Exception")
 }
 
-/// Whether an exception says no more than that a library broke: in the interpreter's own words, such as `'a' object is
-/// not callable`, which are the same wherever it breaks.
+/// Whether an exception says no more than that a library broke: in the interpreter's own words,
+/// such as `'a' object is not callable`, which are the same wherever it breaks.
 pub(super) fn is_internal(exception: &Exception) -> bool {
     is_of_interpreter(exception) && is_in_library(exception) && !is_raised(exception)
 }
 
-/// Whether an exception is of a class that the interpreter itself raises when anything is not as it must be.
+/// Whether an exception is of a class that the interpreter itself raises when anything is not as it
+/// must be.
 pub(super) fn is_of_interpreter(exception: &Exception) -> bool {
-    const CLASSES: &[&str] =
-        &["AttributeError", "IndexError", "KeyError", "StopIteration", "TypeError", "ZeroDivisionError"];
+    const CLASSES: &[&str] = &[
+        "AttributeError",
+        "IndexError",
+        "KeyError",
+        "StopIteration",
+        "TypeError",
+        "ZeroDivisionError",
+    ];
     CLASSES.contains(&exception.class.as_str())
 }
 
-/// The exception that another only reports: the first that a group holds, or the one that it replaces.
+/// The exception that another only reports: the first that a group holds, or the one that it
+/// replaces.
 fn beneath(exception: &Exception) -> Option<&Exception> {
-    leaves(exception).first().copied().or_else(|| wrapped(exception))
+    leaves(exception)
+        .first()
+        .copied()
+        .or_else(|| wrapped(exception))
 }
 
-/// The exception that another replaces: one that is raised by a statement of the handler that caught the first. Where
-/// the handler's own work failed, the first has no part in it.
+/// The exception that another replaces: one that is raised by a statement of the handler that
+/// caught the first. Where the handler's own work failed, the first has no part in it.
 pub(super) fn wrapped(exception: &Exception) -> Option<&Exception> {
     let (cause, last) = (exception.chain.last()?, exception.frames.last()?);
     let caught = cause.frames.first()?;
@@ -183,7 +219,10 @@ fn of_output(outcomes: &[Outcome], end: End) -> Result<Vec<Part>, NotDerivable> 
     let on_stdout = pattern(outcomes, |it| telling_line(&it.stdout.text())).map(Part::Stdout);
     let told = pattern(outcomes, |it| telling_line(&it.stderr.text())).map(Part::Stderr);
     let End::Exit(status @ 1..) = end else {
-        return on_stdout.or(told).map(|part| vec![part]).ok_or(NotDerivable::Passes);
+        return on_stdout
+            .or(told)
+            .map(|part| vec![part])
+            .ok_or(NotDerivable::Passes);
     };
     let last = || pattern(outcomes, |it| last_line(&it.stderr.text())).map(Part::Stderr);
     let sign = told.or_else(last).or(on_stdout);
@@ -194,7 +233,9 @@ fn of_output(outcomes: &[Outcome], end: End) -> Result<Vec<Part>, NotDerivable> 
 fn pattern(outcomes: &[Outcome], pick: impl Fn(&Outcome) -> Option<String>) -> Option<Pattern> {
     let picked: Vec<String> = outcomes.iter().map(pick).collect::<Option<_>>()?;
     let lines: Vec<Vec<&str>> = picked.iter().map(|text| text.lines().collect()).collect();
-    Some(fragments(&lines)).filter(|found| !found.is_empty()).map(Pattern::Lines)
+    Some(fragments(&lines))
+        .filter(|found| !found.is_empty())
+        .map(Pattern::Lines)
 }
 
 /// The lines of a program's own output that are no warnings of the interpreter's.
@@ -218,8 +259,8 @@ fn last_line(text: &str) -> Option<String> {
     own_lines(text).last().map(|line| (*line).to_owned())
 }
 
-/// The line of a program's own output that tells of an error most plainly: the headline of a printed traceback, the name
-/// of an exception, a loud word, a word; the last one of a kind.
+/// The line of a program's own output that tells of an error most plainly: the headline of a
+/// printed traceback, the name of an exception, a loud word, a word; the last one of a kind.
 fn telling_line(text: &str) -> Option<String> {
     static SIGNS: LazyLock<[Regex; 3]> = LazyLock::new(|| {
         [
@@ -238,7 +279,10 @@ fn telling_line(text: &str) -> Option<String> {
         let lines = telling(&exception.message);
         return Some(format!("{}: {}", exception.class, lines.join("\n")));
     }
-    let lines: Vec<&str> = own_lines(text).into_iter().filter(|line| !NONE.is_match(line)).collect();
+    let lines: Vec<&str> = own_lines(text)
+        .into_iter()
+        .filter(|line| !NONE.is_match(line))
+        .collect();
     let last = |sign: &Regex| lines.iter().rev().find(|line| sign.is_match(line));
     SIGNS.iter().find_map(last).map(|line| (*line).to_owned())
 }

@@ -1,5 +1,6 @@
-//! How the sign of a bug shows where the program is the body of a unittest: what it printed is in the words of an assertion
-//! then, and an exit is an exception that the test framework reports. Pure.
+//! How the sign of a bug shows where the program is the body of a unittest: what it printed is in
+//! the words of an assertion then, and an exit is an exception that the test framework reports.
+//! Pure.
 
 use super::{
     accident::Accidents,
@@ -32,7 +33,10 @@ impl Signature {
                 part => part.clone(),
             });
             return vec![reported(
-                [Part::Class("AssertionError".to_owned())].into_iter().chain(parts).collect(),
+                [Part::Class("AssertionError".to_owned())]
+                    .into_iter()
+                    .chain(parts)
+                    .collect(),
             )];
         }
         let statuses: Vec<i32> = match self.parts.as_slice() {
@@ -44,7 +48,9 @@ impl Signature {
             let message = Part::Message(Pattern::Lines(vec![vec![status.to_string()]]));
             reported(vec![Part::Class("SystemExit".to_owned()), message])
         };
-        std::iter::once(self.clone()).chain(statuses.iter().map(exit)).collect()
+        std::iter::once(self.clone())
+            .chain(statuses.iter().map(exit))
+            .collect()
     }
 }
 
@@ -76,7 +82,11 @@ mod tests {
 
     #[track_caller]
     fn check(signature: &Signature, headline: &str, fails: bool) {
-        assert_eq!(signature.fails_test(&outcome(End::Exit(1), &told(headline))), fails, "{headline}");
+        assert_eq!(
+            signature.fails_test(&outcome(End::Exit(1), &told(headline))),
+            fails,
+            "{headline}"
+        );
         assert!(!signature.fails_test(&outcome(End::Exit(0), &told(headline))));
     }
 
@@ -104,7 +114,11 @@ mod tests {
         };
         check(&signature, "ValueError: bad size 3", true);
         check(&signature, "ValueError: good size", false);
-        check(&signature, "ModuleNotFoundError: No module named 'x'", false);
+        check(
+            &signature,
+            "ModuleNotFoundError: No module named 'x'",
+            false,
+        );
     }
 
     #[test]
@@ -112,10 +126,19 @@ mod tests {
         check(&of(vec![Part::Exit(vec![4])]), "SystemExit: 4", true);
         check(&of(vec![Part::Exit(vec![4])]), "SystemExit: 5", false);
         check(&of(vec![Part::Signal(vec![6])]), "SystemExit: 134", true);
-        let printed = of(vec![Part::Stdout(Pattern::Lines(vec![vec!["is WRONG".to_owned()]]))]);
-        check(&printed, "AssertionError: 'is WRONG' unexpectedly found in 'it is WRONG\\n'", true);
+        let printed = of(vec![Part::Stdout(Pattern::Lines(vec![vec![
+            "is WRONG".to_owned(),
+        ]]))]);
+        check(
+            &printed,
+            "AssertionError: 'is WRONG' unexpectedly found in 'it is WRONG\\n'",
+            true,
+        );
         check(&printed, "ValueError: is WRONG", false);
-        let dies = Signature { dies: true, ..of(vec![Part::Signal(vec![11])]) };
+        let dies = Signature {
+            dies: true,
+            ..of(vec![Part::Signal(vec![11])])
+        };
         assert!(dies.fails_test(&outcome(End::Signal(11), "")));
     }
 }

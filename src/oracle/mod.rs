@@ -1,4 +1,5 @@
-//! Says whether a run shows the same bug. Called by the engine and the commands; runs nothing itself.
+//! Says whether a run shows the same bug. Called by the engine and the commands; runs nothing
+//! itself.
 
 mod accident;
 mod baseline;
@@ -31,5 +32,6 @@ pub use stabilizer::Stabilizer;
 pub use steadiness::Steadiness;
 pub use verdict::{Difference, Verdict};
 
-/// Grows whenever the same outcome would be judged in another way; what older rules decided is not read from journals.
+/// Grows whenever the same outcome would be judged in another way; what older rules decided is not
+/// read from journals.
 pub const RULES: u32 = 7;

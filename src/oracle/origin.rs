@@ -1,5 +1,6 @@
-//! What raised an exception: a statement of the script, a statement of a library, or the interpreter and its C functions. The
-//! same words from another origin may be another bug. Plain data.
+//! What raised an exception: a statement of the script, a statement of a library, or the
+//! interpreter and its C functions. The same words from another origin may be another bug. Plain
+//! data.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +22,10 @@ pub struct Origin {
 impl Origin {
     /// What raised an exception, if its traceback tells.
     pub(super) fn of(exception: &Exception) -> Option<Self> {
-        Some(Self { stated: is_raised(exception), place: Place::of(exception)? })
+        Some(Self {
+            stated: is_raised(exception),
+            place: Place::of(exception)?,
+        })
     }
 
     /// What raised all exceptions.
@@ -32,11 +36,14 @@ impl Origin {
         all.iter().all(|it| it.is_as(first)).then(|| first.clone())
     }
 
-    /// Whether an exception may be the same: what a statement of the script raised, another of its statements may raise,
-    /// and what none of them raised must not become their words. What a library says itself is told by its words wherever
-    /// it says so, unless they are the interpreter's, such as the key of a `KeyError`: these it says of anything.
+    /// Whether an exception may be the same: what a statement of the script raised, another of its
+    /// statements may raise, and what none of them raised must not become their words. What a
+    /// library says itself is told by its words wherever it says so, unless they are the
+    /// interpreter's, such as the key of a `KeyError`: these it says of anything.
     pub(super) fn allows(&self, exception: &Exception) -> bool {
-        let Some(its) = Self::of(exception) else { return true };
+        let Some(its) = Self::of(exception) else {
+            return true;
+        };
         let is_claim = |it: &Self| it.stated && matches!(it.place, Place::Script { .. });
         if is_claim(self) || is_claim(&its) {
             return is_claim(self) && is_claim(&its);
@@ -53,9 +60,14 @@ impl Origin {
     fn is_as(&self, its: &Self) -> bool {
         let is_there = match (&self.place, &its.place) {
             (Place::Script { .. }, Place::Script { .. }) => true,
-            (Place::Library { file, function, .. }, Place::Library { file: its, function: of, .. }) => {
-                file == its && function == of
-            }
+            (
+                Place::Library { file, function, .. },
+                Place::Library {
+                    file: its,
+                    function: of,
+                    ..
+                },
+            ) => file == its && function == of,
             _ => false,
         };
         self.stated == its.stated && is_there
@@ -64,13 +76,16 @@ impl Origin {
 
 /// Whether an exception comes of a statement that raises, not of the interpreter.
 pub(super) fn is_raised(exception: &Exception) -> bool {
-    let code = exception.frames.last().map_or("", |last| last.code.as_str());
+    let code = exception
+        .frames
+        .last()
+        .map_or("", |last| last.code.as_str());
     code.split(|char: char| !char.is_alphanumeric() && char != '_')
         .any(|word| matches!(word, "raise" | "assert"))
 }
 
-/// The lines of the script's own frames, outermost first, if it is the script that tells of the bug: by a statement that
-/// raises, or by a check of a library.
+/// The lines of the script's own frames, outermost first, if it is the script that tells of the
+/// bug: by a statement that raises, or by a check of a library.
 pub fn claim(exception: &Exception) -> Option<Vec<u32>> {
     let is_claim = is_raised(exception) && !is_in_library(exception) || is_check(exception);
     let own = exception.frames.iter().filter(|it| is_own(exception, it));

@@ -1,4 +1,5 @@
-//! What a text must hold: lines with fragments in them, a text, or a regular expression. Plain data and a pure match.
+//! What a text must hold: lines with fragments in them, a text, or a regular expression. Plain data
+//! and a pure match.
 
 use std::fmt;
 
@@ -14,8 +15,9 @@ pub(super) const ELLIPSIS: &str = " … ";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
-    /// Lines in this order, not always neighbours, each with its fragments in this order. A fragment never begins or
-    /// ends within a word or a number: `key` is not in `keyboard`, `int3` not in `int32`.
+    /// Lines in this order, not always neighbours, each with its fragments in this order. A
+    /// fragment never begins or ends within a word or a number: `key` is not in `keyboard`, `int3`
+    /// not in `int32`.
     Lines(Vec<Vec<String>>),
     /// This text, also within a word.
     Text(String),
@@ -24,19 +26,31 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// All that a typed text may mean, strictest first: the words as they stand, the same within words, and with gaps
-    /// where it has an ellipsis, within one line or over several.
+    /// All that a typed text may mean, strictest first: the words as they stand, the same within
+    /// words, and with gaps where it has an ellipsis, within one line or over several.
     pub(super) fn typed(text: &str) -> Vec<Self> {
         let filled = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let literal = filled.map(|line| vec![line.to_owned()]).collect();
         let mut patterns = vec![Self::Lines(literal), Self::Text(text.to_owned())];
         for gap in ["…", "..."].into_iter().filter(|gap| text.contains(gap)) {
             let split = |line: &str| -> Vec<String> {
-                line.split(gap).map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+                line.split(gap)
+                    .map(str::trim)
+                    .filter(|it| !it.is_empty())
+                    .map(str::to_owned)
+                    .collect()
             };
-            let lines: Vec<Vec<String>> = text.lines().map(split).filter(|line| !line.is_empty()).collect();
+            let lines: Vec<Vec<String>> = text
+                .lines()
+                .map(split)
+                .filter(|line| !line.is_empty())
+                .collect();
             if !lines.is_empty() {
-                let apart = lines.iter().flatten().map(|fragment| vec![fragment.clone()]).collect();
+                let apart = lines
+                    .iter()
+                    .flatten()
+                    .map(|fragment| vec![fragment.clone()])
+                    .collect();
                 patterns.extend([Self::Lines(lines), Self::Lines(apart)]);
             }
         }
@@ -47,7 +61,9 @@ impl Pattern {
         match self {
             Self::Lines(wanted) => {
                 let mut lines = text.lines();
-                wanted.iter().all(|fragments| lines.any(|line| has_all(line, fragments)))
+                wanted
+                    .iter()
+                    .all(|fragments| lines.any(|line| has_all(line, fragments)))
             }
             Self::Text(wanted) => text.contains(wanted.as_str()),
             // Checked when the signature was parsed.
@@ -55,21 +71,34 @@ impl Pattern {
         }
     }
 
-    /// The words that a text must hold, those of one or two letters left out; none of a regular expression.
+    /// The words that a text must hold, those of one or two letters left out; none of a regular
+    /// expression.
     pub fn words(&self) -> Vec<String> {
         let text = match self {
-            Self::Lines(lines) => lines.iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" "),
+            Self::Lines(lines) => lines
+                .iter()
+                .flatten()
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(" "),
             Self::Text(text) => text.clone(),
             Self::Regex(_) => String::new(),
         };
         let words = text.split(|char: char| !char.is_alphanumeric());
-        words.filter(|it| letters(it) >= 3).map(str::to_owned).collect()
+        words
+            .filter(|it| letters(it) >= 3)
+            .map(str::to_owned)
+            .collect()
     }
 
     /// The longest text that whatever matches has in it; none is known of a regular expression.
     pub(super) fn longest_text(&self) -> Option<&str> {
         match self {
-            Self::Lines(lines) => lines.iter().flatten().map(String::as_str).max_by_key(|it| it.len()),
+            Self::Lines(lines) => lines
+                .iter()
+                .flatten()
+                .map(String::as_str)
+                .max_by_key(|it| it.len()),
             Self::Text(text) => Some(text),
             Self::Regex(_) => None,
         }
@@ -79,7 +108,10 @@ impl Pattern {
     pub(super) fn argument(&self) -> String {
         match self {
             Self::Lines(lines) => {
-                let lines: Vec<String> = lines.iter().map(|fragments| fragments.join(ELLIPSIS)).collect();
+                let lines: Vec<String> = lines
+                    .iter()
+                    .map(|fragments| fragments.join(ELLIPSIS))
+                    .collect();
                 lines.join("\n")
             }
             Self::Text(text) => text.clone(),
@@ -97,13 +129,15 @@ impl fmt::Display for Pattern {
 /// Whether a line holds all fragments, one behind the other.
 fn has_all(line: &str, fragments: &[String]) -> bool {
     let mut from = 0;
-    fragments.iter().all(|fragment| match find(line, from, fragment) {
-        Some(at) => {
-            from = at + fragment.len();
-            true
-        }
-        None => false,
-    })
+    fragments
+        .iter()
+        .all(|fragment| match find(line, from, fragment) {
+            Some(at) => {
+                from = at + fragment.len();
+                true
+            }
+            None => false,
+        })
 }
 
 /// Where a fragment stands in a line, at `from` or behind, cutting no word.
@@ -113,7 +147,10 @@ fn find(line: &str, from: usize, fragment: &str) -> Option<usize> {
         !is_within(line[..*at].chars().next_back(), fragment.chars().next())
             && !is_within(fragment.chars().next_back(), line[end..].chars().next())
     };
-    line[from..].match_indices(fragment).map(|(at, _)| from + at).find(is_whole)
+    line[from..]
+        .match_indices(fragment)
+        .map(|(at, _)| from + at)
+        .find(is_whole)
 }
 
 /// Whether two neighbours belong to one word, or to one number.
@@ -129,7 +166,12 @@ mod tests {
     use super::*;
 
     fn lines(lines: &[&[&str]]) -> Pattern {
-        Pattern::Lines(lines.iter().map(|line| line.iter().map(|it| (*it).to_owned()).collect()).collect())
+        Pattern::Lines(
+            lines
+                .iter()
+                .map(|line| line.iter().map(|it| (*it).to_owned()).collect())
+                .collect(),
+        )
     }
 
     #[test]
@@ -145,8 +187,15 @@ mod tests {
             ("'a'", "'a'", true),
             ("x", "x_size", false),
         ] {
-            assert_eq!(lines(&[&[fragment]]).is_in(text), expected, "{fragment} in {text}");
-            assert_eq!(Pattern::Text(fragment.to_owned()).is_in(text), text.contains(fragment));
+            assert_eq!(
+                lines(&[&[fragment]]).is_in(text),
+                expected,
+                "{fragment} in {text}"
+            );
+            assert_eq!(
+                Pattern::Text(fragment.to_owned()).is_in(text),
+                text.contains(fragment)
+            );
         }
     }
 

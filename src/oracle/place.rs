@@ -1,5 +1,5 @@
-//! Where an exception was raised, free of line numbers and folders: it tells bugs from each other whose messages do not.
-//! Plain data.
+//! Where an exception was raised, free of line numbers and folders: it tells bugs from each other
+//! whose messages do not. Plain data.
 
 use std::{fmt, sync::LazyLock};
 
@@ -18,7 +18,8 @@ pub enum Place {
         file: String,
         /// The function.
         function: String,
-        /// The line, white space folded: one function may fail in several places. None where no source was shown.
+        /// The line, white space folded: one function may fail in several places. None where no
+        /// source was shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<String>,
     },
@@ -48,11 +49,20 @@ impl Place {
     pub(super) fn holds(&self, exception: &Exception) -> bool {
         match (self, Self::of(exception)) {
             (
-                Self::Library { file, function, code },
-                Some(Self::Library { file: its, function: of, code: line }),
+                Self::Library {
+                    file,
+                    function,
+                    code,
+                },
+                Some(Self::Library {
+                    file: its,
+                    function: of,
+                    code: line,
+                }),
             ) => {
-                let is_end =
-                    its.strip_suffix(file.as_str()).is_some_and(|it| it.is_empty() || it.ends_with('/'));
+                let is_end = its
+                    .strip_suffix(file.as_str())
+                    .is_some_and(|it| it.is_empty() || it.ends_with('/'));
                 is_end && *function == of && (code.is_none() || *code == line)
             }
             (own, Some(its)) => *own == its,
@@ -60,8 +70,8 @@ impl Place {
         }
     }
 
-    /// All that a typed text may mean: a place in a library, `torch/_dynamo/guards.py, check()` and, if wanted, `: ` and
-    /// its line; or a line of the script.
+    /// All that a typed text may mean: a place in a library, `torch/_dynamo/guards.py, check()`
+    /// and, if wanted, `: ` and its line; or a line of the script.
     pub(super) fn typed(text: &str) -> Vec<Self> {
         static LIBRARY: LazyLock<Regex> = LazyLock::new(|| {
             Regex::new(r"^(\S+), ([\w<>.]+)\(\)(?:: (.+))?$").expect("the pattern is well-formed")
@@ -69,7 +79,11 @@ impl Place {
         let mut places = Vec::new();
         if let Some(found) = LIBRARY.captures(text) {
             let code = found.get(3).map(|it| folded(it.as_str()));
-            places.push(Self::Library { file: found[1].to_owned(), function: found[2].to_owned(), code });
+            places.push(Self::Library {
+                file: found[1].to_owned(),
+                function: found[2].to_owned(),
+                code,
+            });
         }
         places.push(Self::Script { code: folded(text) });
         places
@@ -78,8 +92,16 @@ impl Place {
     /// As the user types it.
     pub(super) fn argument(&self) -> String {
         match self {
-            Self::Library { file, function, code: Some(code) } => format!("{file}, {function}(): {code}"),
-            Self::Library { file, function, code: None } => format!("{file}, {function}()"),
+            Self::Library {
+                file,
+                function,
+                code: Some(code),
+            } => format!("{file}, {function}(): {code}"),
+            Self::Library {
+                file,
+                function,
+                code: None,
+            } => format!("{file}, {function}()"),
             Self::Script { code } => code.clone(),
         }
     }
@@ -88,10 +110,18 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Library { file, function, code: Some(code) } => {
+            Self::Library {
+                file,
+                function,
+                code: Some(code),
+            } => {
                 write!(formatter, "raised in {file}, {function}(), by `{code}`")
             }
-            Self::Library { file, function, code: None } => {
+            Self::Library {
+                file,
+                function,
+                code: None,
+            } => {
                 write!(formatter, "raised in {file}, {function}()")
             }
             Self::Script { code } => write!(formatter, "raised by `{code}`"),
@@ -101,14 +131,19 @@ impl fmt::Display for Place {
 
 /// Whether an exception was raised inside a library.
 pub fn is_in_library(exception: &Exception) -> bool {
-    exception.frames.last().is_some_and(|last| !is_own(exception, last))
+    exception
+        .frames
+        .last()
+        .is_some_and(|last| !is_own(exception, last))
 }
 
-/// Whether an exception is what a library's check says of values that the script handed it: `assert_close()`,
-/// `self.assertEqual()`. The claim is the script's, then.
+/// Whether an exception is what a library's check says of values that the script handed it:
+/// `assert_close()`, `self.assertEqual()`. The claim is the script's, then.
 pub fn is_check(exception: &Exception) -> bool {
-    let is_for_tests =
-        |file: &str| file.split('/').any(|it| matches!(it, "testing" | "_testing" | "unittest"));
+    let is_for_tests = |file: &str| {
+        file.split('/')
+            .any(|it| matches!(it, "testing" | "_testing" | "unittest"))
+    };
     let last = exception.frames.last();
     exception.short_class() == "AssertionError"
         && last.is_some_and(|last| !is_own(exception, last) && is_for_tests(&last.file))
@@ -116,10 +151,14 @@ pub fn is_check(exception: &Exception) -> bool {
 
 /// The script's frame: the outermost, unless the exception ended a thread, a process or a task.
 fn script(exception: &Exception) -> Option<&Frame> {
-    exception.frames.first().filter(|first| first.function == "<module>" && !is_installed(&first.file))
+    exception
+        .frames
+        .first()
+        .filter(|first| first.function == "<module>" && !is_installed(&first.file))
 }
 
-/// Whether a frame is the script's own. Where its outermost frame is not shown, whatever is not installed is.
+/// Whether a frame is the script's own. Where its outermost frame is not shown, whatever is not
+/// installed is.
 pub(super) fn is_own(exception: &Exception, frame: &Frame) -> bool {
     match script(exception) {
         Some(script) => script.file == frame.file,
@@ -127,7 +166,8 @@ pub(super) fn is_own(exception: &Exception, frame: &Frame) -> bool {
     }
 }
 
-/// Whether a file comes with an interpreter or was installed for it, or is none at all, as `<string>` is.
+/// Whether a file comes with an interpreter or was installed for it, or is none at all, as
+/// `<string>` is.
 fn is_installed(file: &str) -> bool {
     file.starts_with('<') || INSTALLED.is_match(file)
 }
@@ -138,12 +178,15 @@ static INSTALLED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is well-formed")
 });
 
-/// The end of a path that is the same wherever the script and the interpreter lie: what is behind their folders, the last
-/// two parts at most.
+/// The end of a path that is the same wherever the script and the interpreter lie: what is behind
+/// their folders, the last two parts at most.
 fn short_path(exception: &Exception, frame: &Frame) -> String {
     let folder = script(exception).and_then(|script| Some(script.file.rsplit_once('/')?.0));
     let beside = folder.and_then(|folder| frame.file.strip_prefix(folder)?.strip_prefix('/'));
-    let installed = INSTALLED.find_iter(&frame.file).last().map(|folder| &frame.file[folder.end()..]);
+    let installed = INSTALLED
+        .find_iter(&frame.file)
+        .last()
+        .map(|folder| &frame.file[folder.end()..]);
     let path = beside.or(installed).unwrap_or(&frame.file);
     let start = path.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
     path[start..].to_owned()
@@ -164,7 +207,10 @@ mod tests {
             function: (*function).to_owned(),
             code: (*code).to_owned(),
         };
-        Exception { frames: frames.iter().map(frame).collect(), ..Exception::default() }
+        Exception {
+            frames: frames.iter().map(frame).collect(),
+            ..Exception::default()
+        }
     }
 
     #[track_caller]
@@ -173,17 +219,33 @@ mod tests {
         let place = Place::of(&exception).unwrap();
         assert_eq!(place.to_string(), expected);
         assert!(place.holds(&exception));
-        assert!(Place::typed(&place.argument()).contains(&place), "{place:?}");
+        assert!(
+            Place::typed(&place.argument()).contains(&place),
+            "{place:?}"
+        );
     }
 
     #[test]
     fn places() {
         let script = ("/tmp/r1/x.py", "<module>", "f()");
-        check(&[script, ("/tmp/r1/x.py", "f", "assert  x")], "raised by `assert x`");
-        // A module beside the script lies in another folder at each run.
-        check(&[script, ("/tmp/r1/helper.py", "g", "assert y")], "raised in helper.py, g(), by `assert y`");
         check(
-            &[script, ("/v/lib/python3.12/site-packages/torch/_inductor/ir.py", "simplify", "")],
+            &[script, ("/tmp/r1/x.py", "f", "assert  x")],
+            "raised by `assert x`",
+        );
+        // A module beside the script lies in another folder at each run.
+        check(
+            &[script, ("/tmp/r1/helper.py", "g", "assert y")],
+            "raised in helper.py, g(), by `assert y`",
+        );
+        check(
+            &[
+                script,
+                (
+                    "/v/lib/python3.12/site-packages/torch/_inductor/ir.py",
+                    "simplify",
+                    "",
+                ),
+            ],
             "raised in _inductor/ir.py, simplify()",
         );
         check(
@@ -192,11 +254,17 @@ mod tests {
         );
         // An installation to be edited lies anywhere.
         check(
-            &[script, ("/src/pytorch/torch/fx/node.py", "<lambda>", "assert z")],
+            &[
+                script,
+                ("/src/pytorch/torch/fx/node.py", "<lambda>", "assert z"),
+            ],
             "raised in fx/node.py, <lambda>(), by `assert z`",
         );
         check(
-            &[("/usr/lib/python3.11/threading.py", "run", "t()"), ("/tmp/r1/x.py", "f", "assert x")],
+            &[
+                ("/usr/lib/python3.11/threading.py", "run", "t()"),
+                ("/tmp/r1/x.py", "f", "assert x"),
+            ],
             "raised by `assert x`",
         );
         check(
@@ -207,7 +275,12 @@ mod tests {
 
     #[test]
     fn one_function_fails_in_several_places() {
-        let at = |code| raised(&[("/tmp/x.py", "<module>", "f()"), ("/l/site-packages/a/b.py", "f", code)]);
+        let at = |code| {
+            raised(&[
+                ("/tmp/x.py", "<module>", "f()"),
+                ("/l/site-packages/a/b.py", "f", code),
+            ])
+        };
         let place = Place::of(&at("assert a")).unwrap();
         assert!(!place.holds(&at("assert b")));
         let typed = &Place::typed("b.py, f()")[0];

@@ -24,7 +24,10 @@ pub(super) fn name(signal: i32) -> String {
     NAMES
         .iter()
         .find(|(number, _)| *number == signal)
-        .map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
+        .map_or_else(
+            || format!("signal {signal}"),
+            |(_, name)| (*name).to_owned(),
+        )
 }
 
 /// The signal of this name, with or without `SIG`, or number.
@@ -33,11 +36,17 @@ pub(super) fn typed(text: &str) -> Option<i32> {
         return (1..=64).contains(&number).then_some(number);
     }
     let wanted = text.to_ascii_uppercase();
-    let found = NAMES.iter().find(|(_, name)| *name == wanted || name.strip_prefix("SIG") == Some(&wanted));
+    let found = NAMES
+        .iter()
+        .find(|(_, name)| *name == wanted || name.strip_prefix("SIG") == Some(&wanted));
     found.map(|(number, _)| *number)
 }
 
 /// Signals as the user types them.
 pub(super) fn listed(signals: &[i32]) -> String {
-    signals.iter().map(|signal| name(*signal)).collect::<Vec<_>>().join(",")
+    signals
+        .iter()
+        .map(|signal| name(*signal))
+        .collect::<Vec<_>>()
+        .join(",")
 }

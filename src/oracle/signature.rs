@@ -1,5 +1,5 @@
-//! What "the same bug" means: parts that must all hold of an outcome. Plain data and a pure match; no part ever looks at
-//! the source lines inside a traceback, but for the one that raised.
+//! What "the same bug" means: parts that must all hold of an outcome. Plain data and a pure match;
+//! no part ever looks at the source lines inside a traceback, but for the one that raised.
 
 use std::fmt;
 
@@ -18,22 +18,26 @@ use crate::runner::{Captured, End, Exception, Outcome, traceback};
 
 /// The sign of a bug. All parts must hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one thing that the script showed")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that the script showed"
+)]
 pub struct Signature {
     /// The parts.
     pub parts: Vec<Part>,
-    /// What the script as given shows of the failures that programs get by accident when parts of them go. An outcome
-    /// with others never matches.
+    /// What the script as given shows of the failures that programs get by accident when parts of
+    /// them go. An outcome with others never matches.
     #[serde(default, skip_serializing_if = "Accidents::is_empty")]
     pub accidents: Accidents,
-    /// Whether the script as given ends with an exception, or prints one. Where it does not, an outcome that does shows
-    /// another bug, whatever else it shows.
+    /// Whether the script as given ends with an exception, or prints one. Where it does not, an
+    /// outcome that does shows another bug, whatever else it shows.
     #[serde(default)]
     pub raises: bool,
     /// Whether the script as given dies of a signal; likewise.
     #[serde(default)]
     pub dies: bool,
-    /// Whether its exception ends the script as given. Then one that ended a thread alone, or was only shown, is another.
+    /// Whether its exception ends the script as given. Then one that ended a thread alone, or was
+    /// only shown, is another.
     #[serde(default)]
     pub ends: bool,
     /// What raised the exception of the script as given.
@@ -56,7 +60,8 @@ pub enum Part {
     Headline(Pattern),
     /// Where the exception was raised, for messages that do not tell bugs from each other.
     RaisedAt(Place),
-    /// The class, and what is in the message, of the exception, or of one that it was raised from or, as a group, holds.
+    /// The class, and what is in the message, of the exception, or of one that it was raised from
+    /// or, as a group, holds.
     Cause(String, Option<Pattern>),
     /// The exit status as a shell shows it, one of these.
     Exit(Vec<i32>),
@@ -86,7 +91,11 @@ impl Pace {
     /// What an outcome's processor time says.
     pub(super) fn of(outcome: &Outcome) -> Self {
         // Many runs may share a core.
-        if outcome.cpu * 5 > outcome.wall { Self::Busy } else { Self::Waiting }
+        if outcome.cpu * 5 > outcome.wall {
+            Self::Busy
+        } else {
+            Self::Waiting
+        }
     }
 
     /// As the user types it.
@@ -101,9 +110,16 @@ impl Pace {
 impl Signature {
     /// A signature of these parts, seen in these outcomes.
     pub(super) fn seen_in(parts: Vec<Part>, outcomes: &[Outcome]) -> Self {
-        let exceptions = || outcomes.iter().filter_map(|outcome| outcome.exception.as_ref());
+        let exceptions = || {
+            outcomes
+                .iter()
+                .filter_map(|outcome| outcome.exception.as_ref())
+        };
         let mut accidents: Accidents = exceptions().flat_map(accident::behind).collect();
-        for (part, outcome) in parts.iter().flat_map(|part| outcomes.iter().map(move |it| (part, it))) {
+        for (part, outcome) in parts
+            .iter()
+            .flat_map(|part| outcomes.iter().map(move |it| (part, it)))
+        {
             // What is printed beside the sign counts only where the sign is not seen without it.
             if let Some(printed) = part.printed(outcome)
                 && !part.holds(outcome, &accidents)
@@ -114,7 +130,9 @@ impl Signature {
         if is_status_alone(&parts) {
             accidents.extend(outcomes.iter().flat_map(told_anywhere));
         }
-        let dies = outcomes.iter().any(|outcome| matches!(outcome.end, End::Signal(_)));
+        let dies = outcomes
+            .iter()
+            .any(|outcome| matches!(outcome.end, End::Signal(_)));
         let ended = |it: &Outcome| it.exception.is_some() && matches!(it.end, End::Exit(1..));
         Self {
             parts,
@@ -129,7 +147,8 @@ impl Signature {
 
     /// Whether an outcome shows the bug.
     pub fn matches(&self, outcome: &Outcome) -> bool {
-        if matches!(outcome.end, End::Limit(_)) || (outcome.end == End::Timeout && !self.is_hang()) {
+        if matches!(outcome.end, End::Limit(_)) || (outcome.end == End::Timeout && !self.is_hang())
+        {
             return false;
         }
         // A death by a signal is no matter of what was printed before.
@@ -153,7 +172,9 @@ impl Signature {
         {
             return false;
         }
-        self.parts.iter().all(|part| part.holds(outcome, &self.accidents))
+        self.parts
+            .iter()
+            .all(|part| part.holds(outcome, &self.accidents))
     }
 
     /// Whether an exception may be the bug's by what raised it, and by what it ended.
@@ -165,12 +186,14 @@ impl Signature {
                 && !is_elsewhere())
     }
 
-    /// Where the exception of an outcome was raised, if that is in a library and not where the bug was.
+    /// Where the exception of an outcome was raised, if that is in a library and not where the bug
+    /// was.
     pub fn elsewhere(&self, outcome: &Outcome) -> Option<String> {
         self.origin.as_ref()?.elsewhere(outcome.exception.as_ref()?)
     }
 
-    /// Texts that the program prints where it shows the bug: of its output, and of what it says of its exceptions.
+    /// Texts that the program prints where it shows the bug: of its output, and of what it says of
+    /// its exceptions.
     pub fn printed_texts(&self) -> Vec<String> {
         let text = |part: &Part| match part {
             Part::Message(it) | Part::Headline(it) | Part::Stdout(it) | Part::Stderr(it) => {
@@ -179,22 +202,32 @@ impl Signature {
             Part::Cause(_, it) => it.as_ref()?.longest_text().map(str::to_owned),
             _ => None,
         };
-        self.parts.iter().filter_map(text).filter(|text| !text.trim().is_empty()).collect()
+        self.parts
+            .iter()
+            .filter_map(text)
+            .filter(|text| !text.trim().is_empty())
+            .collect()
     }
 
     /// Whether the bug is that the program does not end.
     pub fn is_hang(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Timeout(_)))
+        self.parts
+            .iter()
+            .any(|part| matches!(part, Part::Timeout(_)))
     }
 
     /// Whether the bug is that a name is bound nowhere.
     pub fn is_name_error(&self) -> bool {
-        [Accident::Name, Accident::UnboundLocal].iter().any(|it| self.accidents.contains(it))
+        [Accident::Name, Accident::UnboundLocal]
+            .iter()
+            .any(|it| self.accidents.contains(it))
     }
 
     /// Whether the bug shows by what the script prints and by nothing else.
     pub fn is_printed_alone(&self) -> bool {
-        self.parts.iter().all(|part| matches!(part, Part::Stdout(_) | Part::Stderr(_)))
+        self.parts
+            .iter()
+            .all(|part| matches!(part, Part::Stdout(_) | Part::Stderr(_)))
     }
 
     /// Judges an outcome.
@@ -209,7 +242,8 @@ impl Signature {
             end => Verdict::Different(Difference {
                 end,
                 class: exception.map_or_else(String::new, |it| it.class.clone()),
-                message: exception.map_or_else(String::new, |it| it.message.chars().take(300).collect()),
+                message: exception
+                    .map_or_else(String::new, |it| it.message.chars().take(300).collect()),
                 line: exception.and_then(|it| Some(it.frames.first()?.line)),
             }),
         }
@@ -226,7 +260,8 @@ impl Part {
     fn holds(&self, outcome: &Outcome, accidents: &Accidents) -> bool {
         let exception = outcome.exception.as_ref();
         let any = |holds: &dyn Fn(&Exception) -> bool| {
-            exception.is_some_and(|it| holds(it) || otherwise_reported(it).is_some_and(|it| holds(&it)))
+            exception
+                .is_some_and(|it| holds(it) || otherwise_reported(it).is_some_and(|it| holds(&it)))
         };
         match self {
             Self::Class(class) => any(&|it| ends_in(&it.class, class)),
@@ -235,13 +270,18 @@ impl Part {
             Self::RaisedAt(place) => exception.is_some_and(|it| place.holds(it)),
             Self::Cause(class, pattern) => exception.is_some_and(|it| {
                 let beneath: Vec<&Exception> = it.chain.iter().chain(leaves(it)).collect();
-                // What reported it may be gone. By its class alone it could be what reports something else.
+                // What reported it may be gone. By its class alone it could be what reports
+                // something else.
                 let alone = Some(it).filter(|_| pattern.is_some() || beneath.is_empty());
                 beneath.into_iter().chain(alone).any(|cause| {
-                    ends_in(&cause.class, class) && pattern.as_ref().is_none_or(|it| it.is_in(&cause.message))
+                    ends_in(&cause.class, class)
+                        && pattern.as_ref().is_none_or(|it| it.is_in(&cause.message))
                 })
             }),
-            Self::Exit(statuses) => outcome.end.shell_status().is_some_and(|it| statuses.contains(&it)),
+            Self::Exit(statuses) => outcome
+                .end
+                .shell_status()
+                .is_some_and(|it| statuses.contains(&it)),
             Self::Signal(signals) => match outcome.end {
                 End::Signal(signal) => signals.contains(&signal),
                 End::Exit(status) => status > 128 && signals.contains(&(status - 128)),
@@ -275,7 +315,10 @@ pub(super) fn is_status_alone(parts: &[Part]) -> bool {
 /// The accidents that an outcome tells of on either stream.
 fn told_anywhere(outcome: &Outcome) -> Accidents {
     let told = |stream: &Captured| -> Accidents {
-        traceback::without_frames(&stream.text()).lines().flat_map(accident::told_in).collect()
+        traceback::without_frames(&stream.text())
+            .lines()
+            .flat_map(accident::told_in)
+            .collect()
     };
     &told(&outcome.stdout) | &told(&outcome.stderr)
 }
@@ -289,19 +332,26 @@ pub(super) fn leaves(group: &Exception) -> Vec<&Exception> {
     group.members.iter().flat_map(opened).collect()
 }
 
-/// An error of PyTorch's compiler as another version of PyTorch reports it, or the same one without its caches.
+/// An error of PyTorch's compiler as another version of PyTorch reports it, or the same one without
+/// its caches.
 fn otherwise_reported(exception: &Exception) -> Option<Exception> {
     const RAISED: &str = "backend='inductor' raised:\n";
     let (class, message) = match exception.short_class() {
-        "InductorError" => {
-            ("torch._dynamo.exc.BackendCompilerFailed", format!("{RAISED}{}", exception.message))
-        }
-        "BackendCompilerFailed" => {
-            ("torch._inductor.exc.InductorError", exception.message.strip_prefix(RAISED)?.to_owned())
-        }
+        "InductorError" => (
+            "torch._dynamo.exc.BackendCompilerFailed",
+            format!("{RAISED}{}", exception.message),
+        ),
+        "BackendCompilerFailed" => (
+            "torch._inductor.exc.InductorError",
+            exception.message.strip_prefix(RAISED)?.to_owned(),
+        ),
         _ => return None,
     };
-    Some(Exception { class: class.to_owned(), message, ..exception.clone() })
+    Some(Exception {
+        class: class.to_owned(),
+        message,
+        ..exception.clone()
+    })
 }
 
 /// `Class: message`, or the class alone.
@@ -314,7 +364,8 @@ pub(super) fn headline(exception: &Exception) -> String {
 
 /// Whether a dotted name ends in another: `a.b.C` in `C` and `b.C`, not in `bC`.
 fn ends_in(name: &str, end: &str) -> bool {
-    name.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    name.strip_suffix(end)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
 impl fmt::Display for Signature {
@@ -358,5 +409,9 @@ impl fmt::Display for Part {
 
 /// Exit statuses as the user types them.
 pub(super) fn listed(statuses: &[i32]) -> String {
-    statuses.iter().map(i32::to_string).collect::<Vec<_>>().join(",")
+    statuses
+        .iter()
+        .map(i32::to_string)
+        .collect::<Vec<_>>()
+        .join(",")
 }

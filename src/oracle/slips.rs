@@ -1,5 +1,5 @@
-//! The ledger of slips: failures other than the bug that candidates showed, grouped. What was seen on the way may be
-//! another bug. Pure.
+//! The ledger of slips: failures other than the bug that candidates showed, grouped. What was seen
+//! on the way may be another bug. Pure.
 
 use std::collections::BTreeMap;
 
@@ -21,21 +21,35 @@ pub struct Slip {
     pub example: String,
 }
 
-/// Groups differences, each with the key of its candidate in the order of the reduction: most frequent first, those
-/// left out that a reduction makes itself, of missing names and arguments, syntax, and literals in the place of objects.
+/// Groups differences, each with the key of its candidate in the order of the reduction: most
+/// frequent first, those left out that a reduction makes itself, of missing names and arguments,
+/// syntax, and literals in the place of objects.
 pub fn ledger<'a>(differences: impl IntoIterator<Item = (String, &'a Difference)>) -> Vec<Slip> {
     let mut groups: BTreeMap<(String, String), Slip> = BTreeMap::new();
     for (example, difference) in differences {
         if is_accident(&difference.class, &difference.message) {
             continue;
         }
-        let class =
-            if difference.class.is_empty() { end_name(difference.end) } else { difference.class.clone() };
-        let message: String = difference.message.lines().next().unwrap_or_default().to_owned();
+        let class = if difference.class.is_empty() {
+            end_name(difference.end)
+        } else {
+            difference.class.clone()
+        };
+        let message: String = difference
+            .message
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
         let kind = wording::kind(&message);
         groups
             .entry((class.clone(), kind))
-            .or_insert_with(|| Slip { class, message, count: 0, example })
+            .or_insert_with(|| Slip {
+                class,
+                message,
+                count: 0,
+                example,
+            })
             .count += 1;
     }
     let mut slips: Vec<Slip> = groups.into_values().collect();
@@ -43,12 +57,14 @@ pub fn ledger<'a>(differences: impl IntoIterator<Item = (String, &'a Difference)
     slips
 }
 
-/// Of signatures as typed the first that names numbers without which a failure on the way would have been the bug, with
-/// gaps in their place: a message that tells sizes changes with them.
+/// Of signatures as typed the first that names numbers without which a failure on the way would
+/// have been the bug, with gaps in their place: a message that tells sizes changes with them.
 pub fn looser<'a>(typed: impl IntoIterator<Item = &'a str>, slips: &[Slip]) -> Option<String> {
     typed.into_iter().find_map(|typed| {
         let loose = wording::kind(typed);
-        let message = loose.split_once(": ").map_or(loose.as_str(), |(_, message)| message);
+        let message = loose
+            .split_once(": ")
+            .map_or(loose.as_str(), |(_, message)| message);
         let blocks = |slip: &Slip| wording::kind(&slip.message).contains(message.trim());
         (loose != typed && slips.iter().any(blocks)).then_some(loose)
     })
@@ -76,9 +92,18 @@ mod tests {
             }]
         };
         let typed = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x64 and 128x64)";
-        let told = looser([typed], &slip("mat1 and mat2 shapes cannot be multiplied (1x2 and 3x2)"));
-        assert_eq!(told.unwrap(), "RuntimeError: mat1 and mat2 shapes cannot be multiplied (… and …)");
+        let told = looser(
+            [typed],
+            &slip("mat1 and mat2 shapes cannot be multiplied (1x2 and 3x2)"),
+        );
+        assert_eq!(
+            told.unwrap(),
+            "RuntimeError: mat1 and mat2 shapes cannot be multiplied (… and …)"
+        );
         assert_eq!(looser([typed], &slip("size 3 is too large")), None);
-        assert_eq!(looser(["RuntimeError: too large"], &slip("size 3 is too large")), None);
+        assert_eq!(
+            looser(["RuntimeError: too large"], &slip("size 3 is too large")),
+            None
+        );
     }
 }

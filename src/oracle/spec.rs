@@ -1,5 +1,5 @@
-//! A signature as the user types it. The same text may mean several things, `Mismatch` a class or a message; the first
-//! meaning that the baseline bears out is the one. Pure.
+//! A signature as the user types it. The same text may mean several things, `Mismatch` a class or a
+//! message; the first meaning that the baseline bears out is the one. Pure.
 
 use regex::Regex;
 
@@ -38,23 +38,36 @@ const FORMS: &str = "the forms are `Class: text`, `Class`, `text`, `/regex/`, `e
 impl Spec {
     /// Whether this may mean that the program does not end.
     pub fn is_hang(&self) -> bool {
-        self.readings.iter().flatten().any(|part| matches!(part, Part::Timeout(_)))
+        self.readings
+            .iter()
+            .flatten()
+            .any(|part| matches!(part, Part::Timeout(_)))
     }
 
     /// Reads what was typed.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         let typed = text.trim();
-        let readings =
-            readings(typed).map_err(|(reason, hint)| SpecError { text: text.to_owned(), reason, hint })?;
-        Ok(Self { text: typed.to_owned(), readings })
+        let readings = readings(typed).map_err(|(reason, hint)| SpecError {
+            text: text.to_owned(),
+            reason,
+            hint,
+        })?;
+        Ok(Self {
+            text: typed.to_owned(),
+            readings,
+        })
     }
 
-    /// The first meaning that holds of every outcome; else the one that holds of most, and of how many.
+    /// The first meaning that holds of every outcome; else the one that holds of most, and of how
+    /// many.
     pub fn resolve(&self, outcomes: &[Outcome]) -> (Vec<Part>, usize) {
         let mut best: Option<(Vec<Part>, usize)> = None;
         for parts in &self.readings {
             let signature = Signature::seen_in(parts.clone(), outcomes);
-            let count = outcomes.iter().filter(|outcome| signature.matches(outcome)).count();
+            let count = outcomes
+                .iter()
+                .filter(|outcome| signature.matches(outcome))
+                .count();
             if best.as_ref().is_none_or(|(_, most)| count > *most) {
                 best = Some((parts.clone(), count));
             }
@@ -69,12 +82,16 @@ impl Spec {
     }
 }
 
-/// What the outcomes show beside what was typed, where that leaves room for other bugs: the class, where a text alone was
-/// typed, a status, or a failure that a library wraps (without the compiler that reports it, it is another bug); the
-/// place, where a library broke in the interpreter's own words; and what the script's own exception was raised for.
+/// What the outcomes show beside what was typed, where that leaves room for other bugs: the class,
+/// where a text alone was typed, a status, or a failure that a library wraps (without the compiler
+/// that reports it, it is another bug); the place, where a library broke in the interpreter's own
+/// words; and what the script's own exception was raised for.
 fn implied(parts: &[Part], outcomes: &[Outcome]) -> Vec<Part> {
-    let exceptions: Option<Vec<&Exception>> = outcomes.iter().map(|it| it.exception.as_ref()).collect();
-    let Some(exceptions) = exceptions.filter(|it| !it.is_empty()) else { return Vec::new() };
+    let exceptions: Option<Vec<&Exception>> =
+        outcomes.iter().map(|it| it.exception.as_ref()).collect();
+    let Some(exceptions) = exceptions.filter(|it| !it.is_empty()) else {
+        return Vec::new();
+    };
     let class = |of: &[&Exception]| common(of, |it| Some(it.short_class().to_owned()));
     let is_classed = parts.iter().any(|it| matches!(it, Part::Class(_)));
     let mut found = Vec::new();
@@ -87,13 +104,19 @@ fn implied(parts: &[Part], outcomes: &[Outcome]) -> Vec<Part> {
         found.extend(class(&exceptions).map(Part::Class));
     }
     if !(is_classed || wants_class)
-        || parts.iter().any(|it| matches!(it, Part::RaisedAt(_) | Part::Cause(..)))
+        || parts
+            .iter()
+            .any(|it| matches!(it, Part::RaisedAt(_) | Part::Cause(..)))
     {
         return found;
     }
     if exceptions.iter().all(|it| is_internal(it)) {
         let place = common(&exceptions, |it| match Place::of(it)? {
-            Place::Library { file, function, .. } => Some(Place::Library { file, function, code: None }),
+            Place::Library { file, function, .. } => Some(Place::Library {
+                file,
+                function,
+                code: None,
+            }),
             Place::Script { .. } => None,
         });
         found.extend(place.map(Part::RaisedAt));
@@ -103,14 +126,17 @@ fn implied(parts: &[Part], outcomes: &[Outcome]) -> Vec<Part> {
         && let Some(of_cause) = class(&causes)
     {
         // Where both are of one class, that tells nothing of the cause.
-        let message = (class(&exceptions).as_ref() == Some(&of_cause)).then(|| message(&causes)).flatten();
+        let message = (class(&exceptions).as_ref() == Some(&of_cause))
+            .then(|| message(&causes))
+            .flatten();
         found.push(Part::Cause(of_cause, message));
     }
     found
 }
 
 impl Signature {
-    /// What the user types, each behind a `--signature`, to get this signature from the script that it was seen in.
+    /// What the user types, each behind a `--signature`, to get this signature from the script that
+    /// it was seen in.
     pub fn to_arguments(&self) -> Vec<String> {
         let mut arguments = Vec::new();
         let mut parts = self.parts.iter().peekable();
@@ -124,7 +150,9 @@ impl Signature {
                 (Part::Message(pattern) | Part::Headline(pattern), _) => pattern.argument(),
                 (Part::RaisedAt(place), _) => format!("at:{}", place.argument()),
                 (Part::Cause(class, None), _) => format!("cause:{class}"),
-                (Part::Cause(class, Some(pattern)), _) => format!("cause:{class}: {}", pattern.argument()),
+                (Part::Cause(class, Some(pattern)), _) => {
+                    format!("cause:{class}: {}", pattern.argument())
+                }
                 (Part::Exit(statuses), _) => format!("exit:{}", listed(statuses)),
                 (Part::Signal(signals), _) => format!("signal:{}", signals::listed(signals)),
                 (Part::Timeout(pace), _) => format!("timeout:{}", pace.argument()),
@@ -160,9 +188,10 @@ fn readings(typed: &str) -> Result<Readings, (String, &'static str)> {
             _ => match wanted {
                 "busy" => Ok(vec![vec![Part::Timeout(Pace::Busy)]]),
                 "waiting" => Ok(vec![vec![Part::Timeout(Pace::Waiting)]]),
-                _ => {
-                    Err(("it is neither `busy` nor `waiting`".to_owned(), "`timeout` alone finds out which"))
-                }
+                _ => Err((
+                    "it is neither `busy` nor `waiting`".to_owned(),
+                    "`timeout` alone finds out which",
+                )),
             },
         };
     }
@@ -170,8 +199,12 @@ fn readings(typed: &str) -> Result<Readings, (String, &'static str)> {
         return Ok(each(vec![Pace::Waiting, Pace::Busy], Part::Timeout));
     }
     if let Some(regex) = regex(typed) {
-        let compiled = Regex::new(&regex)
-            .map_err(|cause| (cause.to_string(), "the syntax is that of Rust's regex crate"))?;
+        let compiled = Regex::new(&regex).map_err(|cause| {
+            (
+                cause.to_string(),
+                "the syntax is that of Rust's regex crate",
+            )
+        })?;
         if compiled.is_match("") {
             return Err(("it matches the empty text".to_owned(), FORMS));
         }
@@ -192,17 +225,25 @@ fn form(text: &str) -> Option<(&str, &str)> {
 }
 
 fn each<T>(meanings: Vec<T>, part: fn(T) -> Part) -> Readings {
-    meanings.into_iter().map(|meaning| vec![part(meaning)]).collect()
+    meanings
+        .into_iter()
+        .map(|meaning| vec![part(meaning)])
+        .collect()
 }
 
 fn exit(statuses: &str) -> Result<Readings, (String, &'static str)> {
-    let found: Result<Vec<u8>, _> = statuses.split(',').map(|status| status.trim().parse()).collect();
+    let found: Result<Vec<u8>, _> = statuses
+        .split(',')
+        .map(|status| status.trim().parse())
+        .collect();
     match found {
         Ok(statuses) if statuses.contains(&0) => Err((
             "every program that does nothing exits with 0".to_owned(),
             "for a script that prints its error use `stdout:TEXT` or `stderr:TEXT`",
         )),
-        Ok(statuses) => Ok(vec![vec![Part::Exit(statuses.into_iter().map(i32::from).collect())]]),
+        Ok(statuses) => Ok(vec![vec![Part::Exit(
+            statuses.into_iter().map(i32::from).collect(),
+        )]]),
         Err(_) => Err((
             "an exit status is a number from 0 to 255".to_owned(),
             "for a signal give 128 and its number: `exit:139` is SIGSEGV",
@@ -211,7 +252,10 @@ fn exit(statuses: &str) -> Result<Readings, (String, &'static str)> {
 }
 
 fn signal(signals: &str) -> Result<Readings, (String, &'static str)> {
-    let found: Option<Vec<i32>> = signals.split(',').map(|it| signals::typed(it.trim())).collect();
+    let found: Option<Vec<i32>> = signals
+        .split(',')
+        .map(|it| signals::typed(it.trim()))
+        .collect();
     let found = found.ok_or_else(|| {
         (
             "no such signal is known".to_owned(),
@@ -233,19 +277,35 @@ fn cause(wanted: &str) -> Result<Readings, (String, &'static str)> {
 fn regex(text: &str) -> Option<String> {
     let (regex, flags) = text.strip_prefix('/')?.rsplit_once('/')?;
     let known = !regex.is_empty() && flags.chars().all(|flag| "imsx".contains(flag));
-    known.then(|| if flags.is_empty() { regex.to_owned() } else { format!("(?{flags}){regex}") })
+    known.then(|| {
+        if flags.is_empty() {
+            regex.to_owned()
+        } else {
+            format!("(?{flags}){regex}")
+        }
+    })
 }
 
-/// Patterns in the exception's headline, else what `beneath` says, else on standard error, else on standard output.
+/// Patterns in the exception's headline, else what `beneath` says, else on standard error, else on
+/// standard output.
 fn anywhere(patterns: &[Pattern], beneath: Readings) -> Readings {
     let on = |part: fn(Pattern) -> Part| each(patterns.to_vec(), part);
-    [on(Part::Headline), beneath, on(Part::Stderr), on(Part::Stdout)].concat()
+    [
+        on(Part::Headline),
+        beneath,
+        on(Part::Stderr),
+        on(Part::Stdout),
+    ]
+    .concat()
 }
 
 /// `Class: text`, `Class` or `text`.
 fn worded(text: &str) -> Readings {
     let mut readings = classed(text, |class, pattern| {
-        [Part::Class(class)].into_iter().chain(pattern.map(Part::Message)).collect()
+        [Part::Class(class)]
+            .into_iter()
+            .chain(pattern.map(Part::Message))
+            .collect()
     });
     let mut patterns = Pattern::typed(text);
     if matches!(class_and_message(text), Some((class, None)) if class.contains('.')) {
@@ -259,9 +319,16 @@ fn worded(text: &str) -> Readings {
 
 /// What `Class: text` or `Class` may mean; nothing if no class is named.
 fn classed(text: &str, parts: impl Fn(String, Option<Pattern>) -> Vec<Part>) -> Readings {
-    let Some((class, message)) = class_and_message(text) else { return Vec::new() };
-    let Some(message) = message else { return vec![parts(class.to_owned(), None)] };
-    Pattern::typed(message).into_iter().map(|pattern| parts(class.to_owned(), Some(pattern))).collect()
+    let Some((class, message)) = class_and_message(text) else {
+        return Vec::new();
+    };
+    let Some(message) = message else {
+        return vec![parts(class.to_owned(), None)];
+    };
+    Pattern::typed(message)
+        .into_iter()
+        .map(|pattern| parts(class.to_owned(), Some(pattern)))
+        .collect()
 }
 
 /// A class and what is in its message, if something is given.
@@ -271,7 +338,10 @@ fn class_and_message(text: &str) -> Option<(&str, Option<&str>)> {
         None => (text.strip_suffix(':').unwrap_or(text), None),
     };
     // Tracebacks leave these modules out.
-    let class = ["__main__.", "builtins."].iter().find_map(|it| class.strip_prefix(it)).unwrap_or(class);
+    let class = ["__main__.", "builtins."]
+        .iter()
+        .find_map(|it| class.strip_prefix(it))
+        .unwrap_or(class);
     is_class(class).then_some((class, message))
 }
 
@@ -279,7 +349,10 @@ fn class_and_message(text: &str) -> Option<(&str, Option<&str>)> {
 fn is_class(text: &str) -> bool {
     let is_name = |part: &str| {
         part.starts_with(|first: char| first.is_alphabetic() || first == '_')
-            && part.chars().all(|char| char.is_alphanumeric() || char == '_')
+            && part
+                .chars()
+                .all(|char| char.is_alphanumeric() || char == '_')
     };
-    text.split('.').all(|part| is_name(part) || part == "<locals>")
+    text.split('.')
+        .all(|part| is_name(part) || part == "<locals>")
 }

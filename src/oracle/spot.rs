@@ -1,5 +1,5 @@
-//! Where a program was when it died of a signal, or did not go on: told by the interpreter's own dump of its stack, which
-//! names functions and no source. Plain data.
+//! Where a program was when it died of a signal, or did not go on: told by the interpreter's own
+//! dump of its stack, which names functions and no source. Plain data.
 
 use std::{collections::BTreeSet, fmt, sync::LazyLock};
 
@@ -27,7 +27,10 @@ pub enum Spot {
 impl Spot {
     /// Where a stack ends, if it tells.
     pub(super) fn of(stack: &[Frame]) -> Option<Self> {
-        let raised = Exception { frames: stack.to_vec(), ..Exception::default() };
+        let raised = Exception {
+            frames: stack.to_vec(),
+            ..Exception::default()
+        };
         Some(match Place::of(&raised)? {
             Place::Library { file, function, .. } => Self::Library { file, function },
             Place::Script { code } => Self::Script(calls(&code)),
@@ -37,7 +40,10 @@ impl Spot {
     /// What all outcomes have in common.
     pub(super) fn common(outcomes: &[Outcome]) -> Option<Self> {
         let first = Self::of(&outcomes.first()?.stack)?;
-        outcomes.iter().all(|it| Self::of(&it.stack).as_ref() == Some(&first)).then_some(first)
+        outcomes
+            .iter()
+            .all(|it| Self::of(&it.stack).as_ref() == Some(&first))
+            .then_some(first)
     }
 
     /// Whether a program that does not go on is held up by the same thing.
@@ -45,8 +51,9 @@ impl Spot {
         Self::of(&outcome.stack).is_some_and(|its| self.is_as(&its))
     }
 
-    /// Whether a program may have died of the same thing: what a library's function called, the script may call itself once
-    /// that function is gone, but another function of a library is another place to die in.
+    /// Whether a program may have died of the same thing: what a library's function called, the
+    /// script may call itself once that function is gone, but another function of a library is
+    /// another place to die in.
     pub(super) fn allows_death(&self, outcome: &Outcome) -> bool {
         match (self, Self::of(&outcome.stack)) {
             (_, None | Some(Self::Script(_))) => true,
@@ -56,9 +63,16 @@ impl Spot {
 
     fn is_as(&self, its: &Self) -> bool {
         match (self, its) {
-            (Self::Library { file, function }, Self::Library { file: its, function: of }) => {
-                let is_end =
-                    its.strip_suffix(file.as_str()).is_some_and(|it| it.is_empty() || it.ends_with('/'));
+            (
+                Self::Library { file, function },
+                Self::Library {
+                    file: its,
+                    function: of,
+                },
+            ) => {
+                let is_end = its
+                    .strip_suffix(file.as_str())
+                    .is_some_and(|it| it.is_empty() || it.ends_with('/'));
                 is_end && function == of
             }
             (Self::Script(calls), Self::Script(its)) => {
@@ -72,7 +86,11 @@ impl Spot {
     pub(super) fn typed(text: &str) -> Vec<Self> {
         let of = |place| match place {
             Place::Library { code: Some(_), .. } => None,
-            Place::Library { file, function, code: None } => Some(Self::Library { file, function }),
+            Place::Library {
+                file,
+                function,
+                code: None,
+            } => Some(Self::Library { file, function }),
             Place::Script { code } => Some(Self::Script(calls(&code))),
         };
         Place::typed(text).into_iter().filter_map(of).collect()
@@ -83,7 +101,11 @@ impl Spot {
         match self {
             Self::Library { file, function } => format!("{file}, {function}()"),
             Self::Script(calls) if calls.is_empty() => "a line without calls".to_owned(),
-            Self::Script(calls) => calls.iter().map(|it| format!("{it}()")).collect::<Vec<_>>().join(" "),
+            Self::Script(calls) => calls
+                .iter()
+                .map(|it| format!("{it}()"))
+                .collect::<Vec<_>>()
+                .join(" "),
         }
     }
 }
@@ -92,8 +114,9 @@ impl Spot {
 fn calls(code: &str) -> BTreeSet<String> {
     static CALL: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"([^\W\d]\w*)\s*\(").expect("the pattern is well-formed"));
-    const WORDS: &[&str] =
-        &["if", "elif", "while", "for", "in", "not", "and", "or", "return", "await", "with"];
+    const WORDS: &[&str] = &[
+        "if", "elif", "while", "for", "in", "not", "and", "or", "return", "await", "with",
+    ];
     CALL.captures_iter(code)
         .map(|found| found[1].to_owned())
         .filter(|name| !WORDS.contains(&name.as_str()))

@@ -1,5 +1,5 @@
-//! What may make a bug show each time that shows in some runs only: seeds. Says what is tried and how many runs in a row have
-//! to show the bug before that is believed. Pure.
+//! What may make a bug show each time that shows in some runs only: seeds. Says what is tried and
+//! how many runs in a row have to show the bug before that is believed. Pure.
 
 use std::fmt;
 
@@ -19,7 +19,8 @@ impl Stabilizer {
     /// The seeds that are tried, of each kind.
     pub const TRIED: std::ops::Range<u32> = 0..8;
 
-    /// In how many of a script's runs one that does nothing would be believed, over all that are tried.
+    /// In how many of a script's runs one that does nothing would be believed, over all that are
+    /// tried.
     const BY_CHANCE: f64 = 0.01;
 
     /// The variable that it sets.
@@ -30,8 +31,8 @@ impl Stabilizer {
         }
     }
 
-    /// How many runs in a row have to show a bug that shows in this share of runs without it; none if that would be too many,
-    /// since the bug is steady enough as it is.
+    /// How many runs in a row have to show a bug that shows in this share of runs without it; none
+    /// if that would be too many, since the bug is steady enough as it is.
     pub fn enough(rate: f64) -> Option<usize> {
         const MOST: usize = 30;
         let tried = 2.0 * f64::from(Self::TRIED.end - Self::TRIED.start);

@@ -1,6 +1,6 @@
-//! Bugs that show in some runs only: how often a program has to be run to know whether it still shows the bug often enough.
-//! After Wald's sequential probability ratio test ("Sequential Tests of Statistical Hypotheses", 1945): as few runs as the
-//! stated error rates need. Pure.
+//! Bugs that show in some runs only: how often a program has to be run to know whether it still
+//! shows the bug often enough. After Wald's sequential probability ratio test ("Sequential Tests of
+//! Statistical Hypotheses", 1945): as few runs as the stated error rates need. Pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,8 @@ pub struct Steadiness {
 }
 
 impl Steadiness {
-    /// The test for candidates of a script that showed the bug in `same` of `of` runs; none if that is too rare.
+    /// The test for candidates of a script that showed the bug in `same` of `of` runs; none if that
+    /// is too rare.
     pub fn of(same: usize, of: usize, least: Option<f64>) -> Option<Self> {
         // Never surely, even if it was seen each time.
         let rate = same as f64 / (of + 1) as f64;
@@ -34,10 +35,15 @@ impl Steadiness {
     /// The same test, but hardly ever wrong: for what is to be kept.
     #[must_use]
     pub fn strict(self) -> Self {
-        Self { wrongly_accepted: self.wrongly_accepted / 15.0, wrongly_refused: 0.005, ..self }
+        Self {
+            wrongly_accepted: self.wrongly_accepted / 15.0,
+            wrongly_refused: 0.005,
+            ..self
+        }
     }
 
-    /// Whether a program with so many runs, of which so many showed the bug, is accepted; none while that is open.
+    /// Whether a program with so many runs, of which so many showed the bug, is accepted; none
+    /// while that is open.
     pub fn decide(&self, same: usize, of: usize) -> Option<bool> {
         let hit = (self.rate / self.least).ln();
         let miss = ((1.0 - self.rate) / (1.0 - self.least)).ln();
@@ -53,7 +59,9 @@ impl Steadiness {
 
     /// How many runs in a row without the bug refuse a program.
     pub fn patience(&self) -> usize {
-        (1..=100).find(|&runs| self.decide(0, runs).is_some()).unwrap_or(100)
+        (1..=100)
+            .find(|&runs| self.decide(0, runs).is_some())
+            .unwrap_or(100)
     }
 
     /// How many more runs a program takes at least, with so many behind it.
@@ -64,8 +72,8 @@ impl Steadiness {
         (1..=100).find(decided).unwrap_or(1)
     }
 
-    /// How many candidates' runs in a row without success put the program in doubt that they are made of: twice what it
-    /// takes to find out that it does not show the bug.
+    /// How many candidates' runs in a row without success put the program in doubt that they are
+    /// made of: twice what it takes to find out that it does not show the bug.
     pub fn doubtful_after(&self) -> u64 {
         2 * self.strict().patience() as u64
     }

@@ -1,4 +1,5 @@
-//! The answer of the oracle about one candidate; plain data that the journal keeps and the passes learn from.
+//! The answer of the oracle about one candidate; plain data that the journal keeps and the passes
+//! learn from.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! What of a text tells one failure from others and stays the same: the lines that say what went wrong, without what is
-//! volatile by nature or varies between runs. Pure.
+//! What of a text tells one failure from others and stays the same: the lines that say what went
+//! wrong, without what is volatile by nature or varies between runs. Pure.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -11,15 +11,25 @@ const GAP: char = '\u{0}';
 /// Longer literals inside a message are data: they shrink along with the script.
 const LONG: usize = 60;
 
-/// The lines of a message that tell what went wrong: the first; where it only announces another, that one, too; and
-/// where it is general by design, the explanation or the compiler's own error.
+/// The lines of a message that tell what went wrong: the first; where it only announces another,
+/// that one, too; and where it is general by design, the explanation or the compiler's own error.
 pub(super) fn telling(message: &str) -> Vec<&str> {
-    let mut lines =
-        message.lines().map(str::trim).take_while(|line| !is_advice(line)).filter(|line| !line.is_empty());
-    let Some(first) = lines.next() else { return Vec::new() };
+    let mut lines = message
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !is_advice(line))
+        .filter(|line| !line.is_empty());
+    let Some(first) = lines.next() else {
+        return Vec::new();
+    };
     match lines.clone().next() {
-        Some(second) if first.ends_with(':') || second.starts_with("Explanation:") => vec![first, second],
-        Some(_) => [first].into_iter().chain(lines.find_map(compiler_error)).collect(),
+        Some(second) if first.ends_with(':') || second.starts_with("Explanation:") => {
+            vec![first, second]
+        }
+        Some(_) => [first]
+            .into_iter()
+            .chain(lines.find_map(compiler_error))
+            .collect(),
         // A wrapped exception without a message.
         None => vec![first.trim_end_matches(':')],
     }
@@ -28,7 +38,8 @@ pub(super) fn telling(message: &str) -> Vec<&str> {
 /// What a compiler says, without the place.
 fn compiler_error(line: &str) -> Option<&str> {
     static ERROR: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^\S+:\d+:(?:\d+:)? ((?:fatal )?error: .+)").expect("the pattern is well-formed")
+        Regex::new(r"^\S+:\d+:(?:\d+:)? ((?:fatal )?error: .+)")
+            .expect("the pattern is well-formed")
     });
     Some(ERROR.captures(line)?.get(1)?.as_str())
 }
@@ -59,9 +70,17 @@ pub(super) fn fragments(runs: &[Vec<&str>]) -> Vec<Vec<String>> {
 }
 
 fn line_fragments<'a>(runs: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let common = runs.map(mask).reduce(|common, other| shared(&common, &other)).unwrap_or_default();
+    let common = runs
+        .map(mask)
+        .reduce(|common, other| shared(&common, &other))
+        .unwrap_or_default();
     // A bracket or a preposition between two numbers says nothing.
-    common.split(GAP).map(trimmed).filter(|piece| letters(piece) >= 3).map(str::to_owned).collect()
+    common
+        .split(GAP)
+        .map(trimmed)
+        .filter(|piece| letters(piece) >= 3)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// How many letters a text has.
@@ -84,8 +103,8 @@ fn shared(one: &str, other: &str) -> String {
     common
 }
 
-/// Addresses, paths, ids, symbols, argument lists, long literals and numbers give way: they differ between runs, or
-/// change while the script shrinks.
+/// Addresses, paths, ids, symbols, argument lists, long literals and numbers give way: they differ
+/// between runs, or change while the script shrinks.
 fn mask(line: &str) -> String {
     static VOLATILE: LazyLock<[Regex; 8]> = LazyLock::new(|| {
         [
@@ -109,7 +128,9 @@ fn mask(line: &str) -> String {
         masked = regex
             .replace_all(&masked, |found: &regex::Captures<'_>| {
                 let whole = &found[0];
-                let kept = found.get(1).map_or(0, |group| whole.len() - group.as_str().len());
+                let kept = found
+                    .get(1)
+                    .map_or(0, |group| whole.len() - group.as_str().len());
                 format!("{}{GAP}", &whole[..kept])
             })
             .into_owned();
@@ -141,27 +162,30 @@ fn without_data(line: &str) -> String {
 
 /// The first stretch of data behind a place.
 fn next_data(line: &str, from: usize) -> Option<Range<usize>> {
-    line[from..].char_indices().map(|(at, char)| (from + at, char)).find_map(|(start, char)| {
-        let end = match char {
-            '(' | '[' | '{' => closing(line, start)?,
-            '\'' | '"' if !line[..start].ends_with(char::is_alphanumeric) => {
-                start + 1 + line[start + 1..].find(char)? + 1
-            }
-            _ => return None,
-        };
-        let (before, inside) = (&line[..start], &line[start..end]);
-        let is_data = match char {
-            // The arguments of a node in a graph, of a tensor without data.
-            '(' => {
-                inside.starts_with("(*(")
-                    || before.ends_with("FakeTensor")
-                    || before.ends_with("Fake")
-                    || inside.len() > LONG && inside.matches(',').count() >= 4
-            }
-            _ => inside.len() > LONG,
-        };
-        is_data.then_some(start..end)
-    })
+    line[from..]
+        .char_indices()
+        .map(|(at, char)| (from + at, char))
+        .find_map(|(start, char)| {
+            let end = match char {
+                '(' | '[' | '{' => closing(line, start)?,
+                '\'' | '"' if !line[..start].ends_with(char::is_alphanumeric) => {
+                    start + 1 + line[start + 1..].find(char)? + 1
+                }
+                _ => return None,
+            };
+            let (before, inside) = (&line[..start], &line[start..end]);
+            let is_data = match char {
+                // The arguments of a node in a graph, of a tensor without data.
+                '(' => {
+                    inside.starts_with("(*(")
+                        || before.ends_with("FakeTensor")
+                        || before.ends_with("Fake")
+                        || inside.len() > LONG && inside.matches(',').count() >= 4
+                }
+                _ => inside.len() > LONG,
+            };
+            is_data.then_some(start..end)
+        })
 }
 
 /// Where the bracket that opens at a place has been closed.
@@ -230,21 +254,36 @@ mod tests {
 
     #[test]
     fn volatile_parts_give_way() {
-        check(&["<a.B object at 0x7f001> is bad"], &["<a.B object at", "> is bad"]);
+        check(
+            &["<a.B object at 0x7f001> is bad"],
+            &["<a.B object at", "> is bad"],
+        );
         check(
             &["mat1 and mat2 shapes cannot be multiplied (3x4 and 15x6)"],
             &["mat1 and mat2 shapes cannot be multiplied", "and"],
         );
-        check(&["can't open /tmp/tmpab12/x.py: not there"], &["can't open", ": not there"]);
+        check(
+            &["can't open /tmp/tmpab12/x.py: not there"],
+            &["can't open", ": not there"],
+        );
         check(&["Eq(u0, 1) (size s1)"], &["size"]);
-        check(&["buf12 of op3 reads arg0_1 before primals_2"], &["reads", "before"]);
+        check(
+            &["buf12 of op3 reads arg0_1 before primals_2"],
+            &["reads", "before"],
+        );
         check(&["12 3.5e-7 (8, 9) -3"], &[]);
-        check(&["'utf-8' and int32 of -8 rows"], &["'utf-8' and int32 of -", "rows"]);
+        check(
+            &["'utf-8' and int32 of -8 rows"],
+            &["'utf-8' and int32 of -", "rows"],
+        );
     }
 
     #[test]
     fn what_differs_between_runs_gives_way() {
-        check(&["key alpha is missing", "key beta is missing"], &["key", "is missing"]);
+        check(
+            &["key alpha is missing", "key beta is missing"],
+            &["key", "is missing"],
+        );
         check(&["same", "same", "same"], &["same"]);
     }
 
@@ -259,10 +298,22 @@ mod tests {
 
     #[test]
     fn advice_is_not_the_failure() {
-        assert_eq!(telling("AssertionError: \n\nSet TORCHDYNAMO_VERBOSE=1 for more"), ["AssertionError"]);
-        assert_eq!(telling("raised:\nRuntimeError: a\nmore"), ["raised:", "RuntimeError: a"]);
-        assert_eq!(telling("plain\n  Explanation: b\n  Hint: c"), ["plain", "Explanation: b"]);
-        assert_eq!(telling("C++\n/t/a.cpp:7: error: no b"), ["C++", "error: no b"]);
+        assert_eq!(
+            telling("AssertionError: \n\nSet TORCHDYNAMO_VERBOSE=1 for more"),
+            ["AssertionError"]
+        );
+        assert_eq!(
+            telling("raised:\nRuntimeError: a\nmore"),
+            ["raised:", "RuntimeError: a"]
+        );
+        assert_eq!(
+            telling("plain\n  Explanation: b\n  Hint: c"),
+            ["plain", "Explanation: b"]
+        );
+        assert_eq!(
+            telling("C++\n/t/a.cpp:7: error: no b"),
+            ["C++", "error: no b"]
+        );
         assert_eq!(telling(""), Vec::<&str>::new());
     }
 }

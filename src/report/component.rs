@@ -1,5 +1,5 @@
-//! Which part of PyTorch has a bug, and so where its test belongs: by the frames of the error, else by what compiles the
-//! program. Knows PyTorch's folders by name. Pure.
+//! Which part of PyTorch has a bug, and so where its test belongs: by the frames of the error, else
+//! by what compiles the program. Knows PyTorch's folders by name. Pure.
 
 use minrepro_reducers::{
     ladder::{Compiler, Environment, uses_torch},
@@ -36,37 +36,72 @@ const FIRST: &[(&str, Component)] = &[
     ("/torch/distributed/", DISTRIBUTED),
 ];
 
-/// Folders by whose innermost frame a component is known. What all of them use, such as fake tensors, is not among them.
+/// Folders by whose innermost frame a component is known. What all of them use, such as fake
+/// tensors, is not among them.
 const FOLDERS: &[(&str, Component)] = &[
     ("/torch/_inductor/", INDUCTOR),
     ("/torch/_functorch/", AOT),
-    ("/torch/_higher_order_ops/", component("test/higher_order_ops", "module: higher order operators")),
+    (
+        "/torch/_higher_order_ops/",
+        component("test/higher_order_ops", "module: higher order operators"),
+    ),
     ("/torch/_dynamo/", DYNAMO),
     ("/torch/fx/", component("test/fx", "module: fx")),
     ("/torch/jit/", component("test/jit", "oncall: jit")),
-    ("/torch/ao/", component("test/quantization", "oncall: quantization")),
-    ("/torch/autograd/", component("test/autograd", "module: autograd")),
-    ("/torch/utils/checkpoint.py", component("test/autograd", "module: autograd")),
-    ("/torch/distributions/", component("test/distributions", "module: distributions")),
-    ("/torch/optim/", component("test/optim", "module: optimizer")),
-    ("/torch/profiler/", component("test/profiler", "oncall: profiler")),
+    (
+        "/torch/ao/",
+        component("test/quantization", "oncall: quantization"),
+    ),
+    (
+        "/torch/autograd/",
+        component("test/autograd", "module: autograd"),
+    ),
+    (
+        "/torch/utils/checkpoint.py",
+        component("test/autograd", "module: autograd"),
+    ),
+    (
+        "/torch/distributions/",
+        component("test/distributions", "module: distributions"),
+    ),
+    (
+        "/torch/optim/",
+        component("test/optim", "module: optimizer"),
+    ),
+    (
+        "/torch/profiler/",
+        component("test/profiler", "oncall: profiler"),
+    ),
     ("/torch/nn/", component("test/nn", "module: nn")),
 ];
 
-/// The component that has the bug of a program, by how a run of it ended; none if the program does not use PyTorch.
+/// The component that has the bug of a program, by how a run of it ended; none if the program does
+/// not use PyTorch.
 pub fn of(program: &Program, environment: Environment, outcome: &Outcome) -> Option<Component> {
     if !uses_torch(program) {
         return None;
     }
-    let frames = outcome.exception.as_ref().map_or(&outcome.stack, |it| &it.frames);
+    let frames = outcome
+        .exception
+        .as_ref()
+        .map_or(&outcome.stack, |it| &it.frames);
     let named = |table: &[(&str, Component)], file: &str| {
-        table.iter().find(|(part, _)| file.contains(part)).map(|(_, component)| *component)
+        table
+            .iter()
+            .find(|(part, _)| file.contains(part))
+            .map(|(_, component)| *component)
     };
     let by_frames = frames
         .iter()
         .find_map(|frame| named(FIRST, &frame.file))
-        .or_else(|| frames.iter().rev().find_map(|frame| named(FOLDERS, &frame.file)));
-    // PyTorch's own frames say more than how the program is compiled, but for what every compiled call goes through.
+        .or_else(|| {
+            frames
+                .iter()
+                .rev()
+                .find_map(|frame| named(FOLDERS, &frame.file))
+        });
+    // PyTorch's own frames say more than how the program is compiled, but for what every compiled
+    // call goes through.
     let by_compiler = match environment.compiler {
         _ if environment.distributed => DISTRIBUTED,
         Compiler::Eager => DYNAMO,
@@ -88,7 +123,10 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, files: &[&str], folder: Option<&str>) {
-        let frame = |file: &&str| Frame { file: (*file).to_owned(), ..Frame::default() };
+        let frame = |file: &&str| Frame {
+            file: (*file).to_owned(),
+            ..Frame::default()
+        };
         let frames = files.iter().map(frame).collect();
         let outcome = Outcome {
             end: End::Exit(1),
@@ -96,7 +134,10 @@ mod tests {
             cpu: Duration::ZERO,
             stdout: Captured::default(),
             stderr: Captured::default(),
-            exception: Some(Exception { frames, ..Exception::default() }),
+            exception: Some(Exception {
+                frames,
+                ..Exception::default()
+            }),
             stack: Vec::new(),
             trace: None,
         };
@@ -110,18 +151,33 @@ mod tests {
         const COMPILED: &str = "import torch\ntorch.compile(f, backend='eager')(x)\n";
         check("f()\n", &["/l/json/encoder.py"], None);
         check(COMPILED, &["/w/x.py"], Some("test/dynamo"));
-        check("import torch\ntorch.compile(f)(x)\n", &["/w/x.py"], Some("test/inductor"));
+        check(
+            "import torch\ntorch.compile(f)(x)\n",
+            &["/w/x.py"],
+            Some("test/inductor"),
+        );
         check("import torch\nf(x)\n", &["/w/x.py"], Some("test"));
         check(
             COMPILED,
-            &["/l/torch/_dynamo/eval_frame.py", "/l/torch/_functorch/aot_autograd.py", "/l/torch/_ops.py"],
+            &[
+                "/l/torch/_dynamo/eval_frame.py",
+                "/l/torch/_functorch/aot_autograd.py",
+                "/l/torch/_ops.py",
+            ],
             Some("test/functorch"),
         );
         check(
             "import torch\ntorch.export.export(m, x)\n",
-            &["/l/torch/export/__init__.py", "/l/torch/_dynamo/eval_frame.py"],
+            &[
+                "/l/torch/export/__init__.py",
+                "/l/torch/_dynamo/eval_frame.py",
+            ],
             Some("test/export"),
         );
-        check("import torch\nm(x)\n", &["/w/x.py", "/l/torch/nn/modules/linear.py"], Some("test/nn"));
+        check(
+            "import torch\nm(x)\n",
+            &["/w/x.py", "/l/torch/nn/modules/linear.py"],
+            Some("test/nn"),
+        );
     }
 }

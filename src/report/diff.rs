@@ -17,7 +17,11 @@ pub fn unified(before: (&str, &str), after: (&str, &str)) -> String {
     let hunks = hunks.context_radius(2);
     for (number, hunk) in hunks.iter_hunks().enumerate() {
         if number == 0 {
-            let _ = writeln!(text, "{GONE}--- {}{GONE:#}\n{NEW}+++ {}{NEW:#}", before.0, after.0);
+            let _ = writeln!(
+                text,
+                "{GONE}--- {}{GONE:#}\n{NEW}+++ {}{NEW:#}",
+                before.0, after.0
+            );
         }
         let _ = writeln!(text, "{PLACE}{}{PLACE:#}", hunk.header());
         for change in hunk.iter_changes() {
@@ -42,7 +46,10 @@ mod tests {
         let before = "a\nb\nc\nd\ne\nf\ng\nh\n";
         let diff = unified(("x.py", before), ("x.min.py", "a\nc\nd\ne\nf\ng\nh\n"));
         let plain = anstream::adapter::strip_str(&diff).to_string();
-        assert_eq!(plain, "--- x.py\n+++ x.min.py\n@@ -1,4 +1,3 @@\n a\n-b\n c\n d\n");
+        assert_eq!(
+            plain,
+            "--- x.py\n+++ x.min.py\n@@ -1,4 +1,3 @@\n a\n-b\n c\n d\n"
+        );
         assert_eq!(unified(("x", before), ("y", before)), "");
     }
 }

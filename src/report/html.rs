@@ -1,4 +1,5 @@
-//! The report as one HTML file: no network, light and dark, from 360 pixels on, readable without a mouse or eyes.
+//! The report as one HTML file: no network, light and dark, from 360 pixels on, readable without a
+//! mouse or eyes.
 
 use std::fmt::Write;
 
@@ -140,7 +141,11 @@ fn sides(report: &Report) -> Markup {
 }
 
 fn lines(count: u32) -> String {
-    if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
+    if count == 1 {
+        "1 line".to_owned()
+    } else {
+        format!("{count} lines")
+    }
 }
 
 /// Tokens over candidate runs, as steps on a logarithmic scale.
@@ -149,17 +154,31 @@ fn curve(report: &Report) -> Markup {
     const HEIGHT: f64 = 160.0;
     const LEFT: f64 = 44.0;
     const BOTTOM: f64 = 24.0;
-    let runs = report.commits.iter().map(|it| it.run).max().unwrap_or(0).max(report.runs).max(1) as f64;
+    let runs = report
+        .commits
+        .iter()
+        .map(|it| it.run)
+        .max()
+        .unwrap_or(0)
+        .max(report.runs)
+        .max(1) as f64;
     let height = |tokens: u32| {
-        let (most, least) =
-            (f64::from(report.before.tokens.max(2)).ln(), f64::from(report.after.tokens.max(1)).ln());
+        let (most, least) = (
+            f64::from(report.before.tokens.max(2)).ln(),
+            f64::from(report.after.tokens.max(1)).ln(),
+        );
         let share = (f64::from(tokens.max(1)).ln() - least) / (most - least).max(1e-9);
         8.0 + (1.0 - share.clamp(0.0, 1.0)) * (HEIGHT - 8.0 - BOTTOM)
     };
     let place = |run: u64| LEFT + run as f64 / runs * (WIDTH - LEFT - 8.0);
     let mut path = format!("M{LEFT:.1} {:.1}", height(report.before.tokens));
     for commit in &report.commits {
-        let _ = write!(path, " H{:.1} V{:.1}", place(commit.run), height(commit.tokens));
+        let _ = write!(
+            path,
+            " H{:.1} V{:.1}",
+            place(commit.run),
+            height(commit.tokens)
+        );
     }
     let _ = write!(path, " H{:.1}", WIDTH - 8.0);
     html! {
@@ -222,17 +241,29 @@ fn facts(report: &Report) -> Markup {
     let test = report.test.as_ref().map_or_else(
         || "not asked for: --emit-test FILE writes one".to_owned(),
         |it| match &it.folder {
-            Some(folder) => format!("{}, which fails by the bug; it belongs in {folder}", it.file),
+            Some(folder) => format!(
+                "{}, which fails by the bug; it belongs in {folder}",
+                it.file
+            ),
             None => format!("{}, which fails by the bug", it.file),
         },
     );
     let facts = [
         ("Verify", report.verify.clone()),
         ("As a test", test),
-        ("Interpreter", format!("{} ({})", report.interpreter.version, report.interpreter.path)),
+        (
+            "Interpreter",
+            format!(
+                "{} ({})",
+                report.interpreter.version, report.interpreter.path
+            ),
+        ),
         (
             "Candidate runs",
-            format!("{} in {:.1} s; {} dropped without a run", report.runs, report.seconds, report.pruned),
+            format!(
+                "{} in {:.1} s; {} dropped without a run",
+                report.runs, report.seconds, report.pruned
+            ),
         ),
         ("Runner", report.runner.clone()),
         ("Confinement", report.confinement.clone()),

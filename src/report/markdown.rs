@@ -8,19 +8,35 @@ use super::{Report, reasons};
 pub(super) fn render(report: &Report) -> String {
     let mut text = String::new();
     let fence = fence(&report.text_after);
-    let _ = writeln!(text, "### Minimized repro\n\n{fence}python\n{}{fence}\n", with_end(&report.text_after));
-    let _ = writeln!(text, "Shows `{}`: {}.\n", code(&report.signature), reasons::confirmed(report));
+    let _ = writeln!(
+        text,
+        "### Minimized repro\n\n{fence}python\n{}{fence}\n",
+        with_end(&report.text_after)
+    );
+    let _ = writeln!(
+        text,
+        "Shows `{}`: {}.\n",
+        code(&report.signature),
+        reasons::confirmed(report)
+    );
     let _ = writeln!(
         text,
         "| | before | after |\n|---|---:|---:|\n| tokens | {} | {} |\n| lines | {} | {} |\n",
         report.before.tokens, report.after.tokens, report.before.lines, report.after.lines
     );
     if let Some(elsewhere) = &report.elsewhere {
-        let _ = writeln!(text, "**It fails elsewhere than the script**: {}.\n", escaped(elsewhere));
+        let _ = writeln!(
+            text,
+            "**It fails elsewhere than the script**: {}.\n",
+            escaped(elsewhere)
+        );
     }
     let needed = reasons::needed(report);
     if !needed.is_empty() {
-        let _ = writeln!(text, "Needed, each by a run without it, which was repeated:\n");
+        let _ = writeln!(
+            text,
+            "Needed, each by a run without it, which was repeated:\n"
+        );
         for (name, without) in needed {
             let _ = writeln!(text, "- `{}` ({})", code(name), escaped(&without));
         }
@@ -28,18 +44,30 @@ pub(super) fn render(report: &Report) -> String {
     }
     let unneeded = reasons::unneeded(report);
     if !unneeded.is_empty() {
-        let unneeded: Vec<String> = unneeded.iter().map(|it| format!("`{}`", code(it))).collect();
+        let unneeded: Vec<String> = unneeded
+            .iter()
+            .map(|it| format!("`{}`", code(it)))
+            .collect();
         let _ = writeln!(text, "Tried and not needed: {}.\n", unneeded.join(", "));
     }
     if let Some(test) = &report.test {
-        let place = test.folder.as_ref().map_or_else(String::new, |it| format!(", for `{}`", code(it)));
-        let _ = writeln!(text, "As a test that fails by it: `{}`{place}.\n", code(&test.file));
+        let place = test
+            .folder
+            .as_ref()
+            .map_or_else(String::new, |it| format!(", for `{}`", code(it)));
+        let _ = writeln!(
+            text,
+            "As a test that fails by it: `{}`{place}.\n",
+            code(&test.file)
+        );
     }
     let reasons = reasons::by_line(report);
     if !reasons.is_empty() {
         let _ = writeln!(text, "<details><summary>Why each line stays</summary>\n");
         for (number, line) in report.text_after.lines().enumerate() {
-            let Some(why) = reasons.get(&(number as u32 + 1)) else { continue };
+            let Some(why) = reasons.get(&(number as u32 + 1)) else {
+                continue;
+            };
             let _ = writeln!(text, "- `{}`", code(line.trim()));
             for reason in why {
                 let _ = writeln!(text, "  - {}", escaped(reason));
@@ -48,10 +76,17 @@ pub(super) fn render(report: &Report) -> String {
         let _ = writeln!(text, "\n</details>\n");
     }
     if !report.slips.is_empty() {
-        let _ = writeln!(text, "<details><summary>Other failures seen on the way</summary>\n");
+        let _ = writeln!(
+            text,
+            "<details><summary>Other failures seen on the way</summary>\n"
+        );
         for slip in &report.slips {
-            let _ =
-                writeln!(text, "- {} × `{}`", slip.count, code(&format!("{}: {}", slip.class, slip.message)));
+            let _ = writeln!(
+                text,
+                "- {} × `{}`",
+                slip.count,
+                code(&format!("{}: {}", slip.class, slip.message))
+            );
         }
         let _ = writeln!(text, "\n</details>\n");
     }
@@ -68,12 +103,20 @@ pub(super) fn render(report: &Report) -> String {
 
 /// A fence longer than any in a text.
 fn fence(text: &str) -> String {
-    let longest = text.split(|char| char != '`').map(str::len).max().unwrap_or(0);
+    let longest = text
+        .split(|char| char != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
 }
 
 fn with_end(text: &str) -> String {
-    if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
+    if text.ends_with('\n') {
+        text.to_owned()
+    } else {
+        format!("{text}\n")
+    }
 }
 
 /// A text for between single backticks.
@@ -85,9 +128,14 @@ fn code(text: &str) -> String {
 fn escaped(text: &str) -> String {
     text.chars()
         .flat_map(|char| {
-            let is_markup =
-                matches!(char, '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '@' | '|' | '~');
-            is_markup.then_some('\\').into_iter().chain([if char == '\n' { ' ' } else { char }])
+            let is_markup = matches!(
+                char,
+                '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '@' | '|' | '~'
+            );
+            is_markup
+                .then_some('\\')
+                .into_iter()
+                .chain([if char == '\n' { ' ' } else { char }])
         })
         .collect()
 }

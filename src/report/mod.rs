@@ -1,4 +1,5 @@
-//! What came of a reduction, as one value, and its views: the terminal, a progress line, JSON, Markdown, HTML. Judges and runs nothing.
+//! What came of a reduction, as one value, and its views: the terminal, a progress line, JSON,
+//! Markdown, HTML. Judges and runs nothing.
 
 mod component;
 mod diff;
@@ -75,31 +76,36 @@ pub struct Report {
     pub seconds_in_candidates: f64,
     /// Seconds that each run was given.
     pub timeout: f64,
-    /// Of a script that is compiled by PyTorch, the least that it has to be compiled by to show the bug.
+    /// Of a script that is compiled by PyTorch, the least that it has to be compiled by to show the
+    /// bug.
     #[serde(default)]
     pub compiler: Option<String>,
     /// Accepted changes, in order.
     pub commits: Vec<Commit>,
-    /// What the runs of this session took, by the pass that proposed their candidates; `fold`, unions; `trace`, runs that
-    /// were watched.
+    /// What the runs of this session took, by the pass that proposed their candidates; `fold`,
+    /// unions; `trace`, runs that were watched.
     #[serde(default)]
     pub spent: BTreeMap<String, Spent>,
     /// Failures other than the bug, met on the way.
     pub slips: Vec<Slip>,
-    /// The signature with gaps for the numbers in it, if these kept failures out that were the same otherwise.
+    /// The signature with gaps for the numbers in it, if these kept failures out that were the same
+    /// otherwise.
     #[serde(default)]
     pub looser: Option<String>,
-    /// Why each part of the result stays: what happened without it. Empty unless the reduction is done.
+    /// Why each part of the result stays: what happened without it. Empty unless the reduction is
+    /// done.
     pub kept: Vec<Kept>,
     /// How often the result was run anew at the end, and how often it showed the bug.
     pub confirmed: Confirmed,
     /// How often the script as given showed the bug, if that was not each time.
     #[serde(default)]
     pub shown: Option<Confirmed>,
-    /// Where in a library the result fails, if that is not where the script did: the same words, maybe of another bug.
+    /// Where in a library the result fails, if that is not where the script did: the same words,
+    /// maybe of another bug.
     #[serde(default)]
     pub elsewhere: Option<String>,
-    /// What makes the bug show each time, if it did not by itself: a variable, or calls that were put into the script.
+    /// What makes the bug show each time, if it did not by itself: a variable, or calls that were
+    /// put into the script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stabilizer: Option<String>,
     /// What the bug may hang on, and what happened without it. Empty unless the reduction is done.

@@ -1,4 +1,5 @@
-//! Progress as it happens: a line that moves on a terminal, plain lines elsewhere, JSON for machines.
+//! Progress as it happens: a line that moves on a terminal, plain lines elsewhere, JSON for
+//! machines.
 
 use std::{io::IsTerminal, time::Duration};
 
@@ -33,12 +34,20 @@ impl Progress {
             Format::Human if std::io::stderr().is_terminal() => Form::Bar(bar()),
             Format::Human => Form::Lines,
         };
-        Self { form, printer, started: std::time::Instant::now() }
+        Self {
+            form,
+            printer,
+            started: std::time::Instant::now(),
+        }
     }
 
     /// Tells nothing.
     pub fn silent(printer: Printer) -> Self {
-        Self { form: Form::Silent, printer, started: std::time::Instant::now() }
+        Self {
+            form: Form::Silent,
+            printer,
+            started: std::time::Instant::now(),
+        }
     }
 
     /// Tells what is being done before the reduction.
@@ -46,7 +55,9 @@ impl Progress {
         match &self.form {
             Form::Bar(bar) => bar.set_message(what.to_owned()),
             Form::Lines => self.printer.note(what),
-            Form::Json => self.printer.data(&format!("{}\n", json!({"event": "phase", "what": what}))),
+            Form::Json => self
+                .printer
+                .data(&format!("{}\n", json!({"event": "phase", "what": what}))),
             Form::Silent => {}
         }
     }
@@ -60,7 +71,9 @@ impl Progress {
                 ));
             }
             Event::PassFailed { pass, message } => {
-                self.aside(&format!("pass {pass} failed and is off from here on: {message}"));
+                self.aside(&format!(
+                    "pass {pass} failed and is off from here on: {message}"
+                ));
             }
             Event::JournalFailed { error } => {
                 self.aside(&format!(
@@ -85,9 +98,16 @@ impl Progress {
     }
 
     fn on_bar(&self, bar: &ProgressBar, event: &Event<'_>, tally: &Tally) {
-        let pass = if let Event::Batch { pass, .. } = event { pass } else { "" };
+        let pass = if let Event::Batch { pass, .. } = event {
+            pass
+        } else {
+            ""
+        };
         if let Event::Commit { commit, .. } = event {
-            let line = format!("  {:>6} tokens  {}: {}", commit.tokens, commit.pass, commit.note);
+            let line = format!(
+                "  {:>6} tokens  {}: {}",
+                commit.tokens, commit.pass, commit.note
+            );
             bar.suspend(|| self.printer.detail(&line));
         }
         if !pass.is_empty() {
@@ -145,7 +165,10 @@ fn as_json(event: &Event<'_>, tally: &Tally) -> serde_json::Value {
         Event::Batch { pass, candidates } => {
             json!({"event": "batch", "pass": pass, "candidates": candidates})
         }
-        Event::Run { verdict, from_journal } => {
+        Event::Run {
+            verdict,
+            from_journal,
+        } => {
             json!({"event": "run", "verdict": verdict, "from_journal": from_journal})
         }
         Event::Commit { commit, .. } => json!({"event": "commit", "commit": commit}),
@@ -153,7 +176,9 @@ fn as_json(event: &Event<'_>, tally: &Tally) -> serde_json::Value {
         Event::PassFailed { pass, message } => {
             json!({"event": "pass-failed", "pass": pass, "message": message})
         }
-        Event::JournalFailed { error } => json!({"event": "journal-failed", "message": error.to_string()}),
+        Event::JournalFailed { error } => {
+            json!({"event": "journal-failed", "message": error.to_string()})
+        }
     };
     value["runs"] = tally.runs.into();
     value["tokens"] = tally.tokens_now.into();

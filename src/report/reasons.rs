@@ -39,17 +39,28 @@ fn outcome(verdict: &Verdict) -> String {
 /// What the bug needs, each with what happened without it.
 pub(super) fn needed(report: &Report) -> Vec<(&str, String)> {
     let of = |it: &Tried| {
-        let without = it.instead.as_ref().map_or_else(|| "without it".to_owned(), |it| format!("with {it}"));
+        let without = it
+            .instead
+            .as_ref()
+            .map_or_else(|| "without it".to_owned(), |it| format!("with {it}"));
         let end = match &it.verdict {
             Verdict::Passed => "passes".to_owned(),
             Verdict::Different(it) if !it.class.is_empty() => {
-                format!("other error: {}", different(it).trim_end_matches(" instead"))
+                format!(
+                    "other error: {}",
+                    different(it).trim_end_matches(" instead")
+                )
             }
             verdict => outcome(verdict),
         };
         format!("{without}: {end}")
     };
-    report.conditions.iter().filter(|it| it.is_needed()).map(|it| (it.name.as_str(), of(it))).collect()
+    report
+        .conditions
+        .iter()
+        .filter(|it| it.is_needed())
+        .map(|it| (it.name.as_str(), of(it)))
+        .collect()
 }
 
 /// What the bug does not need, though it stands there.
@@ -58,7 +69,12 @@ pub(super) fn unneeded(report: &Report) -> Vec<String> {
         Some(instead) => format!("{} (the same with {instead})", it.name),
         None => it.name.clone(),
     };
-    report.conditions.iter().filter(|it| !it.is_needed()).map(of).collect()
+    report
+        .conditions
+        .iter()
+        .filter(|it| !it.is_needed())
+        .map(of)
+        .collect()
 }
 
 fn different(difference: &Difference) -> String {
@@ -110,7 +126,10 @@ pub(super) fn gains(report: &Report) -> Vec<(&str, Gain)> {
 pub(super) fn confirmed(report: &Report) -> String {
     match report.confirmed {
         it if it.is_certain() => {
-            let by = report.stabilizer.as_ref().map_or_else(String::new, |it| format!(", steadied by {it}"));
+            let by = report
+                .stabilizer
+                .as_ref()
+                .map_or_else(String::new, |it| format!(", steadied by {it}"));
             format!("shown in {} of {} fresh runs{by}", it.same, it.of)
         }
         it if it.of > 0 => format!("NOT certain: shown in {} of {} fresh runs", it.same, it.of),

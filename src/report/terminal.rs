@@ -4,7 +4,8 @@ use super::{Report, reasons};
 
 /// The closing lines.
 pub fn summary(report: &Report) -> String {
-    let share = 100.0 * (1.0 - f64::from(report.after.tokens) / f64::from(report.before.tokens.max(1)));
+    let share =
+        100.0 * (1.0 - f64::from(report.after.tokens) / f64::from(report.before.tokens.max(1)));
     let mut lines = vec![
         format!(
             "{} -> {} tokens ({share:.0} % gone), {} -> {} lines",
@@ -31,13 +32,19 @@ pub fn summary(report: &Report) -> String {
     }
     let needed = needed(report);
     if let Some(compiler) = &report.compiler {
-        let rest = if needed.is_empty() { String::new() } else { format!("; also needed: {needed}") };
+        let rest = if needed.is_empty() {
+            String::new()
+        } else {
+            format!("; also needed: {needed}")
+        };
         lines.push(format!("compiler needed: {compiler}{rest}"));
     } else if !needed.is_empty() {
         lines.push(format!("needed: {needed}"));
     }
     if let Some(elsewhere) = &report.elsewhere {
-        lines.push(format!("warning: the result fails elsewhere ({elsewhere}); `--strict` refuses that"));
+        lines.push(format!(
+            "warning: the result fails elsewhere ({elsewhere}); `--strict` refuses that"
+        ));
     }
     if let Some(looser) = &report.looser {
         lines.push(format!(
@@ -53,16 +60,28 @@ pub fn summary(report: &Report) -> String {
             )
         }
         confirmed if confirmed.is_certain() => {
-            let by = report.stabilizer.as_ref().map_or_else(String::new, |it| format!(" (steadied by {it})"));
-            format!("confirmed by {} fresh runs{by}: {}", confirmed.of, report.signature)
+            let by = report
+                .stabilizer
+                .as_ref()
+                .map_or_else(String::new, |it| format!(" (steadied by {it})"));
+            format!(
+                "confirmed by {} fresh runs{by}: {}",
+                confirmed.of, report.signature
+            )
         }
         confirmed if confirmed.of > 0 => {
-            format!("NOT confirmed: only {} of {} fresh runs showed it", confirmed.same, confirmed.of)
+            format!(
+                "NOT confirmed: only {} of {} fresh runs showed it",
+                confirmed.same, confirmed.of
+            )
         }
         _ => format!("not confirmed by fresh runs ({})", report.stop),
     });
     lines.extend(report.test.as_ref().map(|test| {
-        let place = test.folder.as_ref().map_or_else(String::new, |it| format!(", for {it}"));
+        let place = test
+            .folder
+            .as_ref()
+            .map_or_else(String::new, |it| format!(", for {it}"));
         format!("test: {}{place}; it fails by the bug", test.file)
     }));
     lines.push(format!("confinement: {}", report.confinement));

@@ -1,5 +1,5 @@
-//! The result as a unittest that fails by the bug and passes once that is fixed: in PyTorch's form where the program uses
-//! PyTorch, else in plain Python's. Writes text; runs nothing.
+//! The result as a unittest that fails by the bug and passes once that is fixed: in PyTorch's form
+//! where the program uses PyTorch, else in plain Python's. Writes text; runs nothing.
 
 use std::fmt::Write;
 
@@ -44,8 +44,9 @@ impl TestCase<'_> {
         if let Some(component) = self.component {
             let _ = writeln!(text, "# Owner(s): [\"{}\"]", component.owner);
         }
-        let (first, head): (Vec<&str>, Vec<&str>) =
-            head.lines().partition(|line| line.starts_with("from __future__ "));
+        let (first, head): (Vec<&str>, Vec<&str>) = head
+            .lines()
+            .partition(|line| line.starts_with("from __future__ "));
         for line in first {
             let _ = writeln!(text, "{line}");
         }
@@ -74,7 +75,11 @@ impl TestCase<'_> {
         text.push_str(imports);
         let (class, method) = self.names();
         let sign = self.signature.to_string();
-        let _ = write!(text, "\n\nclass {class}({base}):\n    # Fails by {}\n", sign.trim());
+        let _ = write!(
+            text,
+            "\n\nclass {class}({base}):\n    # Fails by {}\n",
+            sign.trim()
+        );
         let _ = writeln!(text, "    def {method}(self):");
         if printed {
             text.push_str("        stdout, stderr = io.StringIO(), io.StringIO()\n");
@@ -91,11 +96,18 @@ impl TestCase<'_> {
             };
             let _ = match plain(pattern) {
                 Some(wanted) => {
-                    writeln!(text, "        self.assertNotIn({}, {stream}.getvalue())", literal(wanted))
+                    writeln!(
+                        text,
+                        "        self.assertNotIn({}, {stream}.getvalue())",
+                        literal(wanted)
+                    )
                 }
                 None => {
                     let regex = literal(&expression(pattern));
-                    writeln!(text, "        self.assertNotRegex({stream}.getvalue(), {regex})")
+                    writeln!(
+                        text,
+                        "        self.assertNotRegex({stream}.getvalue(), {regex})"
+                    )
                 }
             };
         }
@@ -103,10 +115,13 @@ impl TestCase<'_> {
         text
     }
 
-    /// What sets the variables that the bug's runs were given; those that Python reads when it starts can only be told.
+    /// What sets the variables that the bug's runs were given; those that Python reads when it
+    /// starts can only be told.
     fn write_environment(&self, text: &mut String) {
-        let (early, late): (Vec<_>, Vec<_>) =
-            self.env.iter().partition(|(name, _)| name.starts_with("PYTHON") || name.starts_with("LD_"));
+        let (early, late): (Vec<_>, Vec<_>) = self
+            .env
+            .iter()
+            .partition(|(name, _)| name.starts_with("PYTHON") || name.starts_with("LD_"));
         for (name, value) in early {
             let _ = writeln!(text, "# Run it with {name}={value}");
         }
@@ -132,7 +147,11 @@ impl TestCase<'_> {
                     it.words().join(" ")
                 }
                 Part::Cause(name, it) => {
-                    format!("{name} {}", it.as_ref().map_or_else(String::new, |it| it.words().join(" ")))
+                    format!(
+                        "{name} {}",
+                        it.as_ref()
+                            .map_or_else(String::new, |it| it.words().join(" "))
+                    )
                 }
                 Part::Exit(_) => part.to_string().replace(':', " "),
                 Part::Signal(_) => part.to_string().replace("signal:", "no "),
@@ -142,22 +161,34 @@ impl TestCase<'_> {
             let _ = write!(words, " {said}");
         }
         let method = slug(&words);
-        let method = if method.is_empty() { "repro".to_owned() } else { method };
-        (format!("Test{}", class.unwrap_or_else(|| "Repro".to_owned())), format!("test_{method}"))
+        let method = if method.is_empty() {
+            "repro".to_owned()
+        } else {
+            method
+        };
+        (
+            format!("Test{}", class.unwrap_or_else(|| "Repro".to_owned())),
+            format!("test_{method}"),
+        )
     }
 }
 
 /// A class's name as the end of another.
 fn capitalized(name: &str) -> String {
     let mut letters = name.chars().filter(|it| it.is_alphanumeric() || *it == '_');
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
 }
 
 /// The first words of a text as a name.
 fn slug(text: &str) -> String {
     const LONGEST: usize = 60;
     let mut name = String::new();
-    for word in text.split(|char: char| !char.is_ascii_alphanumeric()).filter(|it| !it.is_empty()) {
+    for word in text
+        .split(|char: char| !char.is_ascii_alphanumeric())
+        .filter(|it| !it.is_empty())
+    {
         if !name.is_empty() && name.len() + word.len() >= LONGEST {
             break;
         }
@@ -191,7 +222,11 @@ fn expression(pattern: &Pattern) -> String {
                 let escaped: Vec<String> = fragments.iter().map(|it| regex::escape(it)).collect();
                 escaped.join(".*")
             };
-            lines.iter().map(line).collect::<Vec<_>>().join(r"[^\n]*\n(?:.*\n)*?.*")
+            lines
+                .iter()
+                .map(line)
+                .collect::<Vec<_>>()
+                .join(r"[^\n]*\n(?:.*\n)*?.*")
         }
     }
 }
@@ -221,7 +256,9 @@ mod tests {
             stack: Vec::new(),
             trace: None,
         };
-        Baseline::new(&[Spec::parse(spec).unwrap()], vec![outcome]).unwrap().signature
+        Baseline::new(&[Spec::parse(spec).unwrap()], vec![outcome])
+            .unwrap()
+            .signature
     }
 
     #[track_caller]
@@ -235,12 +272,20 @@ mod tests {
     fn a_test_of_pytorch() {
         let stderr = "Traceback (most recent call last):\n  File \"/w/x.py\", line 3, in <module>\n    f(1)\nRuntimeError: expected scalar type Float but found Double\n";
         let signature = signature("RuntimeError: expected scalar type Float", "", stderr);
-        let program = Program::parse("import torch\n@torch.compile\ndef f(x): return x\nf(1)\n").unwrap();
-        let component = report::Component { folder: "test/inductor", owner: "module: inductor" };
-        let env =
-            [("TORCH_X", "1"), ("PYTHONHASHSEED", "3")].map(|(name, value)| (name.into(), value.into()));
-        let test =
-            TestCase { program: &program, signature: &signature, env: &env, component: Some(component) };
+        let program =
+            Program::parse("import torch\n@torch.compile\ndef f(x): return x\nf(1)\n").unwrap();
+        let component = report::Component {
+            folder: "test/inductor",
+            owner: "module: inductor",
+        };
+        let env = [("TORCH_X", "1"), ("PYTHONHASHSEED", "3")]
+            .map(|(name, value)| (name.into(), value.into()));
+        let test = TestCase {
+            program: &program,
+            signature: &signature,
+            env: &env,
+            component: Some(component),
+        };
         check(
             test,
             Harness::Torch,
@@ -273,7 +318,12 @@ if __name__ == \"__main__\":
     fn what_is_printed_is_asserted() {
         let signature = signature("stdout:round trip is WRONG", "round trip is WRONG\n", "");
         let program = Program::parse("import csv\nprint('round trip is WRONG')\n").unwrap();
-        let test = TestCase { program: &program, signature: &signature, env: &[], component: None };
+        let test = TestCase {
+            program: &program,
+            signature: &signature,
+            env: &[],
+            component: None,
+        };
         check(
             test,
             Harness::Plain,

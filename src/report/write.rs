@@ -6,14 +6,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Replaces a file's content at once: by a hidden file beside it that takes its name when it is complete.
+/// Replaces a file's content at once: by a hidden file beside it that takes its name when it is
+/// complete.
 ///
 /// # Errors
 ///
 /// The old file, if there was one, is as it was.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = temporary(path);
-    // One that a kill left behind. A new one is made in its place: a link of this name is not followed.
+    // One that a kill left behind. A new one is made in its place: a link of this name is not
+    // followed.
     let _ = fs::remove_file(&temporary);
     let written = fs::File::create_new(&temporary).and_then(|mut file| {
         file.write_all(bytes)?;

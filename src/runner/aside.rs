@@ -1,4 +1,5 @@
-//! Runs beside those that are asked for: begun ahead, and there when they are asked for. Called by the cold runner.
+//! Runs beside those that are asked for: begun ahead, and there when they are asked for. Called by
+//! the cold runner.
 
 use std::{collections::VecDeque, future::Future};
 
@@ -58,7 +59,11 @@ impl Aside {
 
     /// Whether a run is to be started before those that are asked for.
     pub(super) fn is_pressing(&self) -> bool {
-        self.runs.is_empty() && self.waiting.front().is_some_and(|(_, room)| *room == Room::Among)
+        self.runs.is_empty()
+            && self
+                .waiting
+                .front()
+                .is_some_and(|(_, room)| *room == Room::Among)
     }
 
     /// Hands over a job that is asked for, so that no other one that equals it is taken for it.
@@ -85,7 +90,9 @@ impl Aside {
     where
         R: Future<Output = Ended> + Send + 'static,
     {
-        let Some((job, _)) = self.waiting.pop_front() else { return false };
+        let Some((job, _)) = self.waiting.pop_front() else {
+            return false;
+        };
         let id = self.next;
         self.next += 1;
         let run = run(job.clone());
@@ -94,7 +101,8 @@ impl Aside {
         true
     }
 
-    /// Waits for the next run to end, if any is running; returns what came of it if it was asked for.
+    /// Waits for the next run to end, if any is running; returns what came of it if it was asked
+    /// for.
     pub(super) async fn next(&mut self) -> Option<Result<Option<(Id, Option<Outcome>)>, RunError>> {
         let ended = self.runs.join_next().await?;
         Some(ended.map_err(broken).and_then(|(id, ended)| {

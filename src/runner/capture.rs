@@ -9,8 +9,8 @@ use super::outcome::Captured;
 /// How long output may stay open after its run has ended.
 const LEAK: Duration = Duration::from_secs(1);
 
-/// Drains both streams of a run until its end is reported, and what is left of them then. Returns the report and what was
-/// kept of each stream, `limit` bytes at its head and as many at its tail.
+/// Drains both streams of a run until its end is reported, and what is left of them then. Returns
+/// the report and what was kept of each stream, `limit` bytes at its head and as many at its tail.
 pub(super) async fn until_end<R>(
     limit: usize,
     stdout: Option<impl AsyncRead + Unpin>,
@@ -51,7 +51,12 @@ struct Capture {
 impl Capture {
     /// Keeps `limit` bytes at the head and as many at the tail.
     fn new(limit: usize) -> Self {
-        Self { limit, head: Vec::new(), tail: VecDeque::new(), total: 0 }
+        Self {
+            limit,
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            total: 0,
+        }
     }
 
     fn push(&mut self, mut bytes: &[u8]) {
@@ -77,9 +82,15 @@ impl Capture {
         }
     }
 
-    /// What was kept. Bytes that are no UTF-8 are replaced; a character cut at the seam is left out.
+    /// What was kept. Bytes that are no UTF-8 are replaced; a character cut at the seam is left
+    /// out.
     fn finish(self) -> Captured {
-        let Self { mut head, tail, total, .. } = self;
+        let Self {
+            mut head,
+            tail,
+            total,
+            ..
+        } = self;
         let mut tail: Vec<u8> = tail.into();
         if total == (head.len() + tail.len()) as u64 {
             head.append(&mut tail);
@@ -90,11 +101,18 @@ impl Capture {
             if head.last().is_some_and(|byte| byte & 0xC0 == 0xC0) {
                 head.pop();
             }
-            let start = tail.iter().position(|byte| byte & 0xC0 != 0x80).unwrap_or(0);
+            let start = tail
+                .iter()
+                .position(|byte| byte & 0xC0 != 0x80)
+                .unwrap_or(0);
             tail.drain(..start);
         }
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        Captured { head: text(head), tail: text(tail), total }
+        Captured {
+            head: text(head),
+            tail: text(tail),
+            total,
+        }
     }
 }
 
@@ -112,20 +130,33 @@ mod tests {
 
     #[test]
     fn short_streams_are_kept_whole() {
-        assert_eq!(capture(4, &["ab", "cd", "efgh"]), Captured::whole("abcdefgh"));
+        assert_eq!(
+            capture(4, &["ab", "cd", "efgh"]),
+            Captured::whole("abcdefgh")
+        );
         assert_eq!(capture(4, &[]), Captured::whole(""));
     }
 
     #[test]
     fn long_streams_keep_their_ends() {
         let captured = capture(4, &["abcdef", "g", "hijklmnop"]);
-        assert_eq!((captured.head.as_str(), captured.tail.as_str(), captured.total), ("abcd", "mnop", 16));
+        assert_eq!(
+            (
+                captured.head.as_str(),
+                captured.tail.as_str(),
+                captured.total
+            ),
+            ("abcd", "mnop", 16)
+        );
         assert_eq!(captured.text(), "abcd\n[... 8 bytes cut ...]\nmnop");
     }
 
     #[test]
     fn a_character_cut_at_the_seam_does_no_harm() {
         let captured = capture(4, &["abcé", "xxxxxxx", "éyé"]);
-        assert_eq!((captured.head.as_str(), captured.tail.as_str()), ("abc", "yé"));
+        assert_eq!(
+            (captured.head.as_str(), captured.tail.as_str()),
+            ("abc", "yé")
+        );
     }
 }

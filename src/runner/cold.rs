@@ -1,5 +1,6 @@
-//! The cold runner: a fresh process for every run, each under a supervisor of its own, and a guard over the session.
-//! Owns the session's scratch root and the handling of signals. Called by the oracle's judge and the commands.
+//! The cold runner: a fresh process for every run, each under a supervisor of its own, and a guard
+//! over the session. Owns the session's scratch root and the handling of signals. Called by the
+//! oracle's judge and the commands.
 
 use std::{
     collections::{BTreeSet, HashMap, VecDeque},
@@ -60,7 +61,8 @@ pub struct Runner {
     guard: UnixStream,
 }
 
-/// Process ids of all supervisors and guards of this process, which is one reaper for all its runners.
+/// Process ids of all supervisors and guards of this process, which is one reaper for all its
+/// runners.
 static HELPERS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 /// What all runs of a session share.
@@ -74,7 +76,8 @@ pub(super) struct Shared {
     /// Variables for every run from now on, besides those of the setup.
     variables: Mutex<Vec<(String, String)>>,
     user_environment: Vec<(String, String)>,
-    /// The name of the folder for temporary files in which PyTorch's compiler keeps what it finds again.
+    /// The name of the folder for temporary files in which PyTorch's compiler keeps what it finds
+    /// again.
     compiler_folder: Option<String>,
 }
 
@@ -82,7 +85,10 @@ impl Runner {
     /// Makes the session's scratch root, starts its guard and begins to listen to signals.
     pub fn start(setup: Setup) -> Result<Self, RunError> {
         let temporary = std::env::temp_dir();
-        let unprepared = |source| RunError::Scratch { folder: temporary.clone(), source };
+        let unprepared = |source| RunError::Scratch {
+            folder: temporary.clone(),
+            source,
+        };
         let siblings = Siblings::of(&setup.script).map_err(unprepared)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -90,8 +96,11 @@ impl Runner {
             .map_err(RunError::Supervisor)?;
         let prefix = format!("minrepro-{}-", std::process::id());
         // The guard removes the root, not this handle, so that it goes even after a kill -9.
-        let root =
-            tempfile::Builder::new().prefix(&prefix).tempdir_in(&temporary).map_err(unprepared)?.keep();
+        let root = tempfile::Builder::new()
+            .prefix(&prefix)
+            .tempdir_in(&temporary)
+            .map_err(unprepared)?
+            .keep();
         let root = root.canonicalize().map_err(unprepared)?;
         std::fs::create_dir_all(root.join("cache").join(HEADERS)).map_err(unprepared)?;
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
@@ -115,7 +124,11 @@ impl Runner {
         let (guard, signals) = runtime
             .block_on(async {
                 let mut signals = Vec::new();
-                for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
+                for kind in [
+                    SignalKind::interrupt(),
+                    SignalKind::terminate(),
+                    SignalKind::hangup(),
+                ] {
                     signals.push((kind.as_raw_value(), signal(kind)?));
                 }
                 Ok((shared.start_guard()?, signals))
@@ -146,7 +159,10 @@ impl Runner {
 
     /// How many runs were warm.
     pub fn forked(&self) -> u64 {
-        self.shared.warm.forked.load(std::sync::atomic::Ordering::Relaxed)
+        self.shared
+            .warm
+            .forked
+            .load(std::sync::atomic::Ordering::Relaxed)
     }
 
     /// Why runs that were to be warm are cold, if they are.
@@ -154,7 +170,8 @@ impl Runner {
         self.shared.warm.why_cold()
     }
 
-    /// How long it took to import what warm runs need not import any more; nothing before the first of them.
+    /// How long it took to import what warm runs need not import any more; nothing before the first
+    /// of them.
     pub fn imports(&self) -> Duration {
         self.shared.warm.imports()
     }
@@ -187,12 +204,14 @@ impl Runner {
         self.shared.setup.jobs.max(1)
     }
 
-    /// Runs all jobs that were not begun, as many at a time as the setup says; `done` sees each outcome, under its job's
-    /// index, as soon as it is there. Outcomes come back in the order of the jobs.
+    /// Runs all jobs that were not begun, as many at a time as the setup says; `done` sees each
+    /// outcome, under its job's index, as soon as it is there. Outcomes come back in the order of
+    /// the jobs.
     ///
     /// # Errors
     ///
-    /// A run could not be started, a signal came, or the deadline passed. What runs then is ended first.
+    /// A run could not be started, a signal came, or the deadline passed. What runs then is ended
+    /// first.
     pub fn run_all(
         &self,
         jobs: &[Job],
@@ -274,7 +293,8 @@ impl Runner {
                         if let (RunError::Interrupted(signal), Some(RunError::Interrupted(_))) =
                             (&error, &failure)
                         {
-                            // The second signal: now. The guard and the supervisors see the sockets close and clean up.
+                            // The second signal: now. The guard and the supervisors see the sockets
+                            // close and clean up.
                             quit(*signal);
                         }
                         self.stop.send_replace(true);
@@ -294,8 +314,8 @@ impl Runner {
         result
     }
 
-    /// Has a job run beside those that follow, until it is asked for by [`Runner::run_all`]. One that equals it is not begun
-    /// again.
+    /// Has a job run beside those that follow, until it is asked for by [`Runner::run_all`]. One
+    /// that equals it is not begun again.
     pub fn begin(&self, job: Job, room: Room) {
         lock(&self.aside).begin(job, room);
     }
@@ -371,8 +391,14 @@ impl Shared {
         let mut reasons = Vec::new();
         let landlock = sandbox::has_landlock();
         let alone = landlock.then_some(Confinement::Landlock);
-        for confinement in [Confinement::Namespaces { landlock }].into_iter().chain(alone) {
-            let bounds = Bounds { confinement, ..self.bounds(vec![self.root.clone()]) };
+        for confinement in [Confinement::Namespaces { landlock }]
+            .into_iter()
+            .chain(alone)
+        {
+            let bounds = Bounds {
+                confinement,
+                ..self.bounds(vec![self.root.clone()])
+            };
             match self.attempt(bounds).await.map_err(RunError::Supervisor)? {
                 Ok(()) => return Ok(confinement),
                 Err(reason) => reasons.push(reason),
@@ -404,11 +430,18 @@ impl Shared {
             Command::Python { python, .. } => Some(python.clone()),
             Command::Test(_) => None,
         };
-        let folder = self.setup.script.parent().filter(|it| !it.as_os_str().is_empty());
+        let folder = self
+            .setup
+            .script
+            .parent()
+            .filter(|it| !it.as_os_str().is_empty());
         Bounds {
             confinement: self.confinement,
             writable,
-            readable: program.into_iter().chain(folder.map(Path::to_owned)).collect(),
+            readable: program
+                .into_iter()
+                .chain(folder.map(Path::to_owned))
+                .collect(),
             shared_memory: self.setup.limits.memory / 2,
             nests: false,
             sockets: Vec::new(),
@@ -420,7 +453,10 @@ impl Shared {
         match &self.setup.command {
             Command::Python { python, args } => {
                 let args = args.iter().map(|arg| arg.to_string_lossy().into_owned());
-                [python.to_string_lossy().into_owned(), candidate].into_iter().chain(args).collect()
+                [python.to_string_lossy().into_owned(), candidate]
+                    .into_iter()
+                    .chain(args)
+                    .collect()
             }
             Command::Test(words) => words.iter().cloned().chain([candidate]).collect(),
         }
@@ -439,7 +475,11 @@ impl Shared {
             Start::Recorded => self.run_recorded(job, &stop).await?,
             Start::Warm => self.run_warm(job, &stop).await?,
         };
-        if outcome.is_some() || *stop.borrow() { Ok(outcome) } else { self.run_cold(job, stop).await }
+        if outcome.is_some() || *stop.borrow() {
+            Ok(outcome)
+        } else {
+            self.run_cold(job, stop).await
+        }
     }
 
     async fn run_cold(
@@ -450,9 +490,14 @@ impl Shared {
         let scratch = self.scratch(job)?;
         let order = self
             .run_order(&scratch, job)
-            .map_err(|source| RunError::Scratch { folder: self.root.clone(), source })?;
+            .map_err(|source| RunError::Scratch {
+                folder: self.root.clone(),
+                source,
+            })?;
         let command = order.program.argv.join(" ");
-        let (mut supervisor, socket) = self.spawn_helper(Stdio::piped).map_err(RunError::Supervisor)?;
+        let (mut supervisor, socket) = self
+            .spawn_helper(Stdio::piped)
+            .map_err(RunError::Supervisor)?;
         let helper = supervisor.id();
         send(&socket, &Order::Run(Box::new(order))).map_err(RunError::Supervisor)?;
         socket.set_nonblocking(true).map_err(RunError::Supervisor)?;
@@ -467,7 +512,8 @@ impl Shared {
             }
         };
         let streams = (supervisor.stdout.take(), supervisor.stderr.take());
-        let (ended, stdout, stderr) = until_end(self.setup.limits.output, streams.0, streams.1, report).await;
+        let (ended, stdout, stderr) =
+            until_end(self.setup.limits.output, streams.0, streams.1, report).await;
         drop(socket);
         let _ = supervisor.wait().await;
         {
@@ -492,14 +538,26 @@ impl Shared {
     /// The folders of one more run.
     pub(super) fn scratch(&self, job: &Job) -> Result<Scratch, RunError> {
         let number = self.runs.fetch_add(1, Ordering::Relaxed);
-        Scratch::make(&self.root, number, &self.setup.script, &job.source, &self.siblings)
-            .and_then(|it| self.share_headers(&it.temporary).map(|()| it))
-            .map_err(|source| RunError::Scratch { folder: self.root.clone(), source })
+        Scratch::make(
+            &self.root,
+            number,
+            &self.setup.script,
+            &job.source,
+            &self.siblings,
+        )
+        .and_then(|it| self.share_headers(&it.temporary).map(|()| it))
+        .map_err(|source| RunError::Scratch {
+            folder: self.root.clone(),
+            source,
+        })
     }
 
-    /// Has a folder for temporary files lead on to the session's cache for what PyTorch's compiler keeps there.
+    /// Has a folder for temporary files lead on to the session's cache for what PyTorch's compiler
+    /// keeps there.
     pub(super) fn share_headers(&self, temporary: &Path) -> std::io::Result<()> {
-        let Some(folder) = &self.compiler_folder else { return Ok(()) };
+        let Some(folder) = &self.compiler_folder else {
+            return Ok(());
+        };
         std::os::unix::fs::symlink(self.cache().join(HEADERS), temporary.join(folder))
     }
 
@@ -509,12 +567,18 @@ impl Shared {
         if job.traced && matches!(self.setup.command, Command::Python { .. }) {
             let tracer = scratch.root.join("trace.py");
             std::io::Write::write_all(&mut std::fs::File::create_new(&tracer)?, TRACER.as_bytes())?;
-            let [tracer, out] = [tracer, scratch.trace()].map(|path| path.to_string_lossy().into_owned());
+            let [tracer, out] =
+                [tracer, scratch.trace()].map(|path| path.to_string_lossy().into_owned());
             let sought = serde_json::to_string(&*job.sought)?;
             let doomed = serde_json::to_string(&*job.doomed)?;
             argv.splice(1..1, [tracer, out, sought, doomed]);
         }
-        let Scratch { root, work, temporary, .. } = scratch;
+        let Scratch {
+            root,
+            work,
+            temporary,
+            ..
+        } = scratch;
         let writable = [root.clone(), self.cache()];
         let mut order = self.order(argv, [root, work, temporary], writable.into(), job.timeout);
         order.limits.idle = job.idle;
@@ -532,8 +596,9 @@ impl Shared {
         self.root.join("cache")
     }
 
-    /// The order to run a command: in which folders (the one whose size is limited, the working folder, the one for
-    /// temporary files), with which of all folders writable, for how long if it had a core to itself.
+    /// The order to run a command: in which folders (the one whose size is limited, the working
+    /// folder, the one for temporary files), with which of all folders writable, for how long if it
+    /// had a core to itself.
     pub(super) fn order(
         &self,
         argv: Vec<String>,
@@ -543,7 +608,13 @@ impl Shared {
     ) -> RunOrder {
         let limits = &self.setup.limits;
         let user = self.user_environment.iter().cloned();
-        let own: Vec<_> = self.setup.env.iter().cloned().chain(lock(&self.variables).clone()).collect();
+        let own: Vec<_> = self
+            .setup
+            .env
+            .iter()
+            .cloned()
+            .chain(lock(&self.variables).clone())
+            .collect();
         let env = environment(user, &own, work, temporary, &self.cache());
         RunOrder {
             program: Program {
@@ -567,8 +638,8 @@ impl Shared {
     }
 }
 
-/// How many runs share a core: time limits are meant for a run that has a core to itself, so that a verdict does not
-/// depend on how many run at once.
+/// How many runs share a core: time limits are meant for a run that has a core to itself, so that a
+/// verdict does not depend on how many run at once.
 pub(super) fn oversubscription(jobs: usize) -> u32 {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     jobs.div_ceil(cores).max(1) as u32

@@ -1,5 +1,6 @@
-//! The environment of a run: the user's, without what would change messages or verdicts, with what makes runs repeat.
-//! A pure function. The variables and their reasons are PyTorch's and CPython's documented ones.
+//! The environment of a run: the user's, without what would change messages or verdicts, with what
+//! makes runs repeat. A pure function. The variables and their reasons are PyTorch's and CPython's
+//! documented ones.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -33,8 +34,14 @@ const REMOVED: &[&str] = &[
 ];
 
 /// Removed by prefix.
-const REMOVED_PREFIXES: &[&str] =
-    &["TORCHDYNAMO_", "TORCH_BISECT_", "TORCHINDUCTOR_", "SLURM_", "TORCHELASTIC_", "MINREPRO_"];
+const REMOVED_PREFIXES: &[&str] = &[
+    "TORCHDYNAMO_",
+    "TORCH_BISECT_",
+    "TORCHINDUCTOR_",
+    "SLURM_",
+    "TORCHELASTIC_",
+    "MINREPRO_",
+];
 
 /// Set for every run.
 const SET: &[(&str, &str)] = &[
@@ -55,7 +62,8 @@ const SET: &[(&str, &str)] = &[
     ("MKL_NUM_THREADS", "1"),
 ];
 
-/// The environment of a run: `user` scrubbed, folders for temporary files and caches, then `own` on top.
+/// The environment of a run: `user` scrubbed, folders for temporary files and caches, then `own` on
+/// top.
 pub(super) fn environment(
     user: impl IntoIterator<Item = (String, String)>,
     own: &[(String, String)],
@@ -64,9 +72,13 @@ pub(super) fn environment(
     cache: &Path,
 ) -> BTreeMap<String, String> {
     let kept = |name: &str| {
-        !REMOVED.contains(&name) && !REMOVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        !REMOVED.contains(&name)
+            && !REMOVED_PREFIXES
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
     };
-    let mut environment: BTreeMap<String, String> = user.into_iter().filter(|(name, _)| kept(name)).collect();
+    let mut environment: BTreeMap<String, String> =
+        user.into_iter().filter(|(name, _)| kept(name)).collect();
     let mut set = |name: &str, value: &str| environment.insert(name.to_owned(), value.to_owned());
     for (name, value) in SET {
         set(name, value);
@@ -76,7 +88,10 @@ pub(super) fn environment(
         set(name, &temporary);
     }
     set("PWD", &work.to_string_lossy());
-    set("TORCHINDUCTOR_CACHE_DIR", &cache.join("inductor").to_string_lossy());
+    set(
+        "TORCHINDUCTOR_CACHE_DIR",
+        &cache.join("inductor").to_string_lossy(),
+    );
     set("TRITON_CACHE_DIR", &cache.join("triton").to_string_lossy());
     for (name, value) in own {
         set(name, value);
@@ -84,19 +99,33 @@ pub(super) fn environment(
     environment
 }
 
-/// The folder in that for temporary files in which PyTorch's compiler keeps what no variable places elsewhere: a compiled
-/// header of its own, the work of half a minute. Named for the user, as Python's `getpass` finds the name: `users` is the
-/// text of `/etc/passwd`.
+/// The folder in that for temporary files in which PyTorch's compiler keeps what no variable places
+/// elsewhere: a compiled header of its own, the work of half a minute. Named for the user, as
+/// Python's `getpass` finds the name: `users` is the text of `/etc/passwd`.
 pub(super) fn compiler_folder(
     environment: &BTreeMap<String, String>,
     users: &str,
     id: u32,
 ) -> Option<String> {
-    let named = ["LOGNAME", "USER", "LNAME", "USERNAME"].iter().filter_map(|name| environment.get(*name));
+    let named = ["LOGNAME", "USER", "LNAME", "USERNAME"]
+        .iter()
+        .filter_map(|name| environment.get(*name));
     let id = id.to_string();
-    let listed = || users.lines().find(|line| line.split(':').nth(2) == Some(&id))?.split(':').next();
-    let user = named.map(String::as_str).find(|it| !it.is_empty()).or_else(listed)?;
-    Some(format!("torchinductor_{}", user.replace(['\\', '/', ':', '*', '?', '"', '<', '>', '|'], "_")))
+    let listed = || {
+        users
+            .lines()
+            .find(|line| line.split(':').nth(2) == Some(&id))?
+            .split(':')
+            .next()
+    };
+    let user = named
+        .map(String::as_str)
+        .find(|it| !it.is_empty())
+        .or_else(listed)?;
+    Some(format!(
+        "torchinductor_{}",
+        user.replace(['\\', '/', ':', '*', '?', '"', '<', '>', '|'], "_")
+    ))
 }
 
 #[cfg(test)]
@@ -105,9 +134,18 @@ mod tests {
 
     fn of(user: &[(&str, &str)], own: &[(&str, &str)]) -> BTreeMap<String, String> {
         let owned = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
-            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+            pairs
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
         };
-        environment(owned(user), &owned(own), Path::new("/w"), Path::new("/t"), Path::new("/c"))
+        environment(
+            owned(user),
+            &owned(own),
+            Path::new("/w"),
+            Path::new("/t"),
+            Path::new("/c"),
+        )
     }
 
     #[test]
@@ -115,7 +153,10 @@ mod tests {
         let users = "root:x:0:0:root:/root:/bin/sh\nme:x:10:10::/:/bin/sh\n";
         let folder = |own: &[(&str, &str)], id| compiler_folder(&of(&[], own), users, id);
         assert_eq!(folder(&[], 10).as_deref(), Some("torchinductor_me"));
-        assert_eq!(folder(&[("LOGNAME", ""), ("USER", "a:b")], 10).as_deref(), Some("torchinductor_a_b"));
+        assert_eq!(
+            folder(&[("LOGNAME", ""), ("USER", "a:b")], 10).as_deref(),
+            Some("torchinductor_a_b")
+        );
         assert_eq!(folder(&[], 11), None);
     }
 
@@ -134,7 +175,12 @@ mod tests {
             ],
             &[],
         );
-        for gone in ["PYTHONPATH", "TORCH_LOGS", "TORCHDYNAMO_DISABLE", "TORCHINDUCTOR_FX_GRAPH_CACHE"] {
+        for gone in [
+            "PYTHONPATH",
+            "TORCH_LOGS",
+            "TORCHDYNAMO_DISABLE",
+            "TORCHINDUCTOR_FX_GRAPH_CACHE",
+        ] {
             assert!(!result.contains_key(gone), "{gone}");
         }
         for (name, value) in [
@@ -152,7 +198,16 @@ mod tests {
 
     #[test]
     fn the_users_word_comes_last() {
-        let result = of(&[], &[("PYTHONHASHSEED", "42"), ("TORCHDYNAMO_VERBOSE", "1")]);
-        assert_eq!((result["PYTHONHASHSEED"].as_str(), result["TORCHDYNAMO_VERBOSE"].as_str()), ("42", "1"));
+        let result = of(
+            &[],
+            &[("PYTHONHASHSEED", "42"), ("TORCHDYNAMO_VERBOSE", "1")],
+        );
+        assert_eq!(
+            (
+                result["PYTHONHASHSEED"].as_str(),
+                result["TORCHDYNAMO_VERBOSE"].as_str()
+            ),
+            ("42", "1")
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Why a run could not be started or was given up. What a program does is never an error: see `outcome`.
+//! Why a run could not be started or was given up. What a program does is never an error: see
+//! `outcome`.
 
 use std::{io, path::PathBuf};
 
@@ -58,7 +59,12 @@ pub enum RunError {
 impl RunError {
     /// Whether a full disk is the cause.
     pub fn is_disk_full(&self) -> bool {
-        let (Self::Scratch { source, .. } | Self::Supervisor(source)) = self else { return false };
-        matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+        let (Self::Scratch { source, .. } | Self::Supervisor(source)) = self else {
+            return false;
+        };
+        matches!(
+            source.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+        )
     }
 }

@@ -1,4 +1,5 @@
-//! The Python that runs the candidates: found, asked who it is, and told apart from others. Called by the commands.
+//! The Python that runs the candidates: found, asked who it is, and told apart from others. Called
+//! by the commands.
 
 use std::{
     env, fs,
@@ -39,11 +40,12 @@ print(sysconfig.get_paths()['purelib'])
 ";
 
 impl Interpreter {
-    /// The interpreter of this name or path; else the active virtual environment's or conda environment's; else
-    /// `python3` on the search path.
+    /// The interpreter of this name or path; else the active virtual environment's or conda
+    /// environment's; else `python3` on the search path.
     pub fn find(explicit: Option<&Path>) -> Result<Self, RunError> {
         let of_environment = |variable: &str| {
-            let python = PathBuf::from(env::var_os(variable).filter(|it| !it.is_empty())?).join("bin/python");
+            let python = PathBuf::from(env::var_os(variable).filter(|it| !it.is_empty())?)
+                .join("bin/python");
             python.exists().then_some(python)
         };
         let wanted = explicit
@@ -56,24 +58,42 @@ impl Interpreter {
     }
 
     fn ask(path: PathBuf) -> Result<Self, RunError> {
-        let broken = |reason: String| RunError::PythonBroken { python: path.clone(), reason };
+        let broken = |reason: String| RunError::PythonBroken {
+            python: path.clone(),
+            reason,
+        };
         let (answer, complaint) = output(&path, &[QUESTION]).map_err(&broken)?;
         let lines: Vec<&str> = answer.lines().collect();
         let number = |at: usize| lines.first()?.split(' ').nth(at)?.parse::<u8>().ok();
         let (Some(major), Some(minor)) = (number(1), number(2)) else {
-            let said = if complaint.trim().is_empty() { answer.trim() } else { complaint.trim() };
+            let said = if complaint.trim().is_empty() {
+                answer.trim()
+            } else {
+                complaint.trim()
+            };
             let said = said.lines().last().unwrap_or("it says nothing");
             return Err(broken(format!("asked for its version, it says `{said}`")));
         };
         if (major, minor) < (3, 8) {
-            return Err(RunError::PythonTooOld { python: path, version: format!("{major}.{minor}") });
+            return Err(RunError::PythonTooOld {
+                python: path,
+                version: format!("{major}.{minor}"),
+            });
         }
         let description = lines.get(1).copied().unwrap_or_default().to_owned();
         // What a shim or a link leads to: starting it anew each time costs more than Python itself.
-        let real = lines.get(2).map(PathBuf::from).filter(|it| it.is_absolute() && it.exists());
+        let real = lines
+            .get(2)
+            .map(PathBuf::from)
+            .filter(|it| it.is_absolute() && it.exists());
         let path = real.unwrap_or_else(|| path.clone());
         let identity = identity(&path, &lines[1..]);
-        Ok(Self { path, version: (major, minor), description, identity })
+        Ok(Self {
+            path,
+            version: (major, minor),
+            description,
+            identity,
+        })
     }
 
     /// The version of a package that is installed for it, if it is; without what follows a `+`.
@@ -87,10 +107,15 @@ impl Interpreter {
 /// A path as it is; a bare name along the search path.
 fn locate(wanted: &Path) -> Option<PathBuf> {
     if wanted.components().count() > 1 || wanted.is_absolute() {
-        return wanted.exists().then(|| std::path::absolute(wanted).ok()).flatten();
+        return wanted
+            .exists()
+            .then(|| std::path::absolute(wanted).ok())
+            .flatten();
     }
     let search = env::var_os("PATH")?;
-    env::split_paths(&search).map(|folder| folder.join(wanted)).find(|it| it.is_file())
+    env::split_paths(&search)
+        .map(|folder| folder.join(wanted))
+        .find(|it| it.is_file())
 }
 
 /// Both outputs of a question with its arguments, or why there are none. Waits half a minute.
@@ -117,20 +142,34 @@ fn output(python: &Path, question: &[&str]) -> Result<(String, String), String> 
             Err(error) => return Err(error.to_string()),
         }
     }
-    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    let output = child
+        .wait_with_output()
+        .map_err(|error| error.to_string())?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ok((text(output.stdout), text(output.stderr)))
 }
 
-/// The interpreter's real file with its size and date, what it says of itself, and the date of its packages' folder.
+/// The interpreter's real file with its size and date, what it says of itself, and the date of its
+/// packages' folder.
 fn identity(path: &Path, answer: &[&str]) -> String {
     let stamp = |path: &Path| {
         let metadata = fs::metadata(path).ok()?;
-        let modified = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        let modified = metadata
+            .modified()
+            .ok()?
+            .duration_since(std::time::UNIX_EPOCH)
+            .ok()?;
         Some((metadata.len(), modified.as_nanos()))
     };
-    let packages = answer.last().map(Path::new).and_then(stamp).map(|(_, date)| date);
+    let packages = answer
+        .last()
+        .map(Path::new)
+        .and_then(stamp)
+        .map(|(_, date)| date);
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let all = format!("{path:?} {real:?} {:?} {answer:?} {packages:?}", stamp(&real));
+    let all = format!(
+        "{path:?} {real:?} {:?} {answer:?} {packages:?}",
+        stamp(&real)
+    );
     blake3::hash(all.as_bytes()).to_hex().to_string()
 }

@@ -1,6 +1,7 @@
 //! Runs programs and says what they did: the only room that starts processes.
 //!
-//! A run is never an error of ours, whatever it does; failing to start one is. Called by the oracle and the commands.
+//! A run is never an error of ours, whatever it does; failing to start one is. Called by the oracle
+//! and the commands.
 
 mod aside;
 mod capture;
@@ -34,7 +35,8 @@ pub use supervise::supervise;
 pub struct Setup {
     /// What is started.
     pub command: Command,
-    /// The user's script: names the candidate in the scratch folder, and its folder holds the siblings.
+    /// The user's script: names the candidate in the scratch folder, and its folder holds the
+    /// siblings.
     pub script: PathBuf,
     /// Variables set for every run (`--env`), on top of the scrubbed environment.
     pub env: Vec<(String, String)>,
@@ -96,14 +98,16 @@ pub struct Job {
     pub source: Arc<[u8]>,
     /// Wall-time limit.
     pub timeout: Duration,
-    /// For how long nothing of the run may do anything but wait; it has timed out then. `None`: as long as it likes.
+    /// For how long nothing of the run may do anything but wait; it has timed out then. `None`: as
+    /// long as it likes.
     pub idle: Option<Duration>,
-    /// Whether what the script does is written down on the way. Only [`Command::Python`] can be traced.
+    /// Whether what the script does is written down on the way. Only [`Command::Python`] can be
+    /// traced.
     pub traced: bool,
     /// Texts that a traced run shows where it prints them.
     pub sought: Arc<[String]>,
-    /// Where a traced run died, files and lines, outermost first: a process that dies writes nothing down, so all that is
-    /// known when it comes there is written down each time.
+    /// Where a traced run died, files and lines, outermost first: a process that dies writes
+    /// nothing down, so all that is known when it comes there is written down each time.
     pub doomed: Arc<[(String, u32)]>,
     /// From where the run starts; with variables of its own always in a fresh interpreter.
     pub start: Start,
@@ -117,7 +121,8 @@ pub enum Start {
     /// A fresh interpreter.
     #[default]
     Cold,
-    /// An interpreter that has imported nothing; what this run imports is what warm runs then find imported.
+    /// An interpreter that has imported nothing; what this run imports is what warm runs then find
+    /// imported.
     Recorded,
     /// An interpreter that has imported what a recorded run imported.
     Warm,

@@ -1,6 +1,7 @@
-//! The process that watches over a zygote and over all that is forked from it: `minrepro supervise` once more, with many
-//! runs instead of one. It passes orders on, keeps each run within its limits, ends what a run leaves behind, and goes
-//! down with everything below it when the zygote is lost or minrepro is gone. Started by `warm`.
+//! The process that watches over a zygote and over all that is forked from it: `minrepro supervise`
+//! once more, with many runs instead of one. It passes orders on, keeps each run within its limits,
+//! ends what a run leaves behind, and goes down with everything below it when the zygote is lost or
+//! minrepro is gone. Started by `warm`.
 
 use std::{
     collections::BTreeMap,
@@ -15,8 +16,8 @@ use rustix::{
     event::{PollFd, PollFlags, poll},
     io::{FdFlags, fcntl_setfd},
     net::{
-        AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags,
-        SocketType, recvmsg, send, socketpair,
+        AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags,
+        SocketFlags, SocketType, recvmsg, send, socketpair,
         sockopt::{set_socket_passcred, set_socket_send_buffer_size},
     },
     process::Signal,
@@ -27,8 +28,8 @@ use serde::{Deserialize, Serialize};
 use super::{
     outcome::End,
     supervise::{
-        Answer, GRACE, GRACE_FOR_LEFTOVERS, Inside, Program, RunLimits, RunOrder, TICK, exceeded, reply,
-        timespec,
+        Answer, GRACE, GRACE_FOR_LEFTOVERS, Inside, Program, RunLimits, RunOrder, TICK, exceeded,
+        reply, timespec,
     },
     tree::{self, Idleness},
 };
@@ -57,7 +58,8 @@ pub(super) struct Fork {
     /// Named pipes.
     pub(super) stdout: PathBuf,
     pub(super) stderr: PathBuf,
-    /// Unix sockets by which the run could reach a service outside, those since the zygote's start included.
+    /// Unix sockets by which the run could reach a service outside, those since the zygote's start
+    /// included.
     pub(super) sockets: Vec<PathBuf>,
     /// Where a run that is not for this zygote says so.
     pub(super) note: PathBuf,
@@ -75,7 +77,8 @@ enum Packet {
     Ready { unfit: Option<String>, seconds: f64 },
     /// A run was forked; its keeper tells.
     Started(u64),
-    /// A run ended, with this status as `wait` gives it and after so many seconds of processor time.
+    /// A run ended, with this status as `wait` gives it and after so many seconds of processor
+    /// time.
     Ended { id: u64, status: i32, cpu: f64 },
 }
 
@@ -115,7 +118,13 @@ pub(super) fn tend(mut order: RunOrder, mut read: Vec<u8>) {
     let nursery = open(&mut order.program).and_then(|(control, theirs)| {
         let inside = Inside::start(order.bounds, Some(order.program))?;
         drop(theirs);
-        Ok(Nursery { limits: order.limits, inside, control, ready: None, runs: Vec::new() })
+        Ok(Nursery {
+            limits: order.limits,
+            inside,
+            control,
+            ready: None,
+            runs: Vec::new(),
+        })
     });
     let mut nursery = match nursery {
         Ok(nursery) => nursery,
@@ -131,15 +140,21 @@ pub(super) fn tend(mut order: RunOrder, mut read: Vec<u8>) {
 /// The socket to the zygote: our end, and the end that the zygote inherits.
 fn open(program: &mut Program) -> Result<(OwnedFd, OwnedFd), String> {
     let pair = || -> rustix::io::Result<(OwnedFd, OwnedFd)> {
-        let (ours, theirs) =
-            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+        let (ours, theirs) = socketpair(
+            AddressFamily::UNIX,
+            SocketType::SEQPACKET,
+            SocketFlags::CLOEXEC,
+            None,
+        )?;
         set_socket_passcred(&ours, true)?;
         set_socket_send_buffer_size(&ours, 1 << 20)?;
         fcntl_setfd(&theirs, FdFlags::empty())?;
         Ok((ours, theirs))
     };
     let (ours, theirs) = pair().map_err(|error| format!("socket to the zygote: {error}"))?;
-    program.env.insert(SOCKET.to_owned(), theirs.as_raw_fd().to_string());
+    program
+        .env
+        .insert(SOCKET.to_owned(), theirs.as_raw_fd().to_string());
     program.inherited = Some(theirs.as_raw_fd().cast_unsigned());
     Ok((ours, theirs))
 }
@@ -150,7 +165,8 @@ impl Nursery {
         loop {
             while let Some(end) = read.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = read.drain(..=end).collect();
-                let order = serde_json::from_slice(&line).map_err(|error| format!("an order: {error}"))?;
+                let order =
+                    serde_json::from_slice(&line).map_err(|error| format!("an order: {error}"))?;
                 self.begin(order)?;
             }
             let [orders, packets, end] = self.wait();
@@ -198,14 +214,17 @@ impl Nursery {
         Ok(())
     }
 
-    /// Sleeps until there is something to read or to look after: orders, packets, the end of the zygote.
+    /// Sleeps until there is something to read or to look after: orders, packets, the end of the
+    /// zygote.
     fn wait(&self) -> [bool; 3] {
         let now = Instant::now();
         let until = self.runs.iter().map(|run| match &run.leaving {
             None => run.next_look.min(run.started + run.order.timeout),
             Some(_) => now + Duration::from_millis(2),
         });
-        let time = until.min().map_or(Duration::from_secs(1), |until| until.saturating_duration_since(now));
+        let time = until.min().map_or(Duration::from_secs(1), |until| {
+            until.saturating_duration_since(now)
+        });
         let ours = stdio::stdin();
         let mut fds = [
             PollFd::from_borrowed_fd(ours, PollFlags::IN),
@@ -237,11 +256,15 @@ impl Nursery {
             return Err("it closed its socket".to_owned());
         }
         let sender = ancillary.drain().find_map(|message| match message {
-            RecvAncillaryMessage::ScmCredentials(who) => Some(who.pid.as_raw_nonzero().get().cast_unsigned()),
+            RecvAncillaryMessage::ScmCredentials(who) => {
+                Some(who.pid.as_raw_nonzero().get().cast_unsigned())
+            }
             _ => None,
         });
         // What no zygote of ours says is not listened to.
-        let Ok(packet) = serde_json::from_slice(&bytes[..received.bytes]) else { return Ok(()) };
+        let Ok(packet) = serde_json::from_slice(&bytes[..received.bytes]) else {
+            return Ok(());
+        };
         match packet {
             Packet::Ready { unfit, seconds } => {
                 self.ready = sender.map(|zygote| (zygote, tree::memory(&[zygote])));
@@ -284,13 +307,13 @@ impl Nursery {
         }
         for id in gone {
             let at = self.runs.iter().position(|run| run.order.id == id);
-            if let Some(Leaving { end, wall, cpu, .. }) = at.and_then(|at| self.runs.swap_remove(at).leaving)
+            if let Some(Leaving { end, wall, cpu, .. }) =
+                at.and_then(|at| self.runs.swap_remove(at).leaving)
             {
                 reply(&Answer::Gone { id, end, wall, cpu });
-                if self
-                    .ready
-                    .is_some_and(|(zygote, size)| tree::memory(&[zygote]) > (size * GROWTH).max(SMALL))
-                {
+                if self.ready.is_some_and(|(zygote, size)| {
+                    tree::memory(&[zygote]) > (size * GROWTH).max(SMALL)
+                }) {
                     return Err("it grew".to_owned());
                 }
             }
@@ -340,7 +363,11 @@ impl Run {
             }
             if let Some(resource) = exceeded(limits, &below, &self.order.scratch, self.looks) {
                 self.leave(End::Limit(resource), Duration::ZERO);
-            } else if self.order.idle.is_some_and(|most| self.idleness.look(&below) * TICK >= most) {
+            } else if self
+                .order
+                .idle
+                .is_some_and(|most| self.idleness.look(&below) * TICK >= most)
+            {
                 self.leave(End::Timeout, GRACE);
             }
         }
@@ -355,6 +382,11 @@ impl Run {
             Some(keeper) => tree::signal(&tree::descendants(keeper), Signal::TERM),
             None => {}
         }
-        self.leaving = Some(Leaving { end, wall, cpu: Duration::ZERO, kill: now + grace });
+        self.leaving = Some(Leaving {
+            end,
+            wall,
+            cpu: Duration::ZERO,
+            kill: now + grace,
+        });
     }
 }

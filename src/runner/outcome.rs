@@ -1,4 +1,5 @@
-//! What a run did, as data. Nothing here judges an outcome (that is the oracle's) and nothing here runs anything.
+//! What a run did, as data. Nothing here judges an outcome (that is the oracle's) and nothing here
+//! runs anything.
 
 use std::time::Duration;
 
@@ -19,8 +20,9 @@ pub struct Outcome {
     pub stderr: Captured,
     /// The exception that standard error shows last, if it shows one.
     pub exception: Option<Exception>,
-    /// Where the program was when it died of a signal or was ended for taking too long, outermost frame first; source
-    /// lines are those of the script alone. Empty if the interpreter did not tell.
+    /// Where the program was when it died of a signal or was ended for taking too long, outermost
+    /// frame first; source lines are those of the script alone. Empty if the interpreter did not
+    /// tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
     /// What a traced run wrote down: a JSON object, [`minrepro_reducers::evidence::Evidence`].
@@ -43,7 +45,8 @@ pub enum End {
 }
 
 impl End {
-    /// The status as a shell shows it: `128 + n` for signal `n`; none for runs that were stopped by a limit.
+    /// The status as a shell shows it: `128 + n` for signal `n`; none for runs that were stopped by
+    /// a limit.
     pub fn shell_status(self) -> Option<i32> {
         match self {
             Self::Exit(code) => Some(code),
@@ -80,7 +83,11 @@ impl Captured {
     /// A stream that was not cut.
     pub fn whole(text: impl Into<String>) -> Self {
         let head = text.into();
-        Self { total: head.len() as u64, head, tail: String::new() }
+        Self {
+            total: head.len() as u64,
+            head,
+            tail: String::new(),
+        }
     }
 
     /// The stream as one text, a marker line standing for what was cut.
@@ -88,7 +95,9 @@ impl Captured {
         if self.tail.is_empty() {
             return self.head.as_str().into();
         }
-        let cut = self.total.saturating_sub((self.head.len() + self.tail.len()) as u64);
+        let cut = self
+            .total
+            .saturating_sub((self.head.len() + self.tail.len()) as u64);
         format!("{}\n[... {cut} bytes cut ...]\n{}", self.head, self.tail).into()
     }
 
@@ -103,12 +112,14 @@ impl Captured {
 pub struct Exception {
     /// The class as printed, dots included: `torch._dynamo.exc.Unsupported`.
     pub class: String,
-    /// The message, lines joined by `\n`, without the class; notes (PEP 678) follow as further lines.
+    /// The message, lines joined by `\n`, without the class; notes (PEP 678) follow as further
+    /// lines.
     pub message: String,
     /// Frames, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<Frame>,
-    /// The exceptions this one was raised from or during, first cause first; their own `chain` is empty.
+    /// The exceptions this one was raised from or during, first cause first; their own `chain` is
+    /// empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chain: Vec<Exception>,
     /// The members, if this is an exception group.
@@ -130,7 +141,8 @@ pub struct Frame {
     pub file: String,
     /// The line, counted from 1.
     pub line: u32,
-    /// The function; `<module>` for top-level code; empty where the traceback names none (a `SyntaxError`'s place).
+    /// The function; `<module>` for top-level code; empty where the traceback names none (a
+    /// `SyntaxError`'s place).
     pub function: String,
     /// The source line as printed, trimmed; empty if none was printed.
     pub code: String,

@@ -1,6 +1,7 @@
-//! Scratch folders: one for each run, holding the candidate under the script's own name and the script's siblings as
-//! the user sees them. Nothing of the user's is ever written: what is small is copied, the rest is linked, and links lead
-//! where a confined run can not write. Called by `cold` and `warm`.
+//! Scratch folders: one for each run, holding the candidate under the script's own name and the
+//! script's siblings as the user sees them. Nothing of the user's is ever written: what is small is
+//! copied, the rest is linked, and links lead where a confined run can not write. Called by `cold`
+//! and `warm`.
 
 use std::{
     collections::BTreeSet,
@@ -33,17 +34,31 @@ pub(super) struct Siblings {
 
 #[derive(Clone, Debug)]
 enum Entry {
-    File { path: PathBuf, bytes: Arc<[u8]>, mode: u32 },
-    Folder { path: PathBuf },
-    Link { path: PathBuf, target: PathBuf },
+    File {
+        path: PathBuf,
+        bytes: Arc<[u8]>,
+        mode: u32,
+    },
+    Folder {
+        path: PathBuf,
+    },
+    Link {
+        path: PathBuf,
+        target: PathBuf,
+    },
 }
 
 impl Siblings {
     /// Looks at the script's folder once.
     pub(super) fn of(script: &Path) -> io::Result<Self> {
-        let folder = script.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = script
+            .parent()
+            .filter(|it| !it.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         let folder = folder.canonicalize()?;
-        let mut siblings = Self { entries: Vec::new() };
+        let mut siblings = Self {
+            entries: Vec::new(),
+        };
         let mut left = (COPIED_BYTES, COPIED_ENTRIES);
         for entry in sorted(&folder)?.into_iter().take(SHOWN) {
             let name = PathBuf::from(entry.file_name().unwrap_or_default());
@@ -57,7 +72,10 @@ impl Siblings {
                 left = budget;
                 siblings.entries.append(&mut copied);
             } else {
-                siblings.entries.push(Entry::Link { path: name, target: entry });
+                siblings.entries.push(Entry::Link {
+                    path: name,
+                    target: entry,
+                });
             }
         }
         Ok(siblings)
@@ -66,10 +84,22 @@ impl Siblings {
     /// The names by which Python finds modules beside the script.
     pub(super) fn modules(&self) -> BTreeSet<String> {
         let name = |entry: &Entry| {
-            let (Entry::File { path, .. } | Entry::Folder { path } | Entry::Link { path, .. }) = entry;
-            let first = path.components().next()?.as_os_str().to_string_lossy().into_owned();
-            let is_module = [".py", ".pyc", ".so"].iter().any(|suffix| first.ends_with(suffix));
-            if is_module { first.split('.').next().map(str::to_owned) } else { Some(first) }
+            let (Entry::File { path, .. } | Entry::Folder { path } | Entry::Link { path, .. }) =
+                entry;
+            let first = path
+                .components()
+                .next()?
+                .as_os_str()
+                .to_string_lossy()
+                .into_owned();
+            let is_module = [".py", ".pyc", ".so"]
+                .iter()
+                .any(|suffix| first.ends_with(suffix));
+            if is_module {
+                first.split('.').next().map(str::to_owned)
+            } else {
+                Some(first)
+            }
         };
         self.entries.iter().filter_map(name).collect()
     }
@@ -95,21 +125,36 @@ impl Siblings {
 }
 
 fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut entries: Vec<PathBuf> =
-        fs::read_dir(folder)?.take(SHOWN).flatten().map(|entry| entry.path()).collect();
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder)?
+        .take(SHOWN)
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
     entries.sort();
     Ok(entries)
 }
 
 /// Version control and environments are never part of what a script reads.
 fn is_of_a_tool(name: &Path) -> bool {
-    [".git", ".hg", ".svn", ".venv", "venv", "node_modules", ".tox"].iter().any(|it| name.as_os_str() == *it)
+    [
+        ".git",
+        ".hg",
+        ".svn",
+        ".venv",
+        "venv",
+        "node_modules",
+        ".tox",
+    ]
+    .iter()
+    .any(|it| name.as_os_str() == *it)
 }
 
 /// Takes a file or a folder into `entries` if the budget of bytes and entries allows it.
 fn copy(from: &Path, to: &Path, entries: &mut Vec<Entry>, budget: &mut (u64, usize)) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    let Ok(metadata) = fs::metadata(from) else { return false };
+    let Ok(metadata) = fs::metadata(from) else {
+        return false;
+    };
     if budget.1 == 0 {
         return false;
     }
@@ -118,21 +163,38 @@ fn copy(from: &Path, to: &Path, entries: &mut Vec<Entry>, budget: &mut (u64, usi
         if from.symlink_metadata().is_ok_and(|it| it.is_symlink()) {
             return false;
         }
-        entries.push(Entry::Folder { path: to.to_owned() });
-        let Ok(inside) = sorted(from) else { return false };
+        entries.push(Entry::Folder {
+            path: to.to_owned(),
+        });
+        let Ok(inside) = sorted(from) else {
+            return false;
+        };
         return inside
             .iter()
             .filter(|entry| entry.file_name().is_some_and(|name| name != "__pycache__"))
-            .all(|entry| copy(entry, &to.join(entry.file_name().unwrap_or_default()), entries, budget));
+            .all(|entry| {
+                copy(
+                    entry,
+                    &to.join(entry.file_name().unwrap_or_default()),
+                    entries,
+                    budget,
+                )
+            });
     }
     if !metadata.is_file() || metadata.len() > budget.0 {
         return false;
     }
-    let Ok(bytes) = fs::read(from) else { return false };
+    let Ok(bytes) = fs::read(from) else {
+        return false;
+    };
     budget.0 = budget.0.saturating_sub(bytes.len() as u64);
     // The owner may write the copy whatever the original says; what else it may stays.
     let mode = metadata.permissions().mode() & 0o777 | 0o600;
-    entries.push(Entry::File { path: to.to_owned(), bytes: bytes.into(), mode });
+    entries.push(Entry::File {
+        path: to.to_owned(),
+        bytes: bytes.into(),
+        mode,
+    });
     true
 }
 
@@ -147,7 +209,8 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Makes the folders of a run below a session's root and puts the candidate and its siblings there.
+    /// Makes the folders of a run below a session's root and puts the candidate and its siblings
+    /// there.
     pub(super) fn make(
         session: &Path,
         number: u64,
@@ -159,7 +222,9 @@ impl Scratch {
         let scratch = Self {
             work: root.join("work"),
             temporary: root.join("tmp"),
-            candidate: root.join("work").join(script.file_name().unwrap_or_default()),
+            candidate: root
+                .join("work")
+                .join(script.file_name().unwrap_or_default()),
             root,
         };
         for folder in [&scratch.root, &scratch.work, &scratch.temporary] {
@@ -171,7 +236,8 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// What a run in these folders did: how it ended, its wall time, its processor time, and its streams.
+    /// What a run in these folders did: how it ended, its wall time, its processor time, and its
+    /// streams.
     pub(super) fn outcome(
         &self,
         job: &Job,
@@ -187,13 +253,28 @@ impl Scratch {
         if !stack.is_empty() {
             let source = String::from_utf8_lossy(&job.source);
             let lines: Vec<&str> = source.lines().collect();
-            for frame in stack.iter_mut().filter(|frame| Path::new(&frame.file) == self.candidate) {
+            for frame in stack
+                .iter_mut()
+                .filter(|frame| Path::new(&frame.file) == self.candidate)
+            {
                 let line = lines.get(frame.line.saturating_sub(1) as usize);
                 frame.code = line.map_or_else(String::new, |line| line.trim().to_owned());
             }
         }
-        let trace = job.traced.then(|| fs::read_to_string(self.trace()).ok()).flatten();
-        Outcome { end, wall, cpu, stdout, stderr, exception, stack, trace }
+        let trace = job
+            .traced
+            .then(|| fs::read_to_string(self.trace()).ok())
+            .flatten();
+        Outcome {
+            end,
+            wall,
+            cpu,
+            stdout,
+            stderr,
+            exception,
+            stack,
+            trace,
+        }
     }
 
     /// Where a traced run writes what it saw.

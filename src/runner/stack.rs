@@ -1,5 +1,5 @@
-//! The stack that a dying interpreter shows, by the standard library's faulthandler: where a program was when it died of
-//! a signal, or was aborted because it did not end. Pure.
+//! The stack that a dying interpreter shows, by the standard library's faulthandler: where a
+//! program was when it died of a signal, or was aborted because it did not end. Pure.
 
 use std::sync::LazyLock;
 
@@ -7,13 +7,15 @@ use regex::Regex;
 
 use super::outcome::Frame;
 
-/// The frames of the thread that was running, or of the main thread where a signal from outside ended it, outermost first;
-/// none if there is no such dump.
+/// The frames of the thread that was running, or of the main thread where a signal from outside
+/// ended it, outermost first; none if there is no such dump.
 pub(super) fn parse(stderr: &str) -> Vec<Frame> {
     static FRAME: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"^  File "(.*)", line (\d+) in (.+)$"#).expect("the pattern is well-formed")
     });
-    let mut lines = stderr.lines().skip_while(|line| !line.starts_with("Fatal Python error: "));
+    let mut lines = stderr
+        .lines()
+        .skip_while(|line| !line.starts_with("Fatal Python error: "));
     let is_current = |line: &str| {
         line.starts_with("Current thread ") && line.ends_with(" (most recent call first):")
             || line == "Stack (most recent call first):"
@@ -46,10 +48,21 @@ mod tests {
                     File \"/l/ctypes/__init__.py\", line 514 in string_at\n  File \"/s/a b.py\", line 4 in <module>\n\n\
                     Extension modules: a.b (total: 1)\n";
         let frames = parse(dump);
-        let told: Vec<(&str, u32, &str)> =
-            frames.iter().map(|it| (it.file.as_str(), it.line, it.function.as_str())).collect();
-        assert_eq!(told, [("/s/a b.py", 4, "<module>"), ("/l/ctypes/__init__.py", 514, "string_at")]);
-        assert_eq!(parse("Current thread 0x1 (most recent call first):\n  File \"x\", line 1 in f\n"), []);
+        let told: Vec<(&str, u32, &str)> = frames
+            .iter()
+            .map(|it| (it.file.as_str(), it.line, it.function.as_str()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("/s/a b.py", 4, "<module>"),
+                ("/l/ctypes/__init__.py", 514, "string_at")
+            ]
+        );
+        assert_eq!(
+            parse("Current thread 0x1 (most recent call first):\n  File \"x\", line 1 in f\n"),
+            []
+        );
         assert_eq!(parse(""), []);
     }
 }

@@ -1,6 +1,7 @@
-//! The process that watches over one run, or over a whole session: `minrepro supervise`. It is this program once more,
-//! with one thread and a socket on its standard input; when the other end of the socket closes, however minrepro died,
-//! it ends what it watches over. Started by `cold` and `warm`; owns the limits.
+//! The process that watches over one run, or over a whole session: `minrepro supervise`. It is this
+//! program once more, with one thread and a socket on its standard input; when the other end of the
+//! socket closes, however minrepro died, it ends what it watches over. Started by `cold` and
+//! `warm`; owns the limits.
 
 use std::{
     collections::BTreeMap,
@@ -36,7 +37,10 @@ pub(super) enum Order {
     /// Try whether a run can be confined so.
     Try(Bounds),
     /// From a supervisor: be confined, then start the program if there is one.
-    Inside { bounds: Bounds, program: Option<Program> },
+    Inside {
+        bounds: Bounds,
+        program: Option<Program>,
+    },
     /// Wait for the end of minrepro, then remove these.
     Guard(PathBuf),
     /// Remove this, too.
@@ -73,7 +77,8 @@ pub(super) struct RunLimits {
     /// The folder whose size is limited.
     pub(super) scratch: PathBuf,
     pub(super) scratch_size: u64,
-    /// Whether the program shows its stack when it is aborted: an interpreter does, a test of the user's may not like it.
+    /// Whether the program shows its stack when it is aborted: an interpreter does, a test of the
+    /// user's may not like it.
     pub(super) shows_stack: bool,
 }
 
@@ -81,15 +86,25 @@ pub(super) struct RunLimits {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
     /// How the run ended.
-    Ended { end: End, wall: Duration, cpu: Duration },
+    Ended {
+        end: End,
+        wall: Duration,
+        cpu: Duration,
+    },
     /// The command could not be started, or not be confined.
     NotStarted(String),
     /// Confined as it was asked for.
     Confined,
-    /// The zygote has imported everything, in so many seconds; or why nothing may be forked from it.
+    /// The zygote has imported everything, in so many seconds; or why nothing may be forked from
+    /// it.
     Ready { unfit: Option<String>, seconds: f64 },
     /// A run forked from the zygote has ended, and nothing of it is left.
-    Gone { id: u64, end: End, wall: Duration, cpu: Duration },
+    Gone {
+        id: u64,
+        end: End,
+        wall: Duration,
+        cpu: Duration,
+    },
     /// The zygote ended or had to be ended, and all its runs with it.
     Lost(String),
 }
@@ -120,12 +135,17 @@ pub fn supervise() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Answers on the socket that standard input is, which goes both ways. Nobody reads it any more if minrepro is gone.
+/// Answers on the socket that standard input is, which goes both ways. Nobody reads it any more if
+/// minrepro is gone.
 pub(super) fn reply(answer: &Answer) {
-    let Ok(text) = serde_json::to_string(answer) else { return };
+    let Ok(text) = serde_json::to_string(answer) else {
+        return;
+    };
     let mut bytes = format!("{text}\n").into_bytes();
     while !bytes.is_empty() {
-        let Ok(written) = rustix::io::write(stdio::stdin(), &bytes) else { return };
+        let Ok(written) = rustix::io::write(stdio::stdin(), &bytes) else {
+            return;
+        };
         bytes.drain(..written);
     }
 }
@@ -139,7 +159,8 @@ fn guard(root: PathBuf, input: impl BufRead) {
             _ => break,
         }
     }
-    // The supervisors see the same end and kill their runs; until they have, a folder may fill again.
+    // The supervisors see the same end and kill their runs; until they have, a folder may fill
+    // again.
     let until = Instant::now() + Duration::from_secs(15);
     while Instant::now() < until {
         // The root last: once it is gone, all is.
@@ -155,7 +176,9 @@ fn guard(root: PathBuf, input: impl BufRead) {
 
 /// Removes a file or a folder with all in it, folders that forbid it included.
 pub(super) fn remove(path: &Path) {
-    let Ok(metadata) = path.symlink_metadata() else { return };
+    let Ok(metadata) = path.symlink_metadata() else {
+        return;
+    };
     if !metadata.is_dir() {
         let _ = fs::remove_file(path);
         return;
@@ -196,7 +219,11 @@ fn watch(order: RunOrder) -> Answer {
         inside.wait(GRACE);
     }
     inside.end(grace);
-    let ended = |end, wall| Answer::Ended { end, wall, cpu: cpu_of_children() };
+    let ended = |end, wall| Answer::Ended {
+        end,
+        wall,
+        cpu: cpu_of_children(),
+    };
     match (limit, answer) {
         (Some(end), _) => ended(end, wall),
         (None, Some(Answer::Ended { end, wall, .. })) => ended(end, wall),
@@ -212,14 +239,16 @@ fn attempt(bounds: Bounds) -> Answer {
         Ok(mut inside) => {
             let answer = inside.answer();
             inside.end(Duration::ZERO);
-            answer.unwrap_or_else(|| Answer::NotStarted("the first process inside was killed".to_owned()))
+            answer.unwrap_or_else(|| {
+                Answer::NotStarted("the first process inside was killed".to_owned())
+            })
         }
         Err(reason) => Answer::NotStarted(reason),
     }
 }
 
-/// The process that starts the program: this program once more, the first one in the run's namespaces where there are
-/// any. With its end all within them ends.
+/// The process that starts the program: this program once more, the first one in the run's
+/// namespaces where there are any. With its end all within them ends.
 pub(super) struct Inside {
     child: Child,
     /// Speaks, or closes, when the program has ended.
@@ -227,7 +256,10 @@ pub(super) struct Inside {
 }
 
 impl Inside {
-    #[expect(clippy::disallowed_methods, reason = "the supervisor is the runner's hand")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the supervisor is the runner's hand"
+    )]
     pub(super) fn start(mut bounds: Bounds, program: Option<Program>) -> Result<Self, String> {
         let text = |error: io::Error| error.to_string();
         // Whatever loses its parent turns up here.
@@ -246,7 +278,10 @@ impl Inside {
         // The output is the program's alone.
         silence().map_err(text)?;
         send(&ours, &Order::Inside { bounds, program }).map_err(text)?;
-        Ok(Self { child, socket: BufReader::new(ours) })
+        Ok(Self {
+            child,
+            socket: BufReader::new(ours),
+        })
     }
 
     /// What it answers; nothing if it ends without an answer.
@@ -281,9 +316,13 @@ impl Inside {
     }
 }
 
-/// Waits for the end of the program, of minrepro, or of what it may use. Returns the answer from inside if there is one
-/// and the limit that was passed if one was.
-fn observe(inside: &mut Inside, limits: &RunLimits, started: Instant) -> (Option<Answer>, Option<End>) {
+/// Waits for the end of the program, of minrepro, or of what it may use. Returns the answer from
+/// inside if there is one and the limit that was passed if one was.
+fn observe(
+    inside: &mut Inside,
+    limits: &RunLimits,
+    started: Instant,
+) -> (Option<Answer>, Option<End>) {
     let mut next_look = Instant::now() + TICK;
     let mut looks = 0u32;
     let mut idleness = Idleness::default();
@@ -298,12 +337,17 @@ fn observe(inside: &mut Inside, limits: &RunLimits, started: Instant) -> (Option
             if let Some(resource) = exceeded(limits, &pids, &limits.scratch, looks) {
                 return (None, Some(End::Limit(resource)));
             }
-            if limits.idle.is_some_and(|most| idleness.look(&pids) * TICK >= most) {
+            if limits
+                .idle
+                .is_some_and(|most| idleness.look(&pids) * TICK >= most)
+            {
                 return (None, Some(End::Timeout));
             }
             next_look = Instant::now() + TICK;
         }
-        let until = next_look.min(started + limits.timeout).saturating_duration_since(now);
+        let until = next_look
+            .min(started + limits.timeout)
+            .saturating_duration_since(now);
         let ours = stdio::stdin();
         let mut fds = [
             PollFd::from_borrowed_fd(ours, PollFlags::IN),
@@ -321,11 +365,20 @@ fn observe(inside: &mut Inside, limits: &RunLimits, started: Instant) -> (Option
 }
 
 pub(super) fn timespec(time: Duration) -> Timespec {
-    Timespec { tv_sec: time.as_secs().cast_signed(), tv_nsec: i64::from(time.subsec_nanos()) }
+    Timespec {
+        tv_sec: time.as_secs().cast_signed(),
+        tv_nsec: i64::from(time.subsec_nanos()),
+    }
 }
 
-/// Which limit some processes and their scratch folder pass. The folder is walked at every fifth look.
-pub(super) fn exceeded(limits: &RunLimits, pids: &[u32], scratch: &Path, looks: u32) -> Option<Resource> {
+/// Which limit some processes and their scratch folder pass. The folder is walked at every fifth
+/// look.
+pub(super) fn exceeded(
+    limits: &RunLimits,
+    pids: &[u32],
+    scratch: &Path,
+    looks: u32,
+) -> Option<Resource> {
     if pids.len() > limits.processes as usize {
         return Some(Resource::Processes);
     }
@@ -341,7 +394,9 @@ fn size_of(folder: &Path, enough: u64) -> u64 {
     use std::os::unix::fs::MetadataExt;
     let mut total = 0;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let Ok(metadata) = entry.path().symlink_metadata() else { continue };
+        let Ok(metadata) = entry.path().symlink_metadata() else {
+            continue;
+        };
         total += metadata.blocks() * 512;
         if metadata.is_dir() && total <= enough {
             total += size_of(&entry.path(), enough - total);
@@ -360,7 +415,9 @@ fn cpu_of_children() -> Duration {
         let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(13);
         Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
     };
-    Duration::from_secs_f64(ticks().unwrap_or(0) as f64 / rustix::param::clock_ticks_per_second() as f64)
+    Duration::from_secs_f64(
+        ticks().unwrap_or(0) as f64 / rustix::param::clock_ticks_per_second() as f64,
+    )
 }
 
 /// Lets go of the output that this process was given.

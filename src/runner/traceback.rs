@@ -1,5 +1,5 @@
-//! Reads exceptions off the text of tracebacks, as CPython 3.8 to 3.14 print them. Pure; called by `cold` for standard
-//! error and by the oracle for texts that a program prints itself.
+//! Reads exceptions off the text of tracebacks, as CPython 3.8 to 3.14 print them. Pure; called by
+//! `cold` for standard error and by the oracle for texts that a program prints itself.
 
 use std::sync::LazyLock;
 
@@ -7,9 +7,9 @@ use regex::Regex;
 
 use super::outcome::{Exception, Frame};
 
-/// The exception that a text shows last: the one that ended the program, if one did. Exceptions beside the main thread
-/// (of other threads, processes and tasks) count only where there is no other; those that the interpreter ignored never
-/// do.
+/// The exception that a text shows last: the one that ended the program, if one did. Exceptions
+/// beside the main thread (of other threads, processes and tasks) count only where there is no
+/// other; those that the interpreter ignored never do.
 pub fn parse(text: &str) -> Option<Exception> {
     let mut all = parse_blocks(text);
     let last = |standing| all.iter().rposition(|block| block.standing == standing);
@@ -20,7 +20,11 @@ pub fn parse(text: &str) -> Option<Exception> {
 /// All exceptions that a text shows, in order, each with those it was raised from in its chain.
 pub fn parse_all(text: &str) -> Vec<Exception> {
     let counts = |block: &Block| block.standing != Standing::Ignored;
-    parse_blocks(text).into_iter().filter(counts).map(|block| block.exception).collect()
+    parse_blocks(text)
+        .into_iter()
+        .filter(counts)
+        .map(|block| block.exception)
+        .collect()
 }
 
 /// A text without the frames and source lines of its tracebacks: what was said, not where.
@@ -68,12 +72,21 @@ macro_rules! pattern {
 pattern!(ANSI, r"\x1b\[[0-9;?]*[ -/]*[@-~]");
 pattern!(RANK, r"^\[rank(\d+)\]:? ?");
 // Log lines of PyTorch, new style and old: a traceback inside them is a report, not the failure.
-pattern!(LOG, r"^(?:[VIWEF]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ |\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+\] )");
+pattern!(
+    LOG,
+    r"^(?:[VIWEF]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ |\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+\] )"
+);
 pattern!(FRAME, r#"^\s+File "(.+)", line (\d+)(?:, in (.+))?$"#);
-pattern!(HEADLINE, r"^([A-Za-z_\u{80}-\u{10FFFF}][\w.<>]*)(?:: ?(.*))?$");
+pattern!(
+    HEADLINE,
+    r"^([A-Za-z_\u{80}-\u{10FFFF}][\w.<>]*)(?:: ?(.*))?$"
+);
 pattern!(MARKERS, r"^\s*[\^~]+[\^~\s]*$");
 pattern!(CUT, r"^\[\.\.\. \d+ bytes cut \.\.\.\]$");
-pattern!(IGNORED, r"^(?:Exception ignored |Error in (?:atexit\._run_exitfuncs|sys\.excepthook):$)");
+pattern!(
+    IGNORED,
+    r"^(?:Exception ignored |Error in (?:atexit\._run_exitfuncs|sys\.excepthook):$)"
+);
 pattern!(
     BESIDE,
     r"^(?:Exception in thread |Exception in callback |Process [\w:-]+:$|(?:Task|Future) exception was never retrieved$|--- Logging error ---$)"
@@ -85,7 +98,10 @@ pattern!(
     OTHER,
     r"^(?:Fatal Python error: |Current thread 0x|Original exception was:$|Call stack:$|.+:\d+: \w*Warning: |\s*\d+%\|)"
 );
-pattern!(GROUP, r"^(\s*)\+ Exception Group Traceback \(most recent call last\):$");
+pattern!(
+    GROUP,
+    r"^(\s*)\+ Exception Group Traceback \(most recent call last\):$"
+);
 pattern!(MEMBER, r"^\s*\+(?:-\+)?-+ (?:\d+|\.\.\.) -+$");
 
 const HEADER: &str = "Traceback (most recent call last):";
@@ -111,9 +127,9 @@ fn is_over(line: &str) -> bool {
         || CUT.is_match(line)
 }
 
-/// The lines without colours, ranks and log lines. What one rank said in one go stands together, in the order of ranks:
-/// several that fail at once write their lines in turns. A header behind an unfinished line, as progress bars leave one,
-/// gets a line of its own.
+/// The lines without colours, ranks and log lines. What one rank said in one go stands together, in
+/// the order of ranks: several that fail at once write their lines in turns. A header behind an
+/// unfinished line, as progress bars leave one, gets a line of its own.
 fn clean(text: &str) -> Vec<String> {
     let mut lines: Vec<(Option<u32>, String)> = text
         .lines()
@@ -133,7 +149,10 @@ fn clean(text: &str) -> Vec<String> {
     while let Some(line) = lines.next() {
         match line.strip_suffix(HEADER) {
             Some(before)
-                if !before.is_empty() && lines.peek().is_some_and(|next| next.starts_with("  File \"")) =>
+                if !before.is_empty()
+                    && lines
+                        .peek()
+                        .is_some_and(|next| next.starts_with("  File \"")) =>
             {
                 split.push(before.to_owned());
                 split.push(HEADER.to_owned());
@@ -146,9 +165,13 @@ fn clean(text: &str) -> Vec<String> {
 
 fn parse_blocks(text: &str) -> Vec<Block> {
     let lines = clean(text);
-    let mut reader = Reader { lines: &lines, at: 0 };
+    let mut reader = Reader {
+        lines: &lines,
+        at: 0,
+    };
     let mut blocks: Vec<Block> = Vec::new();
-    // What was announced for the next exception, the exception it was raised from, and where the last one ended.
+    // What was announced for the next exception, the exception it was raised from, and where the
+    // last one ended.
     let (mut standing, mut cause, mut end) = (Standing::Main, None, None);
     while let Some(line) = reader.peek() {
         let from = reader.at;
@@ -157,15 +180,27 @@ fn parse_blocks(text: &str) -> Vec<Block> {
         } else if BESIDE.is_match(line) {
             (standing, cause) = (Standing::Beside, None);
         } else if is_link(line) {
-            let is_near = end.is_some_and(|end| lines[end..from].iter().all(|line| line.trim().is_empty()));
-            cause = if is_near { blocks.pop() } else { untraced(&lines[..from], standing) };
+            let is_near =
+                end.is_some_and(|end| lines[end..from].iter().all(|line| line.trim().is_empty()));
+            cause = if is_near {
+                blocks.pop()
+            } else {
+                untraced(&lines[..from], standing)
+            };
         } else if let Some(mut exception) = reader.exception() {
-            if let Some(Block { exception: mut before, standing: its }) = cause.take() {
+            if let Some(Block {
+                exception: mut before,
+                standing: its,
+            }) = cause.take()
+            {
                 exception.chain = std::mem::take(&mut before.chain);
                 exception.chain.push(before);
                 standing = its;
             }
-            blocks.push(Block { exception, standing: std::mem::take(&mut standing) });
+            blocks.push(Block {
+                exception,
+                standing: std::mem::take(&mut standing),
+            });
             end = Some(reader.at);
         } else if !line.trim().is_empty() && !DETAIL.is_match(line) {
             (standing, cause) = (Standing::Main, None);
@@ -177,18 +212,26 @@ fn parse_blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// The exception at the end of a text if it is shown without a traceback, as a cause that was never raised is.
+/// The exception at the end of a text if it is shown without a traceback, as a cause that was never
+/// raised is.
 fn untraced(lines: &[String], standing: Standing) -> Option<Block> {
     let last = lines.iter().rev().find(|line| !line.trim().is_empty())?;
     let exception = headline(last).filter(|it| !it.message.is_empty())?;
-    Some(Block { exception, standing })
+    Some(Block {
+        exception,
+        standing,
+    })
 }
 
 /// The exception that a line names, its message as far as the line goes.
 fn headline(line: &str) -> Option<Exception> {
     let found = HEADLINE.captures(line)?;
     let message = found.get(2).map_or("", |it| it.as_str()).to_owned();
-    Some(Exception { class: found[1].to_owned(), message, ..Exception::default() })
+    Some(Exception {
+        class: found[1].to_owned(),
+        message,
+        ..Exception::default()
+    })
 }
 
 struct Reader<'a> {
@@ -201,7 +244,8 @@ impl<'a> Reader<'a> {
         self.lines.get(self.at).map(String::as_str)
     }
 
-    /// The exception that begins at this line, if one does; moves behind it, or to where its traceback breaks off.
+    /// The exception that begins at this line, if one does; moves behind it, or to where its
+    /// traceback breaks off.
     fn exception(&mut self) -> Option<Exception> {
         let line = self.peek()?;
         if let Some(group) = GROUP.captures(line) {
@@ -216,12 +260,19 @@ impl<'a> Reader<'a> {
             return self.block().filter(|it| !it.frames.is_empty());
         }
         // A script that does not parse is shown by its place alone.
-        let is_place =
-            line.starts_with("  File") && FRAME.captures(line).is_some_and(|found| found.get(3).is_none());
+        let is_place = line.starts_with("  File")
+            && FRAME
+                .captures(line)
+                .is_some_and(|found| found.get(3).is_none());
         if !is_place {
             return None;
         }
-        self.block().filter(|it| matches!(it.short_class(), "SyntaxError" | "IndentationError" | "TabError"))
+        self.block().filter(|it| {
+            matches!(
+                it.short_class(),
+                "SyntaxError" | "IndentationError" | "TabError"
+            )
+        })
     }
 
     /// Frames, then the headline, then the rest of the message.
@@ -230,11 +281,14 @@ impl<'a> Reader<'a> {
         let mut exception = headline(self.peek()?)?;
         self.at += 1;
         self.message(&mut exception.message);
-        Some(Exception { frames, ..exception })
+        Some(Exception {
+            frames,
+            ..exception
+        })
     }
 
-    /// The frames up to the headline. Behind a cut they begin anywhere: what is neither frame nor source line there is
-    /// passed over, and a headline counts only next to one.
+    /// The frames up to the headline. Behind a cut they begin anywhere: what is neither frame nor
+    /// source line there is passed over, and a headline counts only next to one.
     fn frames(&mut self) -> Vec<Frame> {
         let mut frames: Vec<Frame> = Vec::new();
         let mut is_inside = true;
@@ -244,7 +298,9 @@ impl<'a> Reader<'a> {
                 frames.push(Frame {
                     file: found[1].to_owned(),
                     line: found[2].parse().unwrap_or(0),
-                    function: found.get(3).map_or_else(String::new, |it| it.as_str().to_owned()),
+                    function: found
+                        .get(3)
+                        .map_or_else(String::new, |it| it.as_str().to_owned()),
                     code: String::new(),
                 });
             } else if line.starts_with(' ') {
@@ -260,7 +316,8 @@ impl<'a> Reader<'a> {
                 is_inside = false;
                 // A part of a line follows.
                 let rest = self.lines.get(self.at + 1);
-                self.at += usize::from(rest.is_some_and(|rest| !FRAME.is_match(rest) && !is_over(rest)));
+                self.at +=
+                    usize::from(rest.is_some_and(|rest| !FRAME.is_match(rest) && !is_over(rest)));
             } else if is_inside || is_over(line) {
                 break;
             }
@@ -271,7 +328,9 @@ impl<'a> Reader<'a> {
 
     fn message(&mut self, message: &mut String) {
         while let Some(line) = self.peek() {
-            let next = self.lines[self.at..].iter().find(|line| !line.trim().is_empty());
+            let next = self.lines[self.at..]
+                .iter()
+                .find(|line| !line.trim().is_empty());
             if is_over(line) || (line.trim().is_empty() && next.is_none_or(|next| is_over(next))) {
                 break;
             }
@@ -283,14 +342,18 @@ impl<'a> Reader<'a> {
         message.truncate(length);
     }
 
-    /// An exception group, whose lines carry a margin: `  | ` before its own, deeper ones before its members'.
+    /// An exception group, whose lines carry a margin: `  | ` before its own, deeper ones before
+    /// its members'.
     fn group(&mut self, margin: usize) -> Option<Exception> {
         self.at += 1;
         let is_inside = |line: &str| {
             let rest = line.trim_start_matches(' ');
             line.len() - rest.len() >= margin && (rest.starts_with('|') || rest.starts_with('+'))
         };
-        let length = self.lines[self.at..].iter().take_while(|line| is_inside(line)).count();
+        let length = self.lines[self.at..]
+            .iter()
+            .take_while(|line| is_inside(line))
+            .count();
         let inside = &self.lines[self.at..self.at + length];
         let found = group_of(inside, margin);
         self.at += if found.is_some() { length } else { 0 };
@@ -300,9 +363,14 @@ impl<'a> Reader<'a> {
 
 /// A group from the lines below its header, `margin` spaces before the bar.
 fn group_of(lines: &[String], margin: usize) -> Option<Exception> {
-    let is_own =
-        |line: &&String| line.as_bytes().get(margin) == Some(&b'|') && line[..margin].trim().is_empty();
-    let own: Vec<String> = lines.iter().take_while(is_own).map(|line| without_margin(line, margin)).collect();
+    let is_own = |line: &&String| {
+        line.as_bytes().get(margin) == Some(&b'|') && line[..margin].trim().is_empty()
+    };
+    let own: Vec<String> = lines
+        .iter()
+        .take_while(is_own)
+        .map(|line| without_margin(line, margin))
+        .collect();
     let mut reader = Reader { lines: &own, at: 0 };
     if reader.peek().is_some_and(is_header) {
         reader.at += 1;
@@ -324,7 +392,10 @@ fn group_of(lines: &[String], margin: usize) -> Option<Exception> {
             member.push(line.clone());
         }
     }
-    exception.members = members.iter().filter_map(|member| member_of(member, margin + 2)).collect();
+    exception.members = members
+        .iter()
+        .filter_map(|member| member_of(member, margin + 2))
+        .collect();
     Some(exception)
 }
 
@@ -332,8 +403,17 @@ fn member_of(lines: &[String], margin: usize) -> Option<Exception> {
     if let Some(found) = group_of(lines, margin).filter(|it| !it.members.is_empty()) {
         return Some(found);
     }
-    let plain: Vec<String> = lines.iter().map(|line| without_margin(line, margin)).collect();
-    parse(&plain.join("\n")).or_else(|| Reader { lines: &plain, at: 0 }.block())
+    let plain: Vec<String> = lines
+        .iter()
+        .map(|line| without_margin(line, margin))
+        .collect();
+    parse(&plain.join("\n")).or_else(|| {
+        Reader {
+            lines: &plain,
+            at: 0,
+        }
+        .block()
+    })
 }
 
 fn without_margin(line: &str, margin: usize) -> String {
@@ -361,7 +441,10 @@ mod tests {
     fn plain() {
         let text = "warm-up\nTraceback (most recent call last):\n  File \"/s/x.py\", line 3, in <module>\n    f(\n    ~^\n        1)\n  File \"/s/x.py\", line 1, in f\n    def f(x): return 1 / 0\n                     ~~^~~\nZeroDivisionError: division by zero\n";
         let found = parse(text).unwrap();
-        assert_eq!((found.class.as_str(), found.message.as_str()), ("ZeroDivisionError", "division by zero"));
+        assert_eq!(
+            (found.class.as_str(), found.message.as_str()),
+            ("ZeroDivisionError", "division by zero")
+        );
         assert_eq!(found.frames.len(), 2);
         assert_eq!(
             found.frames[1],
@@ -388,9 +471,15 @@ mod tests {
             "ValueError",
             "x",
         );
-        check(&format!("{head}ValueError: x\nsys:1: ResourceWarning: unclosed\n"), "ValueError", "x");
         check(
-            &format!("{head}t.BackendCompilerFailed: backend='inductor' raised:\nRuntimeError: msg\n"),
+            &format!("{head}ValueError: x\nsys:1: ResourceWarning: unclosed\n"),
+            "ValueError",
+            "x",
+        );
+        check(
+            &format!(
+                "{head}t.BackendCompilerFailed: backend='inductor' raised:\nRuntimeError: msg\n"
+            ),
             "t.BackendCompilerFailed",
             "backend='inductor' raised:\nRuntimeError: msg",
         );
@@ -403,7 +492,12 @@ mod tests {
                 "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\n    x\n{class}: m\n"
             )
         };
-        let text = format!("{}\n{CONTEXT}\n\n{}\n{CAUSE}\n\n{}", block("A"), block("B"), block("C"));
+        let text = format!(
+            "{}\n{CONTEXT}\n\n{}\n{CAUSE}\n\n{}",
+            block("A"),
+            block("B"),
+            block("C")
+        );
         let found = parse(&text).unwrap();
         assert_eq!(found.class, "C");
         let chain: Vec<&str> = found.chain.iter().map(|it| it.class.as_str()).collect();
@@ -431,8 +525,9 @@ mod tests {
             "name 'x'",
         );
         let log = "W0925 06:14:03.574000 1502963 torch/_x.py:1798] [0/0] ";
-        let logged =
-            format!("{log}Traceback (most recent call last):\n{log}  File \"x\", line 1, in f\n{log}E: no\n");
+        let logged = format!(
+            "{log}Traceback (most recent call last):\n{log}  File \"x\", line 1, in f\n{log}E: no\n"
+        );
         assert_eq!(parse(&logged), None);
     }
 
@@ -440,8 +535,14 @@ mod tests {
     fn a_script_that_does_not_parse() {
         let text = "  File \"/s/x.py\", line 2\n    def f(\n         ^\nSyntaxError: '(' was never closed\n";
         let found = parse(text).unwrap();
-        assert_eq!((found.class.as_str(), found.message.as_str()), ("SyntaxError", "'(' was never closed"));
-        assert_eq!((found.frames[0].line, found.frames[0].function.as_str()), (2, ""));
+        assert_eq!(
+            (found.class.as_str(), found.message.as_str()),
+            ("SyntaxError", "'(' was never closed")
+        );
+        assert_eq!(
+            (found.frames[0].line, found.frames[0].function.as_str()),
+            (2, "")
+        );
     }
 
     #[test]
@@ -451,7 +552,10 @@ mod tests {
         assert_eq!(found.message, "outer (2 sub-exceptions)\nnote");
         assert_eq!(found.members.len(), 2, "{found:?}");
         assert_eq!(
-            (found.members[0].class.as_str(), found.members[0].message.as_str()),
+            (
+                found.members[0].class.as_str(),
+                found.members[0].message.as_str()
+            ),
             ("ValueError", "one\nmore")
         );
         assert_eq!(found.members[1].members[0].class, "TypeError");

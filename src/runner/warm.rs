@@ -1,6 +1,7 @@
-//! The warm runner: zygotes, and runs forked from them. A zygote stands for a plan: which modules are imported ahead, and
-//! with which variables set. A run that needs another plan says so before it has done anything, and gets another zygote.
-//! Whatever can not be had warm is had cold; why is remembered. Called by the runner in `cold`.
+//! The warm runner: zygotes, and runs forked from them. A zygote stands for a plan: which modules
+//! are imported ahead, and with which variables set. A run that needs another plan says so before
+//! it has done anything, and gets another zygote. Whatever can not be had warm is had cold; why is
+//! remembered. Called by the runner in `cold`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -44,8 +45,12 @@ const LOSSES: u32 = 3;
 const IMPORTS: Duration = Duration::from_mins(3);
 
 /// A script with one of these asks for what a fork answers otherwise than a fresh interpreter.
-const TELLING: &[&str] =
-    &["object.__subclasses__", "Exception.__subclasses__", "type.__subclasses__", "get_freeze_count"];
+const TELLING: &[&str] = &[
+    "object.__subclasses__",
+    "Exception.__subclasses__",
+    "type.__subclasses__",
+    "get_freeze_count",
+];
 
 /// What is forked from.
 const ZYGOTE: &str = concat!(include_str!("imports.py"), include_str!("zygote.py"));
@@ -93,7 +98,8 @@ pub(super) struct Warm {
     /// Why nothing is run warm any more.
     cold: Mutex<Option<String>>,
     runs: AtomicU64,
-    /// The milliseconds that a zygote took at most to import what its runs need not import any more.
+    /// The milliseconds that a zygote took at most to import what its runs need not import any
+    /// more.
     imports: AtomicU64,
     /// Runs that were warm to their end.
     pub(super) forked: AtomicU64,
@@ -155,7 +161,9 @@ enum Note {
 impl Plan {
     /// Whether something is imported in this environment.
     fn fits(&self, wanted: &Change) -> bool {
-        self.modules.iter().any(|(_, moment)| self.environments[*moment] == *wanted)
+        self.modules
+            .iter()
+            .any(|(_, moment)| self.environments[*moment] == *wanted)
     }
 
     /// The same modules, all imported in one environment.
@@ -172,8 +180,9 @@ impl Plan {
 }
 
 impl State {
-    /// The plan that fits best: the one used last, or one made for an environment. Where there is none yet, the first one
-    /// that did not fit is made anew for that; what does not fit then, either, is to be recorded.
+    /// The plan that fits best: the one used last, or one made for an environment. Where there is
+    /// none yet, the first one that did not fit is made anew for that; what does not fit then,
+    /// either, is to be recorded.
     fn next_plan(&mut self, tried: &[usize], environment: Option<&Change>) -> Option<usize> {
         let latest = self.zygotes.iter().rev().filter_map(|(plan, _)| *plan);
         let mut plans = latest.chain(0..self.plans.len());
@@ -191,7 +200,10 @@ impl State {
 impl Warm {
     /// Why nothing is run warm, if nothing is.
     pub(super) fn why_cold(&self) -> Option<String> {
-        self.cold.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.cold
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// How long it took to import what warm runs share.
@@ -206,26 +218,41 @@ impl Warm {
 
     /// From here on everything is run cold.
     pub(super) fn give_up(&self, reason: &str) {
-        self.cold.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| reason.to_owned());
+        self.cold
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert_with(|| reason.to_owned());
     }
 }
 
 impl Shared {
-    /// One run that imports everything itself, forked from a zygote that has imported nothing, and with it the plan for
-    /// the zygotes to come. The first of those follows the run, and imports what that does beside it, if runs may be beside
-    /// each other. `None` if it was stopped, or if `job` has to be run cold.
+    /// One run that imports everything itself, forked from a zygote that has imported nothing, and
+    /// with it the plan for the zygotes to come. The first of those follows the run, and imports
+    /// what that does beside it, if runs may be beside each other. `None` if it was stopped, or if
+    /// `job` has to be run cold.
     pub(super) async fn run_recorded(
         self: &Arc<Self>,
         job: &Job,
         stop: &watch::Receiver<bool>,
     ) -> Result<Option<Outcome>, RunError> {
-        let Some(zygote) = self.zygote(None).await? else { return Ok(None) };
+        let Some(zygote) = self.zygote(None).await? else {
+            return Ok(None);
+        };
         let scratch = self.scratch(job)?;
         let record = scratch.root.join("imports");
-        let unprepared = |source| RunError::Scratch { folder: self.root.clone(), source };
-        let mut written = File::options().create_new(true).append(true).open(&record).map_err(unprepared)?;
+        let unprepared = |source| RunError::Scratch {
+            folder: self.root.clone(),
+            source,
+        };
+        let mut written = File::options()
+            .create_new(true)
+            .append(true)
+            .open(&record)
+            .map_err(unprepared)?;
         let follower = self.follower(&record, job.timeout).await;
-        let ended = self.run_in(&zygote, job, &scratch, Some(&record), stop.clone()).await?;
+        let ended = self
+            .run_in(&zygote, job, &scratch, Some(&record), stop.clone())
+            .await?;
         // A line that was not ended, and the end.
         let told = written.write_all(b"\n\n");
         match ended {
@@ -244,7 +271,12 @@ impl Shared {
                     };
                     match started {
                         Some(Ok(zygote)) => {
-                            self.warm.state.lock().await.zygotes.push((Some(place), Arc::new(zygote)));
+                            self.warm
+                                .state
+                                .lock()
+                                .await
+                                .zygotes
+                                .push((Some(place), Arc::new(zygote)));
                         }
                         Some(Err(reason)) => self.warm.give_up(&reason),
                         None => {}
@@ -260,8 +292,8 @@ impl Shared {
         }
     }
 
-    /// One run forked from a zygote that has imported what the script imports. `None` if it was stopped, or if `job` has
-    /// to be run cold.
+    /// One run forked from a zygote that has imported what the script imports. `None` if it was
+    /// stopped, or if `job` has to be run cold.
     pub(super) async fn run_warm(
         self: &Arc<Self>,
         job: &Job,
@@ -276,11 +308,22 @@ impl Shared {
         let mut losses = 0;
         // A run that loses two zygotes is to blame for it.
         while losses < 2 {
-            let Some(plan) = self.warm.state.lock().await.next_plan(&tried, environment.as_ref()) else {
+            let Some(plan) = self
+                .warm
+                .state
+                .lock()
+                .await
+                .next_plan(&tried, environment.as_ref())
+            else {
                 return self.run_recorded(job, stop).await;
             };
-            let Some(zygote) = self.zygote(Some(plan)).await? else { return Ok(None) };
-            match self.run_in(&zygote, job, &self.scratch(job)?, None, stop.clone()).await? {
+            let Some(zygote) = self.zygote(Some(plan)).await? else {
+                return Ok(None);
+            };
+            match self
+                .run_in(&zygote, job, &self.scratch(job)?, None, stop.clone())
+                .await?
+            {
                 Warmly::Ran(outcome) => {
                     self.warm.forked.fetch_add(1, Ordering::Relaxed);
                     return Ok(Some(*outcome));
@@ -301,11 +344,20 @@ impl Shared {
 
     /// What was imported, as a plan. What lies beside the script is left to each run.
     fn plan(&self, record: &str) -> Plan {
-        let mut plan = Plan { environments: vec![Change::new()], ..Plan::default() };
+        let mut plan = Plan {
+            environments: vec![Change::new()],
+            ..Plan::default()
+        };
         let beside = self.siblings.modules();
         for line in record.lines() {
-            let Ok((module, change)) = serde_json::from_str::<(String, Change)>(line) else { continue };
-            if module.split('.').next().is_some_and(|top| beside.contains(top)) {
+            let Ok((module, change)) = serde_json::from_str::<(String, Change)>(line) else {
+                continue;
+            };
+            if module
+                .split('.')
+                .next()
+                .is_some_and(|top| beside.contains(top))
+            {
                 continue;
             }
             if plan.modules.iter().any(|(name, _)| *name == module) {
@@ -322,7 +374,10 @@ impl Shared {
     }
 
     /// The zygote of a plan, started if need be. `None` if nothing can be run warm.
-    async fn zygote(self: &Arc<Self>, plan: Option<usize>) -> Result<Option<Arc<Zygote>>, RunError> {
+    async fn zygote(
+        self: &Arc<Self>,
+        plan: Option<usize>,
+    ) -> Result<Option<Arc<Zygote>>, RunError> {
         if self.warm.why_cold().is_some() {
             return Ok(None);
         }
@@ -335,13 +390,25 @@ impl Shared {
         }
         let number = state.started;
         state.started += 1;
-        let blank = || Plan { environments: vec![Change::new()], ..Plan::default() };
+        let blank = || Plan {
+            environments: vec![Change::new()],
+            ..Plan::default()
+        };
         let wanted = plan.map_or_else(blank, |plan| state.plans[plan].clone());
-        match self.start_zygote(number, &Imports::Planned(wanted), IMPORTS).await {
+        match self
+            .start_zygote(number, &Imports::Planned(wanted), IMPORTS)
+            .await
+        {
             Ok(zygote) => {
                 let zygote = Arc::new(zygote);
                 state.zygotes.push((plan, Arc::clone(&zygote)));
-                while state.zygotes.iter().filter(|(plan, _)| plan.is_some()).count() > KEPT {
+                while state
+                    .zygotes
+                    .iter()
+                    .filter(|(plan, _)| plan.is_some())
+                    .count()
+                    > KEPT
+                {
                     let oldest = state.zygotes.iter().position(|(plan, _)| plan.is_some());
                     oldest.map(|at| state.zygotes.remove(at));
                 }
@@ -361,13 +428,15 @@ impl Shared {
         if state.zygotes.len() < before {
             state.lost += 1;
             if state.lost >= LOSSES {
-                self.warm.give_up(&format!("the process to fork from was lost {LOSSES} times: {reason}"));
+                self.warm.give_up(&format!(
+                    "the process to fork from was lost {LOSSES} times: {reason}"
+                ));
             }
         }
     }
 
-    /// Begins to start a zygote that imports what a run does which is only about to begin, if nothing is recorded yet and runs
-    /// may be beside each other.
+    /// Begins to start a zygote that imports what a run does which is only about to begin, if
+    /// nothing is recorded yet and runs may be beside each other.
     async fn follower(self: &Arc<Self>, record: &Path, timeout: Duration) -> Option<Starting> {
         let mut state = self.warm.state.lock().await;
         if self.setup.jobs < 2 || !state.plans.is_empty() {
@@ -375,26 +444,43 @@ impl Shared {
         }
         let number = state.started;
         state.started += 1;
-        let imports = Imports::Followed { followed: record.to_owned(), beside: self.siblings.modules() };
+        let imports = Imports::Followed {
+            followed: record.to_owned(),
+            beside: self.siblings.modules(),
+        };
         let shared = Arc::clone(self);
         let limit = IMPORTS + timeout * oversubscription(self.setup.jobs);
-        Some(Starting(tokio::spawn(async move { shared.start_zygote(number, &imports, limit).await })))
+        Some(Starting(tokio::spawn(async move {
+            shared.start_zygote(number, &imports, limit).await
+        })))
     }
 
     /// Starts a zygote and waits until it has imported everything.
-    async fn start_zygote(&self, number: u64, imports: &Imports, limit: Duration) -> Result<Zygote, String> {
-        let failed = |error: std::io::Error| format!("could not start the process to fork from: {error}");
+    async fn start_zygote(
+        &self,
+        number: u64,
+        imports: &Imports,
+        limit: Duration,
+    ) -> Result<Zygote, String> {
+        let failed =
+            |error: std::io::Error| format!("could not start the process to fork from: {error}");
         if !matches!(self.setup.command, Command::Python { .. }) {
             return Err("a test is a program of its own".to_owned());
         }
         let folder = self.root.join(format!("zygote-{number}"));
-        let write = |name: &str, bytes: &[u8]| File::create_new(folder.join(name))?.write_all(bytes);
+        let write =
+            |name: &str, bytes: &[u8]| File::create_new(folder.join(name))?.write_all(bytes);
         let temporary = folder.join("tmp");
         // Longer than the path of any run's script, which is to be written over it.
         let name = self.setup.script.file_name().unwrap_or_default();
         let script = folder.join("x".repeat(64)).join(name);
         let argv = self.argv(&script);
-        let mut order = self.order(argv, [&folder, &folder, &temporary], vec![self.root.clone()], limit);
+        let mut order = self.order(
+            argv,
+            [&folder, &folder, &temporary],
+            vec![self.root.clone()],
+            limit,
+        );
         order.bounds.nests = true;
         let confinement = order.bounds.nesting(self.root.clone(), self.cache());
         let prepared = || {
@@ -403,37 +489,73 @@ impl Shared {
             self.share_headers(&temporary)?;
             write("sitecustomize.py", ZYGOTE.as_bytes())?;
             write("confine.py", sandbox::CONFINE.as_bytes())?;
-            write("plan.json", &serde_json::to_vec(&Brief { imports, confinement })?)
+            write(
+                "plan.json",
+                &serde_json::to_vec(&Brief {
+                    imports,
+                    confinement,
+                })?,
+            )
         };
         prepared().map_err(failed)?;
         let env = &mut order.program.env;
-        if env.get("PYTHONHASHSEED").is_none_or(|seed| seed.parse::<u32>().is_err()) {
+        if env
+            .get("PYTHONHASHSEED")
+            .is_none_or(|seed| seed.parse::<u32>().is_err())
+        {
             return Err("each run is to have its own `PYTHONHASHSEED`".to_owned());
         }
-        let own = env.get("PYTHONPATH").map(|own| format!(":{own}")).unwrap_or_default();
-        env.insert("PYTHONPATH".to_owned(), format!("{}{own}", folder.display()));
-        let (mut supervisor, socket) = self.spawn_helper(std::process::Stdio::piped).map_err(failed)?;
+        let own = env
+            .get("PYTHONPATH")
+            .map(|own| format!(":{own}"))
+            .unwrap_or_default();
+        env.insert(
+            "PYTHONPATH".to_owned(),
+            format!("{}{own}", folder.display()),
+        );
+        let (mut supervisor, socket) = self
+            .spawn_helper(std::process::Stdio::piped)
+            .map_err(failed)?;
         send(&socket, &Order::Zygote(Box::new(order))).map_err(failed)?;
         socket.set_nonblocking(true).map_err(failed)?;
-        let (answers, orders) = tokio::net::UnixStream::from_std(socket).map_err(failed)?.into_split();
+        let (answers, orders) = tokio::net::UnixStream::from_std(socket)
+            .map_err(failed)?
+            .into_split();
         let mut answers = BufReader::new(answers).lines();
         let streams = (supervisor.stdout.take(), supervisor.stderr.take());
         let report = async {
             let line = tokio::time::timeout(limit, answers.next_line()).await;
             let line = line.ok().and_then(Result::ok).flatten();
             match line.and_then(|line| serde_json::from_str(&line).ok()) {
-                Some(Answer::Ready { unfit: None, seconds }) => {
-                    self.warm.imports.fetch_max((seconds * 1e3) as u64, Ordering::Relaxed);
+                Some(Answer::Ready {
+                    unfit: None,
+                    seconds,
+                }) => {
+                    self.warm
+                        .imports
+                        .fetch_max((seconds * 1e3) as u64, Ordering::Relaxed);
                     None
                 }
-                Some(Answer::Ready { unfit: Some(reason), .. } | Answer::NotStarted(reason)) => Some(reason),
+                Some(
+                    Answer::Ready {
+                        unfit: Some(reason),
+                        ..
+                    }
+                    | Answer::NotStarted(reason),
+                ) => Some(reason),
                 Some(_) => Some("it ended while it imported".to_owned()),
                 None => Some("what it imports takes too long".to_owned()),
             }
         };
-        let (unfit, _, said) = until_end(self.setup.limits.output, streams.0, streams.1, report).await;
+        let (unfit, _, said) =
+            until_end(self.setup.limits.output, streams.0, streams.1, report).await;
         if let Some(reason) = unfit {
-            let last = said.text().lines().last().map(|line| format!(": {line}")).unwrap_or_default();
+            let last = said
+                .text()
+                .lines()
+                .last()
+                .map(|line| format!(": {line}"))
+                .unwrap_or_default();
             return Err(format!("{reason}{last}"));
         }
         let waiting: Arc<Mutex<BTreeMap<u64, mpsc::UnboundedSender<Answer>>>> = Arc::default();
@@ -441,7 +563,9 @@ impl Shared {
         tokio::spawn(async move {
             let lock = || listeners.lock().unwrap_or_else(PoisonError::into_inner);
             while let Ok(Some(line)) = answers.next_line().await {
-                let Ok(answer) = serde_json::from_str(&line) else { continue };
+                let Ok(answer) = serde_json::from_str(&line) else {
+                    continue;
+                };
                 match answer {
                     Answer::Gone { id, .. } => {
                         if let Some(listener) = lock().get(&id) {
@@ -459,7 +583,11 @@ impl Shared {
             // Whoever still waits sees the channel close.
             lock().clear();
         });
-        Ok(Zygote { orders: tokio::sync::Mutex::new(orders), waiting, _supervisor: supervisor })
+        Ok(Zygote {
+            orders: tokio::sync::Mutex::new(orders),
+            waiting,
+            _supervisor: supervisor,
+        })
     }
 
     /// One run forked from a zygote.
@@ -471,7 +599,10 @@ impl Shared {
         record: Option<&Path>,
         mut stop: watch::Receiver<bool>,
     ) -> Result<Warmly, RunError> {
-        let unprepared = |source| RunError::Scratch { folder: self.root.clone(), source };
+        let unprepared = |source| RunError::Scratch {
+            folder: self.root.clone(),
+            source,
+        };
         let streams = Streams::make(&scratch.root).map_err(unprepared)?;
         let order = self.run_order(scratch, job).map_err(unprepared)?;
         let id = self.warm.runs.fetch_add(1, Ordering::Relaxed);
@@ -484,20 +615,43 @@ impl Shared {
             scratch: order.limits.scratch,
             stdout: streams.paths.0.clone(),
             stderr: streams.paths.1.clone(),
-            sockets: if order.bounds.confinement.is_whole() { sandbox::sockets() } else { Vec::new() },
+            sockets: if order.bounds.confinement.is_whole() {
+                sandbox::sockets()
+            } else {
+                Vec::new()
+            },
             note: note.clone(),
             record: record.map(Path::to_owned),
             timeout: order.limits.timeout,
             idle: order.limits.idle,
         };
         let (listener, mut answers) = mpsc::unbounded_channel();
-        let waiting = || zygote.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = || {
+            zygote
+                .waiting
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
         waiting().insert(id, listener);
-        let line = serde_json::to_string(&fork).map_err(|error| RunError::Supervisor(error.into()))? + "\n";
-        if zygote.orders.lock().await.write_all(line.as_bytes()).await.is_err() {
+        let line = serde_json::to_string(&fork)
+            .map_err(|error| RunError::Supervisor(error.into()))?
+            + "\n";
+        if zygote
+            .orders
+            .lock()
+            .await
+            .write_all(line.as_bytes())
+            .await
+            .is_err()
+        {
             return Ok(Warmly::Lost(GONE.to_owned()));
         }
-        let Streams { stdout, stderr, holders, .. } = streams;
+        let Streams {
+            stdout,
+            stderr,
+            holders,
+            ..
+        } = streams;
         let report = async {
             let answer = tokio::select! {
                 answer = answers.recv() => Some(answer),
@@ -519,20 +673,30 @@ impl Shared {
             Some(Some(Answer::Lost(reason))) => return Ok(Warmly::Lost(reason)),
             Some(_) => return Ok(Warmly::Lost(GONE.to_owned())),
         };
-        match fs::read_to_string(&note).ok().and_then(|note| serde_json::from_str(&note).ok()) {
+        match fs::read_to_string(&note)
+            .ok()
+            .and_then(|note| serde_json::from_str(&note).ok())
+        {
             Some(Note::Stale(change)) => return Ok(Warmly::Stale(change)),
             Some(Note::Unfit) => return Ok(Warmly::Unfit),
             Some(Note::Broken(reason)) => {
-                self.warm.give_up(&format!("a run could not be forked: {reason}"));
+                self.warm
+                    .give_up(&format!("a run could not be forked: {reason}"));
                 return Ok(Warmly::Lost(reason));
             }
             None => {}
         }
-        Ok(Warmly::Ran(Box::new(scratch.outcome(job, (end, wall, cpu), stdout, stderr))))
+        Ok(Warmly::Ran(Box::new(scratch.outcome(
+            job,
+            (end, wall, cpu),
+            stdout,
+            stderr,
+        ))))
     }
 }
 
-/// The named pipes of a run: read here, and held open until the run has ended, since nobody knows when it opens them.
+/// The named pipes of a run: read here, and held open until the run has ended, since nobody knows
+/// when it opens them.
 struct Streams {
     paths: (PathBuf, PathBuf),
     stdout: pipe::Receiver,
@@ -551,7 +715,12 @@ impl Streams {
         };
         let (out, stdout, out_holder) = make("stdout")?;
         let (err, stderr, err_holder) = make("stderr")?;
-        Ok(Self { paths: (out, err), stdout, stderr, holders: (out_holder, err_holder) })
+        Ok(Self {
+            paths: (out, err),
+            stdout,
+            stderr,
+            holders: (out_holder, err_holder),
+        })
     }
 }
 
@@ -568,7 +737,10 @@ mod tests {
         let modules = vec![("a".to_owned(), 1), ("b".to_owned(), 2)];
         let environments = vec![Change::new(), change("A"), change("B")];
         let mut state = State::default();
-        state.plans.push(Plan { modules, environments });
+        state.plans.push(Plan {
+            modules,
+            environments,
+        });
         assert_eq!(state.next_plan(&[], None), Some(0));
         for _ in 0..2 {
             assert_eq!(state.next_plan(&[0], Some(&change("C"))), Some(1));
@@ -576,8 +748,15 @@ mod tests {
         }
         assert_eq!(state.plans.len(), 3);
         for (plan, environment) in [(1, change("C")), (2, Change::new())] {
-            let of_module = |(_, moment): &(String, usize)| &state.plans[plan].environments[*moment];
-            assert!(state.plans[plan].modules.iter().map(of_module).all(|it| *it == environment));
+            let of_module =
+                |(_, moment): &(String, usize)| &state.plans[plan].environments[*moment];
+            assert!(
+                state.plans[plan]
+                    .modules
+                    .iter()
+                    .map(of_module)
+                    .all(|it| *it == environment)
+            );
             // Who is told of another environment there imports in several.
             assert_eq!(state.next_plan(&[0, plan], Some(&change("D"))), None);
         }

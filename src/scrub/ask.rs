@@ -1,4 +1,5 @@
-//! Questions to the user: each names the flag that answers it, each has an answer for when nobody is there.
+//! Questions to the user: each names the flag that answers it, each has an answer for when nobody
+//! is there.
 
 use std::io::IsTerminal;
 
@@ -15,8 +16,13 @@ pub struct Asker<'a> {
 impl<'a> Asker<'a> {
     /// Someone is there if both ends are a terminal and the answer is not for a machine.
     pub fn new(tools: &'a Tools, printer: Printer, for_machine: bool) -> Self {
-        let is_attended = std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !for_machine;
-        Self { tools, printer, is_attended }
+        let is_attended =
+            std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !for_machine;
+        Self {
+            tools,
+            printer,
+            is_attended,
+        }
     }
 
     /// Whether someone is there.
@@ -24,7 +30,8 @@ impl<'a> Asker<'a> {
         self.is_attended
     }
 
-    /// One of several; `unattended` where nobody is there or nothing is typed. `flag` is what answers it in advance.
+    /// One of several; `unattended` where nobody is there or nothing is typed. `flag` is what
+    /// answers it in advance.
     pub fn choose(
         &self,
         question: &str,
@@ -34,8 +41,10 @@ impl<'a> Asker<'a> {
     ) -> Result<usize, Interrupted> {
         let keys = |at: usize| options[at].0;
         if !self.is_attended {
-            self.printer
-                .note(&format!("{question} {} (nobody to ask; {flag} answers it)", options[unattended].1));
+            self.printer.note(&format!(
+                "{question} {} (nobody to ask; {flag} answers it)",
+                options[unattended].1
+            ));
             return Ok(unattended);
         }
         loop {
@@ -48,11 +57,16 @@ impl<'a> Asker<'a> {
                 "[{}] ({flag})",
                 (0..options.len()).map(keys).collect::<Vec<_>>().join("/")
             ));
-            let Some(line) = self.tools.line()? else { return Ok(unattended) };
+            let Some(line) = self.tools.line()? else {
+                return Ok(unattended);
+            };
             if line.is_empty() {
                 return Ok(unattended);
             }
-            if let Some(at) = options.iter().position(|(key, _)| key.eq_ignore_ascii_case(&line)) {
+            if let Some(at) = options
+                .iter()
+                .position(|(key, _)| key.eq_ignore_ascii_case(&line))
+            {
                 return Ok(at);
             }
         }

@@ -1,5 +1,6 @@
-//! Between which versions a bug went: a search over installed environments, several probes at a time. What can not run is
-//! skipped and told. The search is pure; environments are found by the tools of the user.
+//! Between which versions a bug went: a search over installed environments, several probes at a
+//! time. What can not run is skipped and told. The search is pure; environments are found by the
+//! tools of the user.
 
 use std::{cmp::Ordering, path::PathBuf, time::Duration};
 
@@ -60,13 +61,19 @@ pub struct Search {
 impl Search {
     /// A search over so many versions.
     pub fn new(versions: usize) -> Self {
-        Self { probes: vec![None; versions], rounds: 0 }
+        Self {
+            probes: vec![None; versions],
+            rounds: 0,
+        }
     }
 
     /// The versions to look at next, `most` at a time; none when all is known that can be.
     pub fn next(&self, most: usize) -> Vec<usize> {
-        let open =
-            |range: std::ops::Range<usize>| range.filter(|&at| self.probes[at].is_none()).collect::<Vec<_>>();
+        let open = |range: std::ops::Range<usize>| {
+            range
+                .filter(|&at| self.probes[at].is_none())
+                .collect::<Vec<_>>()
+        };
         let total = self.probes.len();
         let known: Vec<usize> = (0..total).filter(|&at| self.shows(at).is_some()).collect();
         let (Some(&first), Some(&last)) = (known.first(), known.last()) else {
@@ -80,7 +87,10 @@ impl Search {
             .chain(open(last + 1..total).last().copied())
             .collect();
         // The last change is the one that matters today.
-        let change = known.windows(2).rev().find(|pair| self.shows(pair[0]) != self.shows(pair[1]));
+        let change = known
+            .windows(2)
+            .rev()
+            .find(|pair| self.shows(pair[0]) != self.shows(pair[1]));
         if let Some(pair) = change {
             let within = open(pair[0] + 1..pair[1]);
             wanted.extend(spread(&within, most.saturating_sub(wanted.len()), false));
@@ -107,7 +117,9 @@ impl Search {
 
     /// The last change: the version before and the version after.
     fn change(&self) -> Option<(usize, usize)> {
-        let known: Vec<usize> = (0..self.probes.len()).filter(|&at| self.shows(at).is_some()).collect();
+        let known: Vec<usize> = (0..self.probes.len())
+            .filter(|&at| self.shows(at).is_some())
+            .collect();
         known
             .windows(2)
             .rev()
@@ -154,15 +166,28 @@ impl Answer {
             .filter(|(_, probe)| matches!(probe, Some(Probe::Broken(_))))
             .map(|(version, _)| version.as_str())
             .collect();
-        let skipped =
-            if skipped.is_empty() { String::new() } else { format!(" (skipped: {})", skipped.join(", ")) };
+        let skipped = if skipped.is_empty() {
+            String::new()
+        } else {
+            format!(" (skipped: {})", skipped.join(", "))
+        };
         match &self.change {
-            Some((before, after)) if self.is_fixed => format!("fixed between {before} and {after}{skipped}"),
+            Some((before, after)) if self.is_fixed => {
+                format!("fixed between {before} and {after}{skipped}")
+            }
             Some((before, after)) => format!("broken between {before} and {after}{skipped}"),
-            None if self.versions.iter().any(|(_, it)| matches!(it, Some(Probe::Shows(_)))) => {
+            None if self
+                .versions
+                .iter()
+                .any(|(_, it)| matches!(it, Some(Probe::Shows(_)))) =>
+            {
                 format!("every version that was tried shows it{skipped}")
             }
-            None if self.versions.iter().any(|(_, it)| matches!(it, Some(Probe::Gone(_)))) => {
+            None if self
+                .versions
+                .iter()
+                .any(|(_, it)| matches!(it, Some(Probe::Gone(_)))) =>
+            {
                 format!("no version that was tried shows it{skipped}")
             }
             None => format!("no version could tell{skipped}"),
@@ -197,14 +222,26 @@ pub fn search(
         if next.is_empty() {
             break;
         }
-        let names: Vec<&str> = next.iter().map(|&at| environments[at].version.as_str()).collect();
-        printer.note(&format!("     round {}: {}", search.rounds + 1, names.join(", ")));
+        let names: Vec<&str> = next
+            .iter()
+            .map(|&at| environments[at].version.as_str())
+            .collect();
+        printer.note(&format!(
+            "     round {}: {}",
+            search.rounds + 1,
+            names.join(", ")
+        ));
         let trials: Vec<Trial> = next
             .iter()
             .map(|&at| Trial {
                 python: Some(environments[at].python.clone()),
                 code: question.code.to_owned(),
-                env: question.env.iter().chain(&environments[at].env).cloned().collect(),
+                env: question
+                    .env
+                    .iter()
+                    .chain(&environments[at].env)
+                    .cloned()
+                    .collect(),
                 times: 1,
                 timeout: question.timeout,
             })
@@ -213,7 +250,9 @@ pub fn search(
         for (at, outcomes) in next.into_iter().zip(lab.run(&trials)) {
             let probe = match outcomes {
                 Ok(outcomes) => judge(&outcomes, question.specs),
-                Err(failure) if matches!(failure.exit, Exit::Interrupted(_)) => return Err(failure),
+                Err(failure) if matches!(failure.exit, Exit::Interrupted(_)) => {
+                    return Err(failure);
+                }
                 Err(failure) => Probe::Broken(failure.error.to_string()),
             };
             let (mark, seen) = match &probe {
@@ -221,14 +260,19 @@ pub fn search(
                 Probe::Gone(seen) => ("does not", seen),
                 Probe::Broken(seen) => ("can not tell", seen),
             };
-            printer.note(&format!("       {:<16} {mark}: {seen}", environments[at].version));
+            printer.note(&format!(
+                "       {:<16} {mark}: {seen}",
+                environments[at].version
+            ));
             found.push((at, probe));
         }
         search.learn(found);
     }
     let change = search.change();
     if let Some((before, after)) = change
-        && search.probes[before..after].iter().any(|it| matches!(it, Some(Probe::Broken(_))))
+        && search.probes[before..after]
+            .iter()
+            .any(|it| matches!(it, Some(Probe::Broken(_))))
     {
         printer.note("     one that can not tell may show the bug in other words; a `--signature` that fits both narrows it down");
     }
@@ -236,7 +280,11 @@ pub fn search(
     Ok(Answer {
         is_fixed: change.is_some_and(|(before, _)| search.shows(before) == Some(true)),
         change: change.map(|(before, after)| (version(before), version(after))),
-        versions: environments.iter().map(|it| it.version.clone()).zip(search.probes).collect(),
+        versions: environments
+            .iter()
+            .map(|it| it.version.clone())
+            .zip(search.probes)
+            .collect(),
         rounds: search.rounds,
     })
 }
@@ -244,11 +292,21 @@ pub fn search(
 /// What a run means: a script that fails in another way can not tell whether the bug is there.
 fn judge(outcomes: &[Outcome], specs: &[Spec]) -> Probe {
     let seen = outcomes.first().map(summary).unwrap_or_default();
-    if specs.iter().all(|spec| spec.resolve(outcomes).1 == outcomes.len()) && !outcomes.is_empty() {
+    if specs
+        .iter()
+        .all(|spec| spec.resolve(outcomes).1 == outcomes.len())
+        && !outcomes.is_empty()
+    {
         return Probe::Shows(seen);
     }
-    let is_well = outcomes.iter().all(|it| it.exception.is_none() && it.end == crate::runner::End::Exit(0));
-    if is_well { Probe::Gone(seen) } else { Probe::Broken(seen) }
+    let is_well = outcomes
+        .iter()
+        .all(|it| it.exception.is_none() && it.end == crate::runner::End::Exit(0));
+    if is_well {
+        Probe::Gone(seen)
+    } else {
+        Probe::Broken(seen)
+    }
 }
 
 /// All environments there are, oldest version first; what does not exist is told.
@@ -257,10 +315,16 @@ pub fn environments(
     tools: &Tools,
     printer: Printer,
 ) -> Result<Vec<Environment>, Failure> {
-    let plain =
-        |version: &str, python: PathBuf| Environment { version: version.to_owned(), python, env: Vec::new() };
-    let mut found: Vec<Environment> =
-        from.named.iter().map(|(version, python)| plain(version, python.clone())).collect();
+    let plain = |version: &str, python: PathBuf| Environment {
+        version: version.to_owned(),
+        python,
+        env: Vec::new(),
+    };
+    let mut found: Vec<Environment> = from
+        .named
+        .iter()
+        .map(|(version, python)| plain(version, python.clone()))
+        .collect();
     if from.named.is_empty() && from.versions.is_empty() {
         match of_conda(tools)? {
             Ok(environments) => found.extend(environments),
@@ -293,14 +357,19 @@ fn of_conda(tools: &Tools) -> Result<Result<Vec<Environment>, String>, Failure> 
             if let Some(found) = parse_conda(&said.stdout).filter(|_| said.is_well()) {
                 return Ok(Ok(found));
             }
-            let line = said.stderr.lines().map(str::trim).find(|line| !line.is_empty());
+            let line = said
+                .stderr
+                .lines()
+                .map(str::trim)
+                .find(|line| !line.is_empty());
             why.get_or_insert_with(|| line.unwrap_or("it prints no JSON").to_owned());
         }
     }
     Ok(why.map_or_else(|| Ok(Vec::new()), Err))
 }
 
-/// The environments named `pytorch-VERSION`, with what their activation would set; none if it is not conda's JSON.
+/// The environments named `pytorch-VERSION`, with what their activation would set; none if it is
+/// not conda's JSON.
 fn parse_conda(text: &str) -> Option<Vec<Environment>> {
     #[derive(serde::Deserialize)]
     struct List {
@@ -312,11 +381,21 @@ fn parse_conda(text: &str) -> Option<Vec<Environment>> {
         let version = name.strip_prefix("pytorch-")?.to_owned();
         let search = std::env::var("PATH").unwrap_or_default();
         let env = vec![
-            ("CONDA_PREFIX".to_owned(), path.to_string_lossy().into_owned()),
+            (
+                "CONDA_PREFIX".to_owned(),
+                path.to_string_lossy().into_owned(),
+            ),
             ("CONDA_DEFAULT_ENV".to_owned(), name.clone()),
-            ("PATH".to_owned(), format!("{}:{search}", path.join("bin").display())),
+            (
+                "PATH".to_owned(),
+                format!("{}:{search}", path.join("bin").display()),
+            ),
         ];
-        Some(Environment { version, python: path.join("bin/python"), env })
+        Some(Environment {
+            version,
+            python: path.join("bin/python"),
+            env,
+        })
     });
     Some(environments.collect())
 }
@@ -344,11 +423,21 @@ fn of_uv(
         return Ok(Ok(python));
     }
     if !install {
-        return Ok(Err("it is not installed; `--install` lets uv do so".to_owned()));
+        return Ok(Err(
+            "it is not installed; `--install` lets uv do so".to_owned()
+        ));
     }
     let path = folder.to_string_lossy().into_owned();
     let calls = [
-        Call::new(["uv", "venv", "--quiet", "--clear", "--python", python_for(version), &path]),
+        Call::new([
+            "uv",
+            "venv",
+            "--quiet",
+            "--clear",
+            "--python",
+            python_for(version),
+            &path,
+        ]),
         Call::new([
             "uv",
             "pip",
@@ -366,7 +455,9 @@ fn of_uv(
         printer.note(&format!("     {}", call.shown()));
         let said = tools.call(&call)?;
         if said.is_missing {
-            return Ok(Err("`uv` is not installed; https://docs.astral.sh/uv tells how to".to_owned()));
+            return Ok(Err(
+                "`uv` is not installed; https://docs.astral.sh/uv tells how to".to_owned(),
+            ));
         }
         if !said.is_well() {
             return Ok(Err(why_uv_failed(&said.stderr)));
@@ -380,20 +471,30 @@ fn of_uv(
 
 /// What uv could not do, and the last of its causes.
 fn why_uv_failed(stderr: &str) -> String {
-    let lines: Vec<&str> = stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let at = lines.iter().position(|it| it.starts_with("error:")).unwrap_or(0);
+    let lines: Vec<&str> = stderr
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let at = lines
+        .iter()
+        .position(|it| it.starts_with("error:"))
+        .unwrap_or(0);
     let Some((first, rest)) = lines.get(at..).and_then(<[&str]>::split_first) else {
         return "uv failed and did not say why".to_owned();
     };
     let first = first.trim_start_matches("error:").trim();
-    let cause = rest.iter().rfind(|it| it.starts_with("cause:") || it.starts_with("Caused by:"));
+    let cause = rest
+        .iter()
+        .rfind(|it| it.starts_with("cause:") || it.starts_with("Caused by:"));
     match cause.and_then(|it| it.split_once(": ")) {
         Some((_, cause)) => format!("{first}: {cause}"),
         None => first.to_owned(),
     }
 }
 
-/// The Pythons that have wheels of a version of PyTorch and that its compiler works on; one that is there will do.
+/// The Pythons that have wheels of a version of PyTorch and that its compiler works on; one that is
+/// there will do.
 fn python_for(version: &str) -> &'static str {
     match numbers(version).as_slice() {
         [1, ..] | [2, 0, ..] => ">=3.8,<3.11",
@@ -414,21 +515,37 @@ fn numpy_for(version: &str) -> &'static str {
 }
 
 fn numbers(version: &str) -> Vec<u64> {
-    version.split(['.', '+', '-']).map_while(|part| part.parse().ok()).collect()
+    version
+        .split(['.', '+', '-'])
+        .map_while(|part| part.parse().ok())
+        .collect()
 }
 
 /// The order of versions: by number; what comes before a release comes first.
 pub fn compare(a: &str, b: &str) -> Ordering {
-    let is_early = |it: &str| ["dev", "a0", "b0", "rc"].iter().any(|mark| it.contains(mark));
-    numbers(a).cmp(&numbers(b)).then(is_early(b).cmp(&is_early(a))).then(a.cmp(b))
+    let is_early = |it: &str| {
+        ["dev", "a0", "b0", "rc"]
+            .iter()
+            .any(|mark| it.contains(mark))
+    };
+    numbers(a)
+        .cmp(&numbers(b))
+        .then(is_early(b).cmp(&is_early(a)))
+        .then(a.cmp(b))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Searches where versions from `fixed` on are well and those of `broken` can not run; the answer and the rounds.
-    fn run(count: usize, fixed: usize, broken: &[usize], at_once: usize) -> (Option<(usize, usize)>, u32) {
+    /// Searches where versions from `fixed` on are well and those of `broken` can not run; the
+    /// answer and the rounds.
+    fn run(
+        count: usize,
+        fixed: usize,
+        broken: &[usize],
+        at_once: usize,
+    ) -> (Option<(usize, usize)>, u32) {
         let mut search = Search::new(count);
         loop {
             let next = search.next(at_once);
@@ -473,9 +590,26 @@ mod tests {
 
     #[test]
     fn versions_are_in_the_order_of_time() {
-        let mut versions = ["2.10.0", "2.9.1", "2.0.0", "2.10.0.dev20250101", "1.13.1", "2.9.0+cpu"];
+        let mut versions = [
+            "2.10.0",
+            "2.9.1",
+            "2.0.0",
+            "2.10.0.dev20250101",
+            "1.13.1",
+            "2.9.0+cpu",
+        ];
         versions.sort_by(|a, b| compare(a, b));
-        assert_eq!(versions, ["1.13.1", "2.0.0", "2.9.0+cpu", "2.9.1", "2.10.0.dev20250101", "2.10.0"]);
+        assert_eq!(
+            versions,
+            [
+                "1.13.1",
+                "2.0.0",
+                "2.9.0+cpu",
+                "2.9.1",
+                "2.10.0.dev20250101",
+                "2.10.0"
+            ]
+        );
     }
 
     #[test]
@@ -516,7 +650,8 @@ mod tests {
 
     #[test]
     fn condas_environments_are_told_by_their_names() {
-        let found = parse_conda(r#"{"envs": ["/c", "/c/envs/pytorch-2.1.0", "/c/envs/other"]}"#).unwrap();
+        let found =
+            parse_conda(r#"{"envs": ["/c", "/c/envs/pytorch-2.1.0", "/c/envs/other"]}"#).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(
             (found[0].version.as_str(), found[0].python.to_str()),

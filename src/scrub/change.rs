@@ -1,5 +1,5 @@
-//! Which change fixed a bug: the history of a checkout between the tags of two versions, by the files of the traceback and
-//! the words of the error. Reads only, and gives up soon.
+//! Which change fixed a bug: the history of a checkout between the tags of two versions, by the
+//! files of the traceback and the words of the error. Reads only, and gives up soon.
 
 use std::{
     collections::BTreeMap,
@@ -70,22 +70,41 @@ pub fn candidates(
         let mut call = Call::new(std::iter::once("git").chain(args.iter().copied()));
         call.folder = Some(checkout.to_owned());
         call.limit = LIMIT.saturating_sub(started.elapsed());
-        call.env = vec![("GIT_OPTIONAL_LOCKS", Some("0".to_owned())), ("GIT_PAGER", Some("cat".to_owned()))];
+        call.env = vec![
+            ("GIT_OPTIONAL_LOCKS", Some("0".to_owned())),
+            ("GIT_PAGER", Some("cat".to_owned())),
+        ];
         call
     };
     let mut ends = Vec::new();
     for version in [versions.0, versions.1] {
         let plain = version.split('+').next().unwrap_or(version);
-        let names = [format!("v{plain}"), plain.to_owned(), format!("v{plain}-rc1")];
+        let names = [
+            format!("v{plain}"),
+            plain.to_owned(),
+            format!("v{plain}-rc1"),
+        ];
         let calls: Vec<Call> = names
             .iter()
-            .map(|name| git(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")]))
+            .map(|name| {
+                git(&[
+                    "rev-parse",
+                    "--verify",
+                    "--quiet",
+                    &format!("{name}^{{commit}}"),
+                ])
+            })
             .collect();
         let said = tools.call_all(&calls)?;
         let Some((name, _)) = names.into_iter().zip(said).find(|(_, said)| said.is_well()) else {
-            let gap =
-                format!("`{}` has no tag of {version}; `git fetch --tags` may bring it", checkout.display());
-            return Ok(History { gaps: vec![gap], ..History::default() });
+            let gap = format!(
+                "`{}` has no tag of {version}; `git fetch --tags` may bring it",
+                checkout.display()
+            );
+            return Ok(History {
+                gaps: vec![gap],
+                ..History::default()
+            });
         };
         ends.push(name);
     }
@@ -96,17 +115,27 @@ pub fn candidates(
         .iter()
         .map(|clue| {
             let args = ["log", "--format=%h%x09%s", &listed, &range];
-            git(&args.into_iter().chain(clue.args.iter().map(String::as_str)).collect::<Vec<_>>())
+            git(&args
+                .into_iter()
+                .chain(clue.args.iter().map(String::as_str))
+                .collect::<Vec<_>>())
         })
         .collect();
     let mut history = History::default();
     let mut found: BTreeMap<String, Change> = BTreeMap::new();
     for (clue, said) in clues.into_iter().zip(tools.call_all(&calls)?) {
         if !said.is_well() {
-            history.gaps.push(format!("not searched to the end, for lack of time: whether {}", clue.reason));
+            history.gaps.push(format!(
+                "not searched to the end, for lack of time: whether {}",
+                clue.reason
+            ));
             continue;
         }
-        let lines: Vec<(&str, &str)> = said.stdout.lines().filter_map(|it| it.split_once('\t')).collect();
+        let lines: Vec<(&str, &str)> = said
+            .stdout
+            .lines()
+            .filter_map(|it| it.split_once('\t'))
+            .collect();
         let score = (clue.weight)(lines.len(), clue.depth);
         for (commit, subject) in lines {
             let change = found.entry(commit.to_owned()).or_insert_with(|| Change {
@@ -121,7 +150,9 @@ pub fn candidates(
         }
     }
     history.changes = found.into_values().collect();
-    history.changes.sort_by(|a, b| b.score.cmp(&a.score).then(a.commit.cmp(&b.commit)));
+    history
+        .changes
+        .sort_by(|a, b| b.score.cmp(&a.score).then(a.commit.cmp(&b.commit)));
     history.changes.truncate(MOST);
     Ok(history)
 }
@@ -144,7 +175,12 @@ fn clues(number: Option<u64>, what: &What) -> Vec<Clue> {
         for (depth, file) in (0..).zip(files.iter().rev().take(4)) {
             let reason = format!("it changes {file}, which the traceback names");
             let weight = |hits, depth| 4 - depth + u32::from(hits <= 3);
-            clues.push(Clue { args: owned(&["--", file]), weight, depth, reason });
+            clues.push(Clue {
+                args: owned(&["--", file]),
+                weight,
+                depth,
+                reason,
+            });
         }
     }
     for word in keywords(what) {
@@ -158,7 +194,12 @@ fn clues(number: Option<u64>, what: &What) -> Vec<Clue> {
         };
         let reason = format!("its message has `{word}`");
         let args = owned(&["--regexp-ignore-case", "--fixed-strings", &pattern]);
-        clues.push(Clue { args, weight, depth: 0, reason });
+        clues.push(Clue {
+            args,
+            weight,
+            depth: 0,
+            reason,
+        });
     }
     clues
 }
@@ -171,7 +212,9 @@ fn pull(subject: &str) -> Option<u64> {
 
 /// The words of an error that tell it from others: names first, long words next.
 fn keywords(what: &What) -> Vec<String> {
-    let What::Exception { message, .. } = what else { return Vec::new() };
+    let What::Exception { message, .. } = what else {
+        return Vec::new();
+    };
     let mut words: Vec<String> = message
         .split(|char: char| !(char.is_alphanumeric() || char == '_' || char == '.'))
         .map(|it| it.trim_matches('.').to_owned())

@@ -1,6 +1,6 @@
-//! GitHub, by the user's `gh`, which holds the login. One function builds the command of each verb, one calls it, pure
-//! functions read what it says. Reads are tried again, writes never; a write is refused unless it is about the issue of
-//! the scrub.
+//! GitHub, by the user's `gh`, which holds the login. One function builds the command of each verb,
+//! one calls it, pure functions read what it says. Reads are tried again, writes never; a write is
+//! refused unless it is about the issue of the scrub.
 
 use std::time::Duration;
 
@@ -87,7 +87,9 @@ impl From<GhError> for Failure {
             }
             GhError::Offline(_) | GhError::Server(_) => "try again; it goes on from here",
             GhError::NotFound => "check the number, and the repository: `--repo OWNER/NAME`",
-            GhError::Forbidden(_) => "`gh auth status` tells who is logged in and with which rights",
+            GhError::Forbidden(_) => {
+                "`gh auth status` tells who is logged in and with which rights"
+            }
             GhError::Other(_) | GhError::Answer(_) => "try the command by hand to see more",
         };
         Self::new(Exit::Environment, error).hint(hint)
@@ -119,12 +121,17 @@ impl Subscription {
 impl<'a> GitHub<'a> {
     /// Makes sure that `gh` is there and new enough.
     pub fn open(tools: &'a Tools, repo: Repo, number: u64) -> Result<Self, GhError> {
-        let github = Self { tools, repo, number };
+        let github = Self {
+            tools,
+            repo,
+            number,
+        };
         let said = tools.call(&gh(["--version"]))?;
         if said.is_missing {
             return Err(GhError::Missing);
         }
-        let version = parse_version(&said.stdout).ok_or_else(|| GhError::Other(first_line(&said)))?;
+        let version =
+            parse_version(&said.stdout).ok_or_else(|| GhError::Other(first_line(&said)))?;
         if version.0 < OLDEST {
             return Err(GhError::TooOld(version.1));
         }
@@ -142,14 +149,20 @@ impl<'a> GitHub<'a> {
         let said = self.read_all(&[issue, comments])?;
         let parsed = issue::parse(&said[0].stdout, &said[1].stdout);
         parsed.map_err(|error| match error {
-            IssueError::PullRequest => GhError::Other("it is a pull request, not an issue".to_owned()),
+            IssueError::PullRequest => {
+                GhError::Other("it is a pull request, not an issue".to_owned())
+            }
             error => GhError::Answer(error.to_string()),
         })
     }
 
     /// Whether someone may push to the repository; `None` if this login may not ask.
     pub fn is_collaborator(&self, user: &str) -> Result<Option<bool>, GhError> {
-        let call = gh(["api", "--silent", &format!("repos/{}/collaborators/{user}", self.repo)]);
+        let call = gh([
+            "api",
+            "--silent",
+            &format!("repos/{}/collaborators/{user}", self.repo),
+        ]);
         match self.read(&call) {
             Ok(_) => Ok(Some(true)),
             Err(GhError::NotFound) => Ok(Some(false)),
@@ -161,20 +174,42 @@ impl<'a> GitHub<'a> {
     /// Whether this login hears of the issue.
     pub fn subscription(&self, node: &str) -> Result<Subscription, GhError> {
         let query = "query($id: ID!) { node(id: $id) { ... on Issue { viewerSubscription } } }";
-        let call = gh(["api", "graphql", "-F", &format!("id={node}"), "-f", &format!("query={query}")]);
+        let call = gh([
+            "api",
+            "graphql",
+            "-F",
+            &format!("id={node}"),
+            "-f",
+            &format!("query={query}"),
+        ]);
         parse_subscription(&self.read(&call)?.stdout, "/data/node/viewerSubscription")
     }
 
-    /// Changes whether this login hears of the issue. To set it twice does no harm, so it is tried again as reads are.
+    /// Changes whether this login hears of the issue. To set it twice does no harm, so it is tried
+    /// again as reads are.
     pub fn set_subscription(&self, node: &str, to: Subscription) -> Result<(), GhError> {
         let state = to.name();
         let query = format!(
             "mutation($id: ID!) {{ updateSubscription(input: {{subscribableId: $id, state: {state}}}) {{ subscribable {{ ... on Issue {{ viewerSubscription }} }} }} }}"
         );
-        let call = gh(["api", "graphql", "-F", &format!("id={node}"), "-f", &format!("query={query}")]);
+        let call = gh([
+            "api",
+            "graphql",
+            "-F",
+            &format!("id={node}"),
+            "-f",
+            &format!("query={query}"),
+        ]);
         let answer = self.read(&call)?.stdout;
-        let now = parse_subscription(&answer, "/data/updateSubscription/subscribable/viewerSubscription")?;
-        if now == to { Ok(()) } else { Err(GhError::Answer(format!("it stays {}", now.name()))) }
+        let now = parse_subscription(
+            &answer,
+            "/data/updateSubscription/subscribable/viewerSubscription",
+        )?;
+        if now == to {
+            Ok(())
+        } else {
+            Err(GhError::Answer(format!("it stays {}", now.name())))
+        }
     }
 
     /// The command of a write, as it is shown and carried out.
@@ -183,7 +218,9 @@ impl<'a> GitHub<'a> {
         let mut argv: Vec<&str> = vec!["issue"];
         let labels: Vec<(&str, String)>;
         match write {
-            Write::Comment { body } => argv.extend(["comment", &number, "--repo", &repo, "--body", body]),
+            Write::Comment { body } => {
+                argv.extend(["comment", &number, "--repo", &repo, "--body", body])
+            }
             Write::Labels { add, remove } => {
                 argv.extend(["edit", &number, "--repo", &repo]);
                 labels = [("--remove-label", remove), ("--add-label", add)]
@@ -209,11 +246,16 @@ impl<'a> GitHub<'a> {
             return Err(GhError::WrongTarget);
         }
         let said = self.tools.call(&call)?;
-        if said.is_well() { Ok(()) } else { Err(parse_failure(&said)) }
+        if said.is_well() {
+            Ok(())
+        } else {
+            Err(parse_failure(&said))
+        }
     }
 
     fn read(&self, call: &Call) -> Result<Said, GhError> {
-        self.read_all(std::slice::from_ref(call)).map(|mut said| said.remove(0))
+        self.read_all(std::slice::from_ref(call))
+            .map(|mut said| said.remove(0))
     }
 
     /// Reads all at the same time; those that fail for a passing reason are tried again.
@@ -224,7 +266,10 @@ impl<'a> GitHub<'a> {
                 .filter(|&at| !said[at].is_well() && parse_failure(&said[at]).may_pass())
                 .collect();
             let Some(&first) = failed.first() else { break };
-            self.tools.note(&format!("     {}; again in {wait} s", parse_failure(&said[first])));
+            self.tools.note(&format!(
+                "     {}; again in {wait} s",
+                parse_failure(&said[first])
+            ));
             self.tools.sleep(Duration::from_secs(wait))?;
             let again: Vec<Call> = failed.iter().map(|&at| calls[at].clone()).collect();
             for (at, new) in failed.into_iter().zip(self.tools.call_all(&again)?) {
@@ -264,9 +309,12 @@ fn gh<'s>(args: impl IntoIterator<Item = &'s str>) -> Call {
     call
 }
 
-/// Whether a write's command line names this issue and no other: the last check before anything is written.
+/// Whether a write's command line names this issue and no other: the last check before anything is
+/// written.
 fn is_about(argv: &[String], repo: &Repo, number: u64) -> bool {
-    let [program, issue, verb, target, flag, named, ..] = argv else { return false };
+    let [program, issue, verb, target, flag, named, ..] = argv else {
+        return false;
+    };
     program == "gh"
         && issue == "issue"
         && matches!(verb.as_str(), "comment" | "edit" | "close")
@@ -277,9 +325,15 @@ fn is_about(argv: &[String], repo: &Repo, number: u64) -> bool {
 
 /// The version that `gh --version` tells, as numbers and as text.
 fn parse_version(text: &str) -> Option<((u32, u32), String)> {
-    let version = text.strip_prefix("gh version ")?.split_whitespace().next()?;
+    let version = text
+        .strip_prefix("gh version ")?
+        .split_whitespace()
+        .next()?;
     let mut parts = version.split(['.', '-', '+']).map(str::parse::<u32>);
-    Some(((parts.next()?.ok()?, parts.next()?.ok()?), version.to_owned()))
+    Some((
+        (parts.next()?.ok()?, parts.next()?.ok()?),
+        version.to_owned(),
+    ))
 }
 
 fn parse_subscription(answer: &str, pointer: &str) -> Result<Subscription, GhError> {
@@ -331,14 +385,23 @@ fn parse_failure(said: &Said) -> GhError {
             "unexpected end of json",
         ])
     {
-        GhError::Offline(if line.is_empty() { "`gh` was killed".to_owned() } else { line })
+        GhError::Offline(if line.is_empty() {
+            "`gh` was killed".to_owned()
+        } else {
+            line
+        })
     } else {
         GhError::Other(line)
     }
 }
 
 fn first_line(said: &Said) -> String {
-    said.stderr.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+    said.stderr
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -346,17 +409,37 @@ mod tests {
     use super::*;
 
     fn failed(status: Option<i32>, stderr: &str) -> GhError {
-        parse_failure(&Said { status, stderr: stderr.to_owned(), ..Said::default() })
+        parse_failure(&Said {
+            status,
+            stderr: stderr.to_owned(),
+            ..Said::default()
+        })
     }
 
     #[test]
     fn failures_are_told_apart() {
         for (status, text, expected) in [
-            (Some(4), "To get started with GitHub CLI, please run:  gh auth login", GhError::NotLoggedIn),
-            (Some(1), "gh: Bad credentials (HTTP 401)", GhError::NotLoggedIn),
-            (Some(1), "gh: API rate limit exceeded for user ID 1. (HTTP 403)", GhError::RateLimited),
+            (
+                Some(4),
+                "To get started with GitHub CLI, please run:  gh auth login",
+                GhError::NotLoggedIn,
+            ),
+            (
+                Some(1),
+                "gh: Bad credentials (HTTP 401)",
+                GhError::NotLoggedIn,
+            ),
+            (
+                Some(1),
+                "gh: API rate limit exceeded for user ID 1. (HTTP 403)",
+                GhError::RateLimited,
+            ),
             (Some(1), "gh: Not Found (HTTP 404)", GhError::NotFound),
-            (Some(1), "non-200 OK status code: 429 Too Many Requests body: \"\"", GhError::RateLimited),
+            (
+                Some(1),
+                "non-200 OK status code: 429 Too Many Requests body: \"\"",
+                GhError::RateLimited,
+            ),
             (
                 Some(1),
                 "GraphQL: You have exceeded a secondary rate limit. Please wait a few minutes (addComment)",
@@ -370,12 +453,24 @@ mod tests {
         ] {
             assert_eq!(failed(status, text), expected, "{text}");
         }
-        assert!(matches!(failed(Some(1), "gh: Must have push access (HTTP 403)"), GhError::Forbidden(_)));
-        assert!(failed(Some(1), "non-200 OK status code: 502 Bad Gateway body: \"\"").may_pass());
+        assert!(matches!(
+            failed(Some(1), "gh: Must have push access (HTTP 403)"),
+            GhError::Forbidden(_)
+        ));
+        assert!(
+            failed(
+                Some(1),
+                "non-200 OK status code: 502 Bad Gateway body: \"\""
+            )
+            .may_pass()
+        );
         assert!(failed(Some(1), "gh: HTTP 502").may_pass() && failed(None, "").may_pass());
         assert!(failed(Some(1), "error connecting to api.github.com").may_pass());
         assert!(!failed(Some(1), "something else").may_pass());
-        assert_eq!(parse_version("gh version 2.23.0 (2023-02-27)\n"), Some(((2, 23), "2.23.0".to_owned())));
+        assert_eq!(
+            parse_version("gh version 2.23.0 (2023-02-27)\n"),
+            Some(((2, 23), "2.23.0".to_owned()))
+        );
         assert_eq!(parse_version("hub 1\n"), None);
     }
 
@@ -383,7 +478,11 @@ mod tests {
     fn writes_to_other_issues_are_refused() {
         let repo: Repo = "o/r".parse().unwrap();
         let argv = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        assert!(is_about(&argv("gh issue comment 7 --repo o/r --body x"), &repo, 7));
+        assert!(is_about(
+            &argv("gh issue comment 7 --repo o/r --body x"),
+            &repo,
+            7
+        ));
         for text in [
             "gh issue comment 8 --repo o/r --body x",
             "gh issue comment 7 --repo o/other --body x",

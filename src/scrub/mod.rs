@@ -1,8 +1,9 @@
-//! The flow from a GitHub issue to a minimized repro and a reviewed report, and the parts of it that stand alone.
+//! The flow from a GitHub issue to a minimized repro and a reviewed report, and the parts of it
+//! that stand alone.
 //!
-//! What an issue says is read by pure functions (`issue`), what a script would do is reviewed on its syntax tree
-//! (`review`); the nine steps (`steps`) decide with them, run by the [`steps::Lab`] that the commands lend, and write
-//! through `gh`. Called by the commands.
+//! What an issue says is read by pure functions (`issue`), what a script would do is reviewed on
+//! its syntax tree (`review`); the nine steps (`steps`) decide with them, run by the [`steps::Lab`]
+//! that the commands lend, and write through `gh`. Called by the commands.
 
 mod ask;
 pub mod bisect;
@@ -172,8 +173,11 @@ fn go(cx: &mut Cx<'_>, issue: Option<&Issue>) -> Result<(End, String), Failure> 
     match reproduced {
         Reproduced::Passes(showing) => {
             steps::fixed::fixed(cx, &showing, number)?;
-            let version =
-                cx.found.ran_with.as_ref().map_or_else(String::new, |it| format!(" with {}", it.with));
+            let version = cx
+                .found
+                .ran_with
+                .as_ref()
+                .map_or_else(String::new, |it| format!(" with {}", it.with));
             cx.found.next = Some("close it, if you agree".to_owned());
             if let Some(number) = number {
                 steps::trivial::trivial(cx, number)?;

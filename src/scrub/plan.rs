@@ -1,5 +1,5 @@
-//! What the flow would write to an issue: seen by the user before, carried out one by one in order, each checked before
-//! the next, the subscription saved first and restored last.
+//! What the flow would write to an issue: seen by the user before, carried out one by one in order,
+//! each checked before the next, the subscription saved first and restored last.
 
 use std::time::Duration;
 
@@ -83,11 +83,13 @@ pub struct Carried {
 impl Write {
     /// Whether an issue shows that this was done.
     fn is_done(&self, issue: &Issue) -> bool {
-        let same = |a: &str, b: &str| a.replace("\r\n", "\n").trim() == b.replace("\r\n", "\n").trim();
+        let same =
+            |a: &str, b: &str| a.replace("\r\n", "\n").trim() == b.replace("\r\n", "\n").trim();
         match self {
             Self::Comment { body } => issue.comments.iter().any(|it| same(&it.body, body)),
             Self::Labels { add, remove } => {
-                add.iter().all(|it| issue.has_label(it)) && !remove.iter().any(|it| issue.has_label(it))
+                add.iter().all(|it| issue.has_label(it))
+                    && !remove.iter().any(|it| issue.has_label(it))
             }
             Self::Close { .. } => issue.is_closed,
         }
@@ -116,7 +118,10 @@ pub fn carry_out(
     state: &mut State,
     printer: Printer,
 ) -> Carried {
-    let mut carried = Carried { states: vec!["shown"; writes.len()], ..Carried::default() };
+    let mut carried = Carried {
+        states: vec!["shown"; writes.len()],
+        ..Carried::default()
+    };
     let file = subscription::file(&state.repo, issue.number);
     let saved = match subscription::save(file.as_deref(), issue, github) {
         Ok(saved) => Some(saved),
@@ -141,7 +146,11 @@ pub fn carry_out(
         }
         let outcome = if matches!(write, Write::Comment { .. }) && write.is_done(issue) {
             // Word for word what is there already.
-            One { state: "done", why: String::new(), is_made: false }
+            One {
+                state: "done",
+                why: String::new(),
+                is_made: false,
+            }
         } else {
             carry_out_one(index, write, github, state)
         };
@@ -153,7 +162,9 @@ pub fn carry_out(
         let command = github.command(write).in_short();
         match outcome.state {
             "done" => printer.note(&format!("done: {command}")),
-            "failed" => carried.troubles.push(format!("not done: {command}: {}", outcome.why)),
+            "failed" => carried
+                .troubles
+                .push(format!("not done: {command}: {}", outcome.why)),
             _ => carried.troubles.push(format!(
                 "in doubt, look at the issue before you repeat it: {command}: {}",
                 outcome.why
@@ -161,7 +172,9 @@ pub fn carry_out(
         }
         if outcome.state != "done" {
             // What follows may rest on it.
-            carried.troubles.extend(not_tried(&writes[index + 1..], github));
+            carried
+                .troubles
+                .extend(not_tried(&writes[index + 1..], github));
             break;
         }
     }
@@ -173,7 +186,9 @@ pub fn carry_out(
     } else if let Some(saved) = saved
         && let Err(error) = restore(saved, is_subscribing, issue, github, tools)
     {
-        let kept = file.map(|it| format!("; it is kept in `{}`", it.display())).unwrap_or_default();
+        let kept = file
+            .map(|it| format!("; it is kept in `{}`", it.display()))
+            .unwrap_or_default();
         carried.troubles.push(format!(
             "your subscription was not restored to {saved:?}: {error}{kept}, and the next scrub of this issue restores it; or do so on the issue's page"
         ));
@@ -185,7 +200,9 @@ pub fn carry_out(
 }
 
 fn not_tried<'w>(writes: &'w [Write], github: &'w GitHub<'_>) -> impl Iterator<Item = String> + 'w {
-    writes.iter().map(|write| format!("not tried: {}", github.command(write).in_short()))
+    writes
+        .iter()
+        .map(|write| format!("not tried: {}", github.command(write).in_short()))
 }
 
 struct One {
@@ -198,7 +215,11 @@ struct One {
 /// One write, unless it was done before; afterwards the issue itself tells.
 fn carry_out_one(index: usize, write: &Write, github: &GitHub<'_>, state: &mut State) -> One {
     let identity = write.identity(index);
-    let one = |state, why: String, is_made| One { state, why, is_made };
+    let one = |state, why: String, is_made| One {
+        state,
+        why,
+        is_made,
+    };
     if state.written.contains(&identity) {
         return one("done", String::new(), false);
     }
@@ -222,7 +243,8 @@ fn carry_out_one(index: usize, write: &Write, github: &GitHub<'_>, state: &mut S
         }
         (Ok(_), failure) => {
             state.settle(&identity, false);
-            let why = failure.map_or_else(|| "GitHub does not show it".to_owned(), |it| it.to_string());
+            let why =
+                failure.map_or_else(|| "GitHub does not show it".to_owned(), |it| it.to_string());
             one("failed", why, true)
         }
         // `gh` said that it was done; that nobody can look does not undo it.
@@ -234,7 +256,8 @@ fn carry_out_one(index: usize, write: &Write, github: &GitHub<'_>, state: &mut S
     }
 }
 
-/// Restores the subscription, once GitHub has subscribed whoever wrote: before that it would undo the restoring.
+/// Restores the subscription, once GitHub has subscribed whoever wrote: before that it would undo
+/// the restoring.
 fn restore(
     saved: Subscription,
     is_subscribing: bool,
@@ -256,7 +279,11 @@ fn restore(
         tools.sleep(Duration::from_secs(1))?;
         now = github.subscription(&issue.node_id)?;
     }
-    if now == saved { Ok(()) } else { github.set_subscription(&issue.node_id, saved) }
+    if now == saved {
+        Ok(())
+    } else {
+        github.set_subscription(&issue.node_id, saved)
+    }
 }
 
 /// Restores what an earlier scrub left behind when it was killed.

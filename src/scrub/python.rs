@@ -1,5 +1,6 @@
-//! What the flow asks of a piece of Python: does it parse, does it do something, which names does it lack. Pure; the
-//! parser itself stays with `minrepro_reducers::syntax`. Called by the readers of issues and by the review.
+//! What the flow asks of a piece of Python: does it parse, does it do something, which names does
+//! it lack. Pure; the parser itself stays with `minrepro_reducers::syntax`. Called by the readers
+//! of issues and by the review.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +14,27 @@ use minrepro_reducers::{
 
 /// The names that no scope binds.
 pub(crate) fn unbound(program: &Program) -> BTreeSet<String> {
-    program.scopes().unbound_names().into_iter().map(str::to_owned).collect()
+    program
+        .scopes()
+        .unbound_names()
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The names that the module binds.
 pub(crate) fn bound(program: &Program) -> BTreeSet<String> {
-    let of_module = program.scopes().variables.iter().filter(|it| it.scope == ScopeKind::Module);
+    let of_module = program
+        .scopes()
+        .variables
+        .iter()
+        .filter(|it| it.scope == ScopeKind::Module);
     of_module
-        .filter(|it| it.bindings.iter().any(|binding| binding.kind != BindingKind::Weak))
+        .filter(|it| {
+            it.bindings
+                .iter()
+                .any(|binding| binding.kind != BindingKind::Weak)
+        })
         .map(|it| it.name.to_string())
         .collect()
 }
@@ -32,7 +46,8 @@ pub(crate) fn does_something(program: &Program) -> bool {
 
 fn acts(stmt: &Stmt) -> bool {
     match stmt {
-        // A decorated function only defines as well: `@torch.compile` acts when the function is called.
+        // A decorated function only defines as well: `@torch.compile` acts when the function is
+        // called.
         Stmt::FunctionDef(_)
         | Stmt::Import(_)
         | Stmt::ImportFrom(_)
@@ -46,7 +61,10 @@ fn acts(stmt: &Stmt) -> bool {
         Stmt::If(stmt) => {
             calls(&stmt.test)
                 || stmt.body.iter().any(acts)
-                || stmt.elif_else_clauses.iter().any(|clause| clause.body.iter().any(acts))
+                || stmt
+                    .elif_else_clauses
+                    .iter()
+                    .any(|clause| clause.body.iter().any(acts))
         }
         Stmt::Try(stmt) => stmt.body.iter().any(acts),
         _ => true,
@@ -68,7 +86,8 @@ fn calls(expr: &Expr) -> bool {
     finder.0
 }
 
-/// Whether a text that parses is meant as a program: printed tensors, numbers and labels parse as well.
+/// Whether a text that parses is meant as a program: printed tensors, numbers and labels parse as
+/// well.
 pub(crate) fn is_program(program: &Program) -> bool {
     let is_definite = |stmt: &Stmt| match stmt {
         Stmt::Import(_)
@@ -95,7 +114,8 @@ pub(crate) fn is_program(program: &Program) -> bool {
     program.body().iter().any(is_definite)
 }
 
-/// The modules that it imports, at any depth, by their full dotted names; relative ones begin with a dot.
+/// The modules that it imports, at any depth, by their full dotted names; relative ones begin with
+/// a dot.
 pub(crate) fn imports(program: &Program) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for node in &program.tree().nodes {
@@ -116,8 +136,10 @@ pub(crate) fn imports(program: &Program) -> BTreeSet<String> {
 
 /// How large it is, in tokens; what does not parse is measured by its words.
 pub(crate) fn weight(text: &str) -> u32 {
-    Program::parse(text)
-        .map_or_else(|_| text.split_whitespace().count() as u32 * 2, |program| program.size().tokens)
+    Program::parse(text).map_or_else(
+        |_| text.split_whitespace().count() as u32 * 2,
+        |program| program.size().tokens,
+    )
 }
 
 /// What a subclass of a tensor has to have, however small the bug.
@@ -130,13 +152,14 @@ const BOILERPLATE: &[&str] = &[
     "__tensor_unflatten__",
 ];
 
-/// Lines that hold more than white space, comments, imports and the boilerplate of tensor subclasses: what a maintainer has
-/// to read.
+/// Lines that hold more than white space, comments, imports and the boilerplate of tensor
+/// subclasses: what a maintainer has to read.
 pub(crate) fn lines_of_code(program: &Program) -> usize {
     use minrepro_reducers::syntax::{Ranged, TokenKind};
     let text = program.text();
-    let line_of =
-        |offset: minrepro_reducers::syntax::TextSize| text[..usize::from(offset)].matches('\n').count();
+    let line_of = |offset: minrepro_reducers::syntax::TextSize| {
+        text[..usize::from(offset)].matches('\n').count()
+    };
     let mut lines = BTreeSet::new();
     for token in program.tokens() {
         let is_layout = matches!(
@@ -157,8 +180,9 @@ pub(crate) fn lines_of_code(program: &Program) -> usize {
         let is_boilerplate = match node.node {
             AnyNodeRef::StmtImport(_) | AnyNodeRef::StmtImportFrom(_) => true,
             AnyNodeRef::StmtFunctionDef(def) => {
-                let is_of_subclass =
-                    node.parent.is_some_and(|at| is_tensor_subclass(tree.nodes[at as usize].node));
+                let is_of_subclass = node
+                    .parent
+                    .is_some_and(|at| is_tensor_subclass(tree.nodes[at as usize].node));
                 is_of_subclass && BOILERPLATE.contains(&def.name.as_str())
             }
             _ => false,
@@ -174,7 +198,9 @@ pub(crate) fn lines_of_code(program: &Program) -> usize {
 
 /// `class A(torch.Tensor):`
 fn is_tensor_subclass(node: AnyNodeRef<'_>) -> bool {
-    let AnyNodeRef::StmtClassDef(class) = node else { return false };
+    let AnyNodeRef::StmtClassDef(class) = node else {
+        return false;
+    };
     class.bases().iter().any(|base| match base {
         Expr::Name(name) => name.id == "Tensor",
         Expr::Attribute(attribute) => attribute.attr.as_str() == "Tensor",
@@ -192,12 +218,24 @@ mod tests {
 
     #[test]
     fn programs_are_told_from_output() {
-        for text in ["import torch\n", "def f(): pass\n", "x = f()\n", "torch.ones(3).sum()\n", "print(1)\n"]
-        {
+        for text in [
+            "import torch\n",
+            "def f(): pass\n",
+            "x = f()\n",
+            "torch.ones(3).sum()\n",
+            "print(1)\n",
+        ] {
             assert!(is_program(&program(text)), "{text}");
         }
-        for text in ["True\n", "tensor([1., 2.])\n", "Match: False\n", "2.0\n", "x\n", "(1, 2)\n", "a = 3\n"]
-        {
+        for text in [
+            "True\n",
+            "tensor([1., 2.])\n",
+            "Match: False\n",
+            "2.0\n",
+            "x\n",
+            "(1, 2)\n",
+            "a = 3\n",
+        ] {
             assert!(!is_program(&program(text)), "{text}");
         }
     }
@@ -213,9 +251,13 @@ mod tests {
         ] {
             assert!(!does_something(&program(text)), "{text}");
         }
-        for text in
-            ["f()\n", "x = f()\n", "assert x\n", "if __name__ == '__main__':\n    main()\n", "with a: pass\n"]
-        {
+        for text in [
+            "f()\n",
+            "x = f()\n",
+            "assert x\n",
+            "if __name__ == '__main__':\n    main()\n",
+            "with a: pass\n",
+        ] {
             assert!(does_something(&program(text)), "{text}");
         }
     }
@@ -225,7 +267,10 @@ mod tests {
         let text = "# why\nimport torch\nfrom torch import (\n    nn,\n)\n\nx = nn.f(\n    y)\n";
         let program = program(text);
         assert_eq!(unbound(&program), BTreeSet::from(["y".to_owned()]));
-        assert_eq!(bound(&program), BTreeSet::from(["nn", "torch", "x"].map(str::to_owned)));
+        assert_eq!(
+            bound(&program),
+            BTreeSet::from(["nn", "torch", "x"].map(str::to_owned))
+        );
         assert_eq!(imports(&program), BTreeSet::from(["torch".to_owned()]));
         assert_eq!(lines_of_code(&program), 2);
         let subclass = "class A(torch.Tensor):\n    def __new__(cls):\n        return f()\n    def g(self):\n        pass\n";

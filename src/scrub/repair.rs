@@ -1,5 +1,6 @@
-//! Repairs that are no reductions: what stands between a script and its bug because time went by or a line was not
-//! pasted. A listed set; each is applied only to the error that it mends, and each is reported. Pure.
+//! Repairs that are no reductions: what stands between a script and its bug because time went by or
+//! a line was not pasted. A listed set; each is applied only to the error that it mends, and each
+//! is reported. Pure.
 
 use minrepro_reducers::syntax::{
     AnyNodeRef, Program, Ranged,
@@ -30,8 +31,11 @@ pub const REPAIRS: &[Repair] = &[
         name: "dynamic-dim",
         what: "`constraints=[dynamic_dim(x, i)]` was written as `dynamic_shapes=`",
         fits: |it| {
-            is(it, "TypeError", &["unexpected keyword argument 'constraints'"])
-                || is(it, "ImportError", &["dynamic_dim"])
+            is(
+                it,
+                "TypeError",
+                &["unexpected keyword argument 'constraints'"],
+            ) || is(it, "ImportError", &["dynamic_dim"])
                 || is(it, "AttributeError", &["dynamic_dim"])
         },
         apply: |program, _| constraints(program),
@@ -39,7 +43,9 @@ pub const REPAIRS: &[Repair] = &[
     Repair {
         name: "dynamo-optimize",
         what: "`torch._dynamo.optimize(...)` was written as `torch.compile(backend=...)`",
-        fits: |it| is(it, "AttributeError", &["'optimize'"]) || is(it, "ImportError", &["'optimize'"]),
+        fits: |it| {
+            is(it, "AttributeError", &["'optimize'"]) || is(it, "ImportError", &["'optimize'"])
+        },
         apply: |program, _| optimize(program),
     },
     Repair {
@@ -47,7 +53,11 @@ pub const REPAIRS: &[Repair] = &[
         what: "a module or function of torch that was renamed was called by its new name",
         fits: |it| {
             is(it, "AttributeError", &["has no attribute"])
-                || is(it, "ImportError", &["cannot import name", "No module named"])
+                || is(
+                    it,
+                    "ImportError",
+                    &["cannot import name", "No module named"],
+                )
                 || is(it, "ModuleNotFoundError", &["No module named"])
         },
         apply: |program, exception| renamed(program, &exception.message),
@@ -73,9 +83,13 @@ pub const REPAIRS: &[Repair] = &[
         fits: |it| {
             it.class.ends_with("OutOfMemoryError")
                 || it.class == "MemoryError"
-                || ["out of memory", "not enough memory", "can't allocate memory"]
-                    .iter()
-                    .any(|part| it.message.contains(part))
+                || [
+                    "out of memory",
+                    "not enough memory",
+                    "can't allocate memory",
+                ]
+                .iter()
+                .any(|part| it.message.contains(part))
         },
         apply: |program, _| smaller(program),
     },
@@ -128,15 +142,19 @@ fn range(node: impl Ranged) -> std::ops::Range<usize> {
 fn import(program: &Program, exception: &Exception) -> Option<String> {
     let name = exception.message.split('\'').nth(1)?;
     let line = match name {
-        "torch" | "os" | "sys" | "math" | "random" | "time" | "copy" | "functools" | "itertools"
-        | "torchvision" | "numpy" | "warnings" | "logging" => format!("import {name}"),
+        "torch" | "os" | "sys" | "math" | "random" | "time" | "copy" | "functools"
+        | "itertools" | "torchvision" | "numpy" | "warnings" | "logging" => {
+            format!("import {name}")
+        }
         "nn" => "import torch.nn as nn".to_owned(),
         "F" => "import torch.nn.functional as F".to_owned(),
         "np" => "import numpy as np".to_owned(),
         "optim" => "import torch.optim as optim".to_owned(),
         "dist" => "import torch.distributed as dist".to_owned(),
         "Tensor" => "from torch import Tensor".to_owned(),
-        "DataLoader" | "Dataset" | "TensorDataset" => format!("from torch.utils.data import {name}"),
+        "DataLoader" | "Dataset" | "TensorDataset" => {
+            format!("from torch.utils.data import {name}")
+        }
         "partial" => "from functools import partial".to_owned(),
         "List" | "Dict" | "Optional" | "Tuple" | "Any" | "Callable" | "Union" => {
             format!("from typing import {name}")
@@ -157,12 +175,27 @@ fn import(program: &Program, exception: &Exception) -> Option<String> {
 /// Old names and their new ones; a name counts with all that follows it.
 const RENAMED: &[(&str, &str)] = &[
     ("torch.distributed._tensor", "torch.distributed.tensor"),
-    ("torch.distributed._shard.checkpoint", "torch.distributed.checkpoint"),
-    ("torch.distributed._composable.fsdp", "torch.distributed.fsdp"),
-    ("torch.testing.assert_allclose", "torch.testing.assert_close"),
+    (
+        "torch.distributed._shard.checkpoint",
+        "torch.distributed.checkpoint",
+    ),
+    (
+        "torch.distributed._composable.fsdp",
+        "torch.distributed.fsdp",
+    ),
+    (
+        "torch.testing.assert_allclose",
+        "torch.testing.assert_close",
+    ),
     ("torch._dynamo.export", "torch.export.export"),
-    ("torch.ao.quantization.quantize_pt2e", "torchao.quantization.pt2e.quantize_pt2e"),
-    ("functorch.experimental.control_flow", "torch._higher_order_ops"),
+    (
+        "torch.ao.quantization.quantize_pt2e",
+        "torchao.quantization.pt2e.quantize_pt2e",
+    ),
+    (
+        "functorch.experimental.control_flow",
+        "torch._higher_order_ops",
+    ),
     ("functorch.compile", "torch._functorch.aot_autograd"),
     ("functorch", "torch.func"),
     ("torch._six", "collections.abc"),
@@ -172,17 +205,31 @@ const RENAMED: &[(&str, &str)] = &[
     ("torch.lstsq", "torch.linalg.lstsq"),
     ("torch.eig", "torch.linalg.eig"),
     ("torch.matrix_rank", "torch.linalg.matrix_rank"),
-    ("torch._export.capture_pre_autograd_graph", "torch.export.export_for_training"),
+    (
+        "torch._export.capture_pre_autograd_graph",
+        "torch.export.export_for_training",
+    ),
     ("torch.export.export_for_training", "torch.export.export"),
-    ("torch.nn.utils.weight_norm", "torch.nn.utils.parametrizations.weight_norm"),
+    (
+        "torch.nn.utils.weight_norm",
+        "torch.nn.utils.parametrizations.weight_norm",
+    ),
 ];
 
-/// `torch.cuda.amp.autocast(...)` and `GradScaler` take the device as their first argument where they are now.
+/// `torch.cuda.amp.autocast(...)` and `GradScaler` take the device as their first argument where
+/// they are now.
 fn amp(program: &Program) -> Vec<(std::ops::Range<usize>, String)> {
     let mut edits = Vec::new();
     for node in &program.tree().nodes {
-        let AnyNodeRef::ExprCall(call) = node.node else { continue };
-        let Some(name) = program.slice(call.func.range()).strip_prefix("torch.cuda.amp.") else { continue };
+        let AnyNodeRef::ExprCall(call) = node.node else {
+            continue;
+        };
+        let Some(name) = program
+            .slice(call.func.range())
+            .strip_prefix("torch.cuda.amp.")
+        else {
+            continue;
+        };
         let open: usize = call.arguments.range().start().into();
         let comma = if call.arguments.is_empty() { "" } else { ", " };
         edits.push((range(&*call.func), format!("torch.amp.{name}")));
@@ -216,9 +263,14 @@ fn renamed(program: &Program, message: &str) -> Option<String> {
                     }
                 }
                 AnyNodeRef::StmtImportFrom(import) => {
-                    let Some(module) = &import.module else { continue };
+                    let Some(module) = &import.module else {
+                        continue;
+                    };
                     let is_it = module.as_str() == *old
-                        || module.as_str().strip_prefix(old).is_some_and(|rest| rest.starts_with('.'));
+                        || module
+                            .as_str()
+                            .strip_prefix(old)
+                            .is_some_and(|rest| rest.starts_with('.'));
                     if is_it {
                         let at = range(module);
                         edits.push((at.start..at.start + old.len(), (*new).to_owned()));
@@ -227,7 +279,8 @@ fn renamed(program: &Program, message: &str) -> Option<String> {
                 _ => {}
             }
         }
-        // A module alone is used under its own name further down; the parts that are edited do not overlap.
+        // A module alone is used under its own name further down; the parts that are edited do not
+        // overlap.
         if let Some(text) = replaced(program.text(), edits) {
             return Some(text);
         }
@@ -235,15 +288,21 @@ fn renamed(program: &Program, message: &str) -> Option<String> {
     None
 }
 
-/// `torch._dynamo.optimize("eager", nopython=True)` as `torch.compile(backend="eager", fullgraph=True)`.
+/// `torch._dynamo.optimize("eager", nopython=True)` as `torch.compile(backend="eager",
+/// fullgraph=True)`.
 fn optimize(program: &Program) -> Option<String> {
     let mut edits = Vec::new();
     for node in &program.tree().nodes {
-        let AnyNodeRef::ExprCall(call) = node.node else { continue };
+        let AnyNodeRef::ExprCall(call) = node.node else {
+            continue;
+        };
         let function = program.slice(call.func.range());
         if !matches!(
             function,
-            "torch._dynamo.optimize" | "dynamo.optimize" | "_dynamo.optimize" | "torchdynamo.optimize"
+            "torch._dynamo.optimize"
+                | "dynamo.optimize"
+                | "_dynamo.optimize"
+                | "torchdynamo.optimize"
         ) {
             continue;
         }
@@ -258,7 +317,10 @@ fn optimize(program: &Program) -> Option<String> {
                     .map_or_else(|| text.to_owned(), |rest| format!("fullgraph{rest}")),
             );
         }
-        edits.push((range(call), format!("torch.compile({})", arguments.join(", "))));
+        edits.push((
+            range(call),
+            format!("torch.compile({})", arguments.join(", ")),
+        ));
     }
     replaced(program.text(), edits)
 }
@@ -269,8 +331,12 @@ fn constraints(program: &Program) -> Option<String> {
     for node in &program.tree().nodes {
         match node.node {
             AnyNodeRef::ExprCall(call) => {
-                let Some(keyword) = call.arguments.find_keyword("constraints") else { continue };
-                let Some(Expr::Tuple(inputs)) = call.arguments.args.get(1) else { continue };
+                let Some(keyword) = call.arguments.find_keyword("constraints") else {
+                    continue;
+                };
+                let Some(Expr::Tuple(inputs)) = call.arguments.args.get(1) else {
+                    continue;
+                };
                 let dims = dims(program, &keyword.value);
                 let mut number = 0;
                 let shapes: Vec<String> = inputs
@@ -286,10 +352,17 @@ fn constraints(program: &Program) -> Option<String> {
                                 format!("{dim}: torch.export.Dim(\"d{number}\")")
                             })
                             .collect();
-                        if of.is_empty() { "None".to_owned() } else { format!("{{{}}}", of.join(", ")) }
+                        if of.is_empty() {
+                            "None".to_owned()
+                        } else {
+                            format!("{{{}}}", of.join(", "))
+                        }
                     })
                     .collect();
-                edits.push((range(keyword), format!("dynamic_shapes=({},)", shapes.join(", "))));
+                edits.push((
+                    range(keyword),
+                    format!("dynamic_shapes=({},)", shapes.join(", ")),
+                ));
             }
             AnyNodeRef::StmtImportFrom(import) => {
                 let kept: Vec<&str> = import
@@ -317,28 +390,39 @@ fn constraints(program: &Program) -> Option<String> {
 /// Every `dynamic_dim(NAME, INDEX)` within an expression, or within what a name in it is bound to.
 fn dims(program: &Program, expr: &Expr) -> Vec<(String, String)> {
     let place = match expr {
-        Expr::Name(name) => program.tree().nodes.iter().find_map(|node| match node.node {
-            AnyNodeRef::StmtAssign(assign)
-                if assign
-                    .targets
-                    .iter()
-                    .any(|it| matches!(it, Expr::Name(target) if target.id == name.id)) =>
-            {
-                Some(assign.value.range())
-            }
-            _ => None,
-        }),
+        Expr::Name(name) => program
+            .tree()
+            .nodes
+            .iter()
+            .find_map(|node| match node.node {
+                AnyNodeRef::StmtAssign(assign)
+                    if assign
+                        .targets
+                        .iter()
+                        .any(|it| matches!(it, Expr::Name(target) if target.id == name.id)) =>
+                {
+                    Some(assign.value.range())
+                }
+                _ => None,
+            }),
         _ => Some(expr.range()),
     };
-    let Some(place) = place else { return Vec::new() };
+    let Some(place) = place else {
+        return Vec::new();
+    };
     let tree = program.tree();
     let calls = tree.nodes.iter().filter_map(|node| match node.node {
         AnyNodeRef::ExprCall(call)
             if place.contains_range(call.range())
                 && program.slice(call.func.range()).ends_with("dynamic_dim") =>
         {
-            let [tensor, dim] = call.arguments.args.get(..2)? else { return None };
-            Some((program.slice(tensor.range()).to_owned(), program.slice(dim.range()).to_owned()))
+            let [tensor, dim] = call.arguments.args.get(..2)? else {
+                return None;
+            };
+            Some((
+                program.slice(tensor.range()).to_owned(),
+                program.slice(dim.range()).to_owned(),
+            ))
         }
         _ => None,
     });
@@ -378,17 +462,28 @@ fn smaller(program: &Program) -> Option<String> {
         .nodes
         .iter()
         .filter_map(|node| {
-            let AnyNodeRef::ExprNumberLiteral(number) = node.node else { return None };
-            let value: u64 = program.slice(number.range()).replace('_', "").parse().ok()?;
+            let AnyNodeRef::ExprNumberLiteral(number) = node.node else {
+                return None;
+            };
+            let value: u64 = program
+                .slice(number.range())
+                .replace('_', "")
+                .parse()
+                .ok()?;
             (value >= 512).then(|| (range(number), (value / 8).to_string()))
         })
         .collect();
     replaced(program.text(), edits)
 }
 
-/// A text that does not parse with a closing bracket at the end of the first line that lets it parse.
+/// A text that does not parse with a closing bracket at the end of the first line that lets it
+/// parse.
 pub fn closed(text: &str) -> Option<String> {
-    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).chain([text.len()]).collect();
+    let ends: Vec<usize> = text
+        .match_indices('\n')
+        .map(|(at, _)| at)
+        .chain([text.len()])
+        .collect();
     for at in ends.into_iter().take(400) {
         if text[..at].trim().is_empty() || text[..at].ends_with('\n') {
             continue;
@@ -409,11 +504,16 @@ mod tests {
 
     #[track_caller]
     fn check(name: &str, class: &str, message: &str, before: &str, after: &str) {
-        let exception =
-            Exception { class: class.to_owned(), message: message.to_owned(), ..Exception::default() };
+        let exception = Exception {
+            class: class.to_owned(),
+            message: message.to_owned(),
+            ..Exception::default()
+        };
         let program = Program::parse(before).unwrap();
-        let (applied, mended) =
-            REPAIRS.iter().find_map(|it| Some((it.name, it.mend(&program, &exception)?))).unwrap();
+        let (applied, mended) = REPAIRS
+            .iter()
+            .find_map(|it| Some((it.name, it.mend(&program, &exception)?)))
+            .unwrap();
         assert_eq!((applied, mended.as_str()), (name, after));
     }
 
@@ -484,17 +584,26 @@ mod tests {
 
     #[test]
     fn no_repair_touches_another_error() {
-        let program =
-            Program::parse("import torch\ntorch._dynamo.optimize('eager')(f)\nnn.f(constraints=c)\n")
-                .unwrap();
+        let program = Program::parse(
+            "import torch\ntorch._dynamo.optimize('eager')(f)\nnn.f(constraints=c)\n",
+        )
+        .unwrap();
         for (class, message) in [
             ("RuntimeError", "shape is invalid"),
             ("NameError", "name 'model' is not defined"),
             ("TypeError", "f() got an unexpected keyword argument 'x'"),
         ] {
-            let exception =
-                Exception { class: class.to_owned(), message: message.to_owned(), ..Exception::default() };
-            assert!(REPAIRS.iter().all(|it| it.mend(&program, &exception).is_none()), "{class}");
+            let exception = Exception {
+                class: class.to_owned(),
+                message: message.to_owned(),
+                ..Exception::default()
+            };
+            assert!(
+                REPAIRS
+                    .iter()
+                    .all(|it| it.mend(&program, &exception).is_none()),
+                "{class}"
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What a scrub remembers in its folder, so that one that was interrupted goes on where it was: what was agreed to, what
-//! runs did, what was written.
+//! What a scrub remembers in its folder, so that one that was interrupted goes on where it was:
+//! what was agreed to, what runs did, what was written.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,12 +29,13 @@ pub struct State {
 }
 
 impl State {
-    /// What is remembered in a folder; nothing if it is about another repository. Outcomes are kept under all that they
-    /// depend on, agreements under the code: both outlive a new comment.
+    /// What is remembered in a folder; nothing if it is about another repository. Outcomes are kept
+    /// under all that they depend on, agreements under the code: both outlive a new comment.
     pub fn open(folder: &Path, repo: &Repo) -> Self {
         let file = folder.join("state.json");
-        let old: Option<Self> =
-            std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let old: Option<Self> = std::fs::read(&file)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let mut state = old.filter(|old| old.repo == *repo).unwrap_or_else(|| Self {
             repo: repo.clone(),
             agreed: BTreeSet::new(),
@@ -72,7 +73,8 @@ impl State {
     pub fn keep(&self) {
         let Some(file) = &self.file else { return };
         let text = serde_json::to_vec(self).unwrap_or_default();
-        // Without it a scrub that is interrupted begins anew; writes are still looked up on the issue.
+        // Without it a scrub that is interrupted begins anew; writes are still looked up on the
+        // issue.
         let _ = write_atomically(file, &text);
     }
 }

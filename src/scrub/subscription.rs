@@ -1,5 +1,6 @@
-//! Where it is kept whether the user was subscribed to an issue before the flow wrote to it: a file in the user's runtime
-//! folder, there until the state is restored. Saving twice keeps the first state.
+//! Where it is kept whether the user was subscribed to an issue before the flow wrote to it: a file
+//! in the user's runtime folder, there until the state is restored. Saving twice keeps the first
+//! state.
 
 use std::{
     os::unix::fs::{DirBuilderExt, MetadataExt},
@@ -22,25 +23,44 @@ struct Saved {
 
 /// The file for an issue, its folder made; none where nobody else may be kept out.
 pub(super) fn file(repo: &Repo, number: u64) -> Option<PathBuf> {
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|it| !it.is_empty()).map(PathBuf::from);
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR")
+        .filter(|it| !it.is_empty())
+        .map(PathBuf::from);
     let user = rustix::process::getuid().as_raw();
     let root = runtime
         .filter(|it| it.is_absolute() && it.is_dir())
-        .map_or_else(|| std::env::temp_dir().join(format!("minrepro-{user}")), |it| it.join("minrepro"));
+        .map_or_else(
+            || std::env::temp_dir().join(format!("minrepro-{user}")),
+            |it| it.join("minrepro"),
+        );
     let folder = root.join("subscriptions");
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
-    let is_own = root.symlink_metadata().is_ok_and(|it| it.is_dir() && it.uid() == user);
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder)
+        .ok()?;
+    let is_own = root
+        .symlink_metadata()
+        .is_ok_and(|it| it.is_dir() && it.uid() == user);
     is_own.then(|| folder.join(format!("{}-{}-{number}.json", repo.owner, repo.name)))
 }
 
 /// The state before the first write: what is kept, else what GitHub says, which is then kept.
-pub(super) fn save(file: Option<&Path>, issue: &Issue, github: &GitHub<'_>) -> Result<Subscription, GhError> {
+pub(super) fn save(
+    file: Option<&Path>,
+    issue: &Issue,
+    github: &GitHub<'_>,
+) -> Result<Subscription, GhError> {
     if let Some(saved) = file.and_then(read) {
         return Ok(saved);
     }
     let state = github.subscription(&issue.node_id)?;
     if let Some(file) = file {
-        let text = serde_json::to_vec(&Saved { node_id: issue.node_id.clone(), state }).unwrap_or_default();
+        let text = serde_json::to_vec(&Saved {
+            node_id: issue.node_id.clone(),
+            state,
+        })
+        .unwrap_or_default();
         // Without the file a scrub that is killed does not restore; one that ends does.
         let _ = write_atomically(file, &text);
     }

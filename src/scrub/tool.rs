@@ -1,5 +1,6 @@
-//! The programs of the user that the flow calls: `gh`, `git`, `conda`, `uv`. The only file of this room that starts
-//! processes; it also waits for the user's answer, so that a Ctrl-C is heard whatever is waited for.
+//! The programs of the user that the flow calls: `gh`, `git`, `conda`, `uv`. The only file of this
+//! room that starts processes; it also waits for the user's answer, so that a Ctrl-C is heard
+//! whatever is waited for.
 
 use std::{
     path::PathBuf,
@@ -39,19 +40,36 @@ impl Call {
     /// A call with a minute's time.
     pub fn new<T: Into<String>>(argv: impl IntoIterator<Item = T>) -> Self {
         let argv = argv.into_iter().map(Into::into).collect();
-        Self { argv, env: Vec::new(), folder: None, limit: Duration::from_mins(1), is_told: false }
+        Self {
+            argv,
+            env: Vec::new(),
+            folder: None,
+            limit: Duration::from_mins(1),
+            is_told: false,
+        }
     }
 
     /// As a shell takes it.
     pub fn shown(&self) -> String {
-        shlex::try_join(self.argv.iter().map(String::as_str)).unwrap_or_else(|_| self.argv.join(" "))
+        shlex::try_join(self.argv.iter().map(String::as_str))
+            .unwrap_or_else(|_| self.argv.join(" "))
     }
 
     /// Its beginning, for a line that mentions it.
     pub fn in_short(&self) -> String {
         let shown = self.shown();
-        let short: String = shown.lines().next().unwrap_or_default().chars().take(80).collect();
-        if short.len() == shown.len() { short } else { format!("{short} …") }
+        let short: String = shown
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(80)
+            .collect();
+        if short.len() == shown.len() {
+            short
+        } else {
+            format!("{short} …")
+        }
     }
 }
 
@@ -102,23 +120,37 @@ pub struct Interrupted(pub i32);
 
 impl From<Interrupted> for Failure {
     fn from(Interrupted(signal): Interrupted) -> Self {
-        Self::new(Exit::Interrupted(signal), anyhow::anyhow!("interrupted by signal {signal}"))
-            .hint("run the same command again, it goes on from here")
+        Self::new(
+            Exit::Interrupted(signal),
+            anyhow::anyhow!("interrupted by signal {signal}"),
+        )
+        .hint("run the same command again, it goes on from here")
     }
 }
 
 impl Tools {
     /// Begins to listen.
     pub fn start(printer: Printer) -> std::io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         let signals = runtime.block_on(async {
             let mut signals = Vec::new();
-            for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
+            for kind in [
+                SignalKind::interrupt(),
+                SignalKind::terminate(),
+                SignalKind::hangup(),
+            ] {
                 signals.push((kind.as_raw_value(), signal(kind)?));
             }
             Ok::<_, std::io::Error>(signals)
         })?;
-        Ok(Self { runtime, signals: Mutex::new(signals), hold: Mutex::new(Hold::Off), printer })
+        Ok(Self {
+            runtime,
+            signals: Mutex::new(signals),
+            hold: Mutex::new(Hold::Off),
+            printer,
+        })
     }
 
     /// Calls all at the same time and waits for all.
@@ -140,7 +172,8 @@ impl Tools {
         self.wait(patiently(call, self.printer))
     }
 
-    /// From now on a first signal ends nothing, so that what was begun is finished; `check` tells of it. A second does.
+    /// From now on a first signal ends nothing, so that what was begun is finished; `check` tells
+    /// of it. A second does.
     pub fn hold(&self) {
         *self.held() = Hold::On;
     }
@@ -173,7 +206,9 @@ impl Tools {
         // A thread of its own, which nobody waits for when a signal comes first.
         std::thread::spawn(move || {
             let mut line = String::new();
-            let read = std::io::stdin().read_line(&mut line).is_ok_and(|bytes| bytes > 0);
+            let read = std::io::stdin()
+                .read_line(&mut line)
+                .is_ok_and(|bytes| bytes > 0);
             sender.send(read.then(|| line.trim().to_owned()))
         });
         self.wait(async { receiver.await.unwrap_or(None) })
@@ -218,7 +253,8 @@ impl Tools {
         match *hold {
             Hold::On => {
                 *hold = Hold::Heard(signal);
-                let line = "     interrupted: what was begun is finished first; once more ends it at once";
+                let line =
+                    "     interrupted: what was begun is finished first; once more ends it at once";
                 self.printer.always(line);
                 return Ok(());
             }
@@ -242,11 +278,21 @@ async fn patiently(call: &Call, printer: Printer) -> Said {
     running.await
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one file of this room that starts processes")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one file of this room that starts processes"
+)]
 async fn said(call: &Call) -> Said {
-    let Some((program, args)) = call.argv.split_first() else { return Said::default() };
+    let Some((program, args)) = call.argv.split_first() else {
+        return Said::default();
+    };
     let mut command = tokio::process::Command::new(program);
-    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
     // Its own group: a Ctrl-C at the terminal is for minrepro alone.
     command.process_group(0);
     for (name, value) in &call.env {
@@ -262,13 +308,21 @@ async fn said(call: &Call) -> Said {
         Ok(child) => child,
         Err(error) => {
             let is_missing = error.kind() == std::io::ErrorKind::NotFound;
-            return Said { stderr: error.to_string(), is_missing, ..Said::default() };
+            return Said {
+                stderr: error.to_string(),
+                is_missing,
+                ..Said::default()
+            };
         }
     };
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let all = async {
-        let (status, ..) = tokio::join!(child.wait(), drain(out, &mut stdout), drain(err, &mut stderr));
+        let (status, ..) = tokio::join!(
+            child.wait(),
+            drain(out, &mut stdout),
+            drain(err, &mut stderr)
+        );
         status.ok().and_then(|it| it.code())
     };
     let status = tokio::time::timeout(call.limit, all).await;

@@ -31,7 +31,12 @@ fn wrong_flags() {
         &["--signatur", "a similar argument exists: '--signature'"],
     );
     refused(&place, &[], 2, &["SCRIPT"]);
-    refused(&place, &["reveiw", "x.py"], 2, &["there is a command `review`"]);
+    refused(
+        &place,
+        &["reveiw", "x.py"],
+        2,
+        &["there is a command `review`"],
+    );
     refused(&place, &["bisekt"], 2, &["there is a command `bisect`"]);
     refused(
         &place,
@@ -39,10 +44,20 @@ fn wrong_flags() {
         2,
         &["there is no pass `drop-coments`", "drop-comments"],
     );
-    refused(&place, &["x.py", "--timeout", "0"], 2, &["more than nothing"]);
+    refused(
+        &place,
+        &["x.py", "--timeout", "0"],
+        2,
+        &["more than nothing"],
+    );
     refused(&place, &["x.py", "--memory", "much"], 2, &["--memory"]);
     refused(&place, &["x.py", "--env", "X"], 2, &["NAME=VALUE"]);
-    refused(&place, &["x.py", "-s", "E", "--test", "true"], 2, &["cannot be used with"]);
+    refused(
+        &place,
+        &["x.py", "-s", "E", "--test", "true"],
+        2,
+        &["cannot be used with"],
+    );
     refused(
         &place,
         &["passes", "explain", "unwrap-block"],
@@ -55,28 +70,58 @@ fn wrong_flags() {
 fn signatures_that_can_not_match() {
     let place = Place::new();
     place.file("x.py", NOISY);
-    for (signature, why) in
-        [("", "it is empty"), ("exit:999", "0 to 255"), ("/(/", "unclosed group"), ("stdout:", "no text")]
-    {
-        refused(&place, &["x.py", "--signature", signature], 2, &["can not be a signature", why]);
+    for (signature, why) in [
+        ("", "it is empty"),
+        ("exit:999", "0 to 255"),
+        ("/(/", "unclosed group"),
+        ("stdout:", "no text"),
+    ] {
+        refused(
+            &place,
+            &["x.py", "--signature", signature],
+            2,
+            &["can not be a signature", why],
+        );
     }
 }
 
 #[test]
 fn files_that_are_no_scripts() {
     let place = Place::new();
-    refused(&place, &["gone.py"], 2, &["could not read `gone.py`", "cause: No such file or directory"]);
+    refused(
+        &place,
+        &["gone.py"],
+        2,
+        &[
+            "could not read `gone.py`",
+            "cause: No such file or directory",
+        ],
+    );
     refused(&place, &["."], 2, &["`.` is a folder"]);
     place.file("empty.py", "");
     refused(&place, &["empty.py"], 2, &["is empty"]);
     place.file("comment.py", "# nothing\n");
     refused(&place, &["comment.py"], 2, &["is empty"]);
     place.file("broken.py", "x = 1\ndef f(:\n    pass\n");
-    refused(&place, &["broken.py"], 2, &["`broken.py` is not Python: 2:7", "  2 | def f(:", "            ^"]);
+    refused(
+        &place,
+        &["broken.py"],
+        2,
+        &[
+            "`broken.py` is not Python: 2:7",
+            "  2 | def f(:",
+            "            ^",
+        ],
+    );
     place.file("two.py", "import os\nprint 'old'\n");
     refused(&place, &["two.py"], 2, &["it looks like Python 2"]);
     place.file("binary.py", b"x = '\xff\xfe'\n");
-    refused(&place, &["binary.py"], 2, &["is not Python source", "the bytes on line 1 are not UTF-8"]);
+    refused(
+        &place,
+        &["binary.py"],
+        2,
+        &["is not Python source", "the bytes on line 1 are not UTF-8"],
+    );
 }
 
 #[test]
@@ -87,7 +132,11 @@ fn scripts_that_do_not_show_the_bug() {
         &place,
         &["fine.py"],
         1,
-        &["no signature was given, and none can be derived", "exit 0 (3 of 3 runs)", "by hand: cd"],
+        &[
+            "no signature was given, and none can be derived",
+            "exit 0 (3 of 3 runs)",
+            "by hand: cd",
+        ],
     );
     refused(
         &place,
@@ -101,7 +150,10 @@ fn scripts_that_do_not_show_the_bug() {
             "stderr:  (empty)",
         ],
     );
-    place.file("other.py", "import sys\nprint('out')\nraise KeyError('x')\n");
+    place.file(
+        "other.py",
+        "import sys\nprint('out')\nraise KeyError('x')\n",
+    );
     refused(
         &place,
         &["other.py", "--signature", "ValueError: x", "--", "an arg"],
@@ -129,9 +181,20 @@ fn bugs_that_show_too_rarely() {
     place.file("rare.py", "import os\nn = int(os.path.basename(os.path.dirname(os.getcwd())).split('-')[1])\nif n % 3: raise ValueError('odd')\n");
     refused(
         &place,
-        &["rare.py", "--signature", "ValueError: odd", "-j", "1", "--min-rate", "0.6"],
+        &[
+            "rare.py",
+            "--signature",
+            "ValueError: odd",
+            "-j",
+            "1",
+            "--min-rate",
+            "0.6",
+        ],
         4,
-        &["the bug shows in 13 of 20 runs", "seen:     exit 1, ValueError: odd (13 of 20 runs)"],
+        &[
+            "the bug shows in 13 of 20 runs",
+            "seen:     exit 1, ValueError: odd (13 of 20 runs)",
+        ],
     );
 }
 
@@ -145,36 +208,91 @@ fn interpreters_that_do_not_work() {
         5,
         &["no interpreter at `/nonexistent/python`"],
     );
-    refused(&place, &["x.py", "--python", "no-such-python"], 5, &["no interpreter at `no-such-python`"]);
+    refused(
+        &place,
+        &["x.py", "--python", "no-such-python"],
+        5,
+        &["no interpreter at `no-such-python`"],
+    );
     refused(
         &place,
         &["x.py", "--python", "/bin/ls"],
         5,
         &["`/bin/ls` does not work as a Python interpreter"],
     );
-    refused(&place, &["x.py", "--python", "x.py"], 5, &["no interpreter at `x.py`"]);
-    refused(&place, &["x.py", "--python", "./x.py"], 5, &["does not work as a Python interpreter", "denied"]);
-    refused(&place, &["x.py", "--test", "./gone.sh"], 2, &["there is no test `./gone.sh`"]);
-    refused(&place, &["x.py", "--test", "'unclosed"], 2, &["is no command"]);
+    refused(
+        &place,
+        &["x.py", "--python", "x.py"],
+        5,
+        &["no interpreter at `x.py`"],
+    );
+    refused(
+        &place,
+        &["x.py", "--python", "./x.py"],
+        5,
+        &["does not work as a Python interpreter", "denied"],
+    );
+    refused(
+        &place,
+        &["x.py", "--test", "./gone.sh"],
+        2,
+        &["there is no test `./gone.sh`"],
+    );
+    refused(
+        &place,
+        &["x.py", "--test", "'unclosed"],
+        2,
+        &["is no command"],
+    );
     place.file("test.sh", "exit 0\n");
-    refused(&place, &["x.py", "--test", "./test.sh"], 5, &["could not start", "test.sh"]);
+    refused(
+        &place,
+        &["x.py", "--test", "./test.sh"],
+        5,
+        &["could not start", "test.sh"],
+    );
 }
 
 #[test]
 fn outputs_that_can_not_be_written() {
     let place = Place::new();
     place.file("x.py", NOISY);
-    refused(&place, &["x.py", "-o", "gone/out.py"], 2, &["could not write `", "No such file or directory"]);
+    refused(
+        &place,
+        &["x.py", "-o", "gone/out.py"],
+        2,
+        &["could not write `", "No such file or directory"],
+    );
     refused(&place, &["x.py", "-o", "."], 2, &["`.` is a folder"]);
-    refused(&place, &["x.py", "-o", "x.py"], 2, &["is the script itself"]);
+    refused(
+        &place,
+        &["x.py", "-o", "x.py"],
+        2,
+        &["is the script itself"],
+    );
     std::os::unix::fs::symlink("x.py", place.work().join("link.py")).unwrap();
-    refused(&place, &["x.py", "-o", "link.py"], 2, &["is the script itself"]);
-    refused(&place, &["x.py", "--report", "/proc/report.json"], 2, &["could not write `/proc/report.json`"]);
+    refused(
+        &place,
+        &["x.py", "-o", "link.py"],
+        2,
+        &["is the script itself"],
+    );
+    refused(
+        &place,
+        &["x.py", "--report", "/proc/report.json"],
+        2,
+        &["could not write `/proc/report.json`"],
+    );
 }
 
 #[test]
 fn corpora_that_are_none() {
     let place = Place::new();
-    refused(&place, &["bench", "gone"], 2, &["could not read the corpus"]);
+    refused(
+        &place,
+        &["bench", "gone"],
+        2,
+        &["could not read the corpus"],
+    );
     refused(&place, &["bench", "."], 2, &["holds no case"]);
 }

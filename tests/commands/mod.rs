@@ -60,7 +60,8 @@ impl Place {
         self.command(args).output().unwrap()
     }
 
-    /// Status, standard output and standard error as one text, folders of this place written as `[..]`.
+    /// Status, standard output and standard error as one text, folders of this place written as
+    /// `[..]`.
     fn shown(&self, args: &[&str]) -> String {
         let output = self.run(args);
         let text = format!(
@@ -70,7 +71,8 @@ impl Place {
             String::from_utf8_lossy(&output.stderr)
         );
         let root = self.root.path().canonicalize().unwrap();
-        text.replace(root.to_str().unwrap(), "[..]").replace(self.root.path().to_str().unwrap(), "[..]")
+        text.replace(root.to_str().unwrap(), "[..]")
+            .replace(self.root.path().to_str().unwrap(), "[..]")
     }
 
     fn read(&self, name: &str) -> String {

@@ -17,7 +17,11 @@ fn a_script_is_reduced_and_the_rest_of_the_folder_stays() {
     let before = snapshot(&place.work());
     let output = place.run(&["x.py", "--signature", SIGNATURE, "--report", "r.json"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), b"".as_slice()), "{stderr}");
+    assert_eq!(
+        (output.status.code(), output.stdout.as_slice()),
+        (Some(0), b"".as_slice()),
+        "{stderr}"
+    );
     let result = place.read("x.min.py");
     for kept in ["import json", "json.dumps("] {
         assert!(result.contains(kept), "{result}");
@@ -25,23 +29,47 @@ fn a_script_is_reduced_and_the_rest_of_the_folder_stays() {
     for gone in ["unused", "print", "__main__", "LIMIT", "getcwd"] {
         assert!(!result.contains(gone), "`{gone}` is in\n{result}");
     }
-    assert!(stderr.contains("confirmed by 3 fresh runs") && stderr.contains("verify: cd "), "{stderr}");
-    assert!(stderr.contains("-    print('starting', file=sys.stderr)"), "{stderr}");
+    assert!(
+        stderr.contains("confirmed by 3 fresh runs") && stderr.contains("verify: cd "),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("-    print('starting', file=sys.stderr)"),
+        "{stderr}"
+    );
 
     let report = json(&place.read("r.json"));
-    assert_eq!((report["version"].as_u64(), report["stop"].as_str()), (Some(1), Some("done")));
+    assert_eq!(
+        (report["version"].as_u64(), report["stop"].as_str()),
+        (Some(1), Some("done"))
+    );
     assert_eq!(report["signature"], SIGNATURE);
     assert_eq!(report["confirmed"], serde_json::json!({"same": 3, "of": 3}));
     let tokens = |key: &str| report[key]["tokens"].as_u64().unwrap();
     assert!(tokens("after") < tokens("before"));
     let commits = report["commits"].as_array().unwrap();
-    assert_eq!(commits.last().unwrap()["tokens"].as_u64(), Some(tokens("after")));
-    assert!(report["runs"].as_u64().unwrap() > 0 && report["seconds_in_candidates"].as_f64().unwrap() > 0.0);
+    assert_eq!(
+        commits.last().unwrap()["tokens"].as_u64(),
+        Some(tokens("after"))
+    );
+    assert!(
+        report["runs"].as_u64().unwrap() > 0
+            && report["seconds_in_candidates"].as_f64().unwrap() > 0.0
+    );
     assert!(!report["kept"].as_array().unwrap().is_empty());
-    let spent: u64 =
-        report["spent"].as_object().unwrap().values().map(|it| it["runs"].as_u64().unwrap()).sum();
+    let spent: u64 = report["spent"]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|it| it["runs"].as_u64().unwrap())
+        .sum();
     assert_eq!(Some(spent), report["runs"].as_u64());
-    assert!(report["interpreter"]["version"].as_str().unwrap().contains("3."));
+    assert!(
+        report["interpreter"]["version"]
+            .as_str()
+            .unwrap()
+            .contains("3.")
+    );
 
     for name in ["x.min.py", "r.json"] {
         fs::remove_file(place.work().join(name)).unwrap();
@@ -60,10 +88,23 @@ fn what_a_fork_does_not_show_is_reduced_in_fresh_interpreters() {
     );
     place.file("x.py", script);
     let output = place.run(&["x.py", "-s", "ValueError: fresh", "--report", "r.json"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let report = json(&place.read("r.json"));
-    assert!(report["runner"].as_str().unwrap().starts_with("cold (a warm run ends otherwise"), "{report}");
-    assert_eq!((&report["confirmed"]["same"], &report["confirmed"]["of"]), (&3.into(), &3.into()));
+    assert!(
+        report["runner"]
+            .as_str()
+            .unwrap()
+            .starts_with("cold (a warm run ends otherwise"),
+        "{report}"
+    );
+    assert_eq!(
+        (&report["confirmed"]["same"], &report["confirmed"]["of"]),
+        (&3.into(), &3.into())
+    );
     assert!(!place.read("x.min.py").contains("x = 1"));
 }
 
@@ -76,7 +117,12 @@ fn the_result_of_the_result_is_the_same() {
     let output = place.run(&["once.py", "-o", "twice.py", "--report", "r.json"]);
     assert!(output.status.success());
     assert_eq!(place.read("twice.py"), once);
-    assert!(json(&place.read("r.json"))["commits"].as_array().unwrap().is_empty());
+    assert!(
+        json(&place.read("r.json"))["commits"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
@@ -85,13 +131,26 @@ fn any_number_of_jobs_gives_the_same() {
     for jobs in ["1", "2", "4", "8"] {
         let place = Place::new();
         place.file("x.py", NOISY);
-        let output = place.run(&["x.py", "--signature", SIGNATURE, "-j", jobs, "--report", "r.json", "-q"]);
+        let output = place.run(&[
+            "x.py",
+            "--signature",
+            SIGNATURE,
+            "-j",
+            jobs,
+            "--report",
+            "r.json",
+            "-q",
+        ]);
         assert!(output.status.success() && output.stderr.is_empty());
         let mut report = json(&place.read("r.json"));
         for commit in report["commits"].as_array_mut().unwrap() {
             commit.as_object_mut().unwrap().remove("seconds");
         }
-        seen.push((place.read("x.min.py"), report["commits"].to_string(), report["runs"].to_string()));
+        seen.push((
+            place.read("x.min.py"),
+            report["commits"].to_string(),
+            report["runs"].to_string(),
+        ));
     }
     for other in &seen[1..] {
         assert_eq!(*other, seen[0]);
@@ -104,7 +163,10 @@ fn the_result_goes_to_standard_output_where_asked() {
     place.file("x.py", NOISY);
     let output = place.run(&["x.py", "-o", "-"]);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("json.dumps(") && !text.contains("unused"), "{text}");
+    assert!(
+        text.contains("json.dumps(") && !text.contains("unused"),
+        "{text}"
+    );
     assert!(!place.work().join("x.min.py").exists());
 }
 
@@ -116,7 +178,10 @@ fn events_are_json_where_asked() {
     let text = String::from_utf8(output.stdout).unwrap();
     let events: Vec<serde_json::Value> = text.lines().map(json).collect();
     let count = |kind: &str| events.iter().filter(|event| event["event"] == kind).count();
-    assert!(count("batch") > 1 && count("run") > 5 && count("commit") > 1 && count("report") == 1, "{text}");
+    assert!(
+        count("batch") > 1 && count("run") > 5 && count("commit") > 1 && count("report") == 1,
+        "{text}"
+    );
     assert_eq!(events.last().unwrap()["stop"], "done");
     assert!(output.stderr.is_empty());
 }
@@ -125,25 +190,48 @@ fn events_are_json_where_asked() {
 fn a_test_command_judges_where_given() {
     let place = Place::new();
     place.file("x.py", NOISY);
-    let path = place.file("test.sh", "#!/bin/sh\ntest -f x.py && grep -q 'tags' \"$1\"\n");
+    let path = place.file(
+        "test.sh",
+        "#!/bin/sh\ntest -f x.py && grep -q 'tags' \"$1\"\n",
+    );
     let mut permissions = fs::metadata(&path).unwrap().permissions();
     std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
     fs::set_permissions(&path, permissions).unwrap();
     let output = place.run(&["x.py", "--test", "./test.sh"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let result = place.read("x.min.py");
-    assert!(result.contains("tags") && result.lines().count() <= 4, "{result}");
+    assert!(
+        result.contains("tags") && result.lines().count() <= 4,
+        "{result}"
+    );
 }
 
 #[test]
 fn siblings_can_be_imported_and_read() {
     let place = Place::new();
-    place.file("x.py", "import os\nimport helper\nprint(os.getpid())\nhelper.load(open('data.json'))\n");
-    place.file("helper.py", "import json\ndef load(file): return json.load(file)\n");
+    place.file(
+        "x.py",
+        "import os\nimport helper\nprint(os.getpid())\nhelper.load(open('data.json'))\n",
+    );
+    place.file(
+        "helper.py",
+        "import json\ndef load(file): return json.load(file)\n",
+    );
     place.file("data.json", "{broken\n");
     let output = place.run(&["x.py"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(place.read("x.min.py"), "import helper\nhelper.load(open('data.json'))\n");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(
+        place.read("x.min.py"),
+        "import helper\nhelper.load(open('data.json'))\n"
+    );
 }
 
 #[test]
@@ -152,26 +240,39 @@ fn a_script_that_catches_and_prints_is_reduced_by_its_words() {
     place.file("x.py", "import sys\nx = [1]\ntry:\n    y = 2\n    x[3]\nexcept IndexError as e:\n    print('Error:', e)\nprint('bye')\n");
     let output = place.run(&["x.py"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && stderr.contains("stdout:Error: list index out of range"), "{stderr}");
+    assert!(
+        output.status.success() && stderr.contains("stdout:Error: list index out of range"),
+        "{stderr}"
+    );
     assert!(!place.read("x.min.py").contains("bye"));
 }
 
 #[test]
 fn numbers_in_a_signature_that_keep_it_large_are_told() {
     let place = Place::new();
-    place.file("x.py", "size = 64\nraise RuntimeError(f'cannot multiply ({size}x4 and 8x{size})')\n");
+    place.file(
+        "x.py",
+        "size = 64\nraise RuntimeError(f'cannot multiply ({size}x4 and 8x{size})')\n",
+    );
     let run = |signature: &str| {
         let output = place.run(&["x.py", "--signature", signature, "--no-journal"]);
         assert!(output.status.success());
-        (place.read("x.min.py"), String::from_utf8_lossy(&output.stderr).into_owned())
+        (
+            place.read("x.min.py"),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
     };
     let (text, stderr) = run("RuntimeError: cannot multiply (64x4 and");
     assert!(
-        text.contains("64") && stderr.contains("--signature \"RuntimeError: cannot multiply (… and\""),
+        text.contains("64")
+            && stderr.contains("--signature \"RuntimeError: cannot multiply (… and\""),
         "{stderr}"
     );
     let (text, stderr) = run("RuntimeError: cannot multiply (… and");
-    assert!(!text.contains("64") && !stderr.contains("hint:"), "{stderr}");
+    assert!(
+        !text.contains("64") && !stderr.contains("hint:"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -189,14 +290,24 @@ fn the_weakest_compiler_that_shows_the_bug_is_named() {
     let output = place.run(&["x.py", "--no-journal"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
-    assert!(stderr.contains("compiler needed: AOT autograd (backend `aot_eager`)"), "{stderr}");
-    assert!(place.read("x.min.py").contains("backend=\"aot_eager\""), "{}", place.read("x.min.py"));
+    assert!(
+        stderr.contains("compiler needed: AOT autograd (backend `aot_eager`)"),
+        "{stderr}"
+    );
+    assert!(
+        place.read("x.min.py").contains("backend=\"aot_eager\""),
+        "{}",
+        place.read("x.min.py")
+    );
 }
 
 #[test]
 fn what_only_the_compiler_does_needs_the_compiler() {
     let place = Place::new();
-    place.file("torch.py", "def compile(model, **settings):\n    return lambda *given: model(*given) + 1\n");
+    place.file(
+        "torch.py",
+        "def compile(model, **settings):\n    return lambda *given: model(*given) + 1\n",
+    );
     place.file("x.py", "import torch\ndef f(x, y):\n    return x * y\nold = f(2, 3)\nnew = torch.compile(f, mode='a')(2, 3)\nassert old == new, 'results differ'\n");
     let output = place.run(&["x.py", "--no-journal"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -205,7 +316,10 @@ fn what_only_the_compiler_does_needs_the_compiler() {
         "{stderr}"
     );
     let text = place.read("x.min.py");
-    assert!(text.contains("torch.compile(") && text.contains("assert ") && !text.contains("mode"), "{text}");
+    assert!(
+        text.contains("torch.compile(") && text.contains("assert ") && !text.contains("mode"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -213,7 +327,11 @@ fn encodings_and_line_ends_survive() {
     let place = Place::new();
     place.file("x.py", b"# -*- coding: latin-1 -*-\r\nunused = 1\r\nname = 'caf\xe9'\r\nif unused:\r\n\tname.encode('ascii')\r\n");
     let output = place.run(&["x.py", "--passes", "drop-statements,unwrap-blocks"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert_eq!(
         fs::read(place.work().join("x.min.py")).unwrap(),
         b"# -*- coding: latin-1 -*-\r\nname = 'caf\xe9'\r\nname.encode('ascii')\r\n"
@@ -227,7 +345,10 @@ fn budgets_stop_with_the_best_so_far() {
     let output = place.run(&["x.py", "--max-runs", "10", "--report", "r.json"]);
     assert_eq!(output.status.code(), Some(3));
     let report = json(&place.read("r.json"));
-    assert_eq!((report["runs"].as_u64(), report["stop"].as_str()), (Some(10), Some("max-runs")));
+    assert_eq!(
+        (report["runs"].as_u64(), report["stop"].as_str()),
+        (Some(10), Some("max-runs"))
+    );
     assert!(place.read("x.min.py").len() < NOISY.len());
     let output = place.run(&[
         "x.py",
@@ -239,20 +360,38 @@ fn budgets_stop_with_the_best_so_far() {
         "--test",
         "sh -c 'sleep 0.1'",
     ]);
-    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(3),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[test]
 fn passes_can_be_chosen() {
     let place = Place::new();
     place.file("x.py", NOISY);
-    assert!(place.run(&["x.py", "--passes", "drop-comments,drop-elements"]).status.success());
+    assert!(
+        place
+            .run(&["x.py", "--passes", "drop-comments,drop-elements"])
+            .status
+            .success()
+    );
     assert!(place.read("x.min.py").contains("def unused"));
-    assert!(place.run(&["x.py", "--passes", "no-drop-comments"]).status.success());
+    assert!(
+        place
+            .run(&["x.py", "--passes", "no-drop-comments"])
+            .status
+            .success()
+    );
     assert!(!place.read("x.min.py").contains("def unused"));
     let shown = place.shown(&["passes"]);
     for pass in minrepro_reducers::registry::PASSES {
-        assert!(shown.contains(pass.id) && shown.contains(pass.summary().trim()), "{shown}");
+        assert!(
+            shown.contains(pass.id) && shown.contains(pass.summary().trim()),
+            "{shown}"
+        );
     }
     insta::assert_snapshot!(place.shown(&["passes", "explain", "drop-decorators"]), @r"
     status: 0
@@ -288,11 +427,16 @@ fn a_script_is_checked() {
     -- stderr
     ");
     place.file("fine.py", "print(1)\n");
-    assert!(place.shown(&["check", "fine.py"]).starts_with("status: 1\n"));
+    assert!(
+        place
+            .shown(&["check", "fine.py"])
+            .starts_with("status: 1\n")
+    );
     place.file("printed.py", "print('FAIL: sums differ')\n");
     let shown = place.shown(&["check", "printed.py"]);
     assert!(
-        shown.contains("signature: stdout:FAIL: sums differ") && shown.contains("only prints its error"),
+        shown.contains("signature: stdout:FAIL: sums differ")
+            && shown.contains("only prints its error"),
         "{shown}"
     );
 }
@@ -302,10 +446,19 @@ fn completions_and_help_are_there() {
     let place = Place::new();
     for shell in ["bash", "zsh", "fish"] {
         let output = place.run(&["completions", shell]);
-        assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("max-runs"));
+        assert!(
+            output.status.success() && String::from_utf8_lossy(&output.stdout).contains("max-runs")
+        );
     }
     let help = place.shown(&["--help"]);
-    for part in ["Examples:", "Signatures:", "Exit status:", "--max-time", "signal:SIGSEGV", "--no-journal"] {
+    for part in [
+        "Examples:",
+        "Signatures:",
+        "Exit status:",
+        "--max-time",
+        "signal:SIGSEGV",
+        "--no-journal",
+    ] {
         assert!(help.contains(part), "{part} is not in\n{help}");
     }
 }
@@ -346,15 +499,27 @@ fn an_interrupt_keeps_the_best_and_leaves_nothing() {
             .spawn()
             .unwrap();
         // The first commit is told on standard output: then there is something to lose.
-        let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
-        assert!(lines.by_ref().any(|line| line.unwrap().contains("\"commit\"")));
+        let mut lines =
+            std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+        assert!(
+            lines
+                .by_ref()
+                .any(|line| line.unwrap().contains("\"commit\""))
+        );
         let pid = child.id().to_string();
         assert!(
-            crate::support::command("kill").args([&format!("-{signal}"), &pid]).status().unwrap().success()
+            crate::support::command("kill")
+                .args([&format!("-{signal}"), &pid])
+                .status()
+                .unwrap()
+                .success()
         );
         let rest: Vec<String> = lines.map(Result::unwrap).collect();
         assert_eq!(child.wait().unwrap().code(), Some(status));
-        assert!(rest.last().unwrap().contains("\"stop\":\"interrupted\""), "{rest:?}");
+        assert!(
+            rest.last().unwrap().contains("\"stop\":\"interrupted\""),
+            "{rest:?}"
+        );
         let result = place.read("x.min.py");
         assert!(result.contains("json.dumps") && result.len() < NOISY.len());
         assert!(place.scratch_is_empty());
@@ -380,31 +545,58 @@ fn a_full_disk_is_said_and_the_result_is_not_lost() {
         .env("TMPDIR", place.tmp())
         .output();
     let Ok(output) = output else {
-        return skip("a_full_disk_is_said_and_the_result_is_not_lost", "no unshare");
+        return skip(
+            "a_full_disk_is_said_and_the_result_is_not_lost",
+            "no unshare",
+        );
     };
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (stdout, stderr) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
     if stderr.contains("unshare:") || stderr.contains("mount:") {
-        return skip("a_full_disk_is_said_and_the_result_is_not_lost", "no user namespaces");
+        return skip(
+            "a_full_disk_is_said_and_the_result_is_not_lost",
+            "no user namespaces",
+        );
     }
     assert!(
-        stdout.contains("json.dumps(") && stdout.contains("status 5") && stdout.ends_with("filler\n"),
+        stdout.contains("json.dumps(")
+            && stdout.contains("status 5")
+            && stdout.ends_with("filler\n"),
         "{stdout}{stderr}"
     );
-    assert!(stderr.contains("could not write") && stderr.contains("No space left"), "{stderr}");
+    assert!(
+        stderr.contains("could not write") && stderr.contains("No space left"),
+        "{stderr}"
+    );
 }
 
 #[test]
 fn every_interpreter_from_3_8_on_works() {
     let found = interpreters();
     if found.len() < 2 {
-        skip("every_interpreter_from_3_8_on_works", "fewer than two CPythons found");
+        skip(
+            "every_interpreter_from_3_8_on_works",
+            "fewer than two CPythons found",
+        );
     }
     for (minor, python) in found {
         let place = Place::new();
         place.file("x.py", NOISY);
-        let output =
-            place.run(&["x.py", "--python", python.to_str().unwrap(), "--signature", SIGNATURE, "-q"]);
-        assert!(output.status.success(), "3.{minor}: {}", String::from_utf8_lossy(&output.stderr));
+        let output = place.run(&[
+            "x.py",
+            "--python",
+            python.to_str().unwrap(),
+            "--signature",
+            SIGNATURE,
+            "-q",
+        ]);
+        assert!(
+            output.status.success(),
+            "3.{minor}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         assert!(!place.read("x.min.py").contains("unused"));
     }
 }
@@ -412,24 +604,46 @@ fn every_interpreter_from_3_8_on_works() {
 #[test]
 fn reports_are_written_in_the_form_that_their_name_asks_for() {
     let place = Place::new();
-    place.file("x.py", "noise = 1\nprint(noise)\nraise ValueError('<b> & `c`')\n");
+    place.file(
+        "x.py",
+        "noise = 1\nprint(noise)\nraise ValueError('<b> & `c`')\n",
+    );
     let report = |name: &str| {
         let output = place.run(&["x.py", "--report", name]);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         place.read(name)
     };
     let page = report("r.html");
-    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("lang=\"en\""), "{page}");
-    assert!(page.contains("&lt;b&gt; &amp; `c`") && !page.contains("<b>"), "{page}");
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && page.contains("lang=\"en\""),
+        "{page}"
+    );
+    assert!(
+        page.contains("&lt;b&gt; &amp; `c`") && !page.contains("<b>"),
+        "{page}"
+    );
     // One file, and nothing is fetched.
     for fetched in ["http://", "https://", "<script", "<link", "src=", "url("] {
         assert!(!page.contains(fetched), "{fetched} is in\n{page}");
     }
     assert!(page.contains("<del>noise = 1\n</del>"), "{page}");
-    assert!(page.contains("prefers-color-scheme: dark") && page.contains("aria-label="), "{page}");
+    assert!(
+        page.contains("prefers-color-scheme: dark") && page.contains("aria-label="),
+        "{page}"
+    );
     let text = report("r.md");
-    assert!(text.contains("```python\nraise ValueError('<b> & `c`')\n```\n"), "{text}");
-    assert!(text.contains("| tokens |") && text.contains("Why each line stays"), "{text}");
+    assert!(
+        text.contains("```python\nraise ValueError('<b> & `c`')\n```\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("| tokens |") && text.contains("Why each line stays"),
+        "{text}"
+    );
     let output = place.run(&["x.py", "--report", "r.pdf"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("FILE.html"));
@@ -445,21 +659,68 @@ fn a_death_by_a_signal_is_the_bug_itself() {
          if os.environ.get('NEVER'):\n    os.abort()\nprint(peek(0))\n",
     );
     let output = place.run(&["x.py", "--report", "r.json"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(place.read("x.min.py"), "import ctypes\n\nctypes.string_at(0)\n");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(
+        place.read("x.min.py"),
+        "import ctypes\n\nctypes.string_at(0)\n"
+    );
     let report = json(&place.read("r.json"));
-    assert_eq!(report["signature"], "signal:SIGSEGV and in ctypes/__init__.py, string_at()");
+    assert_eq!(
+        report["signature"],
+        "signal:SIGSEGV and in ctypes/__init__.py, string_at()"
+    );
     // What was known where it died is evidence, and no statement of its own gave that status.
-    let output = place.run(&["x.py", "--signature", "exit:139", "-o", "z.py", "--report", "r.json"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = place.run(&[
+        "x.py",
+        "--signature",
+        "exit:139",
+        "-o",
+        "z.py",
+        "--report",
+        "r.json",
+    ]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert_eq!(place.read("z.py"), "import ctypes\n\nctypes.string_at(0)\n");
-    let leaps = json(&place.read("r.json"))["commits"].as_array().unwrap().clone();
-    assert!(leaps.iter().any(|it| it["pass"].as_str().unwrap().starts_with("jump-to-")), "{leaps:#?}");
+    let leaps = json(&place.read("r.json"))["commits"]
+        .as_array()
+        .unwrap()
+        .clone();
+    assert!(
+        leaps
+            .iter()
+            .any(|it| it["pass"].as_str().unwrap().starts_with("jump-to-")),
+        "{leaps:#?}"
+    );
     // What dies in another way, or in another place, is another bug.
     place.file("y.py", "import os\nos.abort()\n");
-    assert_eq!(place.run(&["y.py", "--signature", "signal:SIGSEGV"]).status.code(), Some(1));
-    assert!(place.run(&["y.py", "--signature", "signal:SEGV,ABRT"]).status.success());
-    assert_eq!(place.run(&["y.py", "--signature", "signal:SIGNONE"]).status.code(), Some(2));
+    assert_eq!(
+        place
+            .run(&["y.py", "--signature", "signal:SIGSEGV"])
+            .status
+            .code(),
+        Some(1)
+    );
+    assert!(
+        place
+            .run(&["y.py", "--signature", "signal:SEGV,ABRT"])
+            .status
+            .success()
+    );
+    assert_eq!(
+        place
+            .run(&["y.py", "--signature", "signal:SIGNONE"])
+            .status
+            .code(),
+        Some(2)
+    );
 }
 
 #[test]
@@ -472,11 +733,29 @@ fn a_deadlock_is_reduced_and_a_sleep_does_not_pass_for_it() {
          noise = [number for number in range(3)]\nlock = threading.Lock()\nsettle(0)\nlock.acquire()\n\
          print('held', noise)\nlock.acquire()\n",
     );
-    let output = place.run(&["x.py", "--signature", "timeout", "--timeout", "2", "--report", "r.json"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = place.run(&[
+        "x.py",
+        "--signature",
+        "timeout",
+        "--timeout",
+        "2",
+        "--report",
+        "r.json",
+    ]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let result = place.read("x.min.py");
-    assert!(result.matches("acquire()").count() == 2 && !result.contains("sleep"), "{result}");
-    assert!(!result.contains("noise") && !result.contains("print"), "{result}");
+    assert!(
+        result.matches("acquire()").count() == 2 && !result.contains("sleep"),
+        "{result}"
+    );
+    assert!(
+        !result.contains("noise") && !result.contains("print"),
+        "{result}"
+    );
     let report = json(&place.read("r.json"));
     assert_eq!(report["signature"], "timeout:waiting and in acquire()");
 }
@@ -491,7 +770,11 @@ fn a_hanging_candidate_is_given_up() {
     );
     let started = std::time::Instant::now();
     let output = place.run(&["x.py", "--timeout", "1", "--signature", "KeyError"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(place.read("x.min.py").contains("{}['x']"));
     assert!(started.elapsed() < Duration::from_mins(2));
 }
@@ -513,38 +796,93 @@ fn what_shows_under_the_users_control_does_not_count() {
         ])
     };
     let ended = run("MODE=slow");
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(
+        ended.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
     let text = place.read("out.py");
-    assert!(text.contains("os.environ") && text.contains("MODE") && !text.contains("noise"), "{text}");
+    assert!(
+        text.contains("os.environ") && text.contains("MODE") && !text.contains("noise"),
+        "{text}"
+    );
     let ended = run("MODE=fast");
     let stderr = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("the bug shows under the control `MODE=fast` as well"), "{stderr}");
+    assert!(
+        stderr.contains("the bug shows under the control `MODE=fast` as well"),
+        "{stderr}"
+    );
 }
 
 #[test]
 fn what_the_bug_needs_is_tried_and_told() {
     let place = Place::new();
-    place.file("x.py", "import os, json\nprint(1)\nif os.environ.get('A') == '1':\n    json.dumps({1})\n");
-    let args = ["x.py", "-s", SIGNATURE, "--env", "A=1", "--env", "B=1", "--passes", "drop-statements"];
+    place.file(
+        "x.py",
+        "import os, json\nprint(1)\nif os.environ.get('A') == '1':\n    json.dumps({1})\n",
+    );
+    let args = [
+        "x.py",
+        "-s",
+        SIGNATURE,
+        "--env",
+        "A=1",
+        "--env",
+        "B=1",
+        "--passes",
+        "drop-statements",
+    ];
     let output = place.run(&[&args[..], &["--report", "r.json"]].concat());
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && stderr.contains("needed: A=1\n"), "{stderr}");
-    assert!(stderr.lines().rev().take_while(|line| !line.is_empty()).count() <= 10, "{stderr}");
+    assert!(
+        output.status.success() && stderr.contains("needed: A=1\n"),
+        "{stderr}"
+    );
+    assert!(
+        stderr
+            .lines()
+            .rev()
+            .take_while(|line| !line.is_empty())
+            .count()
+            <= 10,
+        "{stderr}"
+    );
     let report = json(&place.read("r.json"));
     let tried: Vec<(&str, &str)> = report["conditions"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| (it["name"].as_str().unwrap(), it["verdict"].as_str().unwrap()))
+        .map(|it| {
+            (
+                it["name"].as_str().unwrap(),
+                it["verdict"].as_str().unwrap(),
+            )
+        })
         .collect();
-    assert_eq!(tried, [("A=1", "passed"), ("B=1", "same"), ("PYTHONHASHSEED=0", "same")]);
-    assert_eq!((report["ablation_runs"].as_u64(), report["untried"].as_u64()), (Some(4), Some(0)));
+    assert_eq!(
+        tried,
+        [
+            ("A=1", "passed"),
+            ("B=1", "same"),
+            ("PYTHONHASHSEED=0", "same")
+        ]
+    );
+    assert_eq!(
+        (report["ablation_runs"].as_u64(), report["untried"].as_u64()),
+        (Some(4), Some(0))
+    );
     let output = place.run(&[&args[..], &["--report", "r.md"]].concat());
     assert!(output.status.success());
     let text = place.read("r.md");
-    assert!(text.contains("- `A=1` (without it: passes)") && text.contains("not needed: `B=1`"), "{text}");
+    assert!(
+        text.contains("- `A=1` (without it: passes)") && text.contains("not needed: `B=1`"),
+        "{text}"
+    );
     let output = place.run(&[&args[..], &["--report", "r.json", "--no-ablation"]].concat());
     assert!(output.status.success());
-    assert_eq!(json(&place.read("r.json"))["conditions"], serde_json::json!([]));
+    assert_eq!(
+        json(&place.read("r.json"))["conditions"],
+        serde_json::json!([])
+    );
 }

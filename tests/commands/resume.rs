@@ -25,12 +25,18 @@ fn within_two_seconds(condition: impl Fn() -> bool) -> bool {
 
 fn journal(place: &Place) -> Option<PathBuf> {
     let folder = place.root.path().join("home/.cache/minrepro/journals");
-    fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).next()
+    fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .map(|entry| entry.path())
+        .next()
 }
 
 /// The keys of the runs that a journal holds, complete lines only.
 fn tried(place: &Place) -> Vec<String> {
-    let Some(path) = journal(place) else { return Vec::new() };
+    let Some(path) = journal(place) else {
+        return Vec::new();
+    };
     let text = fs::read_to_string(path).unwrap();
     text.split_inclusive('\n')
         .filter(|line| line.ends_with('\n'))
@@ -43,7 +49,10 @@ fn tried(place: &Place) -> Vec<String> {
 
 /// How many kills; more by the variable, for those who measure.
 fn kills() -> u64 {
-    std::env::var("MINREPRO_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12)
+    std::env::var("MINREPRO_TEST_KILLS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(12)
 }
 
 /// Numbers without order, the same each time.
@@ -54,7 +63,8 @@ fn shuffled(seed: &mut u64) -> u64 {
     *seed
 }
 
-/// All that was started below a process, with what tells it from a later process of the same number.
+/// All that was started below a process, with what tells it from a later process of the same
+/// number.
 fn descendants(root: u32) -> Vec<(u32, String)> {
     let mut found = vec![(root, String::new())];
     let processes: Vec<(u32, u32, String)> = fs::read_dir("/proc")
@@ -87,9 +97,21 @@ fn status(pid: u32) -> Option<(u32, String)> {
 fn a_killed_warm_reduction_leaves_nothing() {
     let undisturbed = Place::new();
     undisturbed.file("x.py", NOISY);
-    let args = ["x.py", "--signature", SIGNATURE, "--runner", "warm", "--format", "jsonl"];
+    let args = [
+        "x.py",
+        "--signature",
+        SIGNATURE,
+        "--runner",
+        "warm",
+        "--format",
+        "jsonl",
+    ];
     let output = undisturbed.run(&args);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let events = output.stdout.split(|byte| *byte == b'\n').count() as u64;
 
     let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
@@ -97,22 +119,47 @@ fn a_killed_warm_reduction_leaves_nothing() {
     for _ in 0..kills().div_ceil(3) {
         let place = Place::new();
         place.file("x.py", NOISY);
-        let mut child = place.command(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = place
+            .command(&args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let moment = shuffled(&mut seed) % events;
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let _ = lines.by_ref().take(usize::try_from(moment).unwrap()).count();
+        let _ = lines
+            .by_ref()
+            .take(usize::try_from(moment).unwrap())
+            .count();
         std::thread::sleep(Duration::from_micros(shuffled(&mut seed) % 50_000));
         let below = descendants(child.id());
         let tmp = place.tmp().display().to_string();
-        forks += processes_with(&tmp).iter().filter(|it| it.contains("zygote-")).count();
+        forks += processes_with(&tmp)
+            .iter()
+            .filter(|it| it.contains("zygote-"))
+            .count();
         let _ = child.kill();
         child.wait().unwrap();
         let left = || -> Vec<_> {
-            below.iter().filter(|(pid, born)| status(*pid).is_some_and(|it| it.1 == *born)).collect()
+            below
+                .iter()
+                .filter(|(pid, born)| status(*pid).is_some_and(|it| it.1 == *born))
+                .collect()
         };
-        assert!(within_two_seconds(|| left().is_empty()), "left: {:?}", left());
-        assert!(within_two_seconds(|| processes_with(&tmp).is_empty()), "{:?}", processes_with(&tmp));
-        assert!(within_two_seconds(|| place.scratch_is_empty()), "a scratch folder is left");
+        assert!(
+            within_two_seconds(|| left().is_empty()),
+            "left: {:?}",
+            left()
+        );
+        assert!(
+            within_two_seconds(|| processes_with(&tmp).is_empty()),
+            "{:?}",
+            processes_with(&tmp)
+        );
+        assert!(
+            within_two_seconds(|| place.scratch_is_empty()),
+            "a scratch folder is left"
+        );
     }
     assert!(forks > 0, "no kill found a zygote at work");
 }
@@ -161,18 +208,38 @@ fn a_killed_reduction_goes_on_where_it_was() {
             assert!(
                 within_two_seconds(|| place.scratch_is_empty()),
                 "a scratch folder is left: {:?}",
-                fs::read_dir(place.tmp()).unwrap().flatten().map(|it| it.path()).collect::<Vec<_>>()
+                fs::read_dir(place.tmp())
+                    .unwrap()
+                    .flatten()
+                    .map(|it| it.path())
+                    .collect::<Vec<_>>()
             );
             let tmp = place.tmp().display().to_string();
-            assert!(within_two_seconds(|| processes_with(&tmp).is_empty()), "{:?}", processes_with(&tmp));
-            let names: Vec<_> =
-                fs::read_dir(place.work()).unwrap().flatten().map(|it| it.file_name()).collect();
-            assert!(names.iter().all(|name| name == "x.py" || name == "x.min.py"), "{names:?}");
+            assert!(
+                within_two_seconds(|| processes_with(&tmp).is_empty()),
+                "{:?}",
+                processes_with(&tmp)
+            );
+            let names: Vec<_> = fs::read_dir(place.work())
+                .unwrap()
+                .flatten()
+                .map(|it| it.file_name())
+                .collect();
+            assert!(
+                names
+                    .iter()
+                    .all(|name| name == "x.py" || name == "x.min.py"),
+                "{names:?}"
+            );
             let after = tried(&place);
             assert_eq!(after[..before.len()], before, "records were lost");
         }
         let output = place.run(&last);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         assert_eq!(place.read("x.min.py"), expected);
         assert_eq!(needed(&place), runs);
         let mut keys = tried(&place);
@@ -195,7 +262,12 @@ fn a_second_run_is_free() {
     assert_eq!(report["runs"], 0);
     assert!(report["journal_hits"].as_u64().unwrap() > 10);
     // Another signature is another reduction.
-    assert!(place.run(&["x.py", "--signature", "TypeError", "--report", "r.json"]).status.success());
+    assert!(
+        place
+            .run(&["x.py", "--signature", "TypeError", "--report", "r.json"])
+            .status
+            .success()
+    );
     let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
     assert!(report["runs"].as_u64().unwrap() > 10);
 }
@@ -209,5 +281,8 @@ fn a_journal_in_use_is_left_alone() {
     lock.lock().unwrap();
     let output = place.run(&["x.py", "-o", "other.py"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && stderr.contains("another minrepro is at work"), "{stderr}");
+    assert!(
+        output.status.success() && stderr.contains("another minrepro is at work"),
+        "{stderr}"
+    );
 }

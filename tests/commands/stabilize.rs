@@ -12,13 +12,25 @@ fn random_numbers_are_seeded_where_that_makes_the_bug_steady() {
         "import random\nimport json\nprint(json.dumps([1]))\nif random.random() < 0.15:\n    raise ValueError('bad draw')\n",
     );
     // Whatever the first runs draw, three that fail included.
-    let args = ["x.py", "-s", "ValueError: bad draw", "--report", "r.json", "--min-rate", "0.05"];
+    let args = [
+        "x.py",
+        "-s",
+        "ValueError: bad draw",
+        "--report",
+        "r.json",
+        "--min-rate",
+        "0.05",
+    ];
     for recalled in [false, true] {
         let output = place.run(&args);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{stderr}");
         assert!(stderr.contains("(steadied by random.seed(1))"), "{stderr}");
-        assert!(place.read("x.min.py").contains("random.seed(1)"), "{}", place.read("x.min.py"));
+        assert!(
+            place.read("x.min.py").contains("random.seed(1)"),
+            "{}",
+            place.read("x.min.py")
+        );
         let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
         assert_eq!(report["stabilizer"], "random.seed(1)");
         assert!(report["shown"].is_null());
@@ -28,17 +40,29 @@ fn random_numbers_are_seeded_where_that_makes_the_bug_steady() {
 
 #[test]
 fn the_seed_of_hashes_is_part_of_the_command_to_rerun() {
-    let Some(python) = newest() else { return skip("stabilize", "no CPython") };
+    let Some(python) = newest() else {
+        return skip("stabilize", "no CPython");
+    };
     // A word whose hash is a multiple of four under seed 1, but not under seed 0.
     let multiples = |seed: &str| -> Vec<String> {
         let script = "print(*(w for w in map(str, range(99)) if hash(w) % 4 == 0))";
-        let output = command(python).args(["-c", script]).env("PYTHONHASHSEED", seed).output().unwrap();
-        String::from_utf8_lossy(&output.stdout).split_whitespace().map(str::to_owned).collect()
+        let output = command(python)
+            .args(["-c", script])
+            .env("PYTHONHASHSEED", seed)
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&output.stdout)
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect()
     };
     let (of_zero, of_one) = (multiples("0"), multiples("1"));
     let word = of_one.iter().find(|it| !of_zero.contains(it)).unwrap();
     let place = Place::new();
-    place.file("x.py", format!("x = 1\nif hash('{word}') % 4 == 0:\n    raise ValueError('bad hash')\n"));
+    place.file(
+        "x.py",
+        format!("x = 1\nif hash('{word}') % 4 == 0:\n    raise ValueError('bad hash')\n"),
+    );
     let output = place.run(&[
         "x.py",
         "-s",
@@ -53,8 +77,18 @@ fn the_seed_of_hashes_is_part_of_the_command_to_rerun() {
     assert!(stderr.contains("&& PYTHONHASHSEED=1 "), "{stderr}");
     assert!(!place.read("x.min.py").contains("x = 1"));
     // What candidates are forked from has that seed, too.
-    let runner = serde_json::from_str::<serde_json::Value>(&place.read("r.json")).unwrap()["runner"].clone();
-    assert!(!runner.as_str().unwrap().contains("ends otherwise"), "{runner}");
-    let output = place.run(&["x.py", "-s", "ValueError: another", "-p", python.to_str().unwrap()]);
+    let runner =
+        serde_json::from_str::<serde_json::Value>(&place.read("r.json")).unwrap()["runner"].clone();
+    assert!(
+        !runner.as_str().unwrap().contains("ends otherwise"),
+        "{runner}"
+    );
+    let output = place.run(&[
+        "x.py",
+        "-s",
+        "ValueError: another",
+        "-p",
+        python.to_str().unwrap(),
+    ]);
     assert_eq!(output.status.code(), Some(1));
 }

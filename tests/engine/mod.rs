@@ -1,11 +1,14 @@
-//! The search itself, on in-memory oracles: what it reaches and how many runs it asks for. No Python runs here.
+//! The search itself, on in-memory oracles: what it reaches and how many runs it asks for. No
+//! Python runs here.
 
 mod steadiness;
 
 use std::collections::HashMap;
 
 use minrepro::{
-    engine::{Candidate, Event, Halt, Judge, Judged, Options, Reduction, Retraction, Stop, Tally, reduce},
+    engine::{
+        Candidate, Event, Halt, Judge, Judged, Options, Reduction, Retraction, Stop, Tally, reduce,
+    },
     journal::{Journal, Key, Record},
     oracle::Verdict,
 };
@@ -20,7 +23,11 @@ struct Closure<F> {
 }
 
 impl<F: FnMut(&str) -> bool> Judge for Closure<F> {
-    fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+    fn judge(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt> {
         let mut order: Vec<usize> = (0..batch.len()).collect();
         if self.reversed {
             order.reverse();
@@ -29,46 +36,92 @@ impl<F: FnMut(&str) -> bool> Judge for Closure<F> {
             *self.asked.entry(batch[index].key).or_default() += 1;
             let same = (self.interesting)(batch[index].program.text());
             let verdict = if same { Verdict::Same } else { Verdict::Passed };
-            deliver(index, Judged { verdict, seconds: 0.0, runs: 1 });
+            deliver(
+                index,
+                Judged {
+                    verdict,
+                    seconds: 0.0,
+                    runs: 1,
+                },
+            );
         }
         Ok(())
     }
 }
 
 fn run(text: &str, interesting: impl FnMut(&str) -> bool) -> Reduction {
-    run_with(text, &Options { unbound_names: true, ..Options::default() }, interesting)
+    run_with(
+        text,
+        &Options {
+            unbound_names: true,
+            ..Options::default()
+        },
+        interesting,
+    )
 }
 
 fn run_with(text: &str, options: &Options, interesting: impl FnMut(&str) -> bool) -> Reduction {
-    let mut judge = Closure { interesting, reversed: false, asked: HashMap::new() };
+    let mut judge = Closure {
+        interesting,
+        reversed: false,
+        asked: HashMap::new(),
+    };
     let program = Program::parse(text).unwrap();
-    let reduction = reduce(program, PASSES, &mut judge, &mut Journal::in_memory(), options, &mut |_, _| {});
-    assert!(judge.asked.values().all(|&times| times == 1), "a candidate was run twice");
-    assert_eq!(reduction.tally.breaches, 0, "a pass proposed what does not parse or gains nothing");
+    let reduction = reduce(
+        program,
+        PASSES,
+        &mut judge,
+        &mut Journal::in_memory(),
+        options,
+        &mut |_, _| {},
+    );
+    assert!(
+        judge.asked.values().all(|&times| times == 1),
+        "a candidate was run twice"
+    );
+    assert_eq!(
+        reduction.tally.breaches, 0,
+        "a pass proposed what does not parse or gains nothing"
+    );
     reduction
 }
 
 #[track_caller]
 fn check_needle(text: &str, needles: &[&str], expected: &str, ceiling: u64) {
-    let reduction = run(text, |text| needles.iter().all(|needle| text.contains(needle)));
+    let reduction = run(text, |text| {
+        needles.iter().all(|needle| text.contains(needle))
+    });
     assert_eq!(reduction.program.text(), expected);
-    assert!(reduction.tally.runs <= ceiling, "{} runs", reduction.tally.runs);
+    assert!(
+        reduction.tally.runs <= ceiling,
+        "{} runs",
+        reduction.tally.runs
+    );
     assert!(matches!(reduction.stop, Stop::Done));
 }
 
 fn functions(count: usize) -> String {
-    (0..count).map(|n| format!("def f{n}(x):\n    y = x + {n}\n    return y\n\n\n")).collect()
+    (0..count)
+        .map(|n| format!("def f{n}(x):\n    y = x + {n}\n    return y\n\n\n"))
+        .collect()
 }
 
 #[test]
 fn one_needle_among_many_statements() {
-    check_needle(&functions(60), &["def f37(x)"], "def f37(x):\n    pass\n", 50);
+    check_needle(
+        &functions(60),
+        &["def f37(x)"],
+        "def f37(x):\n    pass\n",
+        50,
+    );
 }
 
 #[test]
 fn three_of_two_thousand_functions() {
     let reduction = run(&functions(2000), |text| {
-        ["def f17(x)", "def f900(x)", "def f1999(x)"].iter().all(|needle| text.contains(needle))
+        ["def f17(x)", "def f900(x)", "def f1999(x)"]
+            .iter()
+            .all(|needle| text.contains(needle))
     });
     assert_eq!(reduction.program.text().matches("def").count(), 3);
     assert!(reduction.tally.runs <= 150, "{} runs", reduction.tally.runs);
@@ -78,12 +131,21 @@ fn three_of_two_thousand_functions() {
 fn one_of_sixty_classes() {
     let text: String = (0..60)
         .map(|n| {
-            let body = if n == 31 { "SENTINEL_KEEP = 1" } else { "value = 2" };
-            format!("class C{n}:\n    {body}\n    def method(self, x):\n        return x + {n}\n\n\n")
+            let body = if n == 31 {
+                "SENTINEL_KEEP = 1"
+            } else {
+                "value = 2"
+            };
+            format!(
+                "class C{n}:\n    {body}\n    def method(self, x):\n        return x + {n}\n\n\n"
+            )
         })
         .collect();
     let reduction = run(&text, |text| text.contains("SENTINEL_KEEP"));
-    assert_eq!(reduction.program.text(), "class C31:\n    SENTINEL_KEEP = 0\n");
+    assert_eq!(
+        reduction.program.text(),
+        "class C31:\n    SENTINEL_KEEP = 0\n"
+    );
     assert!(reduction.tally.runs <= 60, "{} runs", reduction.tally.runs);
 }
 
@@ -91,7 +153,11 @@ fn one_of_sixty_classes() {
 fn thirty_functions_with_all_their_parameters() {
     let text: String = (0..30)
         .map(|n| {
-            let next = if n == 29 { "marker()".to_owned() } else { format!("f{}(a, b, c, d, e)", n + 1) };
+            let next = if n == 29 {
+                "marker()".to_owned()
+            } else {
+                format!("f{}(a, b, c, d, e)", n + 1)
+            };
             format!("def f{n}(a, b, c, d, e):\n    return {next}\n\n\n")
         })
         .chain(["f0(1, 2, 3, 4, 5)\n".to_owned()])
@@ -99,14 +165,24 @@ fn thirty_functions_with_all_their_parameters() {
     // All functions stay, and each goes on calling the next.
     let reduction = run(&text, |text| {
         text.contains("marker()")
-            && (0..30)
-                .all(|n| text.contains(&format!("def f{n}(")) && text.matches(&format!("f{n}(")).count() == 2)
+            && (0..30).all(|n| {
+                text.contains(&format!("def f{n}(")) && text.matches(&format!("f{n}(")).count() == 2
+            })
     });
     let left = reduction.program.text();
     assert_eq!(left.matches("()").count(), 61, "{left}");
-    // What comes after that is the proof that nothing else goes: each of the functions is asked for several times.
-    let last = reduction.commits.iter().rfind(|it| it.pass == "drop-parameters").map(|it| it.run);
-    assert!(last.is_some_and(|run| run <= 150), "{last:?} of {} runs", reduction.tally.runs);
+    // What comes after that is the proof that nothing else goes: each of the functions is asked for
+    // several times.
+    let last = reduction
+        .commits
+        .iter()
+        .rfind(|it| it.pass == "drop-parameters")
+        .map(|it| it.run);
+    assert!(
+        last.is_some_and(|run| run <= 150),
+        "{last:?} of {} runs",
+        reduction.tally.runs
+    );
 }
 
 #[test]
@@ -129,7 +205,10 @@ fn what_is_minimal_costs_little() {
 #[test]
 fn a_result_is_a_fixed_point_with_a_reason_for_each_part() {
     let interesting = |text: &str| text.contains("f(a)") && text.contains("import a");
-    let first = run("import a\nimport b\nx = [1, 2]\nf(a)\nprint(x)\n", interesting);
+    let first = run(
+        "import a\nimport b\nx = [1, 2]\nf(a)\nprint(x)\n",
+        interesting,
+    );
     assert_eq!(first.program.text(), "import a\nf(a)\n");
     let second = run(first.program.text(), interesting);
     assert_eq!(second.program.text(), first.program.text());
@@ -154,16 +233,34 @@ fn the_order_in_which_verdicts_come_changes_nothing() {
     let text = functions(40);
     let interesting = |text: &str| text.contains("y = x + 7") && text.contains("def f30");
     let outcome = |reversed| {
-        let mut judge = Closure { interesting, reversed, asked: HashMap::new() };
-        let options = Options { unbound_names: true, ..Options::default() };
+        let mut judge = Closure {
+            interesting,
+            reversed,
+            asked: HashMap::new(),
+        };
+        let options = Options {
+            unbound_names: true,
+            ..Options::default()
+        };
         let program = Program::parse(text.as_str()).unwrap();
         let mut events = Vec::new();
-        let reduction =
-            reduce(program, PASSES, &mut judge, &mut Journal::in_memory(), &options, &mut |event, _| {
+        let reduction = reduce(
+            program,
+            PASSES,
+            &mut judge,
+            &mut Journal::in_memory(),
+            &options,
+            &mut |event, _| {
                 if let Event::Commit { commit, .. } = event {
-                    events.push((commit.pass.clone(), commit.note.clone(), commit.tokens, commit.run));
+                    events.push((
+                        commit.pass.clone(),
+                        commit.note.clone(),
+                        commit.tokens,
+                        commit.run,
+                    ));
                 }
-            });
+            },
+        );
         (reduction.program.text().to_owned(), events)
     };
     assert_eq!(outcome(false), outcome(true));
@@ -176,7 +273,11 @@ fn workers_without_work_look_ahead_and_change_nothing() {
         waves: usize,
     }
     impl<F: FnMut(&str) -> bool> Judge for Waves<F> {
-        fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+        fn judge(
+            &mut self,
+            batch: &[Candidate],
+            deliver: &mut dyn FnMut(usize, Judged),
+        ) -> Result<(), Halt> {
             self.waves += 1;
             self.inner.judge(batch, deliver)
         }
@@ -184,18 +285,49 @@ fn workers_without_work_look_ahead_and_change_nothing() {
     let text = functions(40);
     let interesting = |text: &str| text.contains("y = x + 7") && text.contains("def f30");
     let outcome = |jobs| {
-        let inner = Closure { interesting, reversed: false, asked: HashMap::new() };
+        let inner = Closure {
+            interesting,
+            reversed: false,
+            asked: HashMap::new(),
+        };
         let mut judge = Waves { inner, waves: 0 };
-        let options = Options { unbound_names: true, jobs, ..Options::default() };
+        let options = Options {
+            unbound_names: true,
+            jobs,
+            ..Options::default()
+        };
         let program = Program::parse(text.as_str()).unwrap();
         let mut journal = Journal::in_memory();
-        let reduction = reduce(program, PASSES, &mut judge, &mut journal, &options, &mut |_, _| {});
-        assert!(judge.inner.asked.values().all(|&times| times == 1), "a candidate was run twice");
-        let Tally { runs, runs_ahead, .. } = reduction.tally;
+        let reduction = reduce(
+            program,
+            PASSES,
+            &mut judge,
+            &mut journal,
+            &options,
+            &mut |_, _| {},
+        );
+        assert!(
+            judge.inner.asked.values().all(|&times| times == 1),
+            "a candidate was run twice"
+        );
+        let Tally {
+            runs, runs_ahead, ..
+        } = reduction.tally;
         assert_eq!(runs + runs_ahead, judge.inner.asked.len() as u64);
-        let commits: Vec<_> =
-            reduction.commits.into_iter().map(|it| (it.pass, it.note, it.tokens, it.run)).collect();
-        ((reduction.program.text().to_owned(), commits, runs, reduction.tally.pruned), judge.waves)
+        let commits: Vec<_> = reduction
+            .commits
+            .into_iter()
+            .map(|it| (it.pass, it.note, it.tokens, it.run))
+            .collect();
+        (
+            (
+                reduction.program.text().to_owned(),
+                commits,
+                runs,
+                reduction.tally.pruned,
+            ),
+            judge.waves,
+        )
     };
     let (alone, waves) = outcome(1);
     for jobs in [2, 8, 64] {
@@ -220,24 +352,48 @@ fn a_journal_makes_the_second_run_free() {
     let text = functions(30);
     let interesting = |text: &str| text.contains("y = x + 7");
     let mut journal = Journal::in_memory();
-    let options = Options { unbound_names: true, ..Options::default() };
+    let options = Options {
+        unbound_names: true,
+        ..Options::default()
+    };
     let once = |journal: &mut Journal| {
-        let mut judge = Closure { interesting, reversed: false, asked: HashMap::new() };
-        reduce(Program::parse(text.as_str()).unwrap(), PASSES, &mut judge, journal, &options, &mut |_, _| {})
+        let mut judge = Closure {
+            interesting,
+            reversed: false,
+            asked: HashMap::new(),
+        };
+        reduce(
+            Program::parse(text.as_str()).unwrap(),
+            PASSES,
+            &mut judge,
+            journal,
+            &options,
+            &mut |_, _| {},
+        )
     };
     let first = once(&mut journal);
     let second = once(&mut journal);
     assert_eq!(second.tally.runs, 0);
     assert_eq!(second.tally.journal_hits, first.tally.runs);
     assert_eq!(second.program.text(), first.program.text());
-    let runs = |reduction: &Reduction| reduction.commits.iter().map(|it| it.run).collect::<Vec<_>>();
+    let runs = |reduction: &Reduction| {
+        reduction
+            .commits
+            .iter()
+            .map(|it| it.run)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(runs(&first), runs(&second));
 }
 
 #[test]
 fn a_budget_of_runs_is_kept_and_the_best_so_far_returned() {
     let text = functions(30);
-    let options = Options { unbound_names: true, max_runs: Some(6), ..Options::default() };
+    let options = Options {
+        unbound_names: true,
+        max_runs: Some(6),
+        ..Options::default()
+    };
     let reduction = run_with(&text, &options, |text| text.contains("y = x + 7"));
     assert!(matches!(reduction.stop, Stop::MaxRuns));
     assert_eq!(reduction.tally.runs, 6);
@@ -249,7 +405,11 @@ fn a_budget_of_runs_is_kept_and_the_best_so_far_returned() {
 fn a_halt_keeps_what_was_found_and_judged() {
     struct Halting(u32);
     impl Judge for Halting {
-        fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+        fn judge(
+            &mut self,
+            batch: &[Candidate],
+            deliver: &mut dyn FnMut(usize, Judged),
+        ) -> Result<(), Halt> {
             for (index, candidate) in batch.iter().enumerate() {
                 if self.0 == 0 {
                     return Err(Halt::Interrupted(2));
@@ -257,14 +417,24 @@ fn a_halt_keeps_what_was_found_and_judged() {
                 self.0 -= 1;
                 let same = candidate.program.text().contains("y = x + 7");
                 let verdict = if same { Verdict::Same } else { Verdict::Passed };
-                deliver(index, Judged { verdict, seconds: 0.5, runs: 1 });
+                deliver(
+                    index,
+                    Judged {
+                        verdict,
+                        seconds: 0.5,
+                        runs: 1,
+                    },
+                );
             }
             Ok(())
         }
     }
     let text = functions(30);
     let mut journal = Journal::in_memory();
-    let options = Options { unbound_names: true, ..Options::default() };
+    let options = Options {
+        unbound_names: true,
+        ..Options::default()
+    };
     let mut tally = Tally::default();
     let reduction = reduce(
         Program::parse(text.as_str()).unwrap(),
@@ -275,7 +445,10 @@ fn a_halt_keeps_what_was_found_and_judged() {
         &mut |_, now| tally = *now,
     );
     assert!(matches!(reduction.stop, Stop::Halted(Halt::Interrupted(2))));
-    assert_eq!((reduction.tally.runs, reduction.tally.seconds_in_candidates), (5, 2.5));
+    assert_eq!(
+        (reduction.tally.runs, reduction.tally.seconds_in_candidates),
+        (5, 2.5)
+    );
     assert_eq!(tally.runs, 5);
     assert!(reduction.program.text().contains("y = x + 7"));
 }
@@ -292,12 +465,23 @@ fn what_is_not_confirmed_is_taken_back() {
         last_begun: Option<(Key, bool)>,
     }
     impl Judge for Hasty {
-        fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+        fn judge(
+            &mut self,
+            batch: &[Candidate],
+            deliver: &mut dyn FnMut(usize, Judged),
+        ) -> Result<(), Halt> {
             for (index, candidate) in batch.iter().enumerate() {
                 let text = candidate.program.text();
                 let same = text.contains("needle") && (!self.sure || text.contains("anchor"));
                 let verdict = if same { Verdict::Same } else { Verdict::Passed };
-                deliver(index, Judged { verdict, seconds: 0.0, runs: 1 });
+                deliver(
+                    index,
+                    Judged {
+                        verdict,
+                        seconds: 0.0,
+                        runs: 1,
+                    },
+                );
             }
             Ok(())
         }
@@ -310,7 +494,10 @@ fn what_is_not_confirmed_is_taken_back() {
         }
 
         fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Retraction>, Halt> {
-            assert!(self.begun.take().is_none_or(|it| it == candidate.key), "what was begun comes first");
+            assert!(
+                self.begun.take().is_none_or(|it| it == candidate.key),
+                "what was begun comes first"
+            );
             if self.sure || candidate.program.text().contains("anchor") {
                 return Ok(None);
             }
@@ -321,7 +508,13 @@ fn what_is_not_confirmed_is_taken_back() {
     }
     let text = "noise = 1\nanchor = 2\nprint(anchor)\nneedle = 3\nprint(needle)\nmore = 4\n";
     for beside in [false, true] {
-        let mut judge = Hasty { sure: false, doubts: 0, beside, begun: None, last_begun: None };
+        let mut judge = Hasty {
+            sure: false,
+            doubts: 0,
+            beside,
+            begun: None,
+            last_begun: None,
+        };
         let mut journal = Journal::in_memory();
         let mut doubted = Vec::new();
         let reduction = reduce(
@@ -336,10 +529,16 @@ fn what_is_not_confirmed_is_taken_back() {
                 }
             },
         );
-        assert_eq!((judge.doubts, doubted.as_slice()), (1, [text.to_owned()].as_slice()));
+        assert_eq!(
+            (judge.doubts, doubted.as_slice()),
+            (1, [text.to_owned()].as_slice())
+        );
         assert!(matches!(reduction.stop, Stop::Done));
         let left = reduction.program.text();
-        assert!(left.contains("needle") && left.contains("anchor") && !left.contains("noise"), "{left}");
+        assert!(
+            left.contains("needle") && left.contains("anchor") && !left.contains("noise"),
+            "{left}"
+        );
         assert!(
             reduction
                 .commits
@@ -348,7 +547,11 @@ fn what_is_not_confirmed_is_taken_back() {
         );
         assert!(reduction.kept.iter().all(|kept| !kept.verdict.is_same()));
         // The result is confirmed beside the end of the last sweep.
-        assert_eq!(judge.last_begun, Some((Key::of(left.as_bytes()), true)), "as the result");
+        assert_eq!(
+            judge.last_begun,
+            Some((Key::of(left.as_bytes()), true)),
+            "as the result"
+        );
     }
 }
 
@@ -357,9 +560,29 @@ fn records_of_another_session_are_believed() {
     let mut journal = Journal::in_memory();
     let program = Program::parse("x = 1\ny = 2\n").unwrap();
     let key = Key::of(b"x = 1\n");
-    journal.put(key, Record { verdict: Verdict::Same, seconds: 1.0, runs: 2 }).unwrap();
-    let mut judge = Closure { interesting: |_: &str| false, reversed: false, asked: HashMap::new() };
-    let reduction = reduce(program, PASSES, &mut judge, &mut journal, &Options::default(), &mut |_, _| {});
+    journal
+        .put(
+            key,
+            Record {
+                verdict: Verdict::Same,
+                seconds: 1.0,
+                runs: 2,
+            },
+        )
+        .unwrap();
+    let mut judge = Closure {
+        interesting: |_: &str| false,
+        reversed: false,
+        asked: HashMap::new(),
+    };
+    let reduction = reduce(
+        program,
+        PASSES,
+        &mut judge,
+        &mut journal,
+        &Options::default(),
+        &mut |_, _| {},
+    );
     assert_eq!(reduction.program.text(), "x = 1\n");
     assert_eq!(reduction.tally.journal_hits, 2);
 }
@@ -369,13 +592,28 @@ fn what_is_hopeless_is_never_run() {
     /// Knows that nothing shows the bug without its anchor, and counts what it runs.
     struct Knowing(u64);
     impl Judge for Knowing {
-        fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+        fn judge(
+            &mut self,
+            batch: &[Candidate],
+            deliver: &mut dyn FnMut(usize, Judged),
+        ) -> Result<(), Halt> {
             for (index, candidate) in batch.iter().enumerate() {
                 let text = candidate.program.text();
                 assert!(text.contains("anchor"), "{text}");
-                let verdict = if text.contains("needle") { Verdict::Same } else { Verdict::Passed };
+                let verdict = if text.contains("needle") {
+                    Verdict::Same
+                } else {
+                    Verdict::Passed
+                };
                 // Each has a control run.
-                deliver(index, Judged { verdict, seconds: 0.0, runs: 2 });
+                deliver(
+                    index,
+                    Judged {
+                        verdict,
+                        seconds: 0.0,
+                        runs: 2,
+                    },
+                );
                 self.0 += 1;
             }
             Ok(())
@@ -396,6 +634,9 @@ fn what_is_hopeless_is_never_run() {
     );
     assert!(matches!(reduction.stop, Stop::Done));
     let left = reduction.program.text();
-    assert!(left.contains("needle") && left.contains("anchor") && !left.contains("noise"), "{left}");
+    assert!(
+        left.contains("needle") && left.contains("anchor") && !left.contains("noise"),
+        "{left}"
+    );
     assert_eq!(reduction.tally.runs, 2 * judge.0);
 }

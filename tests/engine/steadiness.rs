@@ -1,5 +1,6 @@
-//! Bugs that show in three of ten runs, simulated: what a reduction ends with, and how many runs that takes; and the error
-//! rates of the test itself against those that it states. All chance is seeded.
+//! Bugs that show in three of ten runs, simulated: what a reduction ends with, and how many runs
+//! that takes; and the error rates of the test itself against those that it states. All chance is
+//! seeded.
 
 use minrepro::{
     engine::{Candidate, Halt, Judge, Judged, Options, Reduction, Retraction, reduce},
@@ -84,7 +85,11 @@ struct Simulated {
 }
 
 impl Judge for Simulated {
-    fn judge(&mut self, batch: &[Candidate], deliver: &mut dyn FnMut(usize, Judged)) -> Result<(), Halt> {
+    fn judge(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt> {
         for (index, candidate) in batch.iter().enumerate() {
             let rate = rate(candidate.program.text());
             let (same, runs) = match &self.test {
@@ -93,7 +98,14 @@ impl Judge for Simulated {
             };
             self.runs += runs;
             let verdict = if same { Verdict::Same } else { Verdict::Passed };
-            deliver(index, Judged { verdict, seconds: 0.0, runs });
+            deliver(
+                index,
+                Judged {
+                    verdict,
+                    seconds: 0.0,
+                    runs,
+                },
+            );
         }
         Ok(())
     }
@@ -103,8 +115,12 @@ impl Judge for Simulated {
     }
 
     fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Retraction>, Halt> {
-        let Some(test) = &mut self.test else { return Ok(None) };
-        let (same, runs) = self.chance.decide(&test.strict(), rate(candidate.program.text()));
+        let Some(test) = &mut self.test else {
+            return Ok(None);
+        };
+        let (same, runs) = self
+            .chance
+            .decide(&test.strict(), rate(candidate.program.text()));
         self.runs += runs;
         if same {
             return Ok(None);
@@ -126,10 +142,25 @@ fn script() -> String {
 }
 
 fn run(seed: u64, test: Option<Steadiness>) -> (Reduction, u64) {
-    let mut judge = Simulated { chance: Chance(seed), test, runs: 0 };
-    let options = Options { unbound_names: true, singly: test.is_some(), ..Options::default() };
+    let mut judge = Simulated {
+        chance: Chance(seed),
+        test,
+        runs: 0,
+    };
+    let options = Options {
+        unbound_names: true,
+        singly: test.is_some(),
+        ..Options::default()
+    };
     let program = Program::parse(script()).unwrap();
-    let reduction = reduce(program, PASSES, &mut judge, &mut Journal::in_memory(), &options, &mut |_, _| {});
+    let reduction = reduce(
+        program,
+        PASSES,
+        &mut judge,
+        &mut Journal::in_memory(),
+        &options,
+        &mut |_, _| {},
+    );
     (reduction, judge.runs)
 }
 
@@ -161,9 +192,15 @@ fn a_hundred_reductions_end_with_what_is_true() {
 #[test]
 fn the_test_errs_no_more_often_than_it_states() {
     let mut chance = Chance(7);
-    for test in [test(), test().strict(), Steadiness::of(10, 20, Some(0.2)).unwrap()] {
+    for test in [
+        test(),
+        test().strict(),
+        Steadiness::of(10, 20, Some(0.2)).unwrap(),
+    ] {
         let mut share = |rate: f64, wrong: bool| {
-            let wrongs = (0..10_000).filter(|_| chance.decide(&test, rate).0 == wrong).count();
+            let wrongs = (0..10_000)
+                .filter(|_| chance.decide(&test, rate).0 == wrong)
+                .count();
             wrongs as f64 / 10_000.0
         };
         let (accepted, refused) = (share(test.least, true), share(test.rate, false));
@@ -173,7 +210,10 @@ fn the_test_errs_no_more_often_than_it_states() {
         ));
         assert!(accepted <= test.wrongly_accepted, "{test:?}: {accepted}");
         assert!(refused <= test.wrongly_refused, "{test:?}: {refused}");
-        assert!(share(test.least / 2.0, true) <= accepted, "what is rarer is accepted less often");
+        assert!(
+            share(test.least / 2.0, true) <= accepted,
+            "what is rarer is accepted less often"
+        );
     }
 }
 

@@ -39,7 +39,9 @@ pub(super) fn given(text: &str, baseline: &Outcome) -> Result<Signature, Baselin
 }
 
 pub(super) fn derived(outcomes: &[Outcome]) -> Signature {
-    Baseline::new(&[], outcomes.to_vec()).unwrap_or_else(|error| panic!("{error:?}")).signature
+    Baseline::new(&[], outcomes.to_vec())
+        .unwrap_or_else(|error| panic!("{error:?}"))
+        .signature
 }
 
 #[track_caller]
@@ -51,7 +53,8 @@ fn check(outcomes: &[Outcome], expected: &str) -> Signature {
 
 #[test]
 fn an_error_of_the_compiler_is_the_same_however_it_is_reported() {
-    let with_caches = raised("torch._inductor.exc.InductorError: CppCompileError: C++ compile error");
+    let with_caches =
+        raised("torch._inductor.exc.InductorError: CppCompileError: C++ compile error");
     let without = raised(
         "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nCppCompileError: C++ compile error",
     );
@@ -69,7 +72,11 @@ fn an_error_of_the_compiler_is_the_same_however_it_is_reported() {
             assert!(signature.matches(outcome), "{text}: {outcome:?}");
         }
     }
-    assert!(!given("InductorError: CppCompileError", &with_caches).unwrap().matches(&other));
+    assert!(
+        !given("InductorError: CppCompileError", &with_caches)
+            .unwrap()
+            .matches(&other)
+    );
 }
 
 #[test]
@@ -81,7 +88,10 @@ fn a_caught_and_printed_accident_is_not_the_bug() {
         given("stdout:FAIL", &before).unwrap(),
         given("/FAIL/", &before).unwrap(),
     ] {
-        assert!(signature.matches(&outcome(0, "FAIL: results differ\n", "")), "{signature}");
+        assert!(
+            signature.matches(&outcome(0, "FAIL: results differ\n", "")),
+            "{signature}"
+        );
         for accident in [
             "FAIL: results differ: NameError: name 'x' is not defined\n",
             "FAIL: results differ, name 'x' is not defined\n",
@@ -91,7 +101,10 @@ fn a_caught_and_printed_accident_is_not_the_bug() {
             "FAIL: results differ: local variable 'y' referenced before assignment\n",
             "FAIL: results differ: invalid syntax (<string>, line 1)\n",
         ] {
-            assert!(!signature.matches(&outcome(0, accident, "")), "{signature} on {accident}");
+            assert!(
+                !signature.matches(&outcome(0, accident, "")),
+                "{signature} on {accident}"
+            );
         }
         // What else is printed does not matter.
         assert!(signature.matches(&outcome(
@@ -114,24 +127,39 @@ fn a_caught_and_printed_accident_is_not_the_bug() {
 #[test]
 fn an_exit_status_alone_is_not_shown_by_a_crash() {
     let before = outcome(1, "checked 3 things\n", "");
-    for signature in [derived(std::slice::from_ref(&before)), given("exit:1", &before).unwrap()] {
+    for signature in [
+        derived(std::slice::from_ref(&before)),
+        given("exit:1", &before).unwrap(),
+    ] {
         assert!(signature.matches(&before));
         assert!(
-            !signature.matches(&raised("TypeError: f() missing 1 required positional argument: 'a'")),
+            !signature.matches(&raised(
+                "TypeError: f() missing 1 required positional argument: 'a'"
+            )),
             "{signature}"
         );
     }
     // Nor by another crash, where the script itself crashes.
     let crashing = given("exit:1", &raised("ValueError: a")).unwrap();
-    assert!(crashing.matches(&raised("ValueError: b")) && !crashing.matches(&raised("TypeError: b")));
+    assert!(
+        crashing.matches(&raised("ValueError: b")) && !crashing.matches(&raised("TypeError: b"))
+    );
     let failing = outcome(1, "case 1 ok\nFAIL: sums differ\n", "");
-    assert_eq!(derived(&[failing]).to_string(), "exit:1 and stdout:FAIL: sums differ");
+    assert_eq!(
+        derived(&[failing]).to_string(),
+        "exit:1 and stdout:FAIL: sums differ"
+    );
 }
 
 #[test]
 fn classes_as_people_write_them() {
     let own = raised("MyError: own");
-    for text in ["__main__.MyError: own", "__main__.MyError", "builtins.MyError: own", "MyError:"] {
+    for text in [
+        "__main__.MyError: own",
+        "__main__.MyError",
+        "builtins.MyError: own",
+        "MyError:",
+    ] {
         assert!(given(text, &own).is_ok(), "{text}");
     }
     let library = raised("pkg.mod.Cls: msg");
@@ -152,14 +180,25 @@ fn what_is_shown_can_be_given_back() {
     for baseline in [
         raised("RuntimeError: <A object at 0x7f12> of shape (3, 4) is bad"),
         raised("AssertionError"),
-        raised_at("/v/lib/python3.11/site-packages/torch/_inductor/ir.py", "simplify", "AssertionError"),
+        raised_at(
+            "/v/lib/python3.11/site-packages/torch/_inductor/ir.py",
+            "simplify",
+            "AssertionError",
+        ),
         raised("ValueError: plain"),
         outcome(0, "value 12 gives RuntimeError: 13 is bad\n", ""),
         outcome(3, "", "fatal: the config 12 is broken\n"),
-        Outcome { end: End::Signal(11), ..outcome(0, "", "") },
+        Outcome {
+            end: End::Signal(11),
+            ..outcome(0, "", "")
+        },
     ] {
         let signature = derived(std::slice::from_ref(&baseline));
-        let typed: Vec<Spec> = signature.to_arguments().iter().map(|it| Spec::parse(it).unwrap()).collect();
+        let typed: Vec<Spec> = signature
+            .to_arguments()
+            .iter()
+            .map(|it| Spec::parse(it).unwrap())
+            .collect();
         let again = Baseline::new(&typed, vec![baseline]).unwrap().signature;
         assert_eq!(again, signature, "{typed:?}");
     }
@@ -174,7 +213,10 @@ fn the_place_stands_in_for_an_empty_message() {
         outcome(1, "", &text)
     };
     let signature = check(
-        &[library("/a/site-packages", 1), library("/b/site-packages", 2)],
+        &[
+            library("/a/site-packages", 1),
+            library("/b/site-packages", 2),
+        ],
         "AssertionError and raised in _inductor/ir.py, simplify(), by `assert a`",
     );
     assert!(!signature.matches(&raised("AssertionError")));
@@ -188,7 +230,10 @@ fn the_place_stands_in_for_an_empty_message() {
             ),
         )
     };
-    check(&[thread(1), thread(2)], "AssertionError and raised by `assert x`");
+    check(
+        &[thread(1), thread(2)],
+        "AssertionError and raised by `assert x`",
+    );
     // The wrapper's message says no more than the wrapped one's class.
     check(
         &[raised_at(
@@ -244,14 +289,23 @@ fn what_the_messages_of_pytorch_leave() {
 fn long_reprs_give_way() {
     let rows: Vec<String> = (0..40).map(|it| format!("'row{it}'")).collect();
     check(
-        &[raised(&format!("ValueError: lost [{}] on the way", rows.join(", ")))],
+        &[raised(&format!(
+            "ValueError: lost [{}] on the way",
+            rows.join(", ")
+        ))],
         "ValueError: lost … on the way",
     );
     check(
-        &[raised(&format!("KeyError: unknown key '{}' in table", "long words ".repeat(12)))],
+        &[raised(&format!(
+            "KeyError: unknown key '{}' in table",
+            "long words ".repeat(12)
+        ))],
         "KeyError: unknown key … in table",
     );
-    check(&[raised("KeyError: unknown key 'short' in table")], "KeyError: unknown key 'short' in table");
+    check(
+        &[raised("KeyError: unknown key 'short' in table")],
+        "KeyError: unknown key 'short' in table",
+    );
 }
 
 #[test]
@@ -259,19 +313,32 @@ fn what_passes_shows_no_sign() {
     for (stdout, stderr) in [
         ("0 errors, 0 failed\nall fine\n", ""),
         ("no errors found\n", ""),
-        ("done\n", "/s/x.py:3: FutureWarning: this will be an error in 3.0\n  x = wrong(1)\n"),
+        (
+            "done\n",
+            "/s/x.py:3: FutureWarning: this will be an error in 3.0\n  x = wrong(1)\n",
+        ),
         ("finished without failure\n", ""),
     ] {
         let found = Baseline::new(&[], vec![outcome(0, stdout, stderr); 3]);
         assert!(
-            matches!(found, Err(BaselineError::NotDerivable { reason: NotDerivable::Passes, .. })),
+            matches!(
+                found,
+                Err(BaselineError::NotDerivable {
+                    reason: NotDerivable::Passes,
+                    ..
+                })
+            ),
             "{stdout}{stderr}: {:?}",
             found.map(|it| it.signature.to_string())
         );
     }
     // The plainest sign counts, not the last.
     check(
-        &[outcome(0, "RuntimeError: bad strides\nmax error was small\n", "")],
+        &[outcome(
+            0,
+            "RuntimeError: bad strides\nmax error was small\n",
+            "",
+        )],
         "stdout:RuntimeError: bad strides",
     );
 }
@@ -280,7 +347,10 @@ fn what_passes_shows_no_sign() {
 fn runs_that_were_stopped_never_match() {
     let before = raised("ValueError: a");
     let signature = given("ValueError", &before).unwrap();
-    let stopped = Outcome { end: End::Timeout, ..before };
+    let stopped = Outcome {
+        end: End::Timeout,
+        ..before
+    };
     assert_eq!(signature.judge(&stopped, 500), Verdict::TimedOut(500));
 }
 
@@ -297,12 +367,18 @@ fn slips_are_grouped_by_what_they_say() {
     .iter()
     .map(|headline| signature.judge(&raised(headline), 1))
     .collect();
-    let keyed = verdicts.iter().enumerate().map(|(at, verdict)| match verdict {
-        Verdict::Different(difference) => (at.to_string(), difference),
-        other => panic!("{other:?}"),
-    });
+    let keyed = verdicts
+        .iter()
+        .enumerate()
+        .map(|(at, verdict)| match verdict {
+            Verdict::Different(difference) => (at.to_string(), difference),
+            other => panic!("{other:?}"),
+        });
     let slips = ledger(keyed);
-    let counts: Vec<_> = slips.iter().map(|it| (it.class.as_str(), it.count, it.example.as_str())).collect();
+    let counts: Vec<_> = slips
+        .iter()
+        .map(|it| (it.class.as_str(), it.count, it.example.as_str()))
+        .collect();
     assert_eq!(counts, [("TypeError", 2, "0"), ("KeyError", 1, "2")]);
 }
 
@@ -350,7 +426,10 @@ const PIECES: &[&str] = &[
 ];
 
 fn made_of(pieces: &[usize], run: usize) -> String {
-    pieces.iter().map(|&at| PIECES[at].replace('@', &format!("{run}{run}"))).collect()
+    pieces
+        .iter()
+        .map(|&at| PIECES[at].replace('@', &format!("{run}{run}")))
+        .collect()
 }
 
 proptest! {

@@ -1,4 +1,5 @@
-//! Other bugs that look like the one at hand: a derived signature tells them apart, and still knows its own.
+//! Other bugs that look like the one at hand: a derived signature tells them apart, and still knows
+//! its own.
 
 use super::judging::{derived, given, outcome, raised};
 use minrepro::{
@@ -17,7 +18,9 @@ const DURING: &str = "\nDuring handling of the above exception, another exceptio
 fn traced(frames: &[At<'_>], headline: &str) -> String {
     let frames: String = frames
         .iter()
-        .map(|(file, function, code)| format!("  File \"{file}\", line 3, in {function}\n    {code}\n"))
+        .map(|(file, function, code)| {
+            format!("  File \"{file}\", line 3, in {function}\n    {code}\n")
+        })
         .collect();
     format!("Traceback (most recent call last):\n{frames}{headline}\n")
 }
@@ -55,16 +58,40 @@ fn keys_of_one_table() {
     let lookup = ("/tmp/run-1/x.py", "f", "return table[key]");
     let key = |headline| fails_at(&[MAIN, lookup], headline);
     for (own, others) in [
-        ("KeyError: 'x'", ["KeyError: 'y'", "KeyError: 'xx'", "KeyError: 0"]),
-        ("KeyError: 'x1'", ["KeyError: 'x2'", "KeyError: 'x11'", "KeyError: 1"]),
-        ("KeyError: 'alpha'", ["KeyError: 'alphabet'", "KeyError: 'beta'", "KeyError: 'an alpha'"]),
+        (
+            "KeyError: 'x'",
+            ["KeyError: 'y'", "KeyError: 'xx'", "KeyError: 0"],
+        ),
+        (
+            "KeyError: 'x1'",
+            ["KeyError: 'x2'", "KeyError: 'x11'", "KeyError: 1"],
+        ),
+        (
+            "KeyError: 'alpha'",
+            [
+                "KeyError: 'alphabet'",
+                "KeyError: 'beta'",
+                "KeyError: 'an alpha'",
+            ],
+        ),
     ] {
         check(&derived(&[key(own)]), &[key(own)], &others.map(key));
     }
     // Numbers shrink with the script; then the place counts.
-    let elsewhere = fails_at(&[MAIN, ("/tmp/run-1/x.py", "g", "del rows[0]")], "KeyError: 7");
-    check(&derived(&[key("KeyError: 7")]), &[key("KeyError: 0")], &[elsewhere]);
-    check(&given("KeyError: alpha", &key("KeyError: 'alpha'")).unwrap(), &[], &[key("KeyError: 'alphabet'")]);
+    let elsewhere = fails_at(
+        &[MAIN, ("/tmp/run-1/x.py", "g", "del rows[0]")],
+        "KeyError: 7",
+    );
+    check(
+        &derived(&[key("KeyError: 7")]),
+        &[key("KeyError: 0")],
+        &[elsewhere],
+    );
+    check(
+        &given("KeyError: alpha", &key("KeyError: 'alpha'")).unwrap(),
+        &[],
+        &[key("KeyError: 'alphabet'")],
+    );
 }
 
 #[test]
@@ -79,8 +106,15 @@ fn calls_that_do_not_fit() {
         raised("TypeError: 'int' object is not subscriptable"),
     ];
     // Even where only the class was given.
-    for signature in [given("TypeError", &own).unwrap(), given("/TypeError/", &own).unwrap()] {
-        check(&signature, &[own.clone(), raised("TypeError: another of the user's")], &others);
+    for signature in [
+        given("TypeError", &own).unwrap(),
+        given("/TypeError/", &own).unwrap(),
+    ] {
+        check(
+            &signature,
+            &[own.clone(), raised("TypeError: another of the user's")],
+            &others,
+        );
     }
     let arity = raised("TypeError: f() missing 1 required positional argument: 'a'");
     check(
@@ -110,17 +144,45 @@ fn breaks_inside_a_library() {
     );
     // What the library says itself is told by its words, wherever it says so.
     let told = "TypeError: unsupported layout of x";
-    let own = fails_at(&[MAIN, (LIBRARY, "call", "raise TypeError(f\"unsupported layout of {x}\")")], told);
-    check(&derived(&[own]), &[fails_at(&[MAIN, (LIBRARY, "build", "raise TypeError(m)")], told)], &[]);
+    let own = fails_at(
+        &[
+            MAIN,
+            (
+                LIBRARY,
+                "call",
+                "raise TypeError(f\"unsupported layout of {x}\")",
+            ),
+        ],
+        told,
+    );
+    check(
+        &derived(&[own]),
+        &[fails_at(
+            &[MAIN, (LIBRARY, "build", "raise TypeError(m)")],
+            told,
+        )],
+        &[],
+    );
 }
 
 #[test]
 fn wrappers_of_the_scripts_own() {
     let wrapper = |link: &str, cause: &str| {
-        let inner = [MAIN, ("/tmp/run-1/x.py", "main", "f()"), ("/tmp/run-1/x.py", "f", "g()")];
+        let inner = [
+            MAIN,
+            ("/tmp/run-1/x.py", "main", "f()"),
+            ("/tmp/run-1/x.py", "f", "g()"),
+        ];
         let inner = traced(&inner[1..], cause);
         let outer = traced(
-            &[MAIN, ("/tmp/run-1/x.py", "main", "raise RuntimeError(\"compile failed\") from e")],
+            &[
+                MAIN,
+                (
+                    "/tmp/run-1/x.py",
+                    "main",
+                    "raise RuntimeError(\"compile failed\") from e",
+                ),
+            ],
             "RuntimeError: compile failed",
         );
         fails(&format!("{inner}{link}{outer}"))
@@ -135,21 +197,37 @@ fn wrappers_of_the_scripts_own() {
             &signature,
             &[wrapper(link, "ValueError: bad strides")],
             &[
-                wrapper(link, "TypeError: f() missing 1 required positional argument: 'a'"),
+                wrapper(
+                    link,
+                    "TypeError: f() missing 1 required positional argument: 'a'",
+                ),
                 wrapper(link, "ValueError: bad sizes"),
                 raised("RuntimeError: compile failed"),
             ],
         );
     }
     // Where only the wrapper is asked for, no accident may hide in it.
-    let missing = wrapper(CAUSED, "TypeError: f() missing 1 required positional argument: 'a'");
+    let missing = wrapper(
+        CAUSED,
+        "TypeError: f() missing 1 required positional argument: 'a'",
+    );
     let own = wrapper(CAUSED, "ValueError: bad strides");
-    check(&given("RuntimeError: compile failed", &own).unwrap(), &[own], &[missing]);
+    check(
+        &given("RuntimeError: compile failed", &own).unwrap(),
+        &[own],
+        &[missing],
+    );
     // What is beneath is told by its words where its class is the wrapper's.
     let own = wrapper(CAUSED, "RuntimeError: the dimension is sharded");
-    let others =
-        [wrapper(CAUSED, "AssertionError: size"), wrapper(CAUSED, "RuntimeError: this shape is invalid")];
-    check(&given("RuntimeError: compile failed", &own).unwrap(), &[own], &others);
+    let others = [
+        wrapper(CAUSED, "AssertionError: size"),
+        wrapper(CAUSED, "RuntimeError: this shape is invalid"),
+    ];
+    check(
+        &given("RuntimeError: compile failed", &own).unwrap(),
+        &[own],
+        &others,
+    );
     // The failure inside may come out of its wrapper, but never be another.
     let own = wrapper(CAUSED, "ValueError: bad strides");
     check(
@@ -162,27 +240,45 @@ fn wrappers_of_the_scripts_own() {
         ],
     );
     // What failed before a fallback that fails is not the bug.
-    let fast = traced(&[("/tmp/run-1/x.py", "main", "fast()")], "OSError: no fast way");
+    let fast = traced(
+        &[("/tmp/run-1/x.py", "main", "fast()")],
+        "OSError: no fast way",
+    );
     let slow = traced(
-        &[MAIN, ("/tmp/run-1/x.py", "main", "slow()"), ("/tmp/run-1/x.py", "slow", "raise ValueError(m)")],
+        &[
+            MAIN,
+            ("/tmp/run-1/x.py", "main", "slow()"),
+            ("/tmp/run-1/x.py", "slow", "raise ValueError(m)"),
+        ],
         "ValueError: bad strides",
     );
     let signature = derived(&[fails(&format!("{fast}{DURING}{slow}"))]);
     assert_eq!(signature.to_string(), "ValueError: bad strides");
     // Unless it fails for want of a name.
-    let broken = traced(&[("/tmp/run-1/x.py", "main", "fast()")], "NameError: name 'fast' is not defined");
-    check(&signature, &[fails(&slow)], &[fails(&format!("{broken}{DURING}{slow}"))]);
+    let broken = traced(
+        &[("/tmp/run-1/x.py", "main", "fast()")],
+        "NameError: name 'fast' is not defined",
+    );
+    check(
+        &signature,
+        &[fails(&slow)],
+        &[fails(&format!("{broken}{DURING}{slow}"))],
+    );
 }
 
 #[test]
 fn wrapped_failures_keep_their_wrapper() {
-    let wrapped =
-        raised("torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nRuntimeError: bad");
+    let wrapped = raised(
+        "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nRuntimeError: bad",
+    );
     let signature = given("RuntimeError: bad", &wrapped).unwrap();
     check(
         &signature,
         &[wrapped],
-        &[raised("RuntimeError: bad"), raised("a.b.OtherError: RuntimeError: bad")],
+        &[
+            raised("RuntimeError: bad"),
+            raised("a.b.OtherError: RuntimeError: bad"),
+        ],
     );
 }
 
@@ -210,7 +306,10 @@ fn groups_by_what_is_in_them() {
         &[
             group(&["TypeError: f() takes 1 positional argument but 2 were given"]),
             group(&["KeyError: 'x'"]),
-            group(&["ValueError: bad strides", "NameError: name 'x' is not defined"]),
+            group(&[
+                "ValueError: bad strides",
+                "NameError: name 'x' is not defined",
+            ]),
         ],
     );
     check(
@@ -222,11 +321,17 @@ fn groups_by_what_is_in_them() {
 
 #[test]
 fn words_that_are_spread_over_lines() {
-    let signature = derived(&[raised("RuntimeError: size 3 of tensor differs from size 4 of mask")]);
+    let signature = derived(&[raised(
+        "RuntimeError: size 3 of tensor differs from size 4 of mask",
+    )]);
     check(
         &signature,
-        &[raised("RuntimeError: size 1 of tensor differs from size 2 of mask\nmore")],
-        &[raised("RuntimeError: no size\nof tensor\ndiffers from size\nof mask")],
+        &[raised(
+            "RuntimeError: size 1 of tensor differs from size 2 of mask\nmore",
+        )],
+        &[raised(
+            "RuntimeError: no size\nof tensor\ndiffers from size\nof mask",
+        )],
     );
 }
 
@@ -236,11 +341,18 @@ fn signs_that_are_printed() {
     let crash = "Traceback (most recent call last):\n  File \"/tmp/x.py\", line 1, in <module>\n    f()\nTypeError: a\n";
     check(
         &derived(std::slice::from_ref(&before)),
-        &[outcome(0, "FAIL: sums differ\n", "/x.py:1: UserWarning: b\n")],
+        &[outcome(
+            0,
+            "FAIL: sums differ\n",
+            "/x.py:1: UserWarning: b\n",
+        )],
         &[
             // The sign, and then a crash of its own.
             outcome(1, "FAIL: sums differ\n", crash),
-            Outcome { end: End::Signal(11), ..before.clone() },
+            Outcome {
+                end: End::Signal(11),
+                ..before.clone()
+            },
             outcome(0, "FAIL: sums\ndiffer\n", ""),
             outcome(0, "FAIL: sums differently\n", ""),
         ],
@@ -259,7 +371,10 @@ fn signs_that_are_printed() {
 
 #[test]
 fn deaths_by_signals() {
-    let died = |signal, stderr: &str| Outcome { end: End::Signal(signal), ..outcome(0, "", stderr) };
+    let died = |signal, stderr: &str| Outcome {
+        end: End::Signal(signal),
+        ..outcome(0, "", stderr)
+    };
     // Corrupted memory shows in more than one way.
     let both = [died(6, "free(): invalid pointer\n"), died(11, "")];
     let signature = derived(&both);
@@ -275,14 +390,27 @@ fn deaths_by_signals() {
             ),
         )
     };
-    check(&derived(&[thrown("bad strides")]), &[thrown("bad strides")], &[thrown("bad sizes"), died(6, "")]);
+    check(
+        &derived(&[thrown("bad strides")]),
+        &[thrown("bad strides")],
+        &[thrown("bad sizes"), died(6, "")],
+    );
     // A report that the script itself asks for may go along with the asking.
-    let reported =
-        died(11, "Fatal Python error: Segmentation fault\n\nCurrent thread 0x7f (most recent call first):\n");
+    let reported = died(
+        11,
+        "Fatal Python error: Segmentation fault\n\nCurrent thread 0x7f (most recent call first):\n",
+    );
     check(&derived(&[reported]), &[died(11, "")], &[]);
     // An exception and a death are two bugs, unless they came together.
-    let dying = Outcome { end: End::Signal(11), ..raised("ValueError: bad strides") };
-    check(&derived(&[raised("ValueError: bad strides")]), &[], std::slice::from_ref(&dying));
+    let dying = Outcome {
+        end: End::Signal(11),
+        ..raised("ValueError: bad strides")
+    };
+    check(
+        &derived(&[raised("ValueError: bad strides")]),
+        &[],
+        std::slice::from_ref(&dying),
+    );
     assert_eq!(
         derived(std::slice::from_ref(&dying)).to_string(),
         "ValueError: bad strides and signal:SIGSEGV"
@@ -298,30 +426,52 @@ fn numbers_that_are_none() {
             "AssertionError: Tensor-likes are not close!\n\nMismatched elements: 5 / 48 (10.4%)\nGreatest absolute difference: {greatest} at index (3, 6) (up to 1e-05 allowed)\nGreatest relative difference: inf at index (3, 6) (up to 1.3e-06 allowed)"
         ))
     };
-    check(&derived(&[differ("0.25")]), &[differ("7.6e-06")], &[differ("nan"), differ("inf")]);
+    check(
+        &derived(&[differ("0.25")]),
+        &[differ("7.6e-06")],
+        &[differ("nan"), differ("inf")],
+    );
     check(&derived(&[differ("nan")]), &[differ("nan")], &[]);
 }
 
 #[test]
 fn suggestions_come_and_go() {
-    let own = raised("AttributeError: module 'torch' has no attribute 'fulll'. Did you mean: 'full'?");
+    let own =
+        raised("AttributeError: module 'torch' has no attribute 'fulll'. Did you mean: 'full'?");
     check(
         &derived(&[own]),
-        &[raised("AttributeError: module 'torch' has no attribute 'fulll'")],
-        &[raised("AttributeError: module 'torch' has no attribute 'ful'. Did you mean: 'full'?")],
+        &[raised(
+            "AttributeError: module 'torch' has no attribute 'fulll'",
+        )],
+        &[raised(
+            "AttributeError: module 'torch' has no attribute 'ful'. Did you mean: 'full'?",
+        )],
     );
 }
 
 #[test]
 fn wrapped_failures_that_say_little() {
-    let failing =
-        |function, headline| fails_at(&[MAIN, (COMPILER, function, "raise InductorError(e)")], headline);
+    let failing = |function, headline| {
+        fails_at(
+            &[MAIN, (COMPILER, function, "raise InductorError(e)")],
+            headline,
+        )
+    };
     // Names of buffers change as the script shrinks.
-    let signature = derived(&[failing("fuse", "torch._inductor.exc.InductorError: KeyError: 'buf3'")]);
+    let signature = derived(&[failing(
+        "fuse",
+        "torch._inductor.exc.InductorError: KeyError: 'buf3'",
+    )]);
     check(
         &signature,
-        &[failing("fuse", "torch._inductor.exc.InductorError: KeyError: 'buf0'")],
-        &[failing("order", "torch._inductor.exc.InductorError: KeyError: 'buf0'")],
+        &[failing(
+            "fuse",
+            "torch._inductor.exc.InductorError: KeyError: 'buf0'",
+        )],
+        &[failing(
+            "order",
+            "torch._inductor.exc.InductorError: KeyError: 'buf0'",
+        )],
     );
 }
 
@@ -330,14 +480,21 @@ fn emptied_values() {
     let own = raised("IndexError: index 3 is out of bounds for dimension 0 with size 2");
     check(
         &given("IndexError", &own).unwrap(),
-        &[raised("IndexError: index 0 is out of bounds for dimension 0 with size 0")],
-        &[raised("IndexError: list index out of range"), raised("IndexError: pop from empty list")],
+        &[raised(
+            "IndexError: index 0 is out of bounds for dimension 0 with size 0",
+        )],
+        &[
+            raised("IndexError: list index out of range"),
+            raised("IndexError: pop from empty list"),
+        ],
     );
     let own = raised("ValueError: bad strides");
     check(
         &given("ValueError", &own).unwrap(),
         &[own],
-        &[raised("ValueError: not enough values to unpack (expected 2, got 0)")],
+        &[raised(
+            "ValueError: not enough values to unpack (expected 2, got 0)",
+        )],
     );
 }
 
@@ -345,18 +502,37 @@ fn emptied_values() {
 fn the_same_words_from_another_origin() {
     const LIBRARY: &str = "/v/lib/python3.12/os.py";
     let own = |code| fails_at(&[MAIN, ("/tmp/run-1/x.py", "f", code)], "KeyError: 'HOME'");
-    let raised_there =
-        fails_at(&[MAIN, (LIBRARY, "__getitem__", "raise KeyError(key) from None")], "KeyError: 'HOME'");
-    let broken_there = fails_at(&[MAIN, (LIBRARY, "get", "return self.data[key]")], "KeyError: 'HOME'");
-    let elsewhere = fails_at(&[MAIN, (LIBRARY, "pop", "return self.data.pop(key)")], "KeyError: 'HOME'");
+    let raised_there = fails_at(
+        &[
+            MAIN,
+            (LIBRARY, "__getitem__", "raise KeyError(key) from None"),
+        ],
+        "KeyError: 'HOME'",
+    );
+    let broken_there = fails_at(
+        &[MAIN, (LIBRARY, "get", "return self.data[key]")],
+        "KeyError: 'HOME'",
+    );
+    let elsewhere = fails_at(
+        &[MAIN, (LIBRARY, "pop", "return self.data.pop(key)")],
+        "KeyError: 'HOME'",
+    );
     let typed = |outcome: &Outcome| given("KeyError: 'HOME'", outcome).unwrap();
     check(
         &typed(&raised_there),
         std::slice::from_ref(&raised_there),
         &[own("return {}[x]"), own("raise KeyError(x)")],
     );
-    check(&typed(&broken_there), std::slice::from_ref(&broken_there), &[elsewhere, own("return {}[x]")]);
-    check(&typed(&own("return a[x]")), &[own("b['HOME']")], &[own("raise KeyError('HOME')")]);
+    check(
+        &typed(&broken_there),
+        std::slice::from_ref(&broken_there),
+        &[elsewhere, own("return {}[x]")],
+    );
+    check(
+        &typed(&own("return a[x]")),
+        &[own("b['HOME']")],
+        &[own("raise KeyError('HOME')")],
+    );
     check(
         &typed(&own("raise KeyError(x)")),
         &[own("raise KeyError('HOME')")],
@@ -374,8 +550,15 @@ fn text_alone_is_of_the_class_that_says_it() {
 #[test]
 fn what_ends_a_thread_alone_does_not_end_the_script() {
     let own = fails_at(&[MAIN], "OSError: no room");
-    let beside = format!("Exception in thread T:\n{}", traced(&[MAIN], "OSError: no room"));
-    check(&given("OSError: no room", &own).unwrap(), &[own], &[outcome(0, "", &beside)]);
+    let beside = format!(
+        "Exception in thread T:\n{}",
+        traced(&[MAIN], "OSError: no room")
+    );
+    check(
+        &given("OSError: no room", &own).unwrap(),
+        &[own],
+        &[outcome(0, "", &beside)],
+    );
     let thread = outcome(0, "", &beside);
     check(
         &given("OSError: no room", &thread).unwrap(),
@@ -386,7 +569,11 @@ fn what_ends_a_thread_alone_does_not_end_the_script() {
 
 #[test]
 fn what_a_handler_raises_is_raised_for_something() {
-    let handler = ("/tmp/run-1/x.py", "<module>", "raise RuntimeError('load failed') from error");
+    let handler = (
+        "/tmp/run-1/x.py",
+        "<module>",
+        "raise RuntimeError('load failed') from error",
+    );
     let caused = |class: &str| {
         fails(&format!(
             "{}{CAUSED}{}",
@@ -399,14 +586,27 @@ fn what_a_handler_raises_is_raised_for_something() {
     check(
         &signature,
         &[own],
-        &[caused("ValueError: bad"), fails_at(&[handler], "RuntimeError: load failed")],
+        &[
+            caused("ValueError: bad"),
+            fails_at(&[handler], "RuntimeError: load failed"),
+        ],
     );
 }
 
 #[test]
 fn a_strict_signature_stays_at_its_place() {
     let at = |function| {
-        fails_at(&[MAIN, ("/v/lib/python3.12/a.py", function, "raise OSError('closed')")], "OSError: closed")
+        fails_at(
+            &[
+                MAIN,
+                (
+                    "/v/lib/python3.12/a.py",
+                    function,
+                    "raise OSError('closed')",
+                ),
+            ],
+            "OSError: closed",
+        )
     };
     let mut signature = given("OSError: closed", &at("read")).unwrap();
     check(&signature, &[at("read"), at("write")], &[]);
@@ -416,5 +616,9 @@ fn a_strict_signature_stays_at_its_place() {
     );
     assert_eq!(signature.elsewhere(&at("read")), None);
     signature.strict = true;
-    check(&signature, &[at("read"), fails_at(&[MAIN], "OSError: closed")], &[at("write")]);
+    check(
+        &signature,
+        &[at("read"), fails_at(&[MAIN], "OSError: closed")],
+        &[at("write")],
+    );
 }

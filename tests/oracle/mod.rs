@@ -1,4 +1,5 @@
-//! Tracebacks and signatures as real interpreters make them, of every CPython that this machine has.
+//! Tracebacks and signatures as real interpreters make them, of every CPython that this machine
+//! has.
 
 mod judging;
 mod lookalikes;
@@ -18,7 +19,11 @@ use crate::support::{command, interpreters, skip};
 fn run(python: &Path, source: &str, env: &[(&str, &str)]) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("script.py");
-    std::io::Write::write_all(&mut std::fs::File::create(&file).unwrap(), source.as_bytes()).unwrap();
+    std::io::Write::write_all(
+        &mut std::fs::File::create(&file).unwrap(),
+        source.as_bytes(),
+    )
+    .unwrap();
     let output = command(python)
         .arg(&file)
         .envs(env.iter().copied())
@@ -38,7 +43,8 @@ fn run(python: &Path, source: &str, env: &[(&str, &str)]) -> Outcome {
     }
 }
 
-/// Runs a program under every interpreter from a minor version on and checks the exception it ends with.
+/// Runs a program under every interpreter from a minor version on and checks the exception it ends
+/// with.
 fn on_all(test: &str, since: u8, source: &str, check: impl Fn(&Exception)) {
     let found: Vec<_> = interpreters().range(since..).collect();
     if found.is_empty() {
@@ -47,16 +53,25 @@ fn on_all(test: &str, since: u8, source: &str, check: impl Fn(&Exception)) {
     for (minor, python) in found {
         for env in [&[][..], &[("FORCE_COLOR", "1"), ("PYTHON_COLORS", "1")]] {
             let outcome = run(python, source, env);
-            let exception =
-                outcome.exception.unwrap_or_else(|| panic!("3.{minor}: none in\n{}", outcome.stderr.head));
-            let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&exception)));
-            assert!(caught.is_ok(), "3.{minor}: {exception:?} of\n{}", outcome.stderr.head);
+            let exception = outcome
+                .exception
+                .unwrap_or_else(|| panic!("3.{minor}: none in\n{}", outcome.stderr.head));
+            let caught =
+                std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&exception)));
+            assert!(
+                caught.is_ok(),
+                "3.{minor}: {exception:?} of\n{}",
+                outcome.stderr.head
+            );
         }
     }
 }
 
 fn is(exception: &Exception, class: &str, message: &str) {
-    assert_eq!((exception.class.as_str(), exception.message.as_str()), (class, message));
+    assert_eq!(
+        (exception.class.as_str(), exception.message.as_str()),
+        (class, message)
+    );
 }
 
 #[test]
@@ -67,8 +82,11 @@ fn plain_tracebacks() {
         "def f(x):\n    return g(\n        x,\n    )\ndef g(x):\n    return {}[x]\nf('ключ')\n",
         |it| {
             is(it, "KeyError", "'ключ'");
-            let functions: Vec<_> =
-                it.frames.iter().map(|frame| (frame.line, frame.function.as_str())).collect();
+            let functions: Vec<_> = it
+                .frames
+                .iter()
+                .map(|frame| (frame.line, frame.function.as_str()))
+                .collect();
             assert_eq!((functions[0], functions[2]), ((7, "<module>"), (6, "g")));
             assert_eq!(it.frames[2].code, "return {}[x]");
         },
@@ -103,10 +121,20 @@ fn empty_messages_warnings_and_what_comes_after() {
 
 #[test]
 fn scripts_that_do_not_parse() {
-    on_all("scripts_that_do_not_parse", 8, "x = 1\nif x\n    y\n", |it| {
-        assert_eq!((it.class.as_str(), it.frames.last().map(|it| it.line)), ("SyntaxError", Some(2)));
+    on_all(
+        "scripts_that_do_not_parse",
+        8,
+        "x = 1\nif x\n    y\n",
+        |it| {
+            assert_eq!(
+                (it.class.as_str(), it.frames.last().map(|it| it.line)),
+                ("SyntaxError", Some(2))
+            );
+        },
+    );
+    on_all("scripts_that_do_not_parse", 8, "if 1:\nx\n", |it| {
+        assert_eq!(it.class, "IndentationError")
     });
-    on_all("scripts_that_do_not_parse", 8, "if 1:\nx\n", |it| assert_eq!(it.class, "IndentationError"));
     on_all("scripts_that_do_not_parse", 8, "exec('(')\n", |it| {
         assert_eq!(it.class, "SyntaxError");
         assert!(!it.frames.is_empty());
@@ -146,8 +174,11 @@ fn groups_and_notes() {
         |it| {
             assert_eq!(it.class, "ExceptionGroup");
             assert!(it.message.starts_with("many"));
-            let members: Vec<_> =
-                it.members.iter().map(|it| (it.class.as_str(), it.message.as_str())).collect();
+            let members: Vec<_> = it
+                .members
+                .iter()
+                .map(|it| (it.class.as_str(), it.message.as_str()))
+                .collect();
             assert_eq!(members[0], ("ValueError", "one\na note"));
             assert_eq!(members[2], ("KeyError", "'three'"));
             assert_eq!(it.members[1].members[0].class, "TypeError");
@@ -166,11 +197,15 @@ fn os_exit_leaves_what_was_printed() {
 }
 
 fn newest() -> Option<&'static Path> {
-    interpreters().last_key_value().map(|(_, path)| path.as_path())
+    interpreters()
+        .last_key_value()
+        .map(|(_, path)| path.as_path())
 }
 
 fn outcomes(source: &str) -> Vec<Outcome> {
-    newest().map(|python| (0..3).map(|_| run(python, source, &[])).collect()).unwrap_or_default()
+    newest()
+        .map(|python| (0..3).map(|_| run(python, source, &[])).collect())
+        .unwrap_or_default()
 }
 
 #[track_caller]
@@ -179,7 +214,10 @@ fn check_derived(source: &str, expected: &str) {
     if outcomes.is_empty() {
         return skip("check_derived", "no CPython found");
     }
-    assert_eq!(Baseline::new(&[], outcomes).unwrap().signature.to_string(), expected);
+    assert_eq!(
+        Baseline::new(&[], outcomes).unwrap().signature.to_string(),
+        expected
+    );
 }
 
 #[test]
@@ -196,7 +234,10 @@ fn signatures_are_derived() {
         "import random, sys\nrandom.seed()\nraise ValueError(f'lost {random.random()} of it')\n",
         "ValueError: lost … of it",
     );
-    check_derived("def f(x):\n    assert   x == 2\nf(1)\n", "AssertionError and raised by `assert x == 2`");
+    check_derived(
+        "def f(x):\n    assert   x == 2\nf(1)\n",
+        "AssertionError and raised by `assert x == 2`",
+    );
     check_derived(
         "import json\njson.loads('{')\n",
         "JSONDecodeError: Expecting property name enclosed in double quotes: line … column … char",
@@ -222,14 +263,23 @@ fn signatures_are_derived() {
         "import queue\nqueue.Queue(None).put(1)\n",
         "TypeError: '>' not supported between instances of 'NoneType' and 'int' and raised in queue.py, put(), by `if self.maxsize > 0:`",
     );
-    check_derived("import sys\nsys.exit('config is broken')\n", "exit:1 and stderr:config is broken");
-    check_derived("print('max diff 3.5')\nprint('BUG: results differ')\n", "stdout:BUG: results differ");
+    check_derived(
+        "import sys\nsys.exit('config is broken')\n",
+        "exit:1 and stderr:config is broken",
+    );
+    check_derived(
+        "print('max diff 3.5')\nprint('BUG: results differ')\n",
+        "stdout:BUG: results differ",
+    );
 }
 
 #[test]
 fn signatures_of_groups_are_derived() {
     if interpreters().range(11..).next().is_none() {
-        return skip("signatures_of_groups_are_derived", "no CPython is new enough");
+        return skip(
+            "signatures_of_groups_are_derived",
+            "no CPython is new enough",
+        );
     }
     check_derived(
         "import asyncio\nasync def f(): raise KeyError('a')\nasync def main():\n    async with asyncio.TaskGroup() as group: group.create_task(f())\nasyncio.run(main())\n",
@@ -249,10 +299,20 @@ fn what_shows_no_bug_gives_no_signature() {
     }
     assert!(matches!(
         Baseline::new(&[], passing),
-        Err(BaselineError::NotDerivable { reason: NotDerivable::Passes, .. })
+        Err(BaselineError::NotDerivable {
+            reason: NotDerivable::Passes,
+            ..
+        })
     ));
-    let unsteady = [outcomes("raise ValueError('a')\n"), outcomes("raise TypeError('b')\n")].concat();
-    assert!(matches!(Baseline::new(&[], unsteady), Err(BaselineError::Unstable { same: 3, of: 6, .. })));
+    let unsteady = [
+        outcomes("raise ValueError('a')\n"),
+        outcomes("raise TypeError('b')\n"),
+    ]
+    .concat();
+    assert!(matches!(
+        Baseline::new(&[], unsteady),
+        Err(BaselineError::Unstable { same: 3, of: 6, .. })
+    ));
 }
 
 #[track_caller]
@@ -262,7 +322,11 @@ fn check_match(signature: &str, source: &str, expected: bool) {
         return skip("check_match", "no CPython found");
     }
     let spec = Spec::parse(signature).unwrap();
-    assert_eq!(Baseline::new(&[spec], outcomes).is_ok(), expected, "{signature} on\n{source}");
+    assert_eq!(
+        Baseline::new(&[spec], outcomes).is_ok(),
+        expected,
+        "{signature} on\n{source}"
+    );
 }
 
 #[test]
@@ -293,7 +357,11 @@ fn all_forms_of_signatures() {
     ] {
         check_match(signature, script, false);
     }
-    check_match("RuntimeError: printed", "print('RuntimeError: printed by hand')\n", true);
+    check_match(
+        "RuntimeError: printed",
+        "print('RuntimeError: printed by hand')\n",
+        true,
+    );
     check_match("Mismatch", "print('Mismatch in row 3')\n", true);
 }
 
@@ -319,12 +387,19 @@ fn what_can_be_no_signature_says_why() {
 fn errors_that_come_of_missing_parts_never_match_by_accident() {
     let before = outcomes("import json\nprint('x')\nraise ValueError('no json here')\n");
     if before.is_empty() {
-        return skip("errors_that_come_of_missing_parts_never_match_by_accident", "no CPython found");
+        return skip(
+            "errors_that_come_of_missing_parts_never_match_by_accident",
+            "no CPython found",
+        );
     }
     let spec = Spec::parse("json").unwrap();
     let signature = Baseline::new(&[spec], before).unwrap().signature;
     let after = outcomes("json.dumps(1)\n");
-    assert!(matches!(signature.judge(&after[0], 1000), Verdict::Different(it) if it.class == "NameError"));
-    let named = Baseline::new(&[Spec::parse("NameError").unwrap()], after.clone()).unwrap().signature;
+    assert!(
+        matches!(signature.judge(&after[0], 1000), Verdict::Different(it) if it.class == "NameError")
+    );
+    let named = Baseline::new(&[Spec::parse("NameError").unwrap()], after.clone())
+        .unwrap()
+        .signature;
     assert!(named.matches(&after[0]) && named.is_name_error());
 }

@@ -22,24 +22,50 @@ assert torch.allclose(y, x.new_zeros(3, 8), atol=100)
 
 #[test]
 fn double_precision_is_of_the_same_random_numbers() {
-    let Some(python) = torch() else { return skip("precision", "no PyTorch") };
+    let Some(python) = torch() else {
+        return skip("precision", "no PyTorch");
+    };
     let folder = tempfile::tempdir().unwrap();
     let told = |name: &str, text: &str| {
         let file = folder.path().join(name);
-        fs::File::create_new(&file).unwrap().write_all(text.as_bytes()).unwrap();
+        fs::File::create_new(&file)
+            .unwrap()
+            .write_all(text.as_bytes())
+            .unwrap();
         let output = command(&python).arg(file).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{stderr}");
         Numbers::read(&stderr)
     };
-    let of =
-        |script: &str| measured(&Program::parse(script).unwrap(), &Telling::Raised(vec![6])).unwrap().text();
-    let (plain, wrong) = (of(SCRIPT), of(&SCRIPT.replace("layer(x)", "layer(x) * 1.1")));
+    let of = |script: &str| {
+        measured(&Program::parse(script).unwrap(), &Telling::Raised(vec![6]))
+            .unwrap()
+            .text()
+    };
+    let (plain, wrong) = (
+        of(SCRIPT),
+        of(&SCRIPT.replace("layer(x)", "layer(x) * 1.1")),
+    );
     let exact = of(&SCRIPT.replace("layer(x) + 1e5 - 1e5", "layer(x)"));
     let truth = told("truth.py", &Measured::in_double(&plain));
-    let (plain, wrong, exact) =
-        (told("plain.py", &plain), told("wrong.py", &wrong), told("exact.py", &exact));
-    assert_eq!(is_further_off(&wrong, &plain, &truth), Some(true), "{truth:?} {plain:?} {wrong:?}");
-    assert_eq!(is_further_off(&exact, &plain, &truth), Some(false), "{truth:?} {plain:?} {exact:?}");
-    assert_eq!(is_further_off(&plain, &exact, &truth), Some(true), "{truth:?} {plain:?} {exact:?}");
+    let (plain, wrong, exact) = (
+        told("plain.py", &plain),
+        told("wrong.py", &wrong),
+        told("exact.py", &exact),
+    );
+    assert_eq!(
+        is_further_off(&wrong, &plain, &truth),
+        Some(true),
+        "{truth:?} {plain:?} {wrong:?}"
+    );
+    assert_eq!(
+        is_further_off(&exact, &plain, &truth),
+        Some(false),
+        "{truth:?} {plain:?} {exact:?}"
+    );
+    assert_eq!(
+        is_further_off(&plain, &exact, &truth),
+        Some(true),
+        "{truth:?} {plain:?} {exact:?}"
+    );
 }

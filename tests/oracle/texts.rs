@@ -1,14 +1,20 @@
-//! Tracebacks as texts: what libraries print around them, and what no interpreter can be made to print on demand.
+//! Tracebacks as texts: what libraries print around them, and what no interpreter can be made to
+//! print on demand.
 
 use minrepro::runner::traceback::{parse, parse_all};
 use proptest::prelude::*;
 
-const HEAD: &str = "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\n    f()\n";
+const HEAD: &str =
+    "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\n    f()\n";
 
 #[track_caller]
 fn check(text: &str, class: &str, message: &str) {
     let found = parse(text).unwrap_or_else(|| panic!("no exception in\n{text}"));
-    assert_eq!((found.class.as_str(), found.message.as_str()), (class, message), "in\n{text}");
+    assert_eq!(
+        (found.class.as_str(), found.message.as_str()),
+        (class, message),
+        "in\n{text}"
+    );
 }
 
 #[test]
@@ -25,10 +31,16 @@ fn what_is_ignored_hides_nothing() {
     let chain = format!(
         "Exception ignored in: <function D.__del__ at 0x7f0>\n{HEAD}KeyError: 1\n\nDuring handling of the above exception, another exception occurred:\n\n{HEAD}TypeError: in del\n"
     );
-    check(&format!("{HEAD}ValueError: real\n{chain}"), "ValueError", "real");
+    check(
+        &format!("{HEAD}ValueError: real\n{chain}"),
+        "ValueError",
+        "real",
+    );
     assert_eq!(parse(&chain), None);
     check(
-        &format!("{HEAD}ValueError: real\nError in atexit._run_exitfuncs:\n{HEAD}TypeError: at exit\n"),
+        &format!(
+            "{HEAD}ValueError: real\nError in atexit._run_exitfuncs:\n{HEAD}TypeError: at exit\n"
+        ),
         "ValueError",
         "real",
     );
@@ -49,8 +61,16 @@ fn failures_beside_the_main_thread_give_way_to_it() {
             "--- Logging error ---\n{HEAD}TypeError: beside\nCall stack:\n  File \"x.py\", line 3, in <module>\n    log.info('a', 1)\nMessage: 'a'\nArguments: (1,)\n"
         ),
     ] {
-        check(&format!("{HEAD}ValueError: main\n{beside}"), "ValueError", "main");
-        check(&format!("{beside}{HEAD}ValueError: main\n"), "ValueError", "main");
+        check(
+            &format!("{HEAD}ValueError: main\n{beside}"),
+            "ValueError",
+            "main",
+        );
+        check(
+            &format!("{beside}{HEAD}ValueError: main\n"),
+            "ValueError",
+            "main",
+        );
         assert_eq!(parse(&beside).unwrap().class, "TypeError", "{beside}");
     }
 }
@@ -66,7 +86,10 @@ fn a_progress_bar_stands_before_the_header_and_behind_the_message() {
     );
     // An indented one is part of a message.
     check(
-        &format!("{HEAD}RuntimeError: outer\n  {}", HEAD.replace('\n', "\n  ")),
+        &format!(
+            "{HEAD}RuntimeError: outer\n  {}",
+            HEAD.replace('\n', "\n  ")
+        ),
         "RuntimeError",
         "outer\n  Traceback (most recent call last):\n    File \"x.py\", line 1, in <module>\n      f()",
     );
@@ -79,8 +102,15 @@ fn chains_keep_to_themselves() {
         "{HEAD}KeyError: 'printed'\n--- Logging error ---\nOSError: never raised\n\nThe above exception was the direct cause of the following exception:\n\n{HEAD}ValueError: last\n"
     );
     let found = parse(&text).unwrap();
-    assert_eq!((found.class.as_str(), found.message.as_str()), ("ValueError", "last"));
-    let chain: Vec<_> = found.chain.iter().map(|it| (it.class.as_str(), it.message.as_str())).collect();
+    assert_eq!(
+        (found.class.as_str(), found.message.as_str()),
+        ("ValueError", "last")
+    );
+    let chain: Vec<_> = found
+        .chain
+        .iter()
+        .map(|it| (it.class.as_str(), it.message.as_str()))
+        .collect();
     assert_eq!(chain, [("OSError", "never raised")]);
     let found = parse(&format!(
         "concurrent.futures.process._RemoteTraceback: \n\"\"\"\n{HEAD}KeyError: 'far'\n\"\"\"\n\nThe above exception was the direct cause of the following exception:\n\n{HEAD}KeyError: 'near'\n"
@@ -110,9 +140,14 @@ fn cuts_anywhere() {
         "deep",
     );
     // Another traceback began within what was cut.
-    let found =
-        parse(&format!("{HEAD}[... 9 bytes cut ...]\nrest\nmore\n{HEAD}ValueError: whole\n")).unwrap();
-    assert_eq!((found.class.as_str(), found.frames.len()), ("ValueError", 1));
+    let found = parse(&format!(
+        "{HEAD}[... 9 bytes cut ...]\nrest\nmore\n{HEAD}ValueError: whole\n"
+    ))
+    .unwrap();
+    assert_eq!(
+        (found.class.as_str(), found.frames.len()),
+        ("ValueError", 1)
+    );
     assert_eq!(parse("a\n[... 9 bytes cut ...]\nb\nc: d\n"), None);
 }
 
@@ -144,7 +179,11 @@ fn the_texts_of_pytorch() {
             "torch._inductor.exc.InductorError",
             "LoweringException: AssertionError: ",
         ),
-        ("torch._dynamo.exc.InternalTorchDynamoError\n", "torch._dynamo.exc.InternalTorchDynamoError", ""),
+        (
+            "torch._dynamo.exc.InternalTorchDynamoError\n",
+            "torch._dynamo.exc.InternalTorchDynamoError",
+            "",
+        ),
         (
             "torch._dynamo.exc.Unsupported: Data-dependent branching\n  Explanation: Detected it.\n  Hint: no\n\n  Developer debug context: attempted to jump\n\n\nfrom user code:\n   File \"/s/x.py\", line 8, in f\n    if x.sum() > 0:\n\nSet TORCHDYNAMO_VERBOSE=1 for the internal stack trace (please do this especially if you're reporting a bug to PyTorch).\n",
             "torch._dynamo.exc.Unsupported",
@@ -158,7 +197,10 @@ fn the_texts_of_pytorch() {
     ] {
         let found = parse(&format!("{HEAD}{body}")).unwrap();
         assert_eq!(found.class, class);
-        assert_eq!(found.message.lines().next().unwrap_or_default().trim_end(), first_line.trim_end());
+        assert_eq!(
+            found.message.lines().next().unwrap_or_default().trim_end(),
+            first_line.trim_end()
+        );
     }
 }
 

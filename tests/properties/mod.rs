@@ -14,20 +14,34 @@ use crate::support::{command, newest, skip};
 
 /// Files of the newest CPython's library that parse, in a fixed order.
 fn library(limit: usize, largest: u64) -> Vec<(PathBuf, Program)> {
-    let Some(python) = newest() else { return Vec::new() };
+    let Some(python) = newest() else {
+        return Vec::new();
+    };
     let script = "import sysconfig; print(sysconfig.get_path('stdlib'))";
     let output = command(python).args(["-c", script]).output().unwrap();
     let root = PathBuf::from(String::from_utf8(output.stdout).unwrap().trim());
-    let mut files: Vec<PathBuf> = ["", "json", "asyncio", "test", "unittest", "email", "collections"]
-        .iter()
-        .filter_map(|folder| root.join(folder).read_dir().ok())
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|it| it == "py"))
-        .filter(|path| path.metadata().is_ok_and(|it| it.len() < largest))
-        .collect();
-    files.sort_by_key(|path| blake3::hash(path.file_name().unwrap().as_encoded_bytes()).to_hex().to_string());
+    let mut files: Vec<PathBuf> = [
+        "",
+        "json",
+        "asyncio",
+        "test",
+        "unittest",
+        "email",
+        "collections",
+    ]
+    .iter()
+    .filter_map(|folder| root.join(folder).read_dir().ok())
+    .flatten()
+    .flatten()
+    .map(|entry| entry.path())
+    .filter(|path| path.extension().is_some_and(|it| it == "py"))
+    .filter(|path| path.metadata().is_ok_and(|it| it.len() < largest))
+    .collect();
+    files.sort_by_key(|path| {
+        blake3::hash(path.file_name().unwrap().as_encoded_bytes())
+            .to_hex()
+            .to_string()
+    });
     files
         .into_iter()
         .filter_map(|path| {
@@ -41,20 +55,32 @@ fn library(limit: usize, largest: u64) -> Vec<(PathBuf, Program)> {
 /// Programs of odd layout, each legal.
 fn odd() -> Vec<(PathBuf, Program)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/odd");
-    let mut paths: Vec<PathBuf> = folder.read_dir().unwrap().flatten().map(|it| it.path()).collect();
+    let mut paths: Vec<PathBuf> = folder
+        .read_dir()
+        .unwrap()
+        .flatten()
+        .map(|it| it.path())
+        .collect();
     paths.sort();
     paths
         .into_iter()
         .map(|path| {
             let bytes = std::fs::read(&path).unwrap();
-            let program = Program::read(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            assert_eq!(program.encode().unwrap(), bytes, "{} does not come back as it was", path.display());
+            let program =
+                Program::read(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            assert_eq!(
+                program.encode().unwrap(),
+                bytes,
+                "{} does not come back as it was",
+                path.display()
+            );
             (path, program)
         })
         .collect()
 }
 
-/// Holds every proposal of every pass to the contract: it applies, parses, lowers the cost, and comes out the same twice.
+/// Holds every proposal of every pass to the contract: it applies, parses, lowers the cost, and
+/// comes out the same twice.
 fn check_contract(name: &str, program: &Program) {
     let cost = Cost::of(program);
     let mut breaches = Vec::new();
@@ -63,7 +89,10 @@ fn check_contract(name: &str, program: &Program) {
         assert_eq!(proposals, pass.proposals(program), "{} on {name}", pass.id);
         for proposal in &proposals {
             if let Err(breach) = outcome(program, cost, &proposal.edits) {
-                breaches.push(format!("{} on {name}: {}: {breach}", pass.id, proposal.note));
+                breaches.push(format!(
+                    "{} on {name}: {}: {breach}",
+                    pass.id, proposal.note
+                ));
             }
         }
     }
@@ -73,8 +102,14 @@ fn check_contract(name: &str, program: &Program) {
 /// What edits make of a program, or in which way they are no proposal.
 fn outcome(program: &Program, cost: Cost, edits: &EditSet) -> Result<Program, String> {
     let text = edits.apply(program).map_err(|error| error.to_string())?;
-    let after = program.sibling(text).map_err(|error| format!("{error}: {}", error.excerpt))?;
-    if Cost::of(&after) < cost { Ok(after) } else { Err("no gain".to_owned()) }
+    let after = program
+        .sibling(text)
+        .map_err(|error| format!("{error}: {}", error.excerpt))?;
+    if Cost::of(&after) < cost {
+        Ok(after)
+    } else {
+        Err("no gain".to_owned())
+    }
 }
 
 #[test]
@@ -90,7 +125,10 @@ fn every_proposal_on_odd_programs_keeps_the_contract() {
 fn every_proposal_on_library_files_keeps_the_contract() {
     let programs = library(50, 8_000);
     if programs.is_empty() {
-        return skip("every_proposal_on_library_files_keeps_the_contract", "no CPython found");
+        return skip(
+            "every_proposal_on_library_files_keeps_the_contract",
+            "no CPython found",
+        );
     }
     for (path, program) in programs {
         check_contract(&path.display().to_string(), &program);
@@ -100,9 +138,13 @@ fn every_proposal_on_library_files_keeps_the_contract() {
 /// The scripts of the corpus.
 fn corpus() -> Vec<(PathBuf, Program)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let folders = [folder.join("torch"), folder].into_iter().flat_map(|it| it.read_dir().unwrap().flatten());
-    let mut paths: Vec<PathBuf> =
-        folders.map(|it| it.path().join("repro.py")).filter(|it| it.is_file()).collect();
+    let folders = [folder.join("torch"), folder]
+        .into_iter()
+        .flat_map(|it| it.read_dir().unwrap().flatten());
+    let mut paths: Vec<PathBuf> = folders
+        .map(|it| it.path().join("repro.py"))
+        .filter(|it| it.is_file())
+        .collect();
     paths.sort();
     let read = |path: PathBuf| {
         let program = Program::read(&std::fs::read(&path).unwrap()).unwrap();
@@ -111,7 +153,8 @@ fn corpus() -> Vec<(PathBuf, Program)> {
     paths.into_iter().map(read).collect()
 }
 
-/// What two proposals both make is run once, but looked at twice: passes should leave to each other what is theirs.
+/// What two proposals both make is run once, but looked at twice: passes should leave to each other
+/// what is theirs.
 #[test]
 fn passes_hardly_repeat_each_other() {
     let (mut all, mut repeated) = (0, Vec::new());
@@ -154,12 +197,12 @@ impl Dice {
     }
 }
 
-/// Programs that no one would write: edits of random passes, some at a time, one after the other, until nothing is left.
-/// `MINREPRO_TEST_EDITS` says how many.
+/// Programs that no one would write: edits of random passes, some at a time, one after the other,
+/// until nothing is left. `MINREPRO_TEST_EDITS` says how many.
 #[test]
 fn random_edits_keep_the_contract() {
-    let wanted: usize =
-        std::env::var("MINREPRO_TEST_EDITS").map_or(3_000, |it| it.parse().expect("a number of edits"));
+    let wanted: usize = std::env::var("MINREPRO_TEST_EDITS")
+        .map_or(3_000, |it| it.parse().expect("a number of edits"));
     let mut programs = corpus();
     programs.extend(odd());
     programs.extend(library(60, 8_000));
@@ -186,7 +229,10 @@ fn random_edits_keep_the_contract() {
                     ));
                 }
                 let wider = union.union(&proposal.edits);
-                if wider.apply(&program).is_ok_and(|text| program.sibling(text).is_ok()) {
+                if wider
+                    .apply(&program)
+                    .is_ok_and(|text| program.sibling(text).is_ok())
+                {
                     union = wider;
                 }
                 done += 1;
@@ -204,8 +250,8 @@ fn random_edits_keep_the_contract() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any two proposals of any passes: their union applies or conflicts, and what applies together parses more often
-    /// than not; what follows a commit stays within the new program.
+    /// Any two proposals of any passes: their union applies or conflicts, and what applies together
+    /// parses more often than not; what follows a commit stays within the new program.
     #[test]
     fn unions_and_rebases_stay_in_bounds(picks in prop::collection::vec((any::<Index>(), any::<Index>(), any::<Index>()), 1..6)) {
         static PROGRAMS: std::sync::LazyLock<Vec<(PathBuf, Program)>> = std::sync::LazyLock::new(|| {
@@ -228,7 +274,8 @@ proptest! {
         for edits in rest {
             let union = first.union(edits);
             let (Ok(together), Some(rebased)) = (union.apply(program), edits.rebase(&rebase)) else { continue };
-            // One after the other is the same as both at once, up to how a row is closed that both emptied.
+            // One after the other is the same as both at once, up to how a row is closed that both
+            // emptied.
             if let (Ok(in_turn), Ok(_)) = (rebased.apply(&after), program.sibling(together.as_str())) {
                 let tokens = |text: &str| Program::parse(text).map(|it| it.size().tokens);
                 if let (Ok(one), Ok(both)) = (tokens(&in_turn), tokens(&together)) {
@@ -285,12 +332,22 @@ fn tokens_are_counted_as_tokenize_does() {
     let output = command(python).arg(&file).output().unwrap();
     let counts = String::from_utf8(output.stdout).unwrap();
     let counts: Vec<i64> = counts.lines().map(|line| line.parse().unwrap()).collect();
-    assert_eq!(counts.len(), programs.len(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        counts.len(),
+        programs.len(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let mut compared = 0;
     for ((path, program), count) in programs.iter().zip(counts) {
         // What 3.13 can not read is not compared; t-strings it takes for something else.
         if count >= 0 && !path.ends_with("tstrings.py") {
-            assert_eq!(i64::from(program.size().tokens), count, "{}", path.display());
+            assert_eq!(
+                i64::from(program.size().tokens),
+                count,
+                "{}",
+                path.display()
+            );
             compared += 1;
         }
     }

@@ -1,4 +1,5 @@
-//! The cold runner on real children: what they do is reported, what they leave is gone, what they may not is stopped.
+//! The cold runner on real children: what they do is reported, what they leave is gone, what they
+//! may not is stopped.
 
 mod hostile;
 mod tracing;
@@ -12,8 +13,8 @@ use std::{
 };
 
 use minrepro::runner::{
-    Command, Confinement, End, Interpreter, Job, Limits, Outcome, Resource, Room, RunError, Runner, Sandbox,
-    Setup, Start,
+    Command, Confinement, End, Interpreter, Job, Limits, Outcome, Resource, Room, RunError, Runner,
+    Sandbox, Setup, Start,
 };
 
 use crate::support::{processes_with, skip, snapshot};
@@ -23,13 +24,21 @@ struct Bench {
     runner: Runner,
 }
 
-const LIMITS: Limits =
-    Limits { memory: 600 << 20, processes: 60, file_size: 64 << 20, scratch: 96 << 20, output: 4096 };
+const LIMITS: Limits = Limits {
+    memory: 600 << 20,
+    processes: 60,
+    file_size: 64 << 20,
+    scratch: 96 << 20,
+    output: 4096,
+};
 
 fn setup(folder: &Path, jobs: usize) -> Setup {
     let python = Interpreter::find(None).unwrap().path;
     Setup {
-        command: Command::Python { python, args: vec!["one".into(), "two words".into()] },
+        command: Command::Python {
+            python,
+            args: vec!["one".into(), "two words".into()],
+        },
         script: folder.join("script.py"),
         env: vec![("GIVEN".to_owned(), "yes".to_owned())],
         limits: LIMITS,
@@ -49,7 +58,10 @@ impl Bench {
         for (name, text) in siblings {
             let path = folder.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
+            fs::File::create(path)
+                .unwrap()
+                .write_all(text.as_bytes())
+                .unwrap();
         }
         let runner = Runner::start(setup(folder.path(), 4)).unwrap();
         Self { folder, runner }
@@ -74,7 +86,10 @@ fn a_run_is_reported_as_it_was() {
          print('x' * 3, file=sys.stderr)\nassert sys.stdin.read() == ''\nsys.exit(7)\n",
     );
     assert_eq!(outcome.end, End::Exit(7));
-    assert_eq!(outcome.stdout.head, "['one', 'two words'] yes __main__ script.py\n");
+    assert_eq!(
+        outcome.stdout.head,
+        "['one', 'two words'] yes __main__ script.py\n"
+    );
     assert_eq!(outcome.stderr.head, "xxx\n");
     assert!(outcome.wall > Duration::ZERO && outcome.cpu > Duration::ZERO);
 }
@@ -103,17 +118,39 @@ fn what_only_waits_is_ended_early() {
     let bench = Bench::new();
     let run = |start: Start, source: &str| {
         let job = Job::new(source.as_bytes().into(), Duration::from_mins(1));
-        let job = Job { start, idle: Some(Duration::from_millis(600)), ..job };
-        bench.runner.run_all(&[job], &mut |_, _| {}).unwrap().remove(0)
+        let job = Job {
+            start,
+            idle: Some(Duration::from_millis(600)),
+            ..job
+        };
+        bench
+            .runner
+            .run_all(&[job], &mut |_, _| {})
+            .unwrap()
+            .remove(0)
     };
     let works = "import subprocess, sys\nbusy = 'import time; end = time.monotonic() + 2\\nwhile time.monotonic() < end: pass'\nsubprocess.run([sys.executable, '-c', busy])\nprint('done')\n";
     for start in [Start::Cold, Start::Recorded, Start::Warm] {
-        let outcome = run(start, "import threading\nprint('ready', flush=True)\nthreading.Event().wait()\n");
-        assert_eq!((outcome.end, outcome.stdout.head.as_str()), (End::Timeout, "ready\n"));
+        let outcome = run(
+            start,
+            "import threading\nprint('ready', flush=True)\nthreading.Event().wait()\n",
+        );
+        assert_eq!(
+            (outcome.end, outcome.stdout.head.as_str()),
+            (End::Timeout, "ready\n")
+        );
         assert!(outcome.wall < Duration::from_secs(30), "{:?}", outcome.wall);
-        assert_eq!(outcome.stack.last().map(|it| it.function.as_str()), Some("wait"), "{:?}", outcome.stack);
+        assert_eq!(
+            outcome.stack.last().map(|it| it.function.as_str()),
+            Some("wait"),
+            "{:?}",
+            outcome.stack
+        );
         let outcome = run(start, works);
-        assert_eq!((outcome.end, outcome.stdout.head.as_str()), (End::Exit(0), "done\n"));
+        assert_eq!(
+            (outcome.end, outcome.stdout.head.as_str()),
+            (End::Exit(0), "done\n")
+        );
     }
 }
 
@@ -135,7 +172,10 @@ fn what_leaves_its_session_or_becomes_a_daemon_is_ended() {
          if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.execv(stay[0], stay)\n    os._exit(0)\n\
          os.wait()\nprint('done')\n",
     ));
-    assert_eq!((outcome.end, outcome.stdout.head.as_str()), (End::Exit(0), "done\n"));
+    assert_eq!(
+        (outcome.end, outcome.stdout.head.as_str()),
+        (End::Exit(0), "done\n")
+    );
     assert_eq!(processes_with(&marker), Vec::<String>::new());
 }
 
@@ -169,11 +209,16 @@ fn processes_without_end_are_ended() {
 fn a_fork_bomb_is_ended() {
     let marker = format!("bomb-{}", std::process::id());
     let bench = Bench::new();
-    // Each child forks on and its parent goes away; the count in a file bounds it should the runner fail.
+    // Each child forks on and its parent goes away; the count in a file bounds it should the runner
+    // fail.
     let outcome = bench.run(&format!(
         "import os\n'{marker}'\nfor _ in range(2000):\n    pid = os.fork()\n    if pid == 0: continue\n    if _ % 3: os._exit(0)\nimport time; time.sleep(600)\n"
     ));
-    assert!(matches!(outcome.end, End::Exit(0) | End::Limit(Resource::Processes)), "{:?}", outcome.end);
+    assert!(
+        matches!(outcome.end, End::Exit(0) | End::Limit(Resource::Processes)),
+        "{:?}",
+        outcome.end
+    );
     assert_eq!(bench.run("print(1)").stdout.head, "1\n");
 }
 
@@ -188,17 +233,28 @@ fn a_full_scratch_folder_ends_the_run() {
 
 #[test]
 fn a_file_beyond_its_limit_fails_in_the_program() {
-    let outcome = Bench::new().run("f = open('f', 'wb')\nfor _ in range(100): f.write(b'x' * (1 << 20))\n");
+    let outcome =
+        Bench::new().run("f = open('f', 'wb')\nfor _ in range(100): f.write(b'x' * (1 << 20))\n");
     assert_eq!(outcome.end, End::Exit(1));
-    assert!(outcome.stderr.head.contains("OSError: [Errno 27] File too large"), "{}", outcome.stderr.head);
+    assert!(
+        outcome
+            .stderr
+            .head
+            .contains("OSError: [Errno 27] File too large"),
+        "{}",
+        outcome.stderr.head
+    );
 }
 
 #[test]
 fn output_that_stays_open_does_not_hold_the_run() {
     let started = Instant::now();
-    let outcome =
-        Bench::new().run("import os, time\nprint('out', flush=True)\nif os.fork() == 0: time.sleep(600)\n");
-    assert_eq!((outcome.end, outcome.stdout.head.as_str()), (End::Exit(0), "out\n"));
+    let outcome = Bench::new()
+        .run("import os, time\nprint('out', flush=True)\nif os.fork() == 0: time.sleep(600)\n");
+    assert_eq!(
+        (outcome.end, outcome.stdout.head.as_str()),
+        (End::Exit(0), "out\n")
+    );
     assert!(started.elapsed() < Duration::from_mins(1));
 }
 
@@ -230,18 +286,30 @@ fn siblings_are_there_and_the_users_folder_stays_as_it_is() {
     );
     assert_eq!(snapshot(bench.folder.path()), before);
     // The next run sees everything as it was.
-    assert_eq!(bench.run("print(open('data.json').read())").stdout.head, "{\"k\": 1}\n\n");
+    assert_eq!(
+        bench.run("print(open('data.json').read())").stdout.head,
+        "{\"k\": 1}\n\n"
+    );
 }
 
 #[test]
 fn nothing_outside_the_scratch_folder_can_be_written() {
     let bench = Bench::new();
-    if matches!(bench.runner.confinement(), Confinement::Off | Confinement::Unavailable) {
-        return skip("nothing_outside_the_scratch_folder_can_be_written", "nothing confines runs here");
+    if matches!(
+        bench.runner.confinement(),
+        Confinement::Off | Confinement::Unavailable
+    ) {
+        return skip(
+            "nothing_outside_the_scratch_folder_can_be_written",
+            "nothing confines runs here",
+        );
     }
     let target = tempfile::tempdir().unwrap();
     let existing = target.path().join("existing");
-    fs::File::create(&existing).unwrap().write_all(b"mine").unwrap();
+    fs::File::create(&existing)
+        .unwrap()
+        .write_all(b"mine")
+        .unwrap();
     let outcome = bench.run(&format!(
         "import os, shutil\nroot = {:?}\ndef attempt(f, *a):\n    try: f(*a); print('done', f)\n    except OSError as e: pass\n\
          attempt(open, root + '/new', 'w')\nattempt(open, root + '/existing', 'a')\nattempt(os.truncate, root + '/existing', 0)\n\
@@ -280,7 +348,10 @@ fn many_runs_at_once_come_back_in_order() {
         })
         .collect();
     let mut seen = Vec::new();
-    let outcomes = bench.runner.run_all(&jobs, &mut |index, _| seen.push(index)).unwrap();
+    let outcomes = bench
+        .runner
+        .run_all(&jobs, &mut |index, _| seen.push(index))
+        .unwrap();
     for (n, outcome) in outcomes.iter().enumerate() {
         assert_eq!(outcome.stdout.head, format!("{n}\n"));
     }
@@ -298,16 +369,28 @@ fn a_run_beside_the_others_takes_one_of_their_places() {
         let long = job(&format!("{now}time.sleep(1)\n{now}"));
         runner.begin(long.clone(), Room::Among);
         runner.begin(long.clone(), Room::Among);
-        let others = runner.run_all(&[job(now), job(now)], &mut |_, _| {}).unwrap();
-        let beside = runner.run_all(&[long.clone(), long], &mut |_, _| {}).unwrap();
+        let others = runner
+            .run_all(&[job(now), job(now)], &mut |_, _| {})
+            .unwrap();
+        let beside = runner
+            .run_all(&[long.clone(), long], &mut |_, _| {})
+            .unwrap();
         let times = |outcome: &Outcome| -> Vec<f64> {
-            outcome.stdout.head.lines().map(|line| line.parse().unwrap()).collect()
+            outcome
+                .stdout
+                .head
+                .lines()
+                .map(|line| line.parse().unwrap())
+                .collect()
         };
         let end = times(&beside[0])[1];
         let before = others.iter().filter(|it| times(it)[0] < end).count();
         assert_eq!(before, if places == 1 { 0 } else { 2 }, "{places} places");
         // What was begun is one of the runs that are asked for, and not two.
-        assert!(times(&beside[1])[0] >= times(&others[1])[0], "{places} places");
+        assert!(
+            times(&beside[1])[0] >= times(&others[1])[0],
+            "{places} places"
+        );
     }
 }
 
@@ -322,28 +405,44 @@ fn what_was_begun_takes_the_places_that_are_left() {
     let starts = |numbers: &[u32]| -> Vec<f64> {
         let jobs: Vec<Job> = numbers.iter().map(|&n| job(n)).collect();
         let outcomes = runner.run_all(&jobs, &mut |_, _| {}).unwrap();
-        outcomes.iter().map(|it| it.stdout.head.trim().parse().unwrap()).collect()
+        outcomes
+            .iter()
+            .map(|it| it.stdout.head.trim().parse().unwrap())
+            .collect()
     };
     runner.begin(job(0), Room::Left);
     let others = starts(&[1, 2, 3]);
     let left = starts(&[0])[0];
-    assert!(left >= others[0] + 1.0 && left < others[2] + 1.0, "{left} {others:?}");
+    assert!(
+        left >= others[0] + 1.0 && left < others[2] + 1.0,
+        "{left} {others:?}"
+    );
 }
 
 #[test]
 fn a_deadline_ends_what_runs_beside_the_others() {
     let bench = Bench::new();
-    bench.runner.set_deadline(Some(Instant::now() + Duration::from_millis(500)));
-    let job = Job::new(b"while True: pass".as_slice().into(), Duration::from_mins(10));
+    bench
+        .runner
+        .set_deadline(Some(Instant::now() + Duration::from_millis(500)));
+    let job = Job::new(
+        b"while True: pass".as_slice().into(),
+        Duration::from_mins(10),
+    );
     bench.runner.begin(job.clone(), Room::Among);
-    assert!(matches!(bench.runner.run_all(&[job], &mut |_, _| {}), Err(RunError::Deadline)));
+    assert!(matches!(
+        bench.runner.run_all(&[job], &mut |_, _| {}),
+        Err(RunError::Deadline)
+    ));
 }
 
 #[test]
 fn a_deadline_ends_all_runs() {
     let bench = Bench::new();
     let marker = format!("minrepro-late-{}", std::process::id());
-    bench.runner.set_deadline(Some(Instant::now() + Duration::from_millis(500)));
+    bench
+        .runner
+        .set_deadline(Some(Instant::now() + Duration::from_millis(500)));
     let source = format!("import time\n'{marker}'\ntime.sleep(600)\n");
     let job = Job::new(source.into_bytes().into(), Duration::from_mins(10));
     let result = bench.runner.run_all(&[job.clone(), job], &mut |_, _| {});
@@ -367,22 +466,48 @@ fn a_test_command_runs_beside_the_candidate_with_its_path_last() {
     let folder = tempfile::tempdir().unwrap();
     let mut setup = setup(folder.path(), 1);
     setup.command = Command::Test(
-        ["sh", "-c", "grep -q needle script.py && test -f \"$1\"", "sh"].map(str::to_owned).into(),
+        [
+            "sh",
+            "-c",
+            "grep -q needle script.py && test -f \"$1\"",
+            "sh",
+        ]
+        .map(str::to_owned)
+        .into(),
     );
     let runner = Runner::start(setup).unwrap();
     let job = |source: &str| Job::new(source.as_bytes().into(), Duration::from_secs(5));
-    let outcomes = runner.run_all(&[job("needle"), job("hay")], &mut |_, _| {}).unwrap();
-    assert_eq!([outcomes[0].end, outcomes[1].end], [End::Exit(0), End::Exit(1)]);
+    let outcomes = runner
+        .run_all(&[job("needle"), job("hay")], &mut |_, _| {})
+        .unwrap();
+    assert_eq!(
+        [outcomes[0].end, outcomes[1].end],
+        [End::Exit(0), End::Exit(1)]
+    );
 }
 
 #[test]
 fn interpreters_that_are_none_are_told_apart() {
     let find = |path: &Path| Interpreter::find(Some(path));
-    assert!(matches!(find(Path::new("/nonexistent/python")), Err(RunError::PythonNotFound(_))));
-    assert!(matches!(find(Path::new("no-such-python-anywhere")), Err(RunError::PythonNotFound(_))));
-    assert!(matches!(find(Path::new("/bin/false")), Err(RunError::PythonBroken { .. })));
-    assert!(matches!(find(Path::new("/etc/passwd")), Err(RunError::PythonBroken { .. })));
+    assert!(matches!(
+        find(Path::new("/nonexistent/python")),
+        Err(RunError::PythonNotFound(_))
+    ));
+    assert!(matches!(
+        find(Path::new("no-such-python-anywhere")),
+        Err(RunError::PythonNotFound(_))
+    ));
+    assert!(matches!(
+        find(Path::new("/bin/false")),
+        Err(RunError::PythonBroken { .. })
+    ));
+    assert!(matches!(
+        find(Path::new("/etc/passwd")),
+        Err(RunError::PythonBroken { .. })
+    ));
     let found = Interpreter::find(None).unwrap();
-    assert!(found.version >= (3, 8) && found.path.is_absolute() && found.description.contains("Python"));
+    assert!(
+        found.version >= (3, 8) && found.path.is_absolute() && found.description.contains("Python")
+    );
     assert_eq!(found.identity, Interpreter::find(None).unwrap().identity);
 }

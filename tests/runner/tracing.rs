@@ -1,4 +1,5 @@
-//! The tracer under every interpreter: what it writes down, and that a run ends as it would have without it.
+//! The tracer under every interpreter: what it writes down, and that a run ends as it would have
+//! without it.
 
 mod torch;
 
@@ -45,13 +46,25 @@ fn on_all(source: &str, check: impl Fn(&Outcome, &Outcome, Option<Evidence>)) {
 fn on(python: &Path, source: &str, check: impl Fn(&Outcome, &Outcome, Option<Evidence>)) {
     let folder = tempfile::tempdir().unwrap();
     let mut setup = setup(folder.path(), 2);
-    setup.command = Command::Python { python: python.to_owned(), args: vec!["one".into()] };
+    setup.command = Command::Python {
+        python: python.to_owned(),
+        args: vec!["one".into()],
+    };
     let runner = Runner::start(setup).unwrap();
     let plain = Job::new(source.as_bytes().into(), Duration::from_mins(2));
-    let traced = Job { traced: true, sought: ["total: 7".to_owned()].into(), ..plain.clone() };
+    let traced = Job {
+        traced: true,
+        sought: ["total: 7".to_owned()].into(),
+        ..plain.clone()
+    };
     let outcomes = runner.run_all(&[plain, traced], &mut |_, _| {}).unwrap();
-    let [plain, traced] = outcomes.as_slice() else { panic!("two outcomes") };
-    let evidence = traced.trace.as_deref().map(|text| serde_json::from_str(text).unwrap());
+    let [plain, traced] = outcomes.as_slice() else {
+        panic!("two outcomes")
+    };
+    let evidence = traced
+        .trace
+        .as_deref()
+        .map(|text| serde_json::from_str(text).unwrap());
     check(plain, traced, evidence);
 }
 
@@ -59,24 +72,41 @@ fn on(python: &Path, source: &str, check: impl Fn(&Outcome, &Outcome, Option<Evi
 fn a_failure_is_written_down_with_its_values() {
     on_all(SCRIPT, |plain, traced, evidence| {
         assert_eq!((plain.end, &plain.stdout), (traced.end, &traced.stdout));
-        let (before, after) = (plain.exception.as_ref().unwrap(), traced.exception.as_ref().unwrap());
+        let (before, after) = (
+            plain.exception.as_ref().unwrap(),
+            traced.exception.as_ref().unwrap(),
+        );
         let said = |it: &str| it.split("from user code").next().map(str::to_owned);
-        assert_eq!((&before.class, said(&before.message)), (&after.class, said(&after.message)));
-        let lines = |it: &minrepro::runner::Exception| it.frames.iter().map(|it| it.line).collect::<Vec<_>>();
+        assert_eq!(
+            (&before.class, said(&before.message)),
+            (&after.class, said(&after.message))
+        );
+        let lines = |it: &minrepro::runner::Exception| {
+            it.frames.iter().map(|it| it.line).collect::<Vec<_>>()
+        };
         assert_eq!(lines(before), lines(after));
 
         let evidence = evidence.unwrap();
-        assert!(evidence.hits.contains_key(&7) && !evidence.hits.contains_key(&8), "{:?}", evidence.hits);
+        assert!(
+            evidence.hits.contains_key(&7) && !evidence.hits.contains_key(&8),
+            "{:?}",
+            evidence.hits
+        );
         assert_eq!(evidence.hits.get(&9), Some(&2));
         assert_eq!(evidence.entered.get(&12), Some(&2));
         assert_eq!(evidence.returned.get(&12).map(String::as_str), Some("40"));
         assert!(evidence.varying.is_empty());
-        let [module, function] = evidence.failure.as_slice() else { panic!("{:?}", evidence.failure) };
+        let [module, function] = evidence.failure.as_slice() else {
+            panic!("{:?}", evidence.failure)
+        };
         assert!(module.is_module() && (module.line, function.line) == (17, 10));
         let value = |name: &str| function.values.get(name).map(String::as_str);
         assert_eq!(value("factor"), Some("1"));
         assert_eq!(value("point"), Some("Point([40], y=1)"));
-        assert_eq!(value("names"), Some("{'a': [1, 2.5], 'b': Point([40], y=1)}"));
+        assert_eq!(
+            value("names"),
+            Some("{'a': [1, 2.5], 'b': Point([40], y=1)}")
+        );
     });
 }
 
@@ -99,13 +129,21 @@ save(tree, template, {'a': [1, Slot('left')]})
 ";
     on_all(source, |_, _, evidence| {
         let evidence = evidence.unwrap();
-        let frame = evidence.failure.iter().find(|it| it.function == "save").unwrap();
+        let frame = evidence
+            .failure
+            .iter()
+            .find(|it| it.function == "save")
+            .unwrap();
         let value = |name: &str| frame.values.get(name).map(String::as_str);
         assert_eq!(value("tree"), Some("ET.ElementTree(ET.Element('scene'))"));
         assert_eq!(value("template"), Some("string.Template('$x')"));
         assert!(frame.rough.contains("tree") && frame.rough.contains("template"));
         assert_eq!(frame.inside[0], "Slot('left')");
-        assert!(frame.inside.contains(&"[1, Slot('left')]".to_owned()), "{:?}", frame.inside);
+        assert!(
+            frame.inside.contains(&"[1, Slot('left')]".to_owned()),
+            "{:?}",
+            frame.inside
+        );
     });
 }
 
@@ -121,21 +159,32 @@ f([('a', ['b']), ('c', ['d', 5])])
 ";
     on_all(source, |_, _, evidence| {
         let evidence = evidence.unwrap();
-        let [.., outer, inner] = evidence.failure.as_slice() else { panic!("{:?}", evidence.failure) };
-        assert_eq!((outer.function.as_str(), inner.function.as_str()), ("<dictcomp>", "<listcomp>"));
+        let [.., outer, inner] = evidence.failure.as_slice() else {
+            panic!("{:?}", evidence.failure)
+        };
+        assert_eq!(
+            (outer.function.as_str(), inner.function.as_str()),
+            ("<dictcomp>", "<listcomp>")
+        );
         let value = |frame: &Frame, name: &str| frame.values.get(name).cloned();
         assert_eq!(value(outer, "g").as_deref(), Some("['d', 5]"));
         assert_eq!(value(inner, "x").as_deref(), Some("5"));
         assert_eq!(evidence.failure.len(), 4);
         let function = &evidence.failure[1];
-        assert_eq!((function.function.as_str(), value(function, "x")), ("f", None));
+        assert_eq!(
+            (function.function.as_str(), value(function, "x")),
+            ("f", None)
+        );
         assert!(value(function, "g").is_none_or(|it| it == "'outer'"));
         let starts = |frame: &Frame| frame.place.1;
-        assert!(starts(function).is_none_or(|it| it == 11) && starts(inner).is_none_or(|it| it == 12));
+        assert!(
+            starts(function).is_none_or(|it| it == 11) && starts(inner).is_none_or(|it| it == 12)
+        );
     });
 }
 
-/// An iterator that returns itself goes on where it is; a new one begins anew. One that always returns its last never ends.
+/// An iterator that returns itself goes on where it is; a new one begins anew. One that always
+/// returns its last never ends.
 #[test]
 fn what_an_iterator_returns_is_not_taken_for_all_it_does() {
     let source = "\
@@ -184,16 +233,28 @@ for text in ['a b', 'c d']:
 ";
     on_all(source, |plain, traced, evidence| {
         let lines = |it: &Outcome| it.stderr.text().lines().count();
-        assert_eq!((plain.end, &plain.stdout, lines(plain)), (traced.end, &traced.stdout, lines(traced)));
+        assert_eq!(
+            (plain.end, &plain.stdout, lines(plain)),
+            (traced.end, &traced.stdout, lines(traced))
+        );
         let evidence = evidence.unwrap();
-        let [module, add] = evidence.failure.as_slice() else { panic!("{:?}", evidence.failure) };
-        let result =
-            |frame: &minrepro_reducers::evidence::Frame, name: &str| frame.results.get(name).cloned();
-        assert_eq!(result(add, "list(words.rest)").as_deref(), Some("['c', 'd']"));
+        let [module, add] = evidence.failure.as_slice() else {
+            panic!("{:?}", evidence.failure)
+        };
+        let result = |frame: &minrepro_reducers::evidence::Frame, name: &str| {
+            frame.results.get(name).cloned()
+        };
+        assert_eq!(
+            result(add, "list(words.rest)").as_deref(),
+            Some("['c', 'd']")
+        );
         assert_eq!(result(add, "words.next()").as_deref(), Some("'c'"));
         assert_eq!(result(add, "len(more)").as_deref(), Some("2"));
         assert_eq!(result(module, "sorted([2, 1])").as_deref(), Some("[1, 2]"));
-        assert_eq!(add.values.get("words").map(String::as_str), Some("Words('c d')"));
+        assert_eq!(
+            add.values.get("words").map(String::as_str),
+            Some("Words('c d')")
+        );
     });
 }
 
@@ -218,15 +279,31 @@ def fail(book, text):
 fail(Book(), 'aaa')
 ";
     if interpreters().is_empty() {
-        skip("objects_of_libraries_are_written_as_they_were_made", "no interpreter was found");
+        skip(
+            "objects_of_libraries_are_written_as_they_were_made",
+            "no interpreter was found",
+        );
     }
     for (minor, python) in interpreters() {
         on(python, source, |_, _, evidence| {
             let evidence = evidence.unwrap();
-            let frame = evidence.failure.iter().find(|it| it.function == "fail").unwrap();
-            let value = |name: &str| frame.values.get(name).map(String::as_str).filter(|_| *minor > 8);
+            let frame = evidence
+                .failure
+                .iter()
+                .find(|it| it.function == "fail")
+                .unwrap();
+            let value = |name: &str| {
+                frame
+                    .values
+                    .get(name)
+                    .map(String::as_str)
+                    .filter(|_| *minor > 8)
+            };
             let expected = |text: &'static str| Some(text).filter(|_| *minor > 8);
-            assert_eq!(value("cursor"), expected("sqlite3.connect(':memory:').cursor()"));
+            assert_eq!(
+                value("cursor"),
+                expected("sqlite3.connect(':memory:').cursor()")
+            );
             assert_eq!(value("found"), expected("re.compile('a+').match('aaa')"));
             assert_eq!(value("made"), expected("lock(0)"));
             assert_eq!(value("local"), expected("None"));
@@ -251,18 +328,29 @@ begin(30, {'n': 1})
 1 / 0
 ";
     if interpreters().is_empty() {
-        skip("calls_of_libraries_for_what_they_do_are_written_down", "no interpreter was found");
+        skip(
+            "calls_of_libraries_for_what_they_do_are_written_down",
+            "no interpreter was found",
+        );
     }
     for (minor, python) in interpreters() {
         on(python, source, |_, _, evidence| {
             let done = evidence.unwrap().done;
             let expected = BTreeMap::from([(4, "logging.basicConfig(level=30)".to_owned())]);
-            assert_eq!(done, if *minor > 8 { expected } else { BTreeMap::new() });
+            assert_eq!(
+                done,
+                if *minor > 8 {
+                    expected
+                } else {
+                    BTreeMap::new()
+                }
+            );
         });
     }
 }
 
-/// A process that dies of a signal tells where; then another run can write down what was known there.
+/// A process that dies of a signal tells where; then another run can write down what was known
+/// there.
 #[test]
 fn what_is_known_where_a_process_dies_is_written_down() {
     let source = "\
@@ -278,26 +366,50 @@ def stop(total, limit):
 last([1, 2, 3], 4)
 ";
     if interpreters().is_empty() {
-        skip("what_is_known_where_a_process_dies_is_written_down", "no interpreter was found");
+        skip(
+            "what_is_known_where_a_process_dies_is_written_down",
+            "no interpreter was found",
+        );
     }
     for python in interpreters().values() {
         let folder = tempfile::tempdir().unwrap();
         let mut setup = setup(folder.path(), 1);
-        setup.command = Command::Python { python: python.to_owned(), args: Vec::new() };
+        setup.command = Command::Python {
+            python: python.to_owned(),
+            args: Vec::new(),
+        };
         let runner = Runner::start(setup).unwrap();
-        let job = Job { traced: true, ..Job::new(source.as_bytes().into(), Duration::from_mins(2)) };
-        let run = |job: &Job| runner.run_all(std::slice::from_ref(job), &mut |_, _| {}).unwrap().remove(0);
+        let job = Job {
+            traced: true,
+            ..Job::new(source.as_bytes().into(), Duration::from_mins(2))
+        };
+        let run = |job: &Job| {
+            runner
+                .run_all(std::slice::from_ref(job), &mut |_, _| {})
+                .unwrap()
+                .remove(0)
+        };
         let died = run(&job);
         assert_eq!((died.end, died.trace.as_deref()), (End::Signal(11), None));
-        let doomed = died.stack.iter().map(|it| (it.file.clone(), it.line)).collect();
+        let doomed = died
+            .stack
+            .iter()
+            .map(|it| (it.file.clone(), it.line))
+            .collect();
         let died = run(&Job { doomed, ..job });
         assert_eq!(died.end, End::Signal(11));
         let evidence: Evidence = serde_json::from_str(died.trace.as_deref().unwrap()).unwrap();
-        let told: Vec<(&str, u32)> =
-            evidence.failure.iter().map(|it| (it.function.as_str(), it.line)).collect();
+        let told: Vec<(&str, u32)> = evidence
+            .failure
+            .iter()
+            .map(|it| (it.function.as_str(), it.line))
+            .collect();
         assert_eq!(told, [("<module>", 10), ("last", 6), ("stop", 9)]);
         let value = |at: usize, name: &str| evidence.failure[at].values[name].clone();
-        assert_eq!([value(1, "thing"), value(2, "total"), value(2, "limit")], ["3", "6", "4"]);
+        assert_eq!(
+            [value(1, "thing"), value(2, "total"), value(2, "limit")],
+            ["3", "6", "4"]
+        );
     }
 }
 
@@ -314,7 +426,12 @@ fn causes_exits_and_broken_scripts() {
     );
     let group = "class Group(Exception):\n    exceptions = ()\ngroup = Group()\nfor n in (1, 2):\n    try: int('x' * n)\n    except ValueError as error: group.exceptions += (error,)\nraise group\n";
     on_all(group, |_, _, evidence| {
-        let lines: Vec<u32> = evidence.unwrap().causes.iter().map(|it| it[0].line).collect();
+        let lines: Vec<u32> = evidence
+            .unwrap()
+            .causes
+            .iter()
+            .map(|it| it[0].line)
+            .collect();
         assert_eq!(lines, [5, 5]);
     });
     on_all("import sys\nsys.exit(3)\n", |_, traced, evidence| {
@@ -363,9 +480,18 @@ fn what_prints_the_sign_is_written_down() {
     on_all(PRINTS, |plain, traced, evidence| {
         assert_eq!((plain.end, &plain.stdout), (traced.end, &traced.stdout));
         let evidence = evidence.unwrap();
-        let [module, show] = evidence.failure.as_slice() else { panic!("{:?}", evidence.failure) };
+        let [module, show] = evidence.failure.as_slice() else {
+            panic!("{:?}", evidence.failure)
+        };
         assert_eq!((module.line, show.line), (28, 24));
-        assert_eq!(evidence.causes.iter().map(|it| it[0].line).collect::<Vec<_>>(), [26]);
+        assert_eq!(
+            evidence
+                .causes
+                .iter()
+                .map(|it| it[0].line)
+                .collect::<Vec<_>>(),
+            [26]
+        );
         for (name, expected) in [
             ("self.parts['last']", "7"),
             ("self.parts", "{'last': 7}"),
@@ -378,7 +504,11 @@ fn what_prints_the_sign_is_written_down() {
             ("word", "re.compile('(?P<w>a)', 2)"),
             ("path", "Path('data.csv')"),
         ] {
-            assert_eq!(show.values.get(name).map(String::as_str), Some(expected), "{name}");
+            assert_eq!(
+                show.values.get(name).map(String::as_str),
+                Some(expected),
+                "{name}"
+            );
         }
         // What tells the sign itself would be an echo of it.
         assert!(!show.values.contains_key("echo") && !module.values.contains_key("error"));
@@ -399,9 +529,14 @@ for n in (1, 0):
 ";
     on_all(source, |_, _, evidence| {
         let evidence = evidence.unwrap();
-        let values = |calls: &std::collections::BTreeMap<u32, std::collections::BTreeMap<String, String>>,
+        let values = |calls: &std::collections::BTreeMap<
+            u32,
+            std::collections::BTreeMap<String, String>,
+        >,
                       line| {
-            calls.get(&line).map(|it| it.values().cloned().collect::<Vec<_>>().join(" "))
+            calls
+                .get(&line)
+                .map(|it| it.values().cloned().collect::<Vec<_>>().join(" "))
         };
         assert_eq!(values(&evidence.arguments, 2).as_deref(), Some("1 1"));
         assert_eq!(values(&evidence.latest, 2).as_deref(), Some("2.0 0"));

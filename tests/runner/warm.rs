@@ -1,10 +1,11 @@
-//! The warm runner against the cold one, over the scripts of `warm/` and of the corpus: what a script does must be the
-//! same, or the warm runner must decline.
+//! The warm runner against the cold one, over the scripts of `warm/` and of the corpus: what a
+//! script does must be the same, or the warm runner must decline.
 //!
-//! A file of `warm/` holds scripts, each under a line `#### name`, or `#### name | 3.11` if it needs that Python, or
-//! `#### name | declined` if the warm runner may leave it to the cold one. The first
-//! of them, `imports`, lists modules: all that stands below is forked from an interpreter that has imported those. What
-//! follows `#### FILE path` is no script, but a module that is installed.
+//! A file of `warm/` holds scripts, each under a line `#### name`, or `#### name | 3.11` if it
+//! needs that Python, or `#### name | declined` if the warm runner may leave it to the cold one.
+//! The first of them, `imports`, lists modules: all that stands below is forked from an interpreter
+//! that has imported those. What follows `#### FILE path` is no script, but a module that is
+//! installed.
 
 use std::{
     fs,
@@ -28,11 +29,14 @@ struct Script {
     source: String,
 }
 
-/// What a run did, without what differs from run to run: the number of its folder, addresses, process ids.
+/// What a run did, without what differs from run to run: the number of its folder, addresses,
+/// process ids.
 fn shown(outcome: &Outcome) -> String {
     let (stdout, stderr) = (outcome.stdout.text(), outcome.stderr.text());
-    let text =
-        format!("{:?} {:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}", outcome.end, outcome.exception);
+    let text = format!(
+        "{:?} {:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}",
+        outcome.end, outcome.exception
+    );
     let masks = [
         (r"/run-\d+/", "/run/"),
         (r"0x[0-9a-f]{6,}", "0x"),
@@ -41,9 +45,12 @@ fn shown(outcome: &Outcome) -> String {
         (r"after \d+\.\d+ seconds", "after a while"),
         (r"started( daemon)? \d+", "started$1"),
     ];
-    masks
-        .iter()
-        .fold(text, |text, (mask, with)| Regex::new(mask).unwrap().replace_all(&text, *with).into_owned())
+    masks.iter().fold(text, |text, (mask, with)| {
+        Regex::new(mask)
+            .unwrap()
+            .replace_all(&text, *with)
+            .into_owned()
+    })
 }
 
 /// What a file of `warm/` holds.
@@ -68,23 +75,43 @@ fn runner(python: &Path, folder: &Path, installed: &[(String, String)]) -> Runne
         for (path, text) in installed {
             let path = library.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::File::create_new(path).unwrap().write_all(text.as_bytes()).unwrap();
+            fs::File::create_new(path)
+                .unwrap()
+                .write_all(text.as_bytes())
+                .unwrap();
         }
         fs::create_dir_all(&own).unwrap();
         setup.script = own.join("script.py");
-        setup.env.push(("PYTHONPATH".to_owned(), library.display().to_string()));
+        setup
+            .env
+            .push(("PYTHONPATH".to_owned(), library.display().to_string()));
     }
     Runner::start(setup).unwrap()
 }
 
 fn run(runner: &Runner, start: Start, sources: &[&str]) -> Vec<String> {
-    let job = |source: &&str| Job { start, ..Job::new(source.as_bytes().into(), Duration::from_secs(60)) };
+    let job = |source: &&str| Job {
+        start,
+        ..Job::new(source.as_bytes().into(), Duration::from_secs(60))
+    };
     let jobs: Vec<Job> = sources.iter().map(job).collect();
-    runner.run_all(&jobs, &mut |_, _| {}).unwrap().iter().map(shown).collect()
+    runner
+        .run_all(&jobs, &mut |_, _| {})
+        .unwrap()
+        .iter()
+        .map(shown)
+        .collect()
 }
 
 /// What differs between cold and warm runs of scripts.
-fn differences(python: &Path, Suite { ahead, installed, scripts }: &Suite) -> Vec<String> {
+fn differences(
+    python: &Path,
+    Suite {
+        ahead,
+        installed,
+        scripts,
+    }: &Suite,
+) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let runner = runner(python, folder.path(), installed);
     let sources: Vec<&str> = scripts.iter().map(|it| it.source.as_str()).collect();
@@ -105,17 +132,30 @@ fn differences(python: &Path, Suite { ahead, installed, scripts }: &Suite) -> Ve
             found.push(format!("{}\n{}\n{differing}", script.name, script.source));
         }
     }
-    found.extend(runner.why_cold().map(|reason| format!("all is cold: {reason}")));
+    found.extend(
+        runner
+            .why_cold()
+            .map(|reason| format!("all is cold: {reason}")),
+    );
     found
 }
 
 fn differing_lines(cold: &str, warm: &str) -> String {
     let only = |of: &str, other: &str, mark: &str| -> String {
-        let lines = of.lines().filter(|line| !other.lines().any(|it| it == *line)).take(12);
-        lines.map(|line| format!("{mark} {}\n", line.chars().take(600).collect::<String>())).collect()
+        let lines = of
+            .lines()
+            .filter(|line| !other.lines().any(|it| it == *line))
+            .take(12);
+        lines
+            .map(|line| format!("{mark} {}\n", line.chars().take(600).collect::<String>()))
+            .collect()
     };
     let lines = only(cold, warm, "cold:") + &only(warm, cold, "warm:");
-    if lines.is_empty() { format!("the order differs\n{cold}\n{warm}") } else { lines }
+    if lines.is_empty() {
+        format!("the order differs\n{cold}\n{warm}")
+    } else {
+        lines
+    }
 }
 
 fn suite(file: &Path) -> Suite {
@@ -130,8 +170,9 @@ fn suite(file: &Path) -> Suite {
         } else if let Some(path) = head.strip_prefix("FILE ") {
             installed.push((path.to_owned(), source.to_owned()));
         } else {
-            let (head, is_declined) =
-                head.strip_suffix(" | declined").map_or((head, false), |head| (head, true));
+            let (head, is_declined) = head
+                .strip_suffix(" | declined")
+                .map_or((head, false), |head| (head, true));
             let (name, minor) = head.split_once(" | 3.").unwrap_or((head, "8"));
             scripts.push(Script {
                 name: format!("{stem}/{name}"),
@@ -141,19 +182,26 @@ fn suite(file: &Path) -> Suite {
             });
         }
     }
-    Suite { ahead, installed, scripts }
+    Suite {
+        ahead,
+        installed,
+        scripts,
+    }
 }
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runner/warm")
 }
 
-/// The newest interpreter; all with `MINREPRO_TEST_PYTHONS=all`; or those of certain minor versions: `8,10`.
+/// The newest interpreter; all with `MINREPRO_TEST_PYTHONS=all`; or those of certain minor
+/// versions: `8,10`.
 fn pythons() -> Vec<(u8, &'static PathBuf)> {
     let all = interpreters().iter().map(|(minor, path)| (*minor, path));
     match std::env::var("MINREPRO_TEST_PYTHONS").as_deref() {
         Ok("all") => all.collect(),
-        Ok(list) => all.filter(|(minor, _)| list.split(',').any(|it| it == minor.to_string())).collect(),
+        Ok(list) => all
+            .filter(|(minor, _)| list.split(',').any(|it| it == minor.to_string()))
+            .collect(),
         Err(_) => all.filter(|(_, path)| Some(*path) == newest()).collect(),
     }
 }
@@ -193,8 +241,11 @@ files! { exceptions exits installed library modules processes shutdown state str
 
 #[test]
 fn every_file_is_run() {
-    let mut files: Vec<String> =
-        fs::read_dir(folder()).unwrap().flatten().map(|it| it.file_name().into_string().unwrap()).collect();
+    let mut files: Vec<String> = fs::read_dir(folder())
+        .unwrap()
+        .flatten()
+        .map(|it| it.file_name().into_string().unwrap())
+        .collect();
     files.sort();
     assert_eq!(files, FILES);
 }
@@ -203,18 +254,28 @@ fn every_file_is_run() {
 #[test]
 fn cases_of_the_corpus_are_as_cold() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let mut folders: Vec<PathBuf> = fs::read_dir(corpus).unwrap().flatten().map(|it| it.path()).collect();
+    let mut folders: Vec<PathBuf> = fs::read_dir(corpus)
+        .unwrap()
+        .flatten()
+        .map(|it| it.path())
+        .collect();
     folders.sort();
     for (minor, python) in pythons() {
         for path in &folders {
-            let Ok(source) = fs::read_to_string(path.join("repro.py")) else { continue };
+            let Ok(source) = fs::read_to_string(path.join("repro.py")) else {
+                continue;
+            };
             let script = Script {
                 name: path.display().to_string(),
                 minor: 8,
                 is_declined: false,
                 source: source.clone(),
             };
-            let suite = Suite { ahead: source, installed: Vec::new(), scripts: vec![script] };
+            let suite = Suite {
+                ahead: source,
+                installed: Vec::new(),
+                scripts: vec![script],
+            };
             let found = differences(python, &suite);
             assert!(found.is_empty(), "Python 3.{minor}\n{}", found.join("\n"));
         }
@@ -224,14 +285,29 @@ fn cases_of_the_corpus_are_as_cold() {
 /// PyTorch's compiler asks for the folder as it is imported.
 #[test]
 fn folders_for_temporary_files_are_the_run_s_own() {
-    let Some(python) = torch() else { return skip("temporary files", "no PyTorch") };
+    let Some(python) = torch() else {
+        return skip("temporary files", "no PyTorch");
+    };
     let source = "import os, tempfile\nimport torch._inductor.codecache\nprint(tempfile.gettempdir() == os.environ['TMPDIR'])\ntempfile.TemporaryFile()\n";
     let folder = tempfile::tempdir().unwrap();
     let mut setup = setup(folder.path(), 2);
-    setup.command = Command::Python { python, args: Vec::new() };
+    setup.command = Command::Python {
+        python,
+        args: Vec::new(),
+    };
     let runner = Runner::start(setup).unwrap();
-    let ends: Vec<String> =
-        [Start::Recorded, Start::Warm].map(|start| run(&runner, start, &[source]).remove(0)).into();
-    assert!(ends[0].starts_with("Exit(0)") && ends[0].contains("True"), "{}", ends[0]);
-    assert_eq!((ends[0] == ends[1], runner.forked(), runner.why_cold()), (true, 1, None), "{}", ends[1]);
+    let ends: Vec<String> = [Start::Recorded, Start::Warm]
+        .map(|start| run(&runner, start, &[source]).remove(0))
+        .into();
+    assert!(
+        ends[0].starts_with("Exit(0)") && ends[0].contains("True"),
+        "{}",
+        ends[0]
+    );
+    assert_eq!(
+        (ends[0] == ends[1], runner.forked(), runner.why_cold()),
+        (true, 1, None),
+        "{}",
+        ends[1]
+    );
 }

@@ -1,5 +1,5 @@
-//! The flow in daily use: nothing is written unseen, questions on a terminal, files in place of GitHub, reports for
-//! machines, and scrubs that were cut short.
+//! The flow in daily use: nothing is written unseen, questions on a terminal, files in place of
+//! GitHub, reports for machines, and scrubs that were cut short.
 
 use std::{
     fs,
@@ -40,7 +40,10 @@ fn nothing_is_written_that_was_not_agreed_to() {
         assert_eq!(place.report()["plan"][0]["state"], "shown");
         if args == ["--json"] {
             let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-            assert_eq!((&value["end"], &value["version"]), (&"AlreadyMinimal".into(), &1.into()));
+            assert_eq!(
+                (&value["end"], &value["version"]),
+                (&"AlreadyMinimal".into(), &1.into())
+            );
         }
     }
 }
@@ -69,7 +72,10 @@ fn questions_are_answered_on_a_terminal() {
     }
     let place = place(SMALL);
     let seen = typed(&place, &[], "y\n");
-    assert!(seen.contains("carry them out?") && seen.contains("done: gh issue comment"), "{seen}");
+    assert!(
+        seen.contains("carry them out?") && seen.contains("done: gh issue comment"),
+        "{seen}"
+    );
     assert_eq!(place.server.world.lock().unwrap().comments.len(), 1);
 
     let declined = self::place(SMALL);
@@ -78,7 +84,8 @@ fn questions_are_answered_on_a_terminal() {
     assert_eq!(declined.server.world.lock().unwrap().comments.len(), 0);
 
     // The risky part is dropped, what is left shows the bug.
-    let risky = self::place(&SMALL.replace("torch.stack", "import os\nos.system('ls')\ntorch.stack"));
+    let risky =
+        self::place(&SMALL.replace("torch.stack", "import os\nos.system('ls')\ntorch.stack"));
     let seen = typed(&risky, &["--dry-run"], "d\n");
     assert!(seen.contains("the risky parts were dropped"), "{seen}");
     assert_eq!(risky.report()["end"], "AlreadyMinimal", "{seen}");
@@ -91,7 +98,10 @@ fn files_stand_in_for_github() {
     }
     let place = place(SMALL);
     let put = |name: &str, text: &str| {
-        fs::File::create(place.folder("work").join(name)).unwrap().write_all(text.as_bytes()).unwrap();
+        fs::File::create(place.folder("work").join(name))
+            .unwrap()
+            .write_all(text.as_bytes())
+            .unwrap();
     };
     put("saved.json", &issue("stack fails", BODY).to_string());
     put(
@@ -110,7 +120,10 @@ fn files_stand_in_for_github() {
             .env("PATH", std::env::var_os("PATH").unwrap())
             .output()
             .unwrap();
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
     };
     let (status, stderr) = run(&["--from", "mine.py"]);
     assert_eq!(status, Some(0), "{stderr}");
@@ -121,14 +134,20 @@ fn files_stand_in_for_github() {
         "{stderr}"
     );
     let (status, stderr) = run(&["--from", "saved.json", "--trust"]);
-    assert!(status == Some(0) && stderr.contains("the comment would be"), "{stderr}");
+    assert!(
+        status == Some(0) && stderr.contains("the comment would be"),
+        "{stderr}"
+    );
     // A stranger's script, and nobody to ask.
     let (status, stderr) = run(&["--from", "saved.json"]);
     assert!(status == Some(6) && stderr.contains("--trust"), "{stderr}");
     let (status, stderr) = run(&["--from", "two.json", "--trust"]);
     assert!(status == Some(2) && stderr.contains("--pick N"), "{stderr}");
     let (status, stderr) = run(&["--from", "two.json", "--trust", "--pick", "2"]);
-    assert!(status == Some(1) && stderr.contains("DifferentError"), "{stderr}");
+    assert!(
+        status == Some(1) && stderr.contains("DifferentError"),
+        "{stderr}"
+    );
     assert!(place.server.calls().is_empty());
 }
 
@@ -138,18 +157,26 @@ fn a_scrub_that_is_cut_short_goes_on_where_it_was() {
         return;
     }
     let place = place(BODY);
-    // Its runs are remembered: the second scrub starts the interpreter only for what the first had not run.
+    // Its runs are remembered: the second scrub starts the interpreter only for what the first had
+    // not run.
     assert_eq!(place.run(&BROKEN, &["--dry-run"]).status.code(), Some(0));
     let state = fs::read_to_string(place.folder("work/scrub-7/state.json")).unwrap();
     let started = Instant::now();
     assert_eq!(place.run(&BROKEN, &["--dry-run"]).status.code(), Some(0));
-    assert_eq!(fs::read_to_string(place.folder("work/scrub-7/state.json")).unwrap(), state);
+    assert_eq!(
+        fs::read_to_string(place.folder("work/scrub-7/state.json")).unwrap(),
+        state
+    );
     assert!(started.elapsed() < Duration::from_secs(60));
 
     // Killed between the comment and the end: the subscription is restored by the next.
     place.server.world.lock().unwrap().delay = Duration::from_secs(20);
-    let mut child =
-        place.command(&BROKEN, &["--post"]).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    let mut child = place
+        .command(&BROKEN, &["--post"])
+        .stderr(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
     let until = Instant::now() + Duration::from_secs(60);
     while place.server.world.lock().unwrap().comments.is_empty() && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(20));
@@ -159,9 +186,16 @@ fn a_scrub_that_is_cut_short_goes_on_where_it_was() {
     place.server.world.lock().unwrap().subscription = "SUBSCRIBED".to_owned();
     let output = place.run(&BROKEN, &["--post"]);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(stderr.contains("your subscription is Unsubscribed again"), "{stderr}");
+    assert!(
+        stderr.contains("your subscription is Unsubscribed again"),
+        "{stderr}"
+    );
     let world = place.server.world.lock().unwrap();
-    assert_eq!((world.comments.len(), world.subscription.as_str()), (1, "UNSUBSCRIBED"), "{stderr}");
+    assert_eq!(
+        (world.comments.len(), world.subscription.as_str()),
+        (1, "UNSUBSCRIBED"),
+        "{stderr}"
+    );
 }
 
 /// Makes a wheel of a package that is one line of code.
@@ -173,12 +207,24 @@ fn packages_are_installed_on_top_of_those_of_the_interpreter() {
         return;
     }
     let python = newest().unwrap();
-    if !command(python).args(["-c", "import ensurepip"]).output().unwrap().status.success() {
+    if !command(python)
+        .args(["-c", "import ensurepip"])
+        .output()
+        .unwrap()
+        .status
+        .success()
+    {
         return skip("packages", "this CPython has no `ensurepip`");
     }
-    let place =
-        place(&SMALL.replace("torch.stack", "import extra_thing\nprint(extra_thing.noise())\ntorch.stack"));
-    let made = command(python).args(["-c", WHEEL]).current_dir(place.folder("home")).status().unwrap();
+    let place = place(&SMALL.replace(
+        "torch.stack",
+        "import extra_thing\nprint(extra_thing.noise())\ntorch.stack",
+    ));
+    let made = command(python)
+        .args(["-c", WHEEL])
+        .current_dir(place.folder("home"))
+        .status()
+        .unwrap();
     assert!(made.success());
     let run = |args: &[&str]| {
         // Its `torch` is in a virtual environment.
@@ -190,15 +236,25 @@ fn packages_are_installed_on_top_of_those_of_the_interpreter() {
             .output()
             .unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code(), place.report_if_any()["end"].clone(), stderr)
+        (
+            output.status.code(),
+            place.report_if_any()["end"].clone(),
+            stderr,
+        )
     };
     let (status, end, stderr) = run(&["--dry-run"]);
     assert!(status == Some(5) && end == "MissingPackages", "{stderr}");
     assert!(stderr.contains("--with extra_thing"), "{stderr}");
 
     let (status, _, stderr) = run(&["--dry-run", "--with", "no-such-thing"]);
-    assert!(status == Some(5) && stderr.contains("could not install no-such-thing"), "{stderr}");
-    assert!(stderr.contains("No matching distribution") && stderr.contains("hint:"), "{stderr}");
+    assert!(
+        status == Some(5) && stderr.contains("could not install no-such-thing"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("No matching distribution") && stderr.contains("hint:"),
+        "{stderr}"
+    );
 
     for _ in 0..2 {
         let (status, end, stderr) = run(&["--post", "--with", "extra-thing==1.0"]);
@@ -207,7 +263,14 @@ fn packages_are_installed_on_top_of_those_of_the_interpreter() {
     }
     assert_eq!(place.server.world.lock().unwrap().comments.len(), 1);
     // The user's own environment is as it was.
-    assert!(!command(&*BROKEN).args(["-c", "import extra_thing"]).output().unwrap().status.success());
+    assert!(
+        !command(&*BROKEN)
+            .args(["-c", "import extra_thing"])
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
 }
 
 #[test]
@@ -215,43 +278,85 @@ fn what_an_issue_is_can_be_said_and_another_repository_named() {
     if !has_gh("--assume") {
         return;
     }
-    let wish = || Place::new(World::new(issue("[Feature Request] stack of nothing", SMALL)));
+    let wish = || {
+        Place::new(World::new(issue(
+            "[Feature Request] stack of nothing",
+            SMALL,
+        )))
+    };
     let place = wish();
     let output = place.run(&BROKEN, &["--post", "--json"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((&report["end"], &report["plan"][0]["state"]), (&"NotABug".into(), &"done".into()));
-    assert_eq!(place.server.world.lock().unwrap().label_names(), ["feature"]);
+    assert_eq!(
+        (&report["end"], &report["plan"][0]["state"]),
+        (&"NotABug".into(), &"done".into())
+    );
+    assert_eq!(
+        place.server.world.lock().unwrap().label_names(),
+        ["feature"]
+    );
 
     let place = wish();
     let output = place.run(&BROKEN, &["--post", "--json", "--assume", "bug"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((&report["end"], &report["plan"][0]["state"]), (&"AlreadyMinimal".into(), &"done".into()));
+    assert_eq!(
+        (&report["end"], &report["plan"][0]["state"]),
+        (&"AlreadyMinimal".into(), &"done".into())
+    );
     assert_eq!(place.server.world.lock().unwrap().comments.len(), 1);
 
     // However the issue is named.
     let place = wish();
     let run = |issue: &[&str]| {
-        let output = place.command_for(issue, &BROKEN, &["--dry-run"]).output().unwrap();
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        let output = place
+            .command_for(issue, &BROKEN, &["--dry-run"])
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
     };
     for issue in [
         ["#7", "--repo", "o/r"].as_slice(),
         &["o/r#7"],
         &["https://github.com/o/r/issues/7"],
-        &["https://github.com/o/r/issues/7#issuecomment-12", "--repo", "o/r"],
+        &[
+            "https://github.com/o/r/issues/7#issuecomment-12",
+            "--repo",
+            "o/r",
+        ],
     ] {
         let (status, stderr) = run(issue);
-        assert!(status == Some(0) && stderr.contains("fetching o/r#7"), "{issue:?}: {stderr}");
+        assert!(
+            status == Some(0) && stderr.contains("fetching o/r#7"),
+            "{issue:?}: {stderr}"
+        );
     }
     for (issue, status, said) in [
-        (["7", "--repo", "o/other"].as_slice(), 5, "--repo OWNER/NAME"),
+        (
+            ["7", "--repo", "o/other"].as_slice(),
+            5,
+            "--repo OWNER/NAME",
+        ),
         (&["o/r#7", "--repo", "o/other"], 2, "leave `--repo` out"),
-        (&["https://github.com/o/r/pull/7"], 2, "by its number, or by its address"),
-        (&["https://example.com/o/r/issues/7"], 2, "by its number, or by its address"),
+        (
+            &["https://github.com/o/r/pull/7"],
+            2,
+            "by its number, or by its address",
+        ),
+        (
+            &["https://example.com/o/r/issues/7"],
+            2,
+            "by its number, or by its address",
+        ),
         (&["seven"], 2, "by its number, or by its address"),
         (&["0"], 2, "by its number, or by its address"),
     ] {
         let (seen, stderr) = run(issue);
-        assert!(seen == Some(status) && stderr.contains(said), "{issue:?}: {stderr}");
+        assert!(
+            seen == Some(status) && stderr.contains(said),
+            "{issue:?}: {stderr}"
+        );
     }
 }

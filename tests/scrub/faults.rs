@@ -1,5 +1,6 @@
-//! What can go wrong between here and GitHub, at each single call: nothing is lost without a word, nothing is written
-//! twice, the subscription is restored or the user told, and the next scrub completes what is missing.
+//! What can go wrong between here and GitHub, at each single call: nothing is lost without a word,
+//! nothing is written twice, the subscription is restored or the user told, and the next scrub
+//! completes what is missing.
 
 use std::{fs, path::Path, process::Output, sync::Mutex, thread};
 
@@ -24,13 +25,36 @@ pub(super) struct Flow {
 }
 
 pub(super) const FLOWS: [Flow; 3] = [
-    Flow { name: "comment", body: SMALL, python: || &BROKEN, calls: 9, status: 0 },
-    Flow { name: "comment and close", body: BODY, python: || &FIXED, calls: 11, status: 1 },
-    Flow { name: "labels", body: "Since yesterday.", python: || &BROKEN, calls: 9, status: 0 },
+    Flow {
+        name: "comment",
+        body: SMALL,
+        python: || &BROKEN,
+        calls: 9,
+        status: 0,
+    },
+    Flow {
+        name: "comment and close",
+        body: BODY,
+        python: || &FIXED,
+        calls: 11,
+        status: 1,
+    },
+    Flow {
+        name: "labels",
+        body: "Since yesterday.",
+        python: || &BROKEN,
+        calls: 9,
+        status: 0,
+    },
 ];
 
-const FAULTS: [Fault; 5] =
-    [Fault::CutBefore, Fault::CutAfter, Fault::Status(502), Fault::Status(403), Fault::Killed];
+const FAULTS: [Fault; 5] = [
+    Fault::CutBefore,
+    Fault::CutAfter,
+    Fault::Status(502),
+    Fault::Status(403),
+    Fault::Killed,
+];
 
 pub(super) fn world(body: &str) -> World {
     let mut world = World::new(issue("stack fails", body));
@@ -45,23 +69,39 @@ impl Flow {
         match self.name {
             "comment" => comments == 1,
             "comment and close" => comments == 1 && world.issue["state"] == "closed",
-            _ => world.label_names().contains(&"needs reproduction".to_owned()),
+            _ => world
+                .label_names()
+                .contains(&"needs reproduction".to_owned()),
         }
     }
 }
 
-/// The folder of a scrub that ran everything and wrote nothing, so that the next need not run it again.
+/// The folder of a scrub that ran everything and wrote nothing, so that the next need not run it
+/// again.
 pub(super) fn rehearsed(flow: Flow) -> tempfile::TempDir {
     let place = Place::new(world(flow.body));
     let output = place.run((flow.python)(), &["--dry-run"]);
-    assert_eq!(output.status.code(), Some(flow.status), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(flow.status),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let kept = tempfile::tempdir().unwrap();
     fs::rename(place.folder("work/scrub-7"), kept.path().join("scrub-7")).unwrap();
     kept
 }
 
 pub(super) fn copy(from: &Path, to: &Path) {
-    assert!(command("cp").arg("-r").arg(from).arg(to).status().unwrap().success());
+    assert!(
+        command("cp")
+            .arg("-r")
+            .arg(from)
+            .arg(to)
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 /// What speaks against a run with this fault; none if all is well.
@@ -75,7 +115,12 @@ fn check(flow: Flow, index: usize, fault: Fault, rehearsed: &Path) -> Option<Str
     let state = || {
         let world = place.server.world.lock().unwrap();
         let labels = world.label_names();
-        (world.comments.len(), world.issue["state"] == "closed", labels, world.subscription.clone())
+        (
+            world.comments.len(),
+            world.issue["state"] == "closed",
+            labels,
+            world.subscription.clone(),
+        )
     };
     let (comments, is_closed, labels, subscription) = state();
     let name = format!("{} {index} {fault:?}", flow.name);
@@ -123,13 +168,18 @@ fn check(flow: Flow, index: usize, fault: Fault, rehearsed: &Path) -> Option<Str
 }
 
 /// What speaks against each of some cases, looked at six at a time.
-pub(super) fn wrong_ones<T: Send>(cases: Vec<T>, check: impl Fn(T) -> Option<String> + Sync) -> Vec<String> {
+pub(super) fn wrong_ones<T: Send>(
+    cases: Vec<T>,
+    check: impl Fn(T) -> Option<String> + Sync,
+) -> Vec<String> {
     let (cases, wrong) = (Mutex::new(cases.into_iter()), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..6 {
             scope.spawn(|| {
                 loop {
-                    let Some(case) = cases.lock().unwrap().next() else { return };
+                    let Some(case) = cases.lock().unwrap().next() else {
+                        return;
+                    };
                     let found = check(case);
                     wrong.lock().unwrap().extend(found);
                 }
@@ -149,14 +199,23 @@ fn a_fault_at_any_call_loses_and_doubles_nothing() {
     let mut cases = Vec::new();
     for (number, (flow, folder)) in FLOWS.iter().zip(&rehearsed).enumerate() {
         for index in 0..flow.calls {
-            let faults =
-                FAULTS.iter().enumerate().filter(|(at, _)| all || (index + number) % FAULTS.len() == *at);
+            let faults = FAULTS
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| all || (index + number) % FAULTS.len() == *at);
             cases.extend(faults.map(|(_, fault)| (*flow, index, *fault, folder.path())));
         }
     }
     let count = cases.len();
-    let wrong = wrong_ones(cases, |(flow, index, fault, folder)| check(flow, index, fault, folder));
-    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n=====\n"));
+    let wrong = wrong_ones(cases, |(flow, index, fault, folder)| {
+        check(flow, index, fault, folder)
+    });
+    assert!(
+        wrong.is_empty(),
+        "{} of {count}:\n{}",
+        wrong.len(),
+        wrong.join("\n=====\n")
+    );
 }
 
 #[test]
@@ -190,10 +249,20 @@ fn what_keeps_gh_from_working_has_its_own_message() {
         let output = place.run(&BROKEN, &[]);
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(5), "{stderr}");
-        assert!(stderr.contains(message) && stderr.contains("hint:"), "{message}: {stderr}");
+        assert!(
+            stderr.contains(message) && stderr.contains("hint:"),
+            "{message}: {stderr}"
+        );
     }
     let place = Place::new(world(SMALL));
-    let output = place.command(&BROKEN, &[]).env("PATH", "/nowhere").output().unwrap();
+    let output = place
+        .command(&BROKEN, &[])
+        .env("PATH", "/nowhere")
+        .output()
+        .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.code() == Some(5) && stderr.contains("is not installed"), "{stderr}");
+    assert!(
+        output.status.code() == Some(5) && stderr.contains("is not installed"),
+        "{stderr}"
+    );
 }

@@ -1,5 +1,5 @@
-//! The whole flow with the real binary and the real `gh`, against a GitHub of the tests' own: an issue for each end, with
-//! the exact calls in their order.
+//! The whole flow with the real binary and the real `gh`, against a GitHub of the tests' own: an
+//! issue for each end, with the exact calls in their order.
 
 use std::{
     fs,
@@ -16,7 +16,10 @@ use crate::support::{command, interpreters, newest, skip};
 
 /// Whether `gh` is there; says so if not.
 pub(super) fn has_gh(test: &str) -> bool {
-    let found = command("gh").arg("--version").output().is_ok_and(|it| it.status.success());
+    let found = command("gh")
+        .arg("--version")
+        .output()
+        .is_ok_and(|it| it.status.success());
     if !found {
         skip(test, "`gh` is not installed");
     }
@@ -29,14 +32,23 @@ static MAKING: Mutex<()> = Mutex::new(());
 /// An interpreter with a package named `torch` of the tests' own making: version 9.9.9.
 pub(super) fn with_torch(version: &str) -> PathBuf {
     let minor = interpreters().last_key_value().unwrap().0;
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("torch-{version}-python-3.{minor}"));
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("torch-{version}-python-3.{minor}"));
     let python = folder.join("bin/python");
     let _held = MAKING.lock();
     if !folder.join("made").exists() {
-        let made =
-            command(newest().unwrap()).args(["-m", "venv", "--without-pip"]).arg(&folder).status().unwrap();
+        let made = command(newest().unwrap())
+            .args(["-m", "venv", "--without-pip"])
+            .arg(&folder)
+            .status()
+            .unwrap();
         assert!(made.success());
-        let lib = fs::read_dir(folder.join("lib")).unwrap().flatten().next().unwrap().path();
+        let lib = fs::read_dir(folder.join("lib"))
+            .unwrap()
+            .flatten()
+            .next()
+            .unwrap()
+            .path();
         let package = lib.join("site-packages/torch");
         fs::create_dir_all(&package).unwrap();
         // Broken until version 3.
@@ -95,7 +107,12 @@ impl Place {
         self.command_for(&["7", "--repo", "o/r"], python, args)
     }
 
-    pub(super) fn command_for(&self, issue: &[&str], python: &Path, args: &[&str]) -> std::process::Command {
+    pub(super) fn command_for(
+        &self,
+        issue: &[&str],
+        python: &Path,
+        args: &[&str],
+    ) -> std::process::Command {
         let mut command = command(env!("CARGO_BIN_EXE_minrepro"));
         command
             .arg("scrub")
@@ -123,7 +140,8 @@ impl Place {
     }
 
     pub(super) fn report(&self) -> Value {
-        serde_json::from_str(&fs::read_to_string(self.folder("work/scrub-7/report.json")).unwrap()).unwrap()
+        serde_json::from_str(&fs::read_to_string(self.folder("work/scrub-7/report.json")).unwrap())
+            .unwrap()
     }
 }
 
@@ -146,7 +164,12 @@ fn commented() -> Vec<&'static str> {
 }
 
 fn labelled(calls: &[&'static str]) -> Vec<&'static str> {
-    [["find issue", "list labels"].as_slice(), calls, READ.as_slice()].concat()
+    [
+        ["find issue", "list labels"].as_slice(),
+        calls,
+        READ.as_slice(),
+    ]
+    .concat()
 }
 
 struct Scenario {
@@ -173,7 +196,10 @@ fn scenario(end: &'static str, title: &str, body: &str) -> Scenario {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "one scenario for each end, side by side")]
+#[expect(
+    clippy::too_many_lines,
+    reason = "one scenario for each end, side by side"
+)]
 fn scenarios() -> Vec<Scenario> {
     let refreshed = |calls: &mut Vec<&'static str>| {
         calls.push("ask subscription");
@@ -190,7 +216,12 @@ fn scenarios() -> Vec<Scenario> {
     all.push(it);
 
     let mut it = scenario("Duplicate", "Twice told", BODY);
-    it.world.comments.push(comment("ann", "MEMBER", "2026-09-02T00:00:00Z", "Duplicate of #3"));
+    it.world.comments.push(comment(
+        "ann",
+        "MEMBER",
+        "2026-09-02T00:00:00Z",
+        "Duplicate of #3",
+    ));
     refreshed(&mut it.calls);
     it.labels = vec!["triaged"];
     all.push(it);
@@ -205,8 +236,11 @@ fn scenarios() -> Vec<Scenario> {
     it.labels = vec!["tracker"];
     all.push(it);
 
-    let mut it =
-        scenario("NeedsHardware", "Wrong on MPS", &code("import torch\ntorch.ones(2, device='mps').sum()"));
+    let mut it = scenario(
+        "NeedsHardware",
+        "Wrong on MPS",
+        &code("import torch\ntorch.ones(2, device='mps').sum()"),
+    );
     refreshed(&mut it.calls);
     it.status = 5;
     it.labels = vec!["triaged"];
@@ -233,8 +267,11 @@ fn scenarios() -> Vec<Scenario> {
     it.labels = vec!["triaged"];
     all.push(it);
 
-    let mut it =
-        scenario("SecurityConcern", "It fails", &code("import os, torch\nos.system('ls')\ntorch.stack([])"));
+    let mut it = scenario(
+        "SecurityConcern",
+        "It fails",
+        &code("import os, torch\nos.system('ls')\ntorch.stack([])"),
+    );
     it.world.issue["labels"] = json!([{"name": "triaged"}]);
     it.calls.push("ask subscription");
     it.calls.extend(labelled(&["remove labels"]));
@@ -246,7 +283,12 @@ fn scenarios() -> Vec<Scenario> {
 
     let mut it = scenario("RecentlyVerified", "stack fails", BODY);
     let recent = humantime_days_ago(20);
-    it.world.comments.push(comment("ann", "MEMBER", &recent, "This still repros on main abcdef"));
+    it.world.comments.push(comment(
+        "ann",
+        "MEMBER",
+        &recent,
+        "This still repros on main abcdef",
+    ));
     it.calls.push("GET collaborators/op");
     refreshed(&mut it.calls);
     it.labels = vec!["triaged"];
@@ -255,7 +297,8 @@ fn scenarios() -> Vec<Scenario> {
     let mut it = scenario("DoesNotReproduce", "stack fails", BODY);
     it.python = &FIXED;
     it.status = 1;
-    it.calls.extend(["GET collaborators/op", "ask subscription"]);
+    it.calls
+        .extend(["GET collaborators/op", "ask subscription"]);
     it.calls.extend(commented());
     it.calls.extend(["find issue", "close COMPLETED"]);
     it.calls.extend(READ);
@@ -278,7 +321,8 @@ fn scenarios() -> Vec<Scenario> {
     it.world.delay = Duration::from_millis(1500);
     it.world.may_ask = false;
     it.world.issue["author_association"] = "MEMBER".into();
-    it.calls.extend(["GET collaborators/op", "ask subscription"]);
+    it.calls
+        .extend(["GET collaborators/op", "ask subscription"]);
     it.calls.extend(commented());
     it.calls.extend(labelled(&["remove labels"]));
     // Not yet, not yet, now.
@@ -295,9 +339,11 @@ fn scenarios() -> Vec<Scenario> {
         "stack fails",
         "```python\nimport torch\ntorch.stack([])\n```\nRuntimeError: stack expects a non-empty TensorList of things",
     );
-    it.calls.extend(["GET collaborators/op", "ask subscription"]);
+    it.calls
+        .extend(["GET collaborators/op", "ask subscription"]);
     it.calls.extend(commented());
-    it.calls.extend(["ask subscription", "set subscription UNSUBSCRIBED"]);
+    it.calls
+        .extend(["ask subscription", "set subscription UNSUBSCRIBED"]);
     all.push(it);
     all
 }
@@ -309,7 +355,12 @@ fn humantime_days_ago(days: u64) -> String {
             "-u",
             "+%Y-%m-%dT%H:%M:%SZ",
             "-d",
-            &format!("@{}", then.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs()),
+            &format!(
+                "@{}",
+                then.duration_since(std::time::UNIX_EPOCH)
+                    .unwrap()
+                    .as_secs()
+            ),
         ])
         .output()
         .unwrap();
@@ -333,12 +384,21 @@ fn every_end_is_reached_by_the_right_calls_in_the_right_order() {
             .map(|_| place.report()["end"].clone());
         let world = place.server.world.lock().unwrap();
         let is_closed = world.issue["state"] == "closed";
-        let expected_subscription =
-            if is_closed && scenario.calls.len() > 2 { "whatever" } else { "UNSUBSCRIBED" };
+        let expected_subscription = if is_closed && scenario.calls.len() > 2 {
+            "whatever"
+        } else {
+            "UNSUBSCRIBED"
+        };
         let fits = end.as_ref().is_ok_and(|it| *it == scenario.end)
             && output.status.code() == Some(scenario.status)
             && squeezed(&calls)
-                == squeezed(&scenario.calls.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())
+                == squeezed(
+                    &scenario
+                        .calls
+                        .iter()
+                        .map(|it| (*it).to_owned())
+                        .collect::<Vec<_>>(),
+                )
             && world.label_names() == scenario.labels
             && is_closed == scenario.is_closed
             && (expected_subscription == "whatever" || world.subscription == expected_subscription);

@@ -1,5 +1,6 @@
-//! Ctrl-C at each single call of the flow: what was begun is finished, nothing else is begun, the subscription is restored,
-//! and the next scrub completes what is missing. Slow answers, and a spent rate limit amid the writes.
+//! Ctrl-C at each single call of the flow: what was begun is finished, nothing else is begun, the
+//! subscription is restored, and the next scrub completes what is missing. Slow answers, and a
+//! spent rate limit amid the writes.
 
 use std::{
     io::{BufRead, BufReader},
@@ -31,7 +32,9 @@ fn run(place: &Place, python: &Path) -> Output {
 }
 
 fn is_write(call: &str) -> bool {
-    ["add ", "remove ", "close "].iter().any(|verb| call.starts_with(verb))
+    ["add ", "remove ", "close "]
+        .iter()
+        .any(|verb| call.starts_with(verb))
 }
 
 /// What speaks against a run with so many Ctrl-C at a call; none if all is well.
@@ -47,10 +50,15 @@ fn check(flow: Flow, index: usize, times: u8, rehearsed: &Path) -> Option<String
         wrong.push(format!("status {:?}", first.status.code()));
     }
     // A write that `gh` had begun by looking up the issue is finished; no other follows.
-    let begun =
-        calls[..=index].iter().rev().take_while(|it| ["find issue", "list labels"].contains(&it.as_str()));
+    let begun = calls[..=index]
+        .iter()
+        .rev()
+        .take_while(|it| ["find issue", "list labels"].contains(&it.as_str()));
     let begun = usize::from(begun.count() > 0);
-    let after: Vec<&String> = calls[index + 1..].iter().filter(|it| is_write(it)).collect();
+    let after: Vec<&String> = calls[index + 1..]
+        .iter()
+        .filter(|it| is_write(it))
+        .collect();
     if after.len() > begun {
         wrong.push(format!("{after:?} after Ctrl-C"));
     }
@@ -72,7 +80,10 @@ fn check(flow: Flow, index: usize, times: u8, rehearsed: &Path) -> Option<String
     let second = run(&place, (flow.python)());
     let world = place.server.world.lock().unwrap();
     if !flow.is_complete(&world) {
-        wrong.push(format!("not completed\n{}", String::from_utf8_lossy(&second.stderr)));
+        wrong.push(format!(
+            "not completed\n{}",
+            String::from_utf8_lossy(&second.stderr)
+        ));
     }
     if world.comments.len() > 1 {
         wrong.push("doubled by the second".to_owned());
@@ -81,7 +92,12 @@ fn check(flow: Flow, index: usize, times: u8, rehearsed: &Path) -> Option<String
         wrong.push("subscription not mended".to_owned());
     }
     drop(world);
-    (!wrong.is_empty()).then(|| format!("{} {index} x{times}: {wrong:?}\n{calls:#?}\n{told}", flow.name))
+    (!wrong.is_empty()).then(|| {
+        format!(
+            "{} {index} x{times}: {wrong:?}\n{calls:#?}\n{told}",
+            flow.name
+        )
+    })
 }
 
 #[test]
@@ -95,13 +111,22 @@ fn ctrl_c_at_any_call_finishes_what_was_begun_and_begins_nothing() {
     for (number, (flow, folder)) in FLOWS.iter().zip(&rehearsed).enumerate() {
         for index in 0..flow.calls {
             // Once ends in order, twice at once.
-            let times = [1, 2].into_iter().filter(|&it| all || (index + number) % 3 == usize::from(it));
+            let times = [1, 2]
+                .into_iter()
+                .filter(|&it| all || (index + number) % 3 == usize::from(it));
             cases.extend(times.map(|times| (*flow, index, times, folder.path())));
         }
     }
     let count = cases.len();
-    let wrong = wrong_ones(cases, |(flow, index, times, folder)| check(flow, index, times, folder));
-    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n=====\n"));
+    let wrong = wrong_ones(cases, |(flow, index, times, folder)| {
+        check(flow, index, times, folder)
+    });
+    assert!(
+        wrong.is_empty(),
+        "{} of {count}:\n{}",
+        wrong.len(),
+        wrong.join("\n=====\n")
+    );
     tell(&format!("Ctrl-C: {count} of {count} as they should be"));
 }
 
@@ -110,14 +135,37 @@ fn ctrl_c_while_the_script_runs_says_how_to_go_on() {
     if !has_gh("Ctrl-C while the script runs") {
         return;
     }
-    let place = Place::new(world(&SMALL.replace("torch.stack", "import time\ntime.sleep(100)\ntorch.stack")));
-    let mut child = place.command(&BROKEN, &["--post"]).stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-    assert!(lines.by_ref().any(|line| line.contains("with PyTorch 2.0.0")));
-    assert!(command("kill").arg("-INT").arg(child.id().to_string()).status().unwrap().success());
+    let place = Place::new(world(
+        &SMALL.replace("torch.stack", "import time\ntime.sleep(100)\ntorch.stack"),
+    ));
+    let mut child = place
+        .command(&BROKEN, &["--post"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap())
+        .lines()
+        .map_while(Result::ok);
+    assert!(
+        lines
+            .by_ref()
+            .any(|line| line.contains("with PyTorch 2.0.0"))
+    );
+    assert!(
+        command("kill")
+            .arg("-INT")
+            .arg(child.id().to_string())
+            .status()
+            .unwrap()
+            .success()
+    );
     let rest: Vec<String> = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:#?}");
-    assert!(rest.iter().any(|line| line.contains("run the same command again")), "{rest:#?}");
+    assert!(
+        rest.iter()
+            .any(|line| line.contains("run the same command again")),
+        "{rest:#?}"
+    );
     assert_eq!(place.server.calls().len(), 3);
 }
 
@@ -127,7 +175,10 @@ fn what_takes_long_is_told() {
         return;
     }
     // The issue, and the write.
-    for (index, waited_for) in [(0, "repos/o/r/issues/7"), (5, "gh issue comment 7 --repo o/r")] {
+    for (index, waited_for) in [
+        (0, "repos/o/r/issues/7"),
+        (5, "gh issue comment 7 --repo o/r"),
+    ] {
         let place = Place::new(world(SMALL));
         place.server.world.lock().unwrap().fault = Some((index, Fault::Slow(6)));
         let output = run(&place, &BROKEN);
@@ -158,9 +209,18 @@ fn a_subscription_that_comes_late_is_waited_for_and_told() {
     let started = Instant::now();
     let output = run(&place, &BROKEN);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && started.elapsed() > Duration::from_secs(4), "{stderr}");
-    assert!(stderr.contains("waiting until GitHub has subscribed you"), "{stderr}");
-    assert_eq!(place.server.world.lock().unwrap().subscription, "UNSUBSCRIBED");
+    assert!(
+        output.status.success() && started.elapsed() > Duration::from_secs(4),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("waiting until GitHub has subscribed you"),
+        "{stderr}"
+    );
+    assert_eq!(
+        place.server.world.lock().unwrap().subscription,
+        "UNSUBSCRIBED"
+    );
 }
 
 #[test]
@@ -176,10 +236,17 @@ fn a_rate_limit_that_is_spent_amid_the_writes_loses_nothing() {
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         place.server.world.lock().unwrap().fault = None;
         if output.status.code() == Some(5) {
-            assert!(stderr.contains("rate limit") && stderr.contains("not done"), "{index}: {stderr}");
+            assert!(
+                stderr.contains("rate limit") && stderr.contains("not done"),
+                "{index}: {stderr}"
+            );
             assert!(run(&place, &BROKEN).status.success());
         }
         let world = place.server.world.lock().unwrap();
-        assert_eq!((world.comments.len(), world.subscription.as_str()), (1, "UNSUBSCRIBED"), "{stderr}");
+        assert_eq!(
+            (world.comments.len(), world.subscription.as_str()),
+            (1, "UNSUBSCRIBED"),
+            "{stderr}"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! What an issue is, over a table of records: the right sort, or a question where it is not clear; and who is asked to
-//! close it.
+//! What an issue is, over a table of records: the right sort, or a question where it is not clear;
+//! and who is asked to close it.
 
 use std::time::{Duration, SystemTime};
 
@@ -22,7 +22,11 @@ fn every_record_is_what_it_is_or_asked_about() {
         let (title, mut rest) = record.trim_start_matches("=== ").split_once('\n').unwrap();
         let mut issue = issue(title, "Something is off.");
         let (mut sort, mut evidence, mut gpus) = ("", "", 0);
-        while let Some((key, value)) = rest.split('\n').next().and_then(|line| line.split_once(": ")) {
+        while let Some((key, value)) = rest
+            .split('\n')
+            .next()
+            .and_then(|line| line.split_once(": "))
+        {
             let value_text = value.replace('|', "\n");
             match key {
                 "state" => {
@@ -39,10 +43,16 @@ fn every_record_is_what_it_is_or_asked_about() {
             }
             rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
         }
-        for (day, text) in rest.split("--- ").filter(|it| !it.trim().is_empty()).enumerate() {
+        for (day, text) in rest
+            .split("--- ")
+            .filter(|it| !it.trim().is_empty())
+            .enumerate()
+        {
             let (head, body) = text.split_once('\n').unwrap();
             let (author, role) = head.split_once(' ').unwrap();
-            issue.comments.push(post(author, association(role), 20_001 + day as u64, body));
+            issue
+                .comments
+                .push(post(author, association(role), 20_001 + day as u64, body));
         }
         let repro = match pick(&issue) {
             Pick::Found(repro) => Some(*repro),
@@ -59,7 +69,13 @@ fn every_record_is_what_it_is_or_asked_about() {
             wrong.push(format!("{record}\n => {judged:?}"));
         }
     }
-    assert!(wrong.is_empty(), "{} of {}: {}", wrong.len(), records.len(), wrong.join("\n\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {}: {}",
+        wrong.len(),
+        records.len(),
+        wrong.join("\n\n")
+    );
 }
 
 #[test]
@@ -72,7 +88,9 @@ fn closing_is_suggested_only_for_what_is_old_and_forsaken() {
     assigned.assignees.push("ann".to_owned());
     assert!(suggests_closing(&assigned, day(20_400)).is_none());
     let mut moving = old.clone();
-    moving.comments.push(post("ann", Association::None, 20_300, "still here"));
+    moving
+        .comments
+        .push(post("ann", Association::None, 20_300, "still here"));
     assert!(suggests_closing(&moving, day(20_400)).is_none());
 }
 
@@ -86,13 +104,32 @@ fn confirmations_are_recent_and_show_the_same_error() {
         (Association::None, 20_050, same, true),
         (Association::None, 20_050, other.as_str(), false),
         (Association::None, 20_050, "still reproduces", false),
-        (Association::Member, 20_050, "This still repros on main abc", true),
-        (Association::Member, 20_050, "I can no longer reproduce it", false),
-        (Association::Member, 19_900, "This still repros on main abc", false),
+        (
+            Association::Member,
+            20_050,
+            "This still repros on main abc",
+            true,
+        ),
+        (
+            Association::Member,
+            20_050,
+            "I can no longer reproduce it",
+            false,
+        ),
+        (
+            Association::Member,
+            19_900,
+            "This still repros on main abc",
+            false,
+        ),
     ] {
         let mut issue = issue("t", body);
         issue.comments.push(post("ann", association, day, text));
         let reported = reported(&issue, None);
-        assert_eq!(confirmation(&issue, reported.as_ref(), now).is_some(), expected, "{day} {text}");
+        assert_eq!(
+            confirmation(&issue, reported.as_ref(), now).is_some(),
+            expected,
+            "{day} {text}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Which code is the repro, and what is reported, over a table of issues written after the forms that issues have.
+//! Which code is the repro, and what is reported, over a table of issues written after the forms
+//! that issues have.
 
 use std::time::{Duration, SystemTime};
 
@@ -64,19 +65,38 @@ fn case(text: &str) -> Case<'_> {
     }
     let is_set = |key: &str| expected.iter().any(|(name, _)| *name == key);
     let changed = |text: &str| {
-        let text = if is_set("crlf") { text.replace('\n', "\r\n") } else { text.to_owned() };
-        if is_set("ansi") { text.replace("ESC", "\u{1b}") } else { text }
+        let text = if is_set("crlf") {
+            text.replace('\n', "\r\n")
+        } else {
+            text.to_owned()
+        };
+        if is_set("ansi") {
+            text.replace("ESC", "\u{1b}")
+        } else {
+            text
+        }
     };
     let mut posts = rest.split("\n--- ");
-    let title =
-        expected.iter().find(|(key, _)| *key == "title").map_or("Something fails", |(_, title)| title);
+    let title = expected
+        .iter()
+        .find(|(key, _)| *key == "title")
+        .map_or("Something fails", |(_, title)| title);
     let mut issue = issue(title, &changed(posts.next().unwrap()));
     for (day, text) in posts.enumerate() {
         let (head, body) = text.split_once('\n').unwrap();
         let (author, role) = head.split_once(' ').unwrap();
-        issue.comments.push(post(author, association(role), 20_001 + day as u64, &changed(body)));
+        issue.comments.push(post(
+            author,
+            association(role),
+            20_001 + day as u64,
+            &changed(body),
+        ));
     }
-    Case { name, expected, issue }
+    Case {
+        name,
+        expected,
+        issue,
+    }
 }
 
 /// How a case came out: right, asked where it should know, or wrong without a word.
@@ -88,8 +108,13 @@ enum Result {
 }
 
 fn check(case: &Case<'_>) -> Result {
-    let value =
-        |key: &str| case.expected.iter().find(|(name, _)| *name == key).map(|(_, value)| *value).unwrap();
+    let value = |key: &str| {
+        case.expected
+            .iter()
+            .find(|(name, _)| *name == key)
+            .map(|(_, value)| *value)
+            .unwrap()
+    };
     let picked = pick(&case.issue);
     let repro = match (&picked, value("pick")) {
         (Pick::Ask(_), "ask") | (Pick::ImageOnly, "image") | (Pick::None(_), "none") => None,
@@ -111,7 +136,11 @@ fn check(case: &Case<'_>) -> Result {
         Some(What::Crash(_)) => "crash".to_owned(),
         Some(what @ What::Exception { .. }) => what.signature().unwrap(),
     };
-    if shown == value("error") { Result::Right } else { Result::Wrong(format!("error `{shown}`")) }
+    if shown == value("error") {
+        Result::Right
+    } else {
+        Result::Wrong(format!("error `{shown}`"))
+    }
 }
 
 #[test]
@@ -119,6 +148,14 @@ fn the_right_repro_and_the_right_error_are_found() {
     let cases = cases(include_str!("bodies.txt"));
     assert!(cases.len() >= 60, "{}", cases.len());
     let results: Vec<(&str, Result)> = cases.iter().map(|case| (case.name, check(case))).collect();
-    let wrong: Vec<_> = results.iter().filter(|(_, it)| *it != Result::Right).collect();
-    assert!(wrong.is_empty(), "{} of {} are not right: {wrong:#?}", wrong.len(), results.len());
+    let wrong: Vec<_> = results
+        .iter()
+        .filter(|(_, it)| *it != Result::Right)
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} of {} are not right: {wrong:#?}",
+        wrong.len(),
+        results.len()
+    );
 }

@@ -1,4 +1,5 @@
-//! The security review over tables of snippets: what must be found, and what must not be taken for a danger.
+//! The security review over tables of snippets: what must be found, and what must not be taken for
+//! a danger.
 
 use minrepro::scrub::review::{Finding, review};
 use minrepro_reducers::syntax::Program;
@@ -12,7 +13,8 @@ fn cases(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str
 }
 
 fn found(snippet: &str) -> Vec<Finding> {
-    let program = Program::parse(format!("{snippet}\n")).unwrap_or_else(|error| panic!("{snippet}\n{error}"));
+    let program =
+        Program::parse(format!("{snippet}\n")).unwrap_or_else(|error| panic!("{snippet}\n{error}"));
     review(&program)
 }
 

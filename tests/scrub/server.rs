@@ -1,5 +1,6 @@
-//! GitHub as far as `gh` sees it, behind a Unix socket: an issue with its comments in pages, labels, a lock, rights, a
-//! subscription that follows what is written with delay; and faults at any call.
+//! GitHub as far as `gh` sees it, behind a Unix socket: an issue with its comments in pages,
+//! labels, a lock, rights, a subscription that follows what is written with delay; and faults at
+//! any call.
 
 use std::{
     fs,
@@ -65,9 +66,15 @@ impl World {
         Self {
             issue,
             comments: Vec::new(),
-            labels: ["triaged", "feature", "better-engineering", "tracker", "needs reproduction"]
-                .map(str::to_owned)
-                .to_vec(),
+            labels: [
+                "triaged",
+                "feature",
+                "better-engineering",
+                "tracker",
+                "needs reproduction",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
             collaborators: vec!["op".to_owned()],
             may_ask: true,
             subscription: "UNSUBSCRIBED".to_owned(),
@@ -108,7 +115,13 @@ impl World {
             let query = body["query"].as_str().unwrap_or_default();
             let input = &body["variables"]["input"];
             return if query.contains("updateSubscription") {
-                let state = query.split("state: ").nth(1).unwrap().split('}').next().unwrap();
+                let state = query
+                    .split("state: ")
+                    .nth(1)
+                    .unwrap()
+                    .split('}')
+                    .next()
+                    .unwrap();
                 format!("set subscription {state}")
             } else if query.contains("viewerSubscription") {
                 "ask subscription".to_owned()
@@ -128,7 +141,9 @@ impl World {
                 format!("? {query}")
             };
         }
-        let short = path.trim_start_matches("/repos/o/r/").replace("?per_page=100", "");
+        let short = path
+            .trim_start_matches("/repos/o/r/")
+            .replace("?per_page=100", "");
         format!("{method} {short}")
     }
 
@@ -147,8 +162,18 @@ impl World {
         }
         if let Some(query) = below.strip_prefix("issues/7/comments") {
             // Pages of two, whatever was asked for.
-            let page: usize = query.split("page=").nth(2).and_then(|it| it.parse().ok()).unwrap_or(1);
-            let shown: Vec<Value> = self.comments.iter().skip((page - 1) * 2).take(2).cloned().collect();
+            let page: usize = query
+                .split("page=")
+                .nth(2)
+                .and_then(|it| it.parse().ok())
+                .unwrap_or(1);
+            let shown: Vec<Value> = self
+                .comments
+                .iter()
+                .skip((page - 1) * 2)
+                .take(2)
+                .cloned()
+                .collect();
             let link = if self.comments.len() > page * 2 {
                 format!(
                     "Link: <https://api.github.com/repos/o/r/issues/7/comments?per_page=100&page={}>; rel=\"next\"\r\n",
@@ -185,7 +210,14 @@ impl World {
                 .collect()
         };
         if query.contains("updateSubscription") {
-            let state = query.split("state: ").nth(1).unwrap().split('}').next().unwrap().to_owned();
+            let state = query
+                .split("state: ")
+                .nth(1)
+                .unwrap()
+                .split('}')
+                .next()
+                .unwrap()
+                .to_owned();
             self.subscription.clone_from(&state);
             self.subscribed_at = None;
             return json!({"data": {"updateSubscription": {"subscribable": {"viewerSubscription": state}}}});
@@ -207,7 +239,12 @@ impl World {
             let names = ids(input);
             let mut now = self.label_names();
             if query.contains("addLabelsToLabelable") {
-                now.extend(names.into_iter().filter(|it| !now.contains(it)).collect::<Vec<_>>());
+                now.extend(
+                    names
+                        .into_iter()
+                        .filter(|it| !now.contains(it))
+                        .collect::<Vec<_>>(),
+                );
             } else {
                 now.retain(|it| !names.contains(it));
             }
@@ -221,8 +258,11 @@ impl World {
         }
         if query.contains("closeIssue") {
             self.issue["state"] = "closed".into();
-            self.issue["state_reason"] =
-                input["stateReason"].as_str().unwrap_or("completed").to_lowercase().into();
+            self.issue["state_reason"] = input["stateReason"]
+                .as_str()
+                .unwrap_or("completed")
+                .to_lowercase()
+                .into();
             self.subscribe_soon();
             return json!({"data": {"closeIssue": {"issue": {"id": "I_7"}}}});
         }
@@ -239,10 +279,15 @@ impl World {
             ("title", self.issue["title"].clone()),
             ("body", self.issue["body"].clone()),
             ("url", json!("https://github.com/o/r/issues/7")),
-            ("state", json!(self.issue["state"].as_str().unwrap().to_uppercase())),
+            (
+                "state",
+                json!(self.issue["state"].as_str().unwrap().to_uppercase()),
+            ),
         ] {
             let fields = asked.split('}').next().unwrap_or_default();
-            if fields.split(['{', ',']).any(|it| it == field) || asked.starts_with(&format!("{field},")) {
+            if fields.split(['{', ',']).any(|it| it == field)
+                || asked.starts_with(&format!("{field},"))
+            {
                 issue[field] = value;
             }
         }
@@ -273,7 +318,10 @@ impl Server {
                 thread::spawn(move || serve(stream, &world, &folder));
             }
         });
-        Self { world, folder: folder.to_owned() }
+        Self {
+            world,
+            folder: folder.to_owned(),
+        }
     }
 
     pub(super) fn calls(&self) -> Vec<String> {
@@ -282,7 +330,10 @@ impl Server {
 
     /// What `gh` needs to find this server.
     pub(super) fn environment(&self) -> Vec<(&'static str, String)> {
-        vec![("GH_CONFIG_DIR", self.folder.to_str().unwrap().to_owned()), ("GH_TOKEN", "token".to_owned())]
+        vec![
+            ("GH_CONFIG_DIR", self.folder.to_str().unwrap().to_owned()),
+            ("GH_TOKEN", "token".to_owned()),
+        ]
     }
 }
 
@@ -295,7 +346,9 @@ fn serve(stream: UnixStream, world: &Mutex<World>, folder: &Path) {
             return;
         }
         let mut words = line.split_whitespace();
-        let (Some(method), Some(path)) = (words.next(), words.next()) else { return };
+        let (Some(method), Some(path)) = (words.next(), words.next()) else {
+            return;
+        };
         let mut length = 0;
         loop {
             let mut header = String::new();
@@ -317,10 +370,17 @@ fn serve(stream: UnixStream, world: &Mutex<World>, folder: &Path) {
         let mut world = world.lock().unwrap();
         let index = world.calls.len();
         world.calls.push(World::name(method, path, &body));
-        let fault = world.fault.filter(|(at, _)| *at == index).map(|(_, fault)| fault);
+        let fault = world
+            .fault
+            .filter(|(at, _)| *at == index)
+            .map(|(_, fault)| fault);
         let (status, headers, answer) = match fault {
             Some(Fault::CutBefore) => return,
-            Some(Fault::Status(status)) => (status, String::new(), json!({"message": "something is wrong"})),
+            Some(Fault::Status(status)) => (
+                status,
+                String::new(),
+                json!({"message": "something is wrong"}),
+            ),
             _ => world.answer(method, path, &body),
         };
         let scrub = world.scrub;
@@ -331,7 +391,10 @@ fn serve(stream: UnixStream, world: &Mutex<World>, folder: &Path) {
             Some(Fault::CtrlC(times)) => {
                 for _ in 0..times {
                     // The first may have ended it.
-                    let _ = command("kill").arg("-INT").arg(scrub.unwrap().to_string()).output();
+                    let _ = command("kill")
+                        .arg("-INT")
+                        .arg(scrub.unwrap().to_string())
+                        .output();
                     // Two at once would be one.
                     thread::sleep(Duration::from_millis(300));
                 }
@@ -339,12 +402,19 @@ fn serve(stream: UnixStream, world: &Mutex<World>, folder: &Path) {
             Some(Fault::Slow(seconds)) => thread::sleep(Duration::from_secs(seconds)),
             _ => {}
         }
-        let text = if answer.is_null() { String::new() } else { answer.to_string() };
+        let text = if answer.is_null() {
+            String::new()
+        } else {
+            answer.to_string()
+        };
         let head = format!(
             "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n",
             text.len()
         );
-        if writer.write_all(format!("{head}{text}").as_bytes()).is_err() {
+        if writer
+            .write_all(format!("{head}{text}").as_bytes())
+            .is_err()
+        {
             return;
         }
     }
@@ -355,8 +425,8 @@ fn kill(folder: &Path) {
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         let name = fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
         let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        let is_ours =
-            String::from_utf8_lossy(&environment).contains(&format!("GH_CONFIG_DIR={}", folder.display()));
+        let is_ours = String::from_utf8_lossy(&environment)
+            .contains(&format!("GH_CONFIG_DIR={}", folder.display()));
         if name.trim() == "gh" && is_ours {
             let _ = command("kill").arg("-9").arg(entry.file_name()).status();
         }

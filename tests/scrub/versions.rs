@@ -1,4 +1,5 @@
-//! `minrepro bisect` with real interpreters whose package `torch` is of the tests' own making and differs by version.
+//! `minrepro bisect` with real interpreters whose package `torch` is of the tests' own making and
+//! differs by version.
 
 use std::{
     fs,
@@ -22,8 +23,11 @@ fn bisect_with(
     env: &[(&str, &str)],
 ) -> (Option<i32>, serde_json::Value, String) {
     fs::create_dir_all(folder.join("tmp")).unwrap();
-    std::io::Write::write_all(&mut fs::File::create(folder.join("x.py")).unwrap(), SCRIPT.as_bytes())
-        .unwrap();
+    std::io::Write::write_all(
+        &mut fs::File::create(folder.join("x.py")).unwrap(),
+        SCRIPT.as_bytes(),
+    )
+    .unwrap();
     let output = command(env!("CARGO_BIN_EXE_minrepro"))
         .args(["bisect", "x.py", "--json", "--signature", SIGNATURE])
         .args(args)
@@ -33,13 +37,22 @@ fn bisect_with(
         .output()
         .unwrap();
     let value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    (output.status.code(), value, String::from_utf8_lossy(&output.stderr).into_owned())
+    (
+        output.status.code(),
+        value,
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
 }
 
 fn put_program(path: &Path, text: &str) {
     use std::os::unix::fs::OpenOptionsExt;
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let file = fs::OpenOptions::new().create(true).write(true).truncate(true).mode(0o755).open(path);
+    let file = fs::OpenOptions::new()
+        .create(true)
+        .write(true)
+        .truncate(true)
+        .mode(0o755)
+        .open(path);
     std::io::Write::write_all(&mut file.unwrap(), text.as_bytes()).unwrap();
 }
 
@@ -50,7 +63,12 @@ fn words(text: &str) -> Vec<String> {
 fn environments(pairs: &[(&str, &Path)]) -> Vec<String> {
     pairs
         .iter()
-        .flat_map(|(version, python)| ["--env".to_owned(), format!("{version}={}", python.display())])
+        .flat_map(|(version, python)| {
+            [
+                "--env".to_owned(),
+                format!("{version}={}", python.display()),
+            ]
+        })
         .collect()
 }
 
@@ -62,8 +80,11 @@ fn nine_versions_are_searched_in_three_rounds_and_one_that_can_not_run_is_skippe
     let (old, new) = (with_torch("2.0.0"), with_torch("9.9.9"));
     // Its torch can not be imported.
     let broken = with_torch("8.8.8");
-    let package =
-        fs::read_dir(broken.parent().unwrap().with_file_name("lib")).unwrap().flatten().next().unwrap();
+    let package = fs::read_dir(broken.parent().unwrap().with_file_name("lib"))
+        .unwrap()
+        .flatten()
+        .next()
+        .unwrap();
     let package = package.path().join("site-packages/torch/__init__.py");
     std::io::Write::write_all(
         &mut fs::File::create(package).unwrap(),
@@ -71,14 +92,20 @@ fn nine_versions_are_searched_in_three_rounds_and_one_that_can_not_run_is_skippe
     )
     .unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let names = ["2.0.0", "2.1.0", "2.2.0", "2.3.0", "2.4.0", "2.5.0", "2.6.0", "2.7.0", "2.10.0"];
+    let names = [
+        "2.0.0", "2.1.0", "2.2.0", "2.3.0", "2.4.0", "2.5.0", "2.6.0", "2.7.0", "2.10.0",
+    ];
     let of = |at: usize| match at {
         5 => broken.as_path(),
         at if at < 5 => old.as_path(),
         _ => new.as_path(),
     };
-    let pairs: Vec<(&str, &Path)> =
-        names.iter().enumerate().map(|(at, name)| (*name, of(at))).rev().collect();
+    let pairs: Vec<(&str, &Path)> = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| (*name, of(at)))
+        .rev()
+        .collect();
     let (status, value, stderr) = bisect(folder.path(), &environments(&pairs));
     assert_eq!(status, Some(0), "{stderr}");
     let answer = &value["answer"];
@@ -87,30 +114,66 @@ fn nine_versions_are_searched_in_three_rounds_and_one_that_can_not_run_is_skippe
         (&"2.4.0".into(), &"2.6.0".into()),
         "{answer:#}"
     );
-    assert!(answer["is_fixed"] == true && answer["rounds"].as_u64() <= Some(3), "{answer:#}");
+    assert!(
+        answer["is_fixed"] == true && answer["rounds"].as_u64() <= Some(3),
+        "{answer:#}"
+    );
     let broken = &answer["versions"][5];
-    assert!(broken[1]["broken"].as_str().unwrap().contains("ImportError"), "{answer:#}");
-    assert!(stderr.contains("can not tell") && stderr.contains("in other words"), "{stderr}");
+    assert!(
+        broken[1]["broken"]
+            .as_str()
+            .unwrap()
+            .contains("ImportError"),
+        "{answer:#}"
+    );
+    assert!(
+        stderr.contains("can not tell") && stderr.contains("in other words"),
+        "{stderr}"
+    );
 }
 
 #[test]
 fn the_change_is_found_in_the_history_of_a_checkout() {
-    if newest().is_none() || !command("git").arg("--version").output().is_ok_and(|it| it.status.success()) {
+    if newest().is_none()
+        || !command("git")
+            .arg("--version")
+            .output()
+            .is_ok_and(|it| it.status.success())
+    {
         return skip("bisect", "no CPython or no git was found");
     }
     let folder = tempfile::tempdir().unwrap();
     let checkout = folder.path().join("checkout");
     fs::create_dir_all(checkout.join("torch")).unwrap();
     let git = |args: &[&str]| {
-        let identity = ["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"];
-        let output = command("git").args(identity).args(args).current_dir(&checkout).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let identity = [
+            "-c",
+            "user.name=x",
+            "-c",
+            "user.email=x@x",
+            "-c",
+            "commit.gpgsign=false",
+        ];
+        let output = command("git")
+            .args(identity)
+            .args(args)
+            .current_dir(&checkout)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     };
     git(&["init", "-q"]);
     for (number, (subject, tag)) in [
         ("First", Some("v2.0.0")),
         ("Speed up sum (#100)", None),
-        ("Let stack take an empty TensorList (#101)\n\nFixes #7", None),
+        (
+            "Let stack take an empty TensorList (#101)\n\nFixes #7",
+            None,
+        ),
         ("Touch the TensorList (#104)", None),
         ("Sort the TensorList (#105)", None),
         ("Print a TensorList (#106)", None),
@@ -141,7 +204,12 @@ fn the_change_is_found_in_the_history_of_a_checkout() {
     let changes = value["changes"].as_array().unwrap();
     assert_eq!(changes[0]["pull"], 101, "{value:#}");
     assert!(changes.iter().all(|it| it["pull"] != 103), "{value:#}");
-    assert!(changes[0]["reasons"].to_string().contains("names the issue"), "{value:#}");
+    assert!(
+        changes[0]["reasons"]
+            .to_string()
+            .contains("names the issue"),
+        "{value:#}"
+    );
     // Of words, the rare one says more.
     let score = |pull: u64| changes.iter().find(|it| it["pull"] == pull).unwrap()["score"].as_u64();
     assert!(score(107) > score(105), "{value:#}");
@@ -149,7 +217,10 @@ fn the_change_is_found_in_the_history_of_a_checkout() {
     // A checkout that does not know a version says so.
     git(&["tag", "-d", "v9.9.9"]);
     let (status, value, stderr) = bisect(folder.path(), &args);
-    assert!(status == Some(0) && value["changes"].as_array().unwrap().is_empty(), "{stderr}");
+    assert!(
+        status == Some(0) && value["changes"].as_array().unwrap().is_empty(),
+        "{stderr}"
+    );
     assert!(stderr.contains("has no tag of 9.9.9"), "{stderr}");
 }
 
@@ -163,16 +234,31 @@ fn a_history_that_takes_too_long_is_given_up_and_that_is_told() {
         &folder.path().join("bin/git"),
         "#!/bin/sh\ncase \"$1\" in log) exec sleep 120 ;; *) echo 1234 ;; esac\n",
     );
-    let search = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").unwrap());
+    let search = format!(
+        "{}:{}",
+        folder.path().join("bin").display(),
+        std::env::var("PATH").unwrap()
+    );
     let (old, new) = (with_torch("2.0.0"), with_torch("9.9.9"));
     let mut args = environments(&[("2.0.0", &old), ("9.9.9", &new)]);
     args.extend(["--pytorch", folder.path().to_str().unwrap(), "--issue", "7"].map(str::to_owned));
     let started = Instant::now();
     let (status, value, stderr) = bisect_with(folder.path(), &args, &[("PATH", &search)]);
     assert_eq!(status, Some(0), "{stderr}");
-    assert_eq!(value["answer"]["change"], serde_json::json!(["2.0.0", "9.9.9"]), "{stderr}");
-    assert!(stderr.contains("for lack of time: whether its message names the issue"), "{stderr}");
-    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    assert_eq!(
+        value["answer"]["change"],
+        serde_json::json!(["2.0.0", "9.9.9"]),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("for lack of time: whether its message names the issue"),
+        "{stderr}"
+    );
+    assert!(
+        started.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        started.elapsed()
+    );
 }
 
 #[test]
@@ -184,14 +270,26 @@ fn too_few_versions_and_no_change_are_told() {
     let old = with_torch("2.0.0");
     let (status, _, stderr) = bisect(folder.path(), &environments(&[("2.0.0", &old)]));
     assert!(status == Some(5) && stderr.contains("hint:"), "{stderr}");
-    let (status, value, _) = bisect(folder.path(), &environments(&[("2.0.0", &old), ("2.1.0", &old)]));
-    assert_eq!((status, &value["answer"]["change"]), (Some(1), &serde_json::Value::Null));
-    let (status, _, stderr) =
-        bisect(folder.path(), &["--versions".to_owned(), "2.0.0,no/version".to_owned()]);
-    assert!(status == Some(5) && stderr.contains("--install"), "{stderr}");
+    let (status, value, _) = bisect(
+        folder.path(),
+        &environments(&[("2.0.0", &old), ("2.1.0", &old)]),
+    );
+    assert_eq!(
+        (status, &value["answer"]["change"]),
+        (Some(1), &serde_json::Value::Null)
+    );
+    let (status, _, stderr) = bisect(
+        folder.path(),
+        &["--versions".to_owned(), "2.0.0,no/version".to_owned()],
+    );
+    assert!(
+        status == Some(5) && stderr.contains("--install"),
+        "{stderr}"
+    );
 }
 
-/// Does what `uv venv` and `uv pip install` do, with the package of the tests; there is no version 2.99.0.
+/// Does what `uv venv` and `uv pip install` do, with the package of the tests; there is no version
+/// 2.99.0.
 const UV: &str = r#"#!/bin/sh
 echo "$*" >> "$UV_LOG"
 for last; do :; done
@@ -210,11 +308,22 @@ cp -r "$from"/lib/python*/site-packages/torch "${5%/bin/python}"/lib/python*/sit
 
 #[test]
 fn what_is_missing_is_installed_by_uv_where_that_is_allowed() {
-    let Some(python) = newest() else { return skip("bisect", "no CPython was found") };
+    let Some(python) = newest() else {
+        return skip("bisect", "no CPython was found");
+    };
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     put_program(&folder.path().join("bin/uv"), UV);
-    let root = |version| with_torch(version).parent().unwrap().parent().unwrap().to_str().unwrap().to_owned();
+    let root = |version| {
+        with_torch(version)
+            .parent()
+            .unwrap()
+            .parent()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned()
+    };
     let (old, new, log) = (root("2.0.0"), root("9.9.9"), path("uv.log"));
     let search = format!("{}:{}", path("bin"), std::env::var("PATH").unwrap());
     let env = [
@@ -229,41 +338,66 @@ fn what_is_missing_is_installed_by_uv_where_that_is_allowed() {
 
     // Not without the user's word.
     let (status, _, stderr) = run("--versions 2.0.0,9.9.9");
-    assert!(status == Some(5) && stderr.contains("`--install` lets uv do so"), "{stderr}");
+    assert!(
+        status == Some(5) && stderr.contains("`--install` lets uv do so"),
+        "{stderr}"
+    );
     assert!(!Path::new(&log).exists(), "{stderr}");
 
     // Any Python that is there and has wheels will do; what can not be had is told with its cause.
     let (status, value, stderr) = run("--versions 9.9.9,2.99.0,2.0.0 --install");
     assert_eq!(status, Some(0), "{stderr}");
-    assert_eq!(value["answer"]["change"], serde_json::json!(["2.0.0", "9.9.9"]), "{stderr}");
+    assert_eq!(
+        value["answer"]["change"],
+        serde_json::json!(["2.0.0", "9.9.9"]),
+        "{stderr}"
+    );
     assert!(
-        stderr
-            .contains("2.99.0 is left out: No solution found when resolving dependencies: Because there is"),
+        stderr.contains(
+            "2.99.0 is left out: No solution found when resolving dependencies: Because there is"
+        ),
         "{stderr}"
     );
     let asked = fs::read_to_string(&log).unwrap();
-    assert!(asked.contains("--python >=3.8,<3.11 ") && asked.contains("torch==9.9.9 numpy"), "{asked}");
+    assert!(
+        asked.contains("--python >=3.8,<3.11 ") && asked.contains("torch==9.9.9 numpy"),
+        "{asked}"
+    );
 
     // What was installed is found again; what failed half way is not taken for it.
     fs::remove_file(&log).unwrap();
     let (status, _, stderr) = run("--versions 2.0.0,9.9.9,2.99.0");
-    assert!(status == Some(0) && stderr.contains("2.99.0 is left out: it is not installed"), "{stderr}");
+    assert!(
+        status == Some(0) && stderr.contains("2.99.0 is left out: it is not installed"),
+        "{stderr}"
+    );
     assert!(!Path::new(&log).exists(), "{stderr}");
 
     // The advice is not what was just tried.
     let (status, _, stderr) = run("--versions 2.0.0,2.99.0 --install");
-    assert!(status == Some(5) && stderr.contains("there is only version 2.0.0"), "{stderr}");
+    assert!(
+        status == Some(5) && stderr.contains("there is only version 2.0.0"),
+        "{stderr}"
+    );
     assert!(!stderr.contains("let uv install"), "{stderr}");
 }
 
-/// Answers as conda does: `env list --json`, and `info --envs --json` where a release ignores `--json` for the former.
+/// Answers as conda does: `env list --json`, and `info --envs --json` where a release ignores
+/// `--json` for the former.
 #[test]
 fn condas_environments_are_found_whatever_its_release() {
     if newest().is_none() {
         return skip("conda", "no CPython was found");
     }
     let folder = tempfile::tempdir().unwrap();
-    let root = |version| with_torch(version).parent().unwrap().parent().unwrap().to_owned();
+    let root = |version| {
+        with_torch(version)
+            .parent()
+            .unwrap()
+            .parent()
+            .unwrap()
+            .to_owned()
+    };
     let envs = folder.path().join("miniconda3/envs");
     fs::create_dir_all(envs.join("scratch")).unwrap();
     std::os::unix::fs::symlink(root("2.0.0"), envs.join("pytorch-2.0.0")).unwrap();
@@ -278,7 +412,11 @@ fn condas_environments_are_found_whatever_its_release() {
         put_program(&conda, &text);
         bisect_with(folder.path(), &[], env)
     };
-    let search = format!("{}:{}", conda.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let search = format!(
+        "{}:{}",
+        conda.parent().unwrap().display(),
+        std::env::var("PATH").unwrap()
+    );
     let on_path = [("PATH", search.as_str())];
     // Where a shell function stands for conda, only this variable names the program.
     let by_name = [("CONDA_EXE", conda.to_str().unwrap())];
@@ -286,14 +424,27 @@ fn condas_environments_are_found_whatever_its_release() {
     let ignores = format!(
         "#!/bin/sh\nif [ \"$1\" = env ]; then cat <<'END'\n{plain}END\nelse cat <<'END'\n{list}\nEND\nfi\n"
     );
-    for (text, env) in [(&answers, &on_path), (&answers, &by_name), (&ignores, &on_path)] {
+    for (text, env) in [
+        (&answers, &on_path),
+        (&answers, &by_name),
+        (&ignores, &on_path),
+    ] {
         let (status, value, stderr) = run(text.clone(), env);
         assert_eq!(status, Some(0), "{stderr}");
-        assert_eq!(value["answer"]["change"], serde_json::json!(["2.0.0", "9.9.9"]), "{stderr}");
+        assert_eq!(
+            value["answer"]["change"],
+            serde_json::json!(["2.0.0", "9.9.9"]),
+            "{stderr}"
+        );
     }
-    let (status, _, stderr) =
-        run("#!/bin/sh\necho 'CondaError: no such root' >&2\nexit 1\n".to_owned(), &on_path);
-    assert!(status == Some(5) && stderr.contains("CondaError: no such root"), "{stderr}");
+    let (status, _, stderr) = run(
+        "#!/bin/sh\necho 'CondaError: no such root' >&2\nexit 1\n".to_owned(),
+        &on_path,
+    );
+    assert!(
+        status == Some(5) && stderr.contains("CondaError: no such root"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -313,7 +464,10 @@ fn the_interpreter_of_the_user_is_not_needed_where_versions_are_named() {
     let home = old.parent().unwrap().parent().unwrap();
     let below = |path: &Path| format!("~/{}", path.strip_prefix(home).unwrap().display());
     let args = environments(&[("2.0.0", Path::new(&below(&old))), ("9.9.9", &new)]);
-    let (status, _, stderr) =
-        bisect_with(folder.path(), &args, &[("PATH", &search), ("HOME", home.to_str().unwrap())]);
+    let (status, _, stderr) = bisect_with(
+        folder.path(),
+        &args,
+        &[("PATH", &search), ("HOME", home.to_str().unwrap())],
+    );
     assert_eq!(status, Some(0), "{stderr}");
 }

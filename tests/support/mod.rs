@@ -25,25 +25,33 @@ pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
     Command::new(program)
 }
 
-/// The `CPythons` of this machine by minor version: `python3.N` on the search path, then those of pyenv.
+/// The `CPythons` of this machine by minor version: `python3.N` on the search path, then those of
+/// pyenv.
 pub(crate) fn interpreters() -> &'static BTreeMap<u8, PathBuf> {
     static FOUND: LazyLock<BTreeMap<u8, PathBuf>> = LazyLock::new(|| {
-        let mut names: Vec<PathBuf> = (8..=14).map(|minor| format!("python3.{minor}").into()).collect();
+        let mut names: Vec<PathBuf> = (8..=14)
+            .map(|minor| format!("python3.{minor}").into())
+            .collect();
         names.push("python3".into());
         let root = command("pyenv").arg("root").output();
         if let Ok(root) = root
-            && let Ok(versions) =
-                PathBuf::from(String::from_utf8_lossy(&root.stdout).trim()).join("versions").read_dir()
+            && let Ok(versions) = PathBuf::from(String::from_utf8_lossy(&root.stdout).trim())
+                .join("versions")
+                .read_dir()
         {
-            let mut found: Vec<PathBuf> = versions.flatten().map(|it| it.path().join("bin/python")).collect();
+            let mut found: Vec<PathBuf> = versions
+                .flatten()
+                .map(|it| it.path().join("bin/python"))
+                .collect();
             found.sort();
             names.extend(found);
         }
         let mut found = BTreeMap::new();
         for name in names {
-            let script =
-                "import sys; print(sys.version_info[1], sys.executable) if sys.version_info[0] == 3 else 0";
-            let Ok(output) = command(&name).args(["-c", script]).output() else { continue };
+            let script = "import sys; print(sys.version_info[1], sys.executable) if sys.version_info[0] == 3 else 0";
+            let Ok(output) = command(&name).args(["-c", script]).output() else {
+                continue;
+            };
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
             if let Some((minor, path)) = text.trim().split_once(' ')
                 && let Ok(minor) = minor.parse()
@@ -65,18 +73,34 @@ pub(crate) fn newest() -> Option<&'static PathBuf> {
 /// An interpreter with PyTorch: one in minrepro's cache, `torch-VERSION/bin/python`.
 pub(crate) fn torch() -> Option<PathBuf> {
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or(home)?.join("minrepro");
-    let mut found: Vec<PathBuf> = cache.read_dir().ok()?.flatten().map(|it| it.path()).collect();
-    found.retain(|it| it.file_name().is_some_and(|name| name.to_string_lossy().starts_with("torch-")));
+    let cache = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or(home)?
+        .join("minrepro");
+    let mut found: Vec<PathBuf> = cache
+        .read_dir()
+        .ok()?
+        .flatten()
+        .map(|it| it.path())
+        .collect();
+    found.retain(|it| {
+        it.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with("torch-"))
+    });
     found.sort();
-    found.into_iter().map(|it| it.join("bin/python")).rfind(|it| it.is_file())
+    found
+        .into_iter()
+        .map(|it| it.join("bin/python"))
+        .rfind(|it| it.is_file())
 }
 
 /// Processes whose command line holds a text.
 pub(crate) fn processes_with(marker: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
-        let Ok(line) = fs::read(entry.path().join("cmdline")) else { continue };
+        let Ok(line) = fs::read(entry.path().join("cmdline")) else {
+            continue;
+        };
         let line = String::from_utf8_lossy(&line).replace('\0', " ");
         if line.contains(marker) {
             found.push(format!("{} {line}", entry.file_name().display()));

@@ -16,7 +16,12 @@ use crate::{
 const SETTINGS: &[&str] = &["fullgraph", "mode", "backend", "options"];
 
 /// Functions whose calls make sizes symbols.
-const MARKS: &[&str] = &["mark_dynamic", "maybe_mark_dynamic", "mark_unbacked", "mark_static"];
+const MARKS: &[&str] = &[
+    "mark_dynamic",
+    "maybe_mark_dynamic",
+    "mark_unbacked",
+    "mark_static",
+];
 
 pub(super) fn find(cx: &mut Found<'_>, torch: &Torch<'_>, tree: &Tree<'_>) {
     let program = cx.program;
@@ -26,10 +31,22 @@ pub(super) fn find(cx: &mut Found<'_>, torch: &Torch<'_>, tree: &Tree<'_>) {
     }
     for call in found.iter().filter_map(|it| it.call.or(it.around)) {
         for name in SETTINGS.iter().chain(&["dynamic"]) {
-            let Some(setting) = keyword(call, name) else { continue };
-            let sort = if *name == "dynamic" { Sort::DynamicShapes } else { Sort::Setting };
+            let Some(setting) = keyword(call, name) else {
+                continue;
+            };
+            let sort = if *name == "dynamic" {
+                Sort::DynamicShapes
+            } else {
+                Sort::Setting
+            };
             if let Some(edits) = removed_argument(program, setting.range) {
-                cx.add(sort, program.slice(setting.range), None, setting.range, &edits);
+                cx.add(
+                    sort,
+                    program.slice(setting.range),
+                    None,
+                    setting.range,
+                    &edits,
+                );
             }
             if let Expr::Dict(dict) = &setting.value {
                 entries(cx, name, dict);
@@ -38,13 +55,26 @@ pub(super) fn find(cx: &mut Found<'_>, torch: &Torch<'_>, tree: &Tree<'_>) {
     }
     for (index, node) in (0u32..).zip(&tree.nodes) {
         match node.node {
-            AnyNodeRef::Keyword(it) if it.arg.as_ref().is_some_and(|arg| arg.id == "dynamic_shapes") => {
+            AnyNodeRef::Keyword(it)
+                if it
+                    .arg
+                    .as_ref()
+                    .is_some_and(|arg| arg.id == "dynamic_shapes") =>
+            {
                 if let Some(edits) = removed_argument(program, it.range) {
-                    cx.add(Sort::DynamicShapes, program.slice(it.range), None, it.range, &edits);
+                    cx.add(
+                        Sort::DynamicShapes,
+                        program.slice(it.range),
+                        None,
+                        it.range,
+                        &edits,
+                    );
                 }
             }
             AnyNodeRef::ExprCall(call) => {
-                let Some(path) = torch.path(&call.func) else { continue };
+                let Some(path) = torch.path(&call.func) else {
+                    continue;
+                };
                 let name = path.rsplit('.').next().unwrap_or(&path);
                 let sort = match name {
                     _ if MARKS.contains(&name) => Sort::DynamicShapes,
@@ -60,7 +90,13 @@ pub(super) fn find(cx: &mut Found<'_>, torch: &Torch<'_>, tree: &Tree<'_>) {
             }
             AnyNodeRef::StmtAssign(it) if it.targets.iter().all(|it| is_setting(torch, it)) => {
                 if let Some(edits) = cx.without(it.range()) {
-                    cx.add(Sort::Setting, program.slice(it.range()), None, it.range(), &edits);
+                    cx.add(
+                        Sort::Setting,
+                        program.slice(it.range()),
+                        None,
+                        it.range(),
+                        &edits,
+                    );
                 }
             }
             _ => {}
@@ -73,17 +109,31 @@ fn entries(cx: &mut Found<'_>, name: &str, dict: &ExprDict) {
     if dict.items.len() < 2 {
         return;
     }
-    let rows = cx.program.lists().iter().enumerate().filter(|(_, row)| row.kind == ListKind::Entries);
+    let rows = cx
+        .program
+        .lists()
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.kind == ListKind::Entries);
     let of_dict = |range: &TextRange| dict.range.contains_range(*range);
     let mut found: Vec<(TextRange, EditSet)> = Vec::new();
     for (list, row) in rows {
-        for (item, range) in row.items.iter().enumerate().filter(|(_, range)| of_dict(range)) {
+        for (item, range) in row
+            .items
+            .iter()
+            .enumerate()
+            .filter(|(_, range)| of_dict(range))
+        {
             found.push((*range, EditSet::removal(list as u32, item as u32)));
         }
     }
     for entry in &dict.items {
-        let Some(key) = entry.key.as_ref().filter(|key| string(key).is_some()) else { continue };
-        let place = found.iter().find(|(range, _)| range.contains_range(key.range()));
+        let Some(key) = entry.key.as_ref().filter(|key| string(key).is_some()) else {
+            continue;
+        };
+        let place = found
+            .iter()
+            .find(|(range, _)| range.contains_range(key.range()));
         if let Some((range, edits)) = place {
             let name = format!("{name}[{}]", cx.program.slice(key.range()));
             cx.add(Sort::Setting, &name, None, *range, edits);
@@ -93,5 +143,8 @@ fn entries(cx: &mut Found<'_>, name: &str, dict: &ExprDict) {
 
 /// Whether a target of an assignment is a setting of PyTorch.
 fn is_setting(torch: &Torch<'_>, target: &Expr) -> bool {
-    matches!(target, Expr::Attribute(_)) && torch.path(target).is_some_and(|path| path.starts_with("torch."))
+    matches!(target, Expr::Attribute(_))
+        && torch
+            .path(target)
+            .is_some_and(|path| path.starts_with("torch."))
 }

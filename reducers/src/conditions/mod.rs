@@ -1,6 +1,7 @@
-//! What a bug may hang on, as maintainers ask for it: device, data types, sizes, gradients, settings of the compiler,
-//! variables of the environment, threads, the seed of hashes. Each condition comes with the change that takes it away, which
-//! need not make the program simpler: a run of it tells whether the condition is needed. Pure; called by the ablation.
+//! What a bug may hang on, as maintainers ask for it: device, data types, sizes, gradients,
+//! settings of the compiler, variables of the environment, threads, the seed of hashes. Each
+//! condition comes with the change that takes it away, which need not make the program simpler: a
+//! run of it tells whether the condition is needed. Pure; called by the ablation.
 
 mod compiler;
 mod environment;
@@ -69,11 +70,15 @@ pub struct Condition {
     pub change: Change,
 }
 
-/// All that the bug of a program may hang on that is run with variables `set`. What is written alike in several places is one
-/// condition.
+/// All that the bug of a program may hang on that is run with variables `set`. What is written
+/// alike in several places is one condition.
 pub fn conditions(program: &Program, set: &[(String, String)]) -> Vec<Condition> {
     let tree = program.tree();
-    let mut cx = Found { program, statements: Statements::of(program), conditions: Vec::new() };
+    let mut cx = Found {
+        program,
+        statements: Statements::of(program),
+        conditions: Vec::new(),
+    };
     if let Some(torch) = Torch::of(program, &tree) {
         compiler::find(&mut cx, &torch, &tree);
         tensors::find(&mut cx, &torch, &tree);
@@ -99,13 +104,24 @@ struct Found<'a> {
 
 impl Found<'_> {
     /// Adds a condition, or one more place of it.
-    fn add(&mut self, sort: Sort, name: &str, instead: Option<&str>, at: TextRange, edits: &EditSet) {
+    fn add(
+        &mut self,
+        sort: Sort,
+        name: &str,
+        instead: Option<&str>,
+        at: TextRange,
+        edits: &EditSet,
+    ) {
         let name = shown(name);
         let known = self
             .conditions
             .iter_mut()
             .find(|it| it.sort == sort && it.name == name && it.instead.as_deref() == instead);
-        if let Some(Condition { change: Change::Edits(known), .. }) = known {
+        if let Some(Condition {
+            change: Change::Edits(known),
+            ..
+        }) = known
+        {
             known.extend(edits);
             return;
         }
@@ -121,7 +137,9 @@ impl Found<'_> {
 
     /// A statement that goes.
     fn without(&self, statement: TextRange) -> Option<EditSet> {
-        self.statements.place(statement).map(|place| EditSet::removal(place.list, place.item))
+        self.statements
+            .place(statement)
+            .map(|place| EditSet::removal(place.list, place.item))
     }
 }
 
@@ -151,8 +169,9 @@ mod tests {
     fn found(text: &str) -> Vec<(String, String)> {
         let program = Program::parse(text).unwrap();
         let of = |it: Condition| {
-            let name =
-                it.instead.as_ref().map_or(it.name.clone(), |instead| format!("{} -> {instead}", it.name));
+            let name = it.instead.as_ref().map_or(it.name.clone(), |instead| {
+                format!("{} -> {instead}", it.name)
+            });
             match it.change {
                 Change::Edits(edits) => (name, edits.apply(&program).unwrap()),
                 Change::Variables(set) => (name, format!("{set:?}")),
@@ -167,7 +186,12 @@ mod tests {
         let found = found(&format!("{head}{text}\n"));
         for (name, after) in expected {
             let after = format!("{head}{after}\n");
-            assert!(found.iter().any(|(its, text)| its == name && *text == after), "{name}\n{found:#?}");
+            assert!(
+                found
+                    .iter()
+                    .any(|(its, text)| its == name && *text == after),
+                "{name}\n{found:#?}"
+            );
         }
     }
 
@@ -177,9 +201,18 @@ mod tests {
             "f = torch.compile(g, fullgraph=True, options={'a': 1, 'b': 2})",
             &[
                 ("torch.compile", "f = g"),
-                ("fullgraph=True", "f = torch.compile(g, options={'a': 1, 'b': 2})"),
-                ("options={'a': 1, 'b': 2}", "f = torch.compile(g, fullgraph=True)"),
-                ("options['a']", "f = torch.compile(g, fullgraph=True, options={'b': 2})"),
+                (
+                    "fullgraph=True",
+                    "f = torch.compile(g, options={'a': 1, 'b': 2})",
+                ),
+                (
+                    "options={'a': 1, 'b': 2}",
+                    "f = torch.compile(g, fullgraph=True)",
+                ),
+                (
+                    "options['a']",
+                    "f = torch.compile(g, fullgraph=True, options={'b': 2})",
+                ),
             ],
         );
         check(
@@ -206,7 +239,10 @@ mod tests {
         check(
             "x = torch.ones(2, 3, dtype=torch.float64, device='cuda', requires_grad=True)",
             &[
-                ("x.requires_grad", "x = torch.ones(2, 3, dtype=torch.float64, device='cuda')"),
+                (
+                    "x.requires_grad",
+                    "x = torch.ones(2, 3, dtype=torch.float64, device='cuda')",
+                ),
                 (
                     "torch.float64 -> torch.float32",
                     "x = torch.ones(2, 3, dtype=torch.float32, device='cuda', requires_grad=True)",
@@ -255,19 +291,33 @@ mod tests {
     #[test]
     fn the_environment() {
         let of = |text: &str, set: &[(&str, &str)]| {
-            let set: Vec<_> =
-                set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            let set: Vec<_> = set
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect();
             let found = conditions(&Program::parse(text).unwrap(), &set);
             found.into_iter().map(|it| it.name).collect::<Vec<_>>()
         };
         assert_eq!(of("f(1)\n", &[]), Vec::<String>::new());
-        assert_eq!(of("f({1, 2})\n", &[("A", "1")]), ["A=1", "PYTHONHASHSEED=0"]);
-        assert_eq!(of("import numpy\n", &[("PYTHONHASHSEED", "3")]), ["PYTHONHASHSEED=3", "one thread"]);
-        assert_eq!(of("import os\nos.environ['A'] = '1'\n", &[]), ["os.environ['A'] = '1'"]);
+        assert_eq!(
+            of("f({1, 2})\n", &[("A", "1")]),
+            ["A=1", "PYTHONHASHSEED=0"]
+        );
+        assert_eq!(
+            of("import numpy\n", &[("PYTHONHASHSEED", "3")]),
+            ["PYTHONHASHSEED=3", "one thread"]
+        );
+        assert_eq!(
+            of("import os\nos.environ['A'] = '1'\n", &[]),
+            ["os.environ['A'] = '1'"]
+        );
     }
 
     #[test]
     fn nothing_is_asked_of_what_is_not_there() {
-        assert_eq!(found("x = ones(2, dtype=float64, requires_grad=True)\n"), []);
+        assert_eq!(
+            found("x = ones(2, dtype=float64, requires_grad=True)\n"),
+            []
+        );
     }
 }

@@ -19,8 +19,18 @@ const FACTORIES: &[&str] = &["empty", "full", "ones", "rand", "randn", "zeros"];
 pub(super) fn find(cx: &mut Found<'_>, torch: &Torch<'_>, tree: &Tree<'_>) {
     let program = cx.program;
     let on_cpu = use_cpu::on_cpu_everywhere(program, torch, tree);
-    if let Some(first) = on_cpu.resolve(program).ok().and_then(|edits| edits.first().map(|it| it.range)) {
-        cx.add(Sort::Device, "an accelerator", Some("the CPU"), first, &on_cpu);
+    if let Some(first) = on_cpu
+        .resolve(program)
+        .ok()
+        .and_then(|edits| edits.first().map(|it| it.range))
+    {
+        cx.add(
+            Sort::Device,
+            "an accelerator",
+            Some("the CPU"),
+            first,
+            &on_cpu,
+        );
     }
     types(cx, torch, tree);
     gradients(cx, tree);
@@ -41,14 +51,23 @@ fn types(cx: &mut Found<'_>, torch: &Torch<'_>, tree: &Tree<'_>) {
         cx.add(Sort::DataType, &name, Some(&instead), it.name, &edits);
     }
     for node in &tree.nodes {
-        let AnyNodeRef::Keyword(it) = node.node else { continue };
-        let is_type = it.arg.as_ref().is_some_and(|arg| arg.id == "dtype") && torch.path(&it.value).is_some();
+        let AnyNodeRef::Keyword(it) = node.node else {
+            continue;
+        };
+        let is_type =
+            it.arg.as_ref().is_some_and(|arg| arg.id == "dtype") && torch.path(&it.value).is_some();
         // Those have just been asked about.
         if !is_type || rare.iter().any(|rare| it.range.contains_range(rare.name)) {
             continue;
         }
         if let Some(edits) = removed_argument(program, it.range) {
-            cx.add(Sort::DataType, program.slice(it.range), None, it.range, &edits);
+            cx.add(
+                Sort::DataType,
+                program.slice(it.range),
+                None,
+                it.range,
+                &edits,
+            );
         }
     }
 }
@@ -58,7 +77,8 @@ fn gradients(cx: &mut Found<'_>, tree: &Tree<'_>) {
     for (index, node) in (0u32..).zip(&tree.nodes) {
         let (at, edits, owner) = match node.node {
             AnyNodeRef::Keyword(it)
-                if it.arg.as_ref().is_some_and(|arg| arg.id == "requires_grad") && is_true(&it.value) =>
+                if it.arg.as_ref().is_some_and(|arg| arg.id == "requires_grad")
+                    && is_true(&it.value) =>
             {
                 let owner = assigned(tree, index, it.range);
                 (it.range, removed_argument(program, it.range), owner)
@@ -86,7 +106,10 @@ fn gradients(cx: &mut Found<'_>, tree: &Tree<'_>) {
             },
             _ => continue,
         };
-        let name = owner.map_or_else(|| "requires_grad".to_owned(), |it| format!("{it}.requires_grad"));
+        let name = owner.map_or_else(
+            || "requires_grad".to_owned(),
+            |it| format!("{it}.requires_grad"),
+        );
         cx.add(Sort::Gradient, &name, None, at, &edits.unwrap_or_default());
     }
 }
@@ -98,11 +121,13 @@ fn is_true(expr: &Expr) -> bool {
 /// The name that the value around a node is given.
 fn assigned(tree: &Tree<'_>, node: u32, at: TextRange) -> Option<String> {
     tree.ancestors(node).find_map(|it| match it {
-        AnyNodeRef::StmtAssign(it) if it.value.range().contains_range(at) => match it.targets.as_slice() {
-            // What is called with a tensor is given another.
-            [Expr::Name(name)] if innermost(&it.value, at) => Some(name.id.to_string()),
-            _ => None,
-        },
+        AnyNodeRef::StmtAssign(it) if it.value.range().contains_range(at) => {
+            match it.targets.as_slice() {
+                // What is called with a tensor is given another.
+                [Expr::Name(name)] if innermost(&it.value, at) => Some(name.id.to_string()),
+                _ => None,
+            }
+        }
         _ => None,
     })
 }
@@ -139,10 +164,17 @@ fn shapes(cx: &mut Found<'_>, torch: &Torch<'_>, tree: &Tree<'_>) {
     let program = cx.program;
     let mut by_size: BTreeMap<u64, Vec<TextRange>> = BTreeMap::new();
     for node in &tree.nodes {
-        let AnyNodeRef::ExprCall(call) = node.node else { continue };
-        let Some(shape) = shape(program, torch, call) else { continue };
+        let AnyNodeRef::ExprCall(call) = node.node else {
+            continue;
+        };
+        let Some(shape) = shape(program, torch, call) else {
+            continue;
+        };
         for (dimension, size) in shape.sizes.iter().enumerate() {
-            let edits = EditSet::one(Edit::replace(shape.range, shape.without(program, dimension)));
+            let edits = EditSet::one(Edit::replace(
+                shape.range,
+                shape.without(program, dimension),
+            ));
             let name = format!("dimension {dimension} of {}", shape.name);
             cx.add(Sort::Dimension, &name, None, shape.range, &edits);
             if let Some(size) = number(size) {
@@ -157,12 +189,20 @@ fn shapes(cx: &mut Found<'_>, torch: &Torch<'_>, tree: &Tree<'_>) {
         for place in &places {
             edits.edit(Edit::replace(*place, larger.clone()));
         }
-        cx.add(Sort::Size, &format!("size {size}"), Some(&larger), places[0], &edits);
+        cx.add(
+            Sort::Size,
+            &format!("size {size}"),
+            Some(&larger),
+            places[0],
+            &edits,
+        );
     }
 }
 
 fn number(expr: &Expr) -> Option<(u64, TextRange)> {
-    let Expr::NumberLiteral(literal) = expr else { return None };
+    let Expr::NumberLiteral(literal) = expr else {
+        return None;
+    };
     match &literal.value {
         Number::Int(number) => Some((number.as_u64()?, literal.range)),
         _ => None,
@@ -172,8 +212,14 @@ fn number(expr: &Expr) -> Option<(u64, TextRange)> {
 /// The shape that a call asks for.
 fn shape<'a>(program: &Program, torch: &Torch<'_>, call: &'a ExprCall) -> Option<Shape<'a>> {
     let path = torch.path(&call.func)?;
-    let name = path.strip_prefix("torch.").filter(|it| FACTORIES.contains(it))?;
-    let first = call.arguments.args.first().or(keyword(call, "size").map(|it| &it.value))?;
+    let name = path
+        .strip_prefix("torch.")
+        .filter(|it| FACTORIES.contains(it))?;
+    let first = call
+        .arguments
+        .args
+        .first()
+        .or(keyword(call, "size").map(|it| &it.value))?;
     let grouped = |elements: &'a [Expr], brackets| Shape {
         name: program.slice(first.range()).to_owned(),
         range: first.range(),
@@ -186,13 +232,20 @@ fn shape<'a>(program: &Program, torch: &Torch<'_>, call: &'a ExprCall) -> Option
         Expr::NumberLiteral(_) if name != "full" => {
             let sizes: Vec<&Expr> = call.arguments.args.iter().collect();
             let range = TextRange::new(first.start(), sizes.last()?.end());
-            let name = format!("{}({})", program.slice(call.func.range()), program.slice(range));
-            sizes.iter().all(|it| number(it).is_some()).then_some(Shape {
-                name,
-                range,
-                sizes,
-                brackets: None,
-            })
+            let name = format!(
+                "{}({})",
+                program.slice(call.func.range()),
+                program.slice(range)
+            );
+            sizes
+                .iter()
+                .all(|it| number(it).is_some())
+                .then_some(Shape {
+                    name,
+                    range,
+                    sizes,
+                    brackets: None,
+                })
         }
         _ => None,
     }

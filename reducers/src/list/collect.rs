@@ -9,7 +9,11 @@ use crate::syntax::{
 /// All rows of a program, in source order of their owners.
 pub(crate) fn collect(program: &Program) -> Vec<List> {
     let tree = program.tree();
-    let mut rows = Rows { program, depth: 0, lists: Vec::new() };
+    let mut rows = Rows {
+        program,
+        depth: 0,
+        lists: Vec::new(),
+    };
     rows.suite(ListKind::Module, program.body());
     let mut depths = vec![0u16; tree.nodes.len()];
     for (index, node) in tree.nodes.iter().enumerate() {
@@ -35,7 +39,12 @@ struct Rows<'a> {
 impl Rows<'_> {
     fn push(&mut self, kind: ListKind, inner: TextRange, items: Vec<TextRange>) {
         if !items.is_empty() {
-            self.lists.push(List { kind, depth: self.depth, inner, items });
+            self.lists.push(List {
+                kind,
+                depth: self.depth,
+                inner,
+                items,
+            });
         }
     }
 
@@ -57,7 +66,9 @@ impl Rows<'_> {
 
     /// Things between other separators than commas, each with the parentheses round it.
     fn chain(&mut self, kind: ListKind, inner: TextRange, items: impl Iterator<Item = TextRange>) {
-        let items = items.map(|item| widened(self.program, inner, item)).collect();
+        let items = items
+            .map(|item| widened(self.program, inner, item))
+            .collect();
         self.push(kind, inner, items);
     }
 
@@ -89,7 +100,11 @@ impl Rows<'_> {
                 self.push(ListKind::Parameters, span(&items), items);
             }
             AnyNodeRef::TypeParams(parameters) => {
-                self.push(ListKind::TypeParameters, parameters.range, ranges(&parameters.type_params));
+                self.push(
+                    ListKind::TypeParameters,
+                    parameters.range,
+                    ranges(&parameters.type_params),
+                );
             }
             AnyNodeRef::StmtImport(import) => {
                 let names = ranges(&import.names);
@@ -114,12 +129,19 @@ impl Rows<'_> {
             AnyNodeRef::StmtAssign(stmt) => {
                 let value = widened(self.program, stmt.range, stmt.value.range());
                 let inner = TextRange::new(stmt.start(), value.start());
-                self.chain(ListKind::Targets, inner, stmt.targets.iter().map(Ranged::range));
+                self.chain(
+                    ListKind::Targets,
+                    inner,
+                    stmt.targets.iter().map(Ranged::range),
+                );
             }
             AnyNodeRef::StmtWith(stmt) => {
                 let program = self.program;
-                let items: Vec<_> =
-                    stmt.items.iter().map(|item| with_item_range(program, stmt.range, item)).collect();
+                let items: Vec<_> = stmt
+                    .items
+                    .iter()
+                    .map(|item| with_item_range(program, stmt.range, item))
+                    .collect();
                 self.push(ListKind::WithItems, span(&items), items);
             }
             _ => {}
@@ -129,26 +151,53 @@ impl Rows<'_> {
     fn of_expression(&mut self, node: AnyNodeRef<'_>) {
         match node {
             AnyNodeRef::Arguments(arguments) => {
-                let items = arguments.arguments_source_order().map(|argument| argument.range()).collect();
+                let items = arguments
+                    .arguments_source_order()
+                    .map(|argument| argument.range())
+                    .collect();
                 self.commas(ListKind::Arguments, within_brackets(arguments.range), items);
             }
             AnyNodeRef::ExprList(list) => {
-                self.commas(ListKind::Elements, within_brackets(list.range), ranges(&list.elts));
+                self.commas(
+                    ListKind::Elements,
+                    within_brackets(list.range),
+                    ranges(&list.elts),
+                );
             }
             AnyNodeRef::ExprSet(set) => {
-                self.commas(ListKind::SetElements, within_brackets(set.range), ranges(&set.elts));
+                self.commas(
+                    ListKind::SetElements,
+                    within_brackets(set.range),
+                    ranges(&set.elts),
+                );
             }
             AnyNodeRef::ExprTuple(tuple) => {
                 let parenthesized = tuple.parenthesized;
-                let inner = if parenthesized { within_brackets(tuple.range) } else { tuple.range };
-                self.commas(ListKind::TupleElements { parenthesized }, inner, ranges(&tuple.elts));
+                let inner = if parenthesized {
+                    within_brackets(tuple.range)
+                } else {
+                    tuple.range
+                };
+                self.commas(
+                    ListKind::TupleElements { parenthesized },
+                    inner,
+                    ranges(&tuple.elts),
+                );
             }
             AnyNodeRef::ExprDict(dict) => {
-                let items = dict.items.iter().map(|item| entry_range(self.program, item)).collect();
+                let items = dict
+                    .items
+                    .iter()
+                    .map(|item| entry_range(self.program, item))
+                    .collect();
                 self.commas(ListKind::Entries, within_brackets(dict.range), items);
             }
             AnyNodeRef::ExprBoolOp(it) => {
-                self.chain(ListKind::Operands, it.range, it.values.iter().map(Ranged::range));
+                self.chain(
+                    ListKind::Operands,
+                    it.range,
+                    it.values.iter().map(Ranged::range),
+                );
             }
             AnyNodeRef::ExprCompare(it) => {
                 let operands = std::iter::once(&*it.left).chain(&it.comparators);
@@ -159,13 +208,25 @@ impl Rows<'_> {
             AnyNodeRef::ExprDictComp(it) => self.generators(&it.generators),
             AnyNodeRef::ExprGenerator(it) => self.generators(&it.generators),
             AnyNodeRef::ExprStringLiteral(it) if it.value.is_implicit_concatenated() => {
-                self.push(ListKind::StringParts, it.range, it.value.iter().map(Ranged::range).collect());
+                self.push(
+                    ListKind::StringParts,
+                    it.range,
+                    it.value.iter().map(Ranged::range).collect(),
+                );
             }
             AnyNodeRef::ExprBytesLiteral(it) if it.value.is_implicit_concatenated() => {
-                self.push(ListKind::StringParts, it.range, it.value.iter().map(Ranged::range).collect());
+                self.push(
+                    ListKind::StringParts,
+                    it.range,
+                    it.value.iter().map(Ranged::range).collect(),
+                );
             }
             AnyNodeRef::ExprFString(it) if it.value.is_implicit_concatenated() => {
-                self.push(ListKind::StringParts, it.range, it.value.iter().map(Ranged::range).collect());
+                self.push(
+                    ListKind::StringParts,
+                    it.range,
+                    it.value.iter().map(Ranged::range).collect(),
+                );
             }
             _ => {}
         }
@@ -179,7 +240,11 @@ impl Rows<'_> {
     fn of_pattern(&mut self, node: AnyNodeRef<'_>) {
         match node {
             AnyNodeRef::PatternMatchOr(it) => {
-                self.chain(ListKind::Alternatives, it.range, it.patterns.iter().map(Ranged::range));
+                self.chain(
+                    ListKind::Alternatives,
+                    it.range,
+                    it.patterns.iter().map(Ranged::range),
+                );
             }
             AnyNodeRef::PatternMatchSequence(it) => {
                 let (kind, inner) = sequence_pattern(self.program, it);
@@ -193,16 +258,24 @@ impl Rows<'_> {
                     .map(|(key, value)| key.range().cover(value.range()))
                     .collect();
                 if let Some(rest) = &it.rest {
-                    let stars = self.program.previous_token(rest.start()).map_or(rest.range, |it| it.range());
+                    let stars = self
+                        .program
+                        .previous_token(rest.start())
+                        .map_or(rest.range, |it| it.range());
                     items.push(stars.cover(rest.range));
                 }
                 self.commas(ListKind::Entries, within_brackets(it.range), items);
             }
             AnyNodeRef::PatternMatchClass(it) => {
                 let patterns = it.arguments.patterns.iter().map(Pattern::range);
-                let items =
-                    patterns.chain(it.arguments.keywords.iter().map(|keyword| keyword.range)).collect();
-                self.commas(ListKind::Arguments, within_brackets(it.arguments.range), items);
+                let items = patterns
+                    .chain(it.arguments.keywords.iter().map(|keyword| keyword.range))
+                    .collect();
+                self.commas(
+                    ListKind::Arguments,
+                    within_brackets(it.arguments.range),
+                    items,
+                );
             }
             _ => {}
         }
@@ -214,13 +287,25 @@ fn ranges<T: Ranged>(things: &[T]) -> Vec<TextRange> {
 }
 
 fn span(items: &[TextRange]) -> TextRange {
-    items.first().zip(items.last()).map_or_else(TextRange::default, |(first, last)| first.cover(*last))
+    items
+        .first()
+        .zip(items.last())
+        .map_or_else(TextRange::default, |(first, last)| first.cover(*last))
 }
 
-/// What kind of row the elements of a sequence pattern are: it may have brackets, parentheses, or neither.
-fn sequence_pattern(program: &Program, pattern: &ast::PatternMatchSequence) -> (ListKind, TextRange) {
-    let opening = program.next_token(pattern.start()).filter(|token| token.start() == pattern.start());
-    let first = pattern.patterns.first().map_or(pattern.end(), Ranged::start);
+/// What kind of row the elements of a sequence pattern are: it may have brackets, parentheses, or
+/// neither.
+fn sequence_pattern(
+    program: &Program,
+    pattern: &ast::PatternMatchSequence,
+) -> (ListKind, TextRange) {
+    let opening = program
+        .next_token(pattern.start())
+        .filter(|token| token.start() == pattern.start());
+    let first = pattern
+        .patterns
+        .first()
+        .map_or(pattern.end(), Ranged::start);
     let (parenthesized, inner) = match opening.map(|token| token.kind()) {
         Some(TokenKind::Lsqb) if first > pattern.start() => {
             return (ListKind::Elements, within_brackets(pattern.range));
@@ -235,7 +320,8 @@ fn sequence_pattern(program: &Program, pattern: &ast::PatternMatchSequence) -> (
 
 /// Whether the parenthesis that a range begins with is closed by the range's last token.
 fn closes_last(program: &Program, range: TextRange) -> bool {
-    let tokens = &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
+    let tokens =
+        &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
     let mut open = 0u32;
     for token in tokens {
         match token.kind() {
@@ -253,7 +339,10 @@ fn closes_last(program: &Program, range: TextRange) -> bool {
 /// A `with` item: both its parts with the parentheses round them.
 fn with_item_range(program: &Program, statement: TextRange, item: &ast::WithItem) -> TextRange {
     let context = widened(program, statement, item.context_expr.range());
-    let target = item.optional_vars.as_deref().map(|it| widened(program, statement, it.range()));
+    let target = item
+        .optional_vars
+        .as_deref()
+        .map(|it| widened(program, statement, it.range()));
     context.cover(item.range).cover(target.unwrap_or(context))
 }
 
@@ -265,7 +354,10 @@ fn parameter_ranges(program: &Program, parameters: &ast::Parameters) -> Vec<Text
             .find(|token| token.kind() == kind)
             .map(Ranged::range)
     };
-    let mut ranges: Vec<TextRange> = parameters.iter_source_order().map(|it| it.range()).collect();
+    let mut ranges: Vec<TextRange> = parameters
+        .iter_source_order()
+        .map(|it| it.range())
+        .collect();
     if let ([only], Some(range)) = (parameters.posonlyargs.as_slice(), ranges.first_mut())
         && let Some(slash) = marker(only.end(), parameters.range.end(), TokenKind::Slash)
     {
@@ -278,7 +370,9 @@ fn parameter_ranges(program: &Program, parameters: &ast::Parameters) -> Vec<Text
             .find(|it| it.end() <= only.start())
             .map_or(parameters.range.start(), Ranged::end);
         let star = marker(from, only.start(), TokenKind::Star);
-        if let (Some(star), Some(range)) = (star, ranges.iter_mut().find(|it| it.end() == only.end())) {
+        if let (Some(star), Some(range)) =
+            (star, ranges.iter_mut().find(|it| it.end() == only.end()))
+        {
             *range = range.cover(star);
         }
     }
@@ -286,7 +380,10 @@ fn parameter_ranges(program: &Program, parameters: &ast::Parameters) -> Vec<Text
 }
 
 fn within_brackets(range: TextRange) -> TextRange {
-    TextRange::new(range.start() + TextSize::new(1), range.end() - TextSize::new(1))
+    TextRange::new(
+        range.start() + TextSize::new(1),
+        range.end() - TextSize::new(1),
+    )
 }
 
 /// `**rest` has no key; its stars come before the value.
@@ -307,9 +404,10 @@ fn entry_range(program: &Program, item: &ast::DictItem) -> TextRange {
 /// A thing with all parentheses round it that stand within `inner`.
 pub(crate) fn widened(program: &Program, inner: TextRange, range: TextRange) -> TextRange {
     let mut range = range;
-    while let (Some(before), Some(after)) =
-        (program.previous_token(range.start()), program.next_token(range.end()))
-        && before.kind() == TokenKind::Lpar
+    while let (Some(before), Some(after)) = (
+        program.previous_token(range.start()),
+        program.next_token(range.end()),
+    ) && before.kind() == TokenKind::Lpar
         && after.kind() == TokenKind::Rpar
         && before.start() >= inner.start()
         && after.end() <= inner.end()
@@ -326,8 +424,9 @@ fn with_parentheses(program: &Program, inner: TextRange, items: Vec<TextRange>) 
     items
         .into_iter()
         .map(|item| {
-            let start =
-                program.next_token(from).map_or(item.start(), |token| token.start().min(item.start()));
+            let start = program
+                .next_token(from)
+                .map_or(item.start(), |token| token.start().min(item.start()));
             let mut end = item.end();
             for token in &tokens[program.token_from(item.end())..] {
                 if token.start() >= inner.end() || token.kind() == TokenKind::Comma {

@@ -1,6 +1,6 @@
-//! Rows of things that can go one by one: the statements of a suite, the arguments of a call, the elements of a
-//! display, the names of an import. Owns how the text looks once some of a row are gone, so that any subset can go
-//! and the rest still parses. Called by `edit`; proposes nothing.
+//! Rows of things that can go one by one: the statements of a suite, the arguments of a call, the
+//! elements of a display, the names of an import. Owns how the text looks once some of a row are
+//! gone, so that any subset can go and the rest still parses. Called by `edit`; proposes nothing.
 
 mod collect;
 
@@ -17,7 +17,8 @@ pub struct List {
     pub kind: ListKind,
     /// How many statements enclose the row.
     pub depth: u16,
-    /// The range of the things, brackets and outer layout not included, unless they go with the last of the row.
+    /// The range of the things, brackets and outer layout not included, unless they go with the
+    /// last of the row.
     pub inner: TextRange,
     /// The range of each thing, with parentheses round it, without the separator.
     pub items: Vec<TextRange>,
@@ -63,7 +64,8 @@ pub enum ListKind {
     StringParts,
     /// Type parameters; the brackets go with the last.
     TypeParameters,
-    /// Parameters of a function or lambda. A lone `/` or `*` goes with the one parameter that it is there for.
+    /// Parameters of a function or lambda. A lone `/` or `*` goes with the one parameter that it is
+    /// there for.
     Parameters,
 }
 
@@ -98,37 +100,51 @@ impl ListKind {
     }
 }
 
-/// The edits that take `gone` (ascending, without repeats) out of a row; `None` if the row can not do without them.
+/// The edits that take `gone` (ascending, without repeats) out of a row; `None` if the row can not
+/// do without them.
 pub(crate) fn removal(program: &Program, list: &List, gone: &[u32]) -> Option<Vec<Edit>> {
     let all = gone.len() == list.items.len();
     match list.kind {
         ListKind::Suite if all => Some(vec![emptied(program, list)]),
         ListKind::Module | ListKind::Suite => Some(statements(program, list, gone)),
-        ListKind::Decorators => {
-            Some(gone.iter().map(|&at| Edit::delete(own_lines(program, list.items[at as usize]))).collect())
-        }
+        ListKind::Decorators => Some(
+            gone.iter()
+                .map(|&at| Edit::delete(own_lines(program, list.items[at as usize])))
+                .collect(),
+        ),
         ListKind::Targets | ListKind::TypeParameters if all => Some(vec![Edit::delete(list.inner)]),
         ListKind::Parameters if all => {
-            let before = program.previous_token(list.inner.start()).map_or(list.inner.start(), |it| it.end());
-            let comma = program.next_token(list.inner.end()).filter(|it| it.kind() == TokenKind::Comma);
+            let before = program
+                .previous_token(list.inner.start())
+                .map_or(list.inner.start(), |it| it.end());
+            let comma = program
+                .next_token(list.inner.end())
+                .filter(|it| it.kind() == TokenKind::Comma);
             let end = comma.map_or(list.inner.end(), |it| it.end());
             Some(vec![Edit::delete(TextRange::new(before, end))])
         }
         _ if all => {
             let filler = list.kind.filler()?;
-            Some(vec![Edit::replace(with_trailing_comma(program, list), filler)])
+            Some(vec![Edit::replace(
+                with_trailing_comma(program, list),
+                filler,
+            )])
         }
         _ => Some(separated(program, list, gone)),
     }
 }
 
-/// A block of which nothing is left, up to the end of its last line, so that the edit holds all edits within the block.
+/// A block of which nothing is left, up to the end of its last line, so that the edit holds all
+/// edits within the block.
 fn emptied(program: &Program, list: &List) -> Edit {
     let end = logical_end(program, list.inner.end());
     let rest = program.slice(TextRange::new(list.inner.end(), end));
     let line_break = &rest[rest.trim_end_matches(['\r', '\n']).len()..];
     let filler = list.kind.filler().unwrap_or_default();
-    Edit::replace(TextRange::new(list.inner.start(), end), format!("{filler}{line_break}"))
+    Edit::replace(
+        TextRange::new(list.inner.start(), end),
+        format!("{filler}{line_break}"),
+    )
 }
 
 /// A decorator with its whole line, or up to what follows on the same line.
@@ -137,7 +153,10 @@ fn own_lines(program: &Program, range: TextRange) -> TextRange {
         .iter()
         .find(|token| token.kind() == TokenKind::Newline)
         .map_or(range.end(), Ranged::end);
-    TextRange::new(logical_start(program, range.start()).unwrap_or(range.start()), end)
+    TextRange::new(
+        logical_start(program, range.start()).unwrap_or(range.start()),
+        end,
+    )
 }
 
 fn with_trailing_comma(program: &Program, list: &List) -> TextRange {
@@ -150,8 +169,8 @@ fn with_trailing_comma(program: &Program, list: &List) -> TextRange {
     }
 }
 
-/// Things between commas. A run in the middle goes up to what follows it; a run at the end goes from what precedes it,
-/// so that a trailing comma stays as it was. A tuple of one keeps its comma.
+/// Things between commas. A run in the middle goes up to what follows it; a run at the end goes
+/// from what precedes it, so that a trailing comma stays as it was. A tuple of one keeps its comma.
 fn separated(program: &Program, list: &List, gone: &[u32]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let survivors = list.items.len() - gone.len();
@@ -167,7 +186,10 @@ fn separated(program: &Program, list: &List, gone: &[u32]) -> Vec<Edit> {
             };
             edits.push(Edit::replace(range, markers));
         } else {
-            edits.push(Edit::delete(TextRange::new(list.items[from - 1].end(), list.items[to].end())));
+            edits.push(Edit::delete(TextRange::new(
+                list.items[from - 1].end(),
+                list.items[to].end(),
+            )));
         }
     }
     if matches!(list.kind, ListKind::TupleElements { .. })
@@ -186,16 +208,25 @@ fn separated(program: &Program, list: &List, gone: &[u32]) -> Vec<Edit> {
     edits
 }
 
-/// The markers `/` and `*` among parameters of which those behind the range stay: the star holds for these, the slash
-/// for those before it.
-fn markers(program: &Program, range: TextRange, gone: &[TextRange], follows_others: bool) -> String {
-    let tokens = &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
+/// The markers `/` and `*` among parameters of which those behind the range stay: the star holds
+/// for these, the slash for those before it.
+fn markers(
+    program: &Program,
+    range: TextRange,
+    gone: &[TextRange],
+    follows_others: bool,
+) -> String {
+    let tokens =
+        &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
     let has = |kind: TokenKind| {
         tokens.iter().any(|token| {
             let before = program.previous_token(token.start()).map(|it| it.kind());
             let after = program.next_token(token.end()).map(|it| it.kind());
             let stands_alone = after == Some(TokenKind::Comma)
-                && matches!(before, Some(TokenKind::Comma | TokenKind::Lpar | TokenKind::Lambda));
+                && matches!(
+                    before,
+                    Some(TokenKind::Comma | TokenKind::Lpar | TokenKind::Lambda)
+                );
             // One that is there for a single parameter goes with it.
             let is_attached = gone.iter().any(|item| item.contains_range(token.range()));
             token.kind() == kind && stands_alone && !is_attached
@@ -211,12 +242,16 @@ fn markers(program: &Program, range: TextRange, gone: &[TextRange], follows_othe
     markers
 }
 
-/// Statements go with their lines; those that share a line with others go up to the next, or from the one before.
+/// Statements go with their lines; those that share a line with others go up to the next, or from
+/// the one before.
 fn statements(program: &Program, list: &List, gone: &[u32]) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (first, last) in lines_of(program, &list.items) {
-        let here: Vec<u32> =
-            gone.iter().copied().filter(|&at| (first..=last).contains(&(at as usize))).collect();
+        let here: Vec<u32> = gone
+            .iter()
+            .copied()
+            .filter(|&at| (first..=last).contains(&(at as usize)))
+            .collect();
         if here.is_empty() {
             continue;
         }
@@ -224,7 +259,10 @@ fn statements(program: &Program, list: &List, gone: &[u32]) -> Vec<Edit> {
         if here.len() == last - first + 1
             && let Some(start) = logical_start(program, line.start())
         {
-            edits.push(Edit::delete(TextRange::new(start, logical_end(program, line.end()))));
+            edits.push(Edit::delete(TextRange::new(
+                start,
+                logical_end(program, line.end()),
+            )));
             continue;
         }
         for (from, to) in runs(&here) {
@@ -257,9 +295,11 @@ fn lines_of(program: &Program, items: &[TextRange]) -> Vec<(usize, usize)> {
     let mut lines: Vec<(usize, usize)> = Vec::new();
     for index in 0..items.len() {
         let joined = index > 0
-            && program.previous_token(items[index].start()).is_some_and(|token| {
-                token.kind() == TokenKind::Semi && token.start() >= items[index - 1].end()
-            });
+            && program
+                .previous_token(items[index].start())
+                .is_some_and(|token| {
+                    token.kind() == TokenKind::Semi && token.start() >= items[index - 1].end()
+                });
         match lines.last_mut() {
             Some((_, last)) if joined => *last = index,
             _ => lines.push((index, index)),
@@ -268,7 +308,8 @@ fn lines_of(program: &Program, items: &[TextRange]) -> Vec<(usize, usize)> {
     lines
 }
 
-/// Where the logical line starts whose first token stands at `at`; `None` if other tokens of the line come before it.
+/// Where the logical line starts whose first token stands at `at`; `None` if other tokens of the
+/// line come before it.
 pub(crate) fn logical_start(program: &Program, at: TextSize) -> Option<TextSize> {
     let before = &program.tokens()[..program.token_from(at)];
     for token in before.iter().rev() {

@@ -16,7 +16,8 @@ use crate::{
 };
 
 pass! {
-    /// Puts a part of a PyTorch module in the place of the whole, with what a traced run gave to that part.
+    /// Puts a part of a PyTorch module in the place of the whole, with what a traced run gave to
+    /// that part.
     ///
     /// ```python before
     /// import torch
@@ -63,13 +64,24 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let outline = Outline::of(cx.program, evidence);
     let called = all_called(&outline, evidence);
     for node in &tree.nodes {
-        let AnyNodeRef::ExprCall(call) = node.node else { continue };
-        let Expr::Name(name) = &*call.func else { continue };
-        let Some(whole) = called.iter().find(|it| it.class == name.id.as_str()) else { continue };
+        let AnyNodeRef::ExprCall(call) = node.node else {
+            continue;
+        };
+        let Expr::Name(name) = &*call.func else {
+            continue;
+        };
+        let Some(whole) = called.iter().find(|it| it.class == name.id.as_str()) else {
+            continue;
+        };
         for part in called.iter().filter(|it| it.class != whole.class) {
             let mut edits = EditSet::one(Edit::replace(call.range, part.module));
             if part.given.len() == whole.given.len() {
-                for (old, new) in whole.given.iter().zip(&part.given).filter(|(old, new)| old != new) {
+                for (old, new) in whole
+                    .given
+                    .iter()
+                    .zip(&part.given)
+                    .filter(|(old, new)| old != new)
+                {
                     let new = without_gradient(new);
                     given(cx.program, &outline, evidence, old, &new, &mut edits);
                     written(cx.program, &tree, old, &new, &mut edits);
@@ -78,7 +90,10 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                 continue;
             }
             renamed(&tree, &whole.parameters, &part.parameters, &mut edits);
-            let text = edits.apply(cx.program).ok().and_then(|text| used(cx.program, text));
+            let text = edits
+                .apply(cx.program)
+                .ok()
+                .and_then(|text| used(cx.program, text));
             let text = text.and_then(|text| tidied(cx.program, text));
             if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
                 let note = format!("`{}` for `{}`", part.class, whole.class);
@@ -94,38 +109,80 @@ fn without_gradient(value: &str) -> String {
 
 /// The modules of the program that were called.
 pub(super) fn all_called<'a>(outline: &Outline<'a>, evidence: &'a Evidence) -> Vec<Called<'a>> {
-    evidence.arguments.iter().filter_map(|(&line, values)| called(outline, line, values)).collect()
+    evidence
+        .arguments
+        .iter()
+        .filter_map(|(&line, values)| called(outline, line, values))
+        .collect()
 }
 
 /// The module whose `forward` begins on a line.
-fn called<'a>(outline: &Outline<'a>, line: u32, values: &'a BTreeMap<String, String>) -> Option<Called<'a>> {
-    let defs = outline.statements.iter().filter(|it| outline.line_of(it.range.start()) == line);
-    let (def, parent): (&StmtFunctionDef, usize) = defs.into_iter().find_map(|it| match it.node {
-        AnyNodeRef::StmtFunctionDef(def) if def.name.as_str() == "forward" => Some((def, it.parent?)),
-        _ => None,
-    })?;
-    let AnyNodeRef::StmtClassDef(class) = outline.statements[parent].node else { return None };
+fn called<'a>(
+    outline: &Outline<'a>,
+    line: u32,
+    values: &'a BTreeMap<String, String>,
+) -> Option<Called<'a>> {
+    let defs = outline
+        .statements
+        .iter()
+        .filter(|it| outline.line_of(it.range.start()) == line);
+    let (def, parent): (&StmtFunctionDef, usize) =
+        defs.into_iter().find_map(|it| match it.node {
+            AnyNodeRef::StmtFunctionDef(def) if def.name.as_str() == "forward" => {
+                Some((def, it.parent?))
+            }
+            _ => None,
+        })?;
+    let AnyNodeRef::StmtClassDef(class) = outline.statements[parent].node else {
+        return None;
+    };
     let mut parameters = def.parameters.iter_non_variadic_params();
     let module = values.get(parameters.next()?.name().as_str())?;
     let parameters: Vec<&str> = parameters
-        .filter(|it| it.default.is_none() || values.get(it.name().as_str()).is_some_and(|it| it != "None"))
+        .filter(|it| {
+            it.default.is_none()
+                || values
+                    .get(it.name().as_str())
+                    .is_some_and(|it| it != "None")
+        })
         .map(|it| it.name().as_str())
         .collect();
-    let given =
-        parameters.iter().map(|it| values.get(*it).map(String::as_str)).collect::<Option<Vec<_>>>()?;
-    Some(Called { class: class.name.as_str(), module, given, parameters })
+    let given = parameters
+        .iter()
+        .map(|it| values.get(*it).map(String::as_str))
+        .collect::<Option<Vec<_>>>()?;
+    Some(Called {
+        class: class.name.as_str(),
+        module,
+        given,
+        parameters,
+    })
 }
 
-/// Names the parameters of the part where those of the whole are named, outside of classes: as `torch.export` wants its
-/// `dynamic_shapes`.
+/// Names the parameters of the part where those of the whole are named, outside of classes: as
+/// `torch.export` wants its `dynamic_shapes`.
 fn renamed(tree: &Tree<'_>, whole: &[&str], part: &[&str], edits: &mut EditSet) {
-    let new_of = |name: &str| whole.iter().zip(part).find(|(old, new)| **old == name && old != new);
+    let new_of = |name: &str| {
+        whole
+            .iter()
+            .zip(part)
+            .find(|(old, new)| **old == name && old != new)
+    };
     for (index, node) in tree.nodes.iter().enumerate() {
-        let AnyNodeRef::ExprDict(dict) = node.node else { continue };
-        if tree.ancestors(index as u32).any(|it| it.is_stmt_class_def()) {
+        let AnyNodeRef::ExprDict(dict) = node.node else {
+            continue;
+        };
+        if tree
+            .ancestors(index as u32)
+            .any(|it| it.is_stmt_class_def())
+        {
             continue;
         }
-        for key in dict.items.iter().filter_map(|item| item.key.as_ref()?.as_string_literal_expr()) {
+        for key in dict
+            .items
+            .iter()
+            .filter_map(|item| item.key.as_ref()?.as_string_literal_expr())
+        {
             if let Some((_, new)) = new_of(key.value.to_str()) {
                 edits.edit(Edit::replace(key.range, format!("\"{new}\"")));
             }
@@ -143,11 +200,18 @@ fn given(
     edits: &mut EditSet,
 ) {
     for frame in evidence.failure.iter().filter(|frame| !frame.compiled) {
-        let function = outline.on_line(frame.line).and_then(|it| outline.function_of(it));
+        let function = outline
+            .on_line(frame.line)
+            .and_then(|it| outline.function_of(it));
         for variable in &program.scopes().variables {
-            let is_old = frame.values.get(variable.name.as_str()).is_some_and(|it| it == old);
+            let is_old = frame
+                .values
+                .get(variable.name.as_str())
+                .is_some_and(|it| it == old);
             for binding in variable.bindings.iter().filter(|_| is_old) {
-                let Some(at) = outline.at(binding.statement) else { continue };
+                let Some(at) = outline.at(binding.statement) else {
+                    continue;
+                };
                 let is_here = match variable.scope {
                     ScopeKind::Module => frame.is_module(),
                     _ => function.is_some() && outline.function_of(at) == function,
@@ -176,9 +240,15 @@ fn written(program: &Program, tree: &Tree<'_>, old: &str, new: &str, edits: &mut
     }
 }
 
-/// Hands other arguments on where these stand in a row, in a call or a tuple outside of classes and functions. Tells
-/// whether they do.
-fn handed_on(program: &Program, tree: &Tree<'_>, old: &[&str], new: &[&str], edits: &mut EditSet) -> bool {
+/// Hands other arguments on where these stand in a row, in a call or a tuple outside of classes and
+/// functions. Tells whether they do.
+fn handed_on(
+    program: &Program,
+    tree: &Tree<'_>,
+    old: &[&str],
+    new: &[&str],
+    edits: &mut EditSet,
+) -> bool {
     if old.is_empty() {
         return false;
     }
@@ -189,14 +259,27 @@ fn handed_on(program: &Program, tree: &Tree<'_>, old: &[&str], new: &[&str], edi
             AnyNodeRef::ExprTuple(it) => it.elts.as_slice(),
             _ => continue,
         };
-        if tree.ancestors(index as u32).any(|it| it.is_stmt_class_def() || it.is_stmt_function_def()) {
+        if tree
+            .ancestors(index as u32)
+            .any(|it| it.is_stmt_class_def() || it.is_stmt_function_def())
+        {
             continue;
         }
-        let is_old = |row: &[Expr]| row.iter().zip(old).all(|(it, old)| program.slice(it.range()) == *old);
+        let is_old = |row: &[Expr]| {
+            row.iter()
+                .zip(old)
+                .all(|(it, old)| program.slice(it.range()) == *old)
+        };
         if let Some(row) = row.windows(old.len()).find(|row| is_old(row)) {
             let range = TextRange::new(row[0].start(), row[row.len() - 1].end());
-            let is_followed = program.text()[usize::from(range.end())..].trim_start().starts_with(',');
-            let comma = if node.node.is_expr_tuple() && !is_followed { "," } else { "" };
+            let is_followed = program.text()[usize::from(range.end())..]
+                .trim_start()
+                .starts_with(',');
+            let comma = if node.node.is_expr_tuple() && !is_followed {
+                ","
+            } else {
+                ""
+            };
             edits.edit(Edit::replace(range, new.join(", ") + comma));
             found = true;
         }
@@ -211,8 +294,15 @@ fn used(program: &Program, text: String) -> Option<String> {
         let program = program.sibling(text.as_str()).ok()?;
         let statements = Statements::of(&program);
         let mut edits = EditSet::default();
-        for variable in program.scopes().variables.iter().filter(|it| it.scope == ScopeKind::Module) {
-            let [binding] = variable.bindings.as_slice() else { continue };
+        for variable in program
+            .scopes()
+            .variables
+            .iter()
+            .filter(|it| it.scope == ScopeKind::Module)
+        {
+            let [binding] = variable.bindings.as_slice() else {
+                continue;
+            };
             let is_inside = |range: TextRange| binding.statement.contains_range(range);
             if matches!(binding.kind, BindingKind::Class | BindingKind::Function)
                 && variable.uses.iter().all(|it| is_inside(it.range))
@@ -248,10 +338,13 @@ torch.export.export(Whole(), (x,), dynamic_shapes={'x': {0: None}})  # fails wit
 ";
         let program = Program::parse(text).unwrap();
         let evidence = evidence(text);
-        let proposals = DESCEND_INTO_MODULES.proposals_with(&program, Some(&evidence), &Gaps::default());
-        let found: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
-        let end =
-            "x = torch.rand(2, 8)\ntorch.export.export(Part(), (x,), dynamic_shapes={\"y\": {0: None}})\n";
+        let proposals =
+            DESCEND_INTO_MODULES.proposals_with(&program, Some(&evidence), &Gaps::default());
+        let found: Vec<String> = proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
+        let end = "x = torch.rand(2, 8)\ntorch.export.export(Part(), (x,), dynamic_shapes={\"y\": {0: None}})\n";
         assert!(found.iter().any(|it| it.ends_with(end)), "{found:#?}");
     }
 
@@ -269,8 +362,12 @@ torch.export.export(Whole(), (torch.rand(2, 4),))  # fails
 ";
         let program = Program::parse(text).unwrap();
         let evidence = evidence(text);
-        let proposals = DESCEND_INTO_MODULES.proposals_with(&program, Some(&evidence), &Gaps::default());
-        let found: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let proposals =
+            DESCEND_INTO_MODULES.proposals_with(&program, Some(&evidence), &Gaps::default());
+        let found: Vec<String> = proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
         let end = "torch.export.export(Part(), (torch.rand(2, 8),))\n";
         assert!(found.iter().any(|it| it.ends_with(end)), "{found:#?}");
     }
@@ -296,9 +393,12 @@ class Whole(torch.nn.Module):
             let program = Program::parse(text.as_str()).unwrap();
             let evidence = evidence(&text);
             assert_eq!(evidence.arguments.len(), 2);
-            let proposals = DESCEND_INTO_MODULES.proposals_with(&program, Some(&evidence), &Gaps::default());
+            let proposals =
+                DESCEND_INTO_MODULES.proposals_with(&program, Some(&evidence), &Gaps::default());
             let texts = proposals.iter().map(|it| it.edits.apply(&program).unwrap());
-            texts.map(|it| it.lines().last().unwrap_or_default().to_owned()).collect()
+            texts
+                .map(|it| it.lines().last().unwrap_or_default().to_owned())
+                .collect()
         };
         assert_eq!(found("compare(Whole(), torch.rand(4))"), [""; 0]);
         assert_eq!(

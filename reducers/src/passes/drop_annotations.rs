@@ -27,7 +27,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let mut drop = |from: TextSize, annotation: TextRange, prior: Prior| {
         let range = TextRange::new(from, closing(cx.program, from, annotation));
         let short: String = cx.program.slice(annotation).chars().take(40).collect();
-        out.propose(EditSet::one(Edit::delete(range)), prior, format!("annotation `{short}`"));
+        out.propose(
+            EditSet::one(Edit::delete(range)),
+            prior,
+            format!("annotation `{short}`"),
+        );
     };
     let tree = cx.program.tree();
     for (index, node) in tree.nodes.iter().enumerate().rev() {
@@ -49,12 +53,20 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                 }
             }
             AnyNodeRef::StmtAnnAssign(stmt) if stmt.value.is_some() => {
-                let from = closing_of_target(cx.program, stmt.target.end(), stmt.annotation.start());
+                let from =
+                    closing_of_target(cx.program, stmt.target.end(), stmt.annotation.start());
                 // A class may be made of its annotated fields.
                 let in_class = node.parent.is_some_and(|parent| {
-                    matches!(tree.nodes[parent as usize].node, AnyNodeRef::StmtClassDef(_))
+                    matches!(
+                        tree.nodes[parent as usize].node,
+                        AnyNodeRef::StmtClassDef(_)
+                    )
                 });
-                let prior = if in_class { Prior::Unlikely } else { Prior::Likely };
+                let prior = if in_class {
+                    Prior::Unlikely
+                } else {
+                    Prior::Likely
+                };
                 drop(from, stmt.annotation.range(), prior);
             }
             _ => {}
@@ -67,9 +79,12 @@ const BLIND: [&str; 3] = ["staticmethod", "classmethod", "property"];
 
 /// A decorator may read annotations, as those that register an operator or a command do.
 fn prior_in(def: &StmtFunctionDef) -> Prior {
-    let is_blind =
-        |it: &Decorator| matches!(&it.expression, Expr::Name(it) if BLIND.contains(&it.id.as_str()));
-    if def.decorator_list.iter().all(is_blind) { Prior::Likely } else { Prior::Even }
+    let is_blind = |it: &Decorator| matches!(&it.expression, Expr::Name(it) if BLIND.contains(&it.id.as_str()));
+    if def.decorator_list.iter().all(is_blind) {
+        Prior::Likely
+    } else {
+        Prior::Even
+    }
 }
 
 /// Where an annotation ends, with the parentheses that open between `from` and the annotation.
@@ -114,13 +129,21 @@ mod tests {
 
     #[test]
     fn a_decorator_may_read_them() {
-        let program = Program::parse("@op\ndef f(x: int): pass\n@property\ndef g(x: int): pass\n").unwrap();
-        let priors: Vec<Prior> = DROP_ANNOTATIONS.proposals(&program).iter().map(|it| it.prior).collect();
+        let program =
+            Program::parse("@op\ndef f(x: int): pass\n@property\ndef g(x: int): pass\n").unwrap();
+        let priors: Vec<Prior> = DROP_ANNOTATIONS
+            .proposals(&program)
+            .iter()
+            .map(|it| it.prior)
+            .collect();
         assert_eq!(priors, [Prior::Likely, Prior::Even]);
     }
 
     #[test]
     fn a_bare_annotation_is_a_statement_of_its_own() {
-        check_none(&DROP_ANNOTATIONS, "class A:\n    x: int\nlambda x: x\n{1: 2}\n");
+        check_none(
+            &DROP_ANNOTATIONS,
+            "class A:\n    x: int\nlambda x: x\n{1: 2}\n",
+        );
     }
 }

@@ -32,10 +32,16 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             }
             let text = cx.program.slice(range);
             let is_keyword = text.split_once('=').is_some_and(|(name, value)| {
-                name.trim_end().chars().all(|char| char.is_alphanumeric() || char == '_')
+                name.trim_end()
+                    .chars()
+                    .all(|char| char.is_alphanumeric() || char == '_')
                     && !value.starts_with('=')
             });
-            let prior = if is_keyword { Prior::Even } else { Prior::Unlikely };
+            let prior = if is_keyword {
+                Prior::Even
+            } else {
+                Prior::Unlikely
+            };
             let note = format!("argument `{}`", cx.program.excerpt(range));
             out.propose(EditSet::removal(list as u32, item as u32), prior, note);
         }
@@ -43,19 +49,29 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     }
 }
 
-/// Where the arguments start that a function of the program can not do without: they go with their parameters.
+/// Where the arguments start that a function of the program can not do without: they go with their
+/// parameters.
 fn required(program: &Program) -> BTreeSet<TextSize> {
     let tree = program.tree();
     let calls = Calls::of(&tree);
     let mut found = BTreeSet::new();
     for node in &tree.nodes {
-        let AnyNodeRef::StmtFunctionDef(def) = node.node else { continue };
+        let AnyNodeRef::StmtFunctionDef(def) = node.node else {
+            continue;
+        };
         let class = class_around(&tree, node.parent);
         let receiver = usize::from(class.is_some());
         let calls = calls.of_function(def, class);
-        let parameters = def.parameters.iter_non_variadic_params().enumerate().skip(receiver);
-        for (position, parameter) in parameters.filter(|(_, parameter)| parameter.default.is_none()) {
-            let given = calls.iter().filter_map(|call| argument(call, parameter.name(), position - receiver));
+        let parameters = def
+            .parameters
+            .iter_non_variadic_params()
+            .enumerate()
+            .skip(receiver);
+        for (position, parameter) in parameters.filter(|(_, parameter)| parameter.default.is_none())
+        {
+            let given = calls
+                .iter()
+                .filter_map(|call| argument(call, parameter.name(), position - receiver));
             found.extend(given.map(|(start, _)| start));
         }
     }
@@ -72,7 +88,12 @@ mod tests {
         check_edits(
             &DROP_ARGUMENTS,
             "f(a, (b), *c, d=e)\n",
-            &["f(a, (b), *c)\n", "f(a, (b), d=e)\n", "f(a, *c, d=e)\n", "f((b), *c, d=e)\n"],
+            &[
+                "f(a, (b), *c)\n",
+                "f(a, (b), d=e)\n",
+                "f(a, *c, d=e)\n",
+                "f((b), *c, d=e)\n",
+            ],
         );
     }
 
@@ -90,7 +111,10 @@ mod tests {
         check_edits(
             &DROP_ARGUMENTS,
             "def f(a, b=0, *c, d): pass\nf(1, 2, 3, d=4)\n",
-            &["def f(a, b=0, *c, d): pass\nf(1, 2, d=4)\n", "def f(a, b=0, *c, d): pass\nf(1, 3, d=4)\n"],
+            &[
+                "def f(a, b=0, *c, d): pass\nf(1, 2, d=4)\n",
+                "def f(a, b=0, *c, d): pass\nf(1, 3, d=4)\n",
+            ],
         );
     }
 

@@ -12,7 +12,8 @@ use crate::{
 pass! {
     /// Makes functions, loops and blocks that are `async` plain ones.
     ///
-    /// A function goes together with all `await` and `async` in it and with the `await` of its calls.
+    /// A function goes together with all `await` and `async` in it and with the `await` of its
+    /// calls.
     ///
     /// ```python before
     /// async def f(x):
@@ -30,13 +31,17 @@ pass! {
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
     for (index, node) in tree.nodes.iter().enumerate().rev() {
-        let AnyNodeRef::StmtFunctionDef(def) = node.node else { continue };
+        let AnyNodeRef::StmtFunctionDef(def) = node.node else {
+            continue;
+        };
         if !def.is_async {
             continue;
         }
         let mut inside = EditSet::default();
         let from = def.decorator_list.last().map_or(def.start(), Ranged::end);
-        let Some(word) = async_from(cx.program, from) else { continue };
+        let Some(word) = async_from(cx.program, from) else {
+            continue;
+        };
         inside.edit(Edit::delete(word));
         for edit in of_function(cx.program, &tree, index as u32) {
             inside.edit(edit);
@@ -46,7 +51,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             everywhere.edit(edit);
         }
         if everywhere != inside {
-            out.propose(everywhere, Prior::Even, format!("`async` of {} and of its calls", def.name));
+            out.propose(
+                everywhere,
+                Prior::Even,
+                format!("`async` of {} and of its calls", def.name),
+            );
             out.next_group();
         }
         out.propose(inside, Prior::Even, format!("`async` of {}", def.name));
@@ -71,14 +80,22 @@ fn plain(program: &Program, node: AnyNodeRef<'_>) -> Option<Edit> {
         AnyNodeRef::ExprAwait(expr) => return without_await(program, expr),
         _ => false,
     };
-    is_async.then(|| async_from(program, node.start())).flatten().map(Edit::delete)
+    is_async
+        .then(|| async_from(program, node.start()))
+        .flatten()
+        .map(Edit::delete)
 }
 
 /// The first `async` from here on with the white space behind it.
 fn async_from(program: &Program, start: TextSize) -> Option<TextRange> {
     let tokens = &program.tokens()[program.token_from(start)..];
-    let word = tokens.iter().find(|token| token.kind() == TokenKind::Async)?;
-    Some(TextRange::new(word.start(), program.next_token(word.end())?.start()))
+    let word = tokens
+        .iter()
+        .find(|token| token.kind() == TokenKind::Async)?;
+    Some(TextRange::new(
+        word.start(),
+        program.next_token(word.end())?.start(),
+    ))
 }
 
 fn without_await(program: &Program, expr: &ExprAwait) -> Option<Edit> {
@@ -152,6 +169,9 @@ mod tests {
 
     #[test]
     fn plain_code_stays() {
-        check_none(&DROP_ASYNC, "def f():\n    for a in b:\n        with c: pass\n");
+        check_none(
+            &DROP_ASYNC,
+            "def f():\n    for a in b:\n        with c: pass\n",
+        );
     }
 }

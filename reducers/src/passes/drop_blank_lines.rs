@@ -9,7 +9,8 @@ use crate::{
 pass! {
     /// Removes blank lines that separate nothing.
     ///
-    /// One stays between top-level statements; none at the beginning and the end, inside brackets and blocks.
+    /// One stays between top-level statements; none at the beginning and the end, inside brackets
+    /// and blocks.
     ///
     /// ```python before
     /// import a
@@ -34,7 +35,10 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let literals: Vec<TextRange> = tokens
         .iter()
         .filter(|token| {
-            matches!(token.kind(), TokenKind::String | TokenKind::FStringMiddle | TokenKind::TStringMiddle)
+            matches!(
+                token.kind(),
+                TokenKind::String | TokenKind::FStringMiddle | TokenKind::TStringMiddle
+            )
         })
         .map(Ranged::range)
         .collect();
@@ -53,7 +57,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             continue;
         }
         let separates = !line.starts_with([' ', '\t', ')', ']', '}'])
-            && blanks.first().is_some_and(|blank| blank.start() > TextSize::new(0));
+            && blanks
+                .first()
+                .is_some_and(|blank| blank.start() > TextSize::new(0));
         let kept = usize::from(separates);
         drop(&blanks[kept.min(blanks.len())..], out);
         blanks.clear();
@@ -64,7 +70,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 /// Neighbouring lines go together.
 fn drop(lines: &[TextRange], out: &mut Proposals) {
     if let (Some(first), Some(last)) = (lines.first(), lines.last()) {
-        out.propose(EditSet::one(Edit::delete(first.cover(*last))), Prior::Certain, "blank lines");
+        out.propose(
+            EditSet::one(Edit::delete(first.cover(*last))),
+            Prior::Certain,
+            "blank lines",
+        );
     }
 }
 
@@ -75,12 +85,23 @@ mod tests {
 
     #[test]
     fn one_blank_line_stays_between_top_level_statements() {
-        check_all(&DROP_BLANK_LINES, "\n\na\n\n\nb = [\n\n    1,\n\n]\n\n", "a\n\nb = [\n    1,\n]\n");
-        check_all(&DROP_BLANK_LINES, "if a:\r\n\t\r\n\tb\r\n\r\n\r\nc\r\n", "if a:\r\n\tb\r\n\r\nc\r\n");
+        check_all(
+            &DROP_BLANK_LINES,
+            "\n\na\n\n\nb = [\n\n    1,\n\n]\n\n",
+            "a\n\nb = [\n    1,\n]\n",
+        );
+        check_all(
+            &DROP_BLANK_LINES,
+            "if a:\r\n\t\r\n\tb\r\n\r\n\r\nc\r\n",
+            "if a:\r\n\tb\r\n\r\nc\r\n",
+        );
     }
 
     #[test]
     fn blank_lines_of_strings_stay() {
-        check_none(&DROP_BLANK_LINES, "x = '''\n\n\n'''\n\ny = f'''\n\n  {x}\n\n'''\n");
+        check_none(
+            &DROP_BLANK_LINES,
+            "x = '''\n\n\n'''\n\ny = f'''\n\n  {x}\n\n'''\n",
+        );
     }
 }

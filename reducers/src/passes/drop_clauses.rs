@@ -28,7 +28,11 @@ pass! {
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let mut drop = |range: Option<TextRange>, name: &str| {
         if let Some(range) = range {
-            out.propose(EditSet::one(Edit::delete(range)), Prior::Likely, format!("`{name}` clause"));
+            out.propose(
+                EditSet::one(Edit::delete(range)),
+                Prior::Likely,
+                format!("`{name}` clause"),
+            );
         }
     };
     let program = cx.program;
@@ -36,14 +40,25 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         match node.node {
             AnyNodeRef::StmtIf(stmt) => {
                 for clause in stmt.elif_else_clauses.iter().rev() {
-                    drop(lines(program, clause.range), if clause.test.is_some() { "elif" } else { "else" });
+                    drop(
+                        lines(program, clause.range),
+                        if clause.test.is_some() {
+                            "elif"
+                        } else {
+                            "else"
+                        },
+                    );
                 }
             }
             AnyNodeRef::StmtFor(stmt) => drop(after(program, &stmt.body, &stmt.orelse), "else"),
             AnyNodeRef::StmtWhile(stmt) => drop(after(program, &stmt.body, &stmt.orelse), "else"),
             AnyNodeRef::StmtTry(stmt) => {
                 let handlers: Vec<TextRange> = stmt.handlers.iter().map(Ranged::range).collect();
-                let last = stmt.orelse.last().map(Ranged::end).or(handlers.last().map(Ranged::end));
+                let last = stmt
+                    .orelse
+                    .last()
+                    .map(Ranged::end)
+                    .or(handlers.last().map(Ranged::end));
                 if let Some(last) = last
                     && !handlers.is_empty()
                 {
@@ -53,7 +68,8 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                     drop(between(program, last.end(), &stmt.orelse), "else");
                 }
                 // An `else` needs an `except` before it, and `try` needs one clause at least.
-                let spare = handlers.len() > 1 || (!stmt.finalbody.is_empty() && stmt.orelse.is_empty());
+                let spare =
+                    handlers.len() > 1 || (!stmt.finalbody.is_empty() && stmt.orelse.is_empty());
                 for &handler in handlers.iter().rev().filter(|_| spare) {
                     drop(lines(program, handler), "except");
                 }
@@ -70,7 +86,10 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 
 /// A clause with its lines.
 fn lines(program: &Program, clause: TextRange) -> Option<TextRange> {
-    Some(TextRange::new(logical_start(program, clause.start())?, logical_end(program, clause.end())))
+    Some(TextRange::new(
+        logical_start(program, clause.start())?,
+        logical_end(program, clause.end()),
+    ))
 }
 
 /// The clause that holds `body`, which follows the block `before`.
@@ -80,7 +99,10 @@ fn after(program: &Program, before: &[Stmt], body: &[Stmt]) -> Option<TextRange>
 
 fn between(program: &Program, before: TextSize, body: &[Stmt]) -> Option<TextRange> {
     let start = logical_end(program, before);
-    Some(TextRange::new(start, logical_end(program, body.last()?.end())))
+    Some(TextRange::new(
+        start,
+        logical_end(program, body.last()?.end()),
+    ))
 }
 
 #[cfg(test)]
@@ -105,7 +127,11 @@ mod tests {
                 "try: a\nexcept C: c\nelse: d\nfinally: e\n",
             ],
         );
-        check_edits(&DROP_CLAUSES, "for a in b:\n    c\n# why\nelse:\n    d\n", &["for a in b:\n    c\n"]);
+        check_edits(
+            &DROP_CLAUSES,
+            "for a in b:\n    c\n# why\nelse:\n    d\n",
+            &["for a in b:\n    c\n"],
+        );
         check_edits(
             &DROP_CLAUSES,
             "match a:\n    case 1: b\n    case _: c\n",
@@ -115,7 +141,10 @@ mod tests {
 
     #[test]
     fn the_one_clause_that_a_statement_needs_stays() {
-        check_none(&DROP_CLAUSES, "try:\n    a\nexcept B:\n    c\nmatch a:\n    case 1: b\n");
+        check_none(
+            &DROP_CLAUSES,
+            "try:\n    a\nexcept B:\n    c\nmatch a:\n    case 1: b\n",
+        );
         check_none(&DROP_CLAUSES, "try:\n    a\nfinally:\n    c\n");
     }
 }

@@ -21,14 +21,22 @@ pass! {
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let text = cx.program.text();
-    let comments = cx.program.tokens().iter().filter(|token| token.kind() == TokenKind::Comment);
+    let comments = cx
+        .program
+        .tokens()
+        .iter()
+        .filter(|token| token.kind() == TokenKind::Comment);
     for comment in comments.rev() {
         let before = &text[..usize::from(comment.start())];
         let code_end = before.trim_end_matches([' ', '\t', '\x0c']).len();
         let alone = code_end == 0 || before[..code_end].ends_with(['\n', '\r']);
         let range = if alone {
             let line_break = &text[usize::from(comment.end())..];
-            let length = if line_break.starts_with("\r\n") { 2 } else { usize::from(!line_break.is_empty()) };
+            let length = if line_break.starts_with("\r\n") {
+                2
+            } else {
+                usize::from(!line_break.is_empty())
+            };
             TextRange::new(
                 TextSize::new(code_end as u32),
                 TextSize::new((usize::from(comment.end()) + length) as u32),
@@ -47,7 +55,11 @@ mod tests {
 
     #[test]
     fn each_comment_is_an_attempt_of_its_own() {
-        check_edits(&DROP_COMMENTS, "# a\nx = 1  # b\n", &["# a\nx = 1\n", "x = 1  # b\n"]);
+        check_edits(
+            &DROP_COMMENTS,
+            "# a\nx = 1  # b\n",
+            &["# a\nx = 1\n", "x = 1  # b\n"],
+        );
     }
 
     #[test]

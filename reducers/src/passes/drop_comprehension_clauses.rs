@@ -33,7 +33,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         if row.kind == ListKind::Generators && row.items.len() > 1 {
             for (item, &range) in row.items.iter().enumerate().rev() {
                 let note = format!("clause `{}`", cx.program.excerpt(range));
-                out.propose(EditSet::removal(list as u32, item as u32), Prior::Even, note);
+                out.propose(
+                    EditSet::removal(list as u32, item as u32),
+                    Prior::Even,
+                    note,
+                );
             }
             out.next_group();
         }
@@ -61,6 +65,9 @@ mod tests {
 
     #[test]
     fn the_only_clause_stays() {
-        check_none(&DROP_COMPREHENSION_CLAUSES, "x = {a: b if c else d for a in e}\n");
+        check_none(
+            &DROP_COMPREHENSION_CLAUSES,
+            "x = {a: b if c else d for a in e}\n",
+        );
     }
 }

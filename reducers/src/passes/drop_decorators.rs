@@ -22,7 +22,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         if row.kind == ListKind::Decorators {
             for (item, &range) in row.items.iter().enumerate() {
                 let note = cx.program.slice(range).lines().next().unwrap_or_default();
-                out.propose(EditSet::removal(list as u32, item as u32), Prior::Even, format!("`{note}`"));
+                out.propose(
+                    EditSet::removal(list as u32, item as u32),
+                    Prior::Even,
+                    format!("`{note}`"),
+                );
             }
         }
     }
@@ -38,7 +42,10 @@ mod tests {
         check_edits(
             &DROP_DECORATORS,
             "@a\n@b(\n    1,\n)  # two\nclass C: pass\n",
-            &["@b(\n    1,\n)  # two\nclass C: pass\n", "@a\nclass C: pass\n"],
+            &[
+                "@b(\n    1,\n)  # two\nclass C: pass\n",
+                "@a\nclass C: pass\n",
+            ],
         );
     }
 

@@ -30,13 +30,16 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 fn drop(cx: &Cx<'_>, parameters: &Parameters, out: &mut Proposals) {
     let edit = |parameter: &ParameterWithDefault| {
         let default = parameter.default.as_deref()?;
-        cx.program.tail(TokenKind::Equal, default.range()).map(Edit::delete)
+        cx.program
+            .tail(TokenKind::Equal, default.range())
+            .map(Edit::delete)
     };
     let mut propose = |edits: EditSet, parameter: &ParameterWithDefault| {
         let note = format!("default of `{}`", parameter.parameter.name);
         out.propose(edits, Prior::Even, note);
     };
-    // A parameter without a default can not follow one that has one: each default goes with those before it.
+    // A parameter without a default can not follow one that has one: each default goes with those
+    // before it.
     let mut before = EditSet::default();
     for parameter in parameters.posonlyargs.iter().chain(&parameters.args) {
         if let Some(edit) = edit(parameter) {

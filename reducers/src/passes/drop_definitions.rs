@@ -8,7 +8,8 @@ use crate::{
 };
 
 pass! {
-    /// Removes functions, classes, imports, variables and attributes together with every statement that uses them.
+    /// Removes functions, classes, imports, variables and attributes together with every statement
+    /// that uses them.
     ///
     /// ```python before
     /// def log(text):
@@ -30,13 +31,27 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let mut seen = BTreeSet::new();
     // Removing statements, the latest first, leaves fewer of them.
     out.next_phase();
-    let variables = cx.program.scopes().variables.iter().rev().filter_map(|variable| {
-        Some((variable.name.as_str(), variable.uses.is_empty(), definitions(variable, &statements)?))
-    });
+    let variables = cx
+        .program
+        .scopes()
+        .variables
+        .iter()
+        .rev()
+        .filter_map(|variable| {
+            Some((
+                variable.name.as_str(),
+                variable.uses.is_empty(),
+                definitions(variable, &statements)?,
+            ))
+        });
     let attributes = statements.attributes();
     let attributes = attributes.iter().rev().map(|(name, it)| {
         let uses = it.uses.iter().map(|(place, _)| *place);
-        (*name, it.uses.is_empty(), it.definitions.iter().copied().chain(uses).collect())
+        (
+            *name,
+            it.uses.is_empty(),
+            it.definitions.iter().copied().chain(uses).collect(),
+        )
     });
     for (name, is_unused, seeds) in variables.chain(attributes) {
         let removed = statements.removing(seeds, &[]);
@@ -64,7 +79,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 
 fn module_statements(cx: &Cx<'_>) -> BTreeSet<Removal> {
     let count = cx.program.lists().first().map_or(0, |row| row.items.len());
-    (0..count as u32).map(|item| Removal { list: 0, item }).collect()
+    (0..count as u32)
+        .map(|item| Removal { list: 0, item })
+        .collect()
 }
 
 /// The statements that bind a variable, if each is there for that.
@@ -72,9 +89,18 @@ fn definitions(variable: &Variable, statements: &Statements<'_>) -> Option<Vec<R
     if variable.scope == ScopeKind::Comprehension {
         return None;
     }
-    let removable = variable.bindings.iter().all(|binding| binding.kind != BindingKind::Parameter);
+    let removable = variable
+        .bindings
+        .iter()
+        .all(|binding| binding.kind != BindingKind::Parameter);
     removable
-        .then(|| variable.bindings.iter().filter_map(|binding| statements.place(binding.statement)).collect())
+        .then(|| {
+            variable
+                .bindings
+                .iter()
+                .filter_map(|binding| statements.place(binding.statement))
+                .collect()
+        })
         .filter(|seeds: &Vec<_>| !seeds.is_empty())
 }
 

@@ -32,7 +32,10 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         _ => None,
     });
     let reads = |is: fn(AnyNodeRef<'_>) -> bool| tree.nodes.iter().any(|node| is(node.node));
-    let of_objects = reads(|it| it.as_expr_attribute().is_some_and(|it| it.attr.as_str() == "__doc__"));
+    let of_objects = reads(|it| {
+        it.as_expr_attribute()
+            .is_some_and(|it| it.attr.as_str() == "__doc__")
+    });
     let of_module = reads(|it| it.as_expr_name().is_some_and(|it| it.id == "__doc__"));
     for (body, owner) in bodies.chain([(cx.program.body(), None)]) {
         if let Some(Stmt::Expr(stmt)) = body.first()
@@ -42,7 +45,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         {
             let edits = EditSet::removal(place.list, place.item);
             let is_read = of_objects || (of_module && owner.is_none());
-            let prior = if is_read { Prior::Unlikely } else { Prior::Certain };
+            let prior = if is_read {
+                Prior::Unlikely
+            } else {
+                Prior::Certain
+            };
             let owner = owner.map_or("the module", |it| it.as_str());
             out.propose(edits, prior, format!("docstring of {owner}"));
         }
@@ -71,7 +78,11 @@ mod tests {
     fn what_is_read_may_be_needed() {
         let priors_of = |text: &str| -> Vec<Prior> {
             let program = Program::parse(text).unwrap();
-            DROP_DOCSTRINGS.proposals(&program).iter().map(|it| it.prior).collect()
+            DROP_DOCSTRINGS
+                .proposals(&program)
+                .iter()
+                .map(|it| it.prior)
+                .collect()
         };
         let module = "'''Does.'''\ndef f():\n    'Why.'\n    return __doc__\n";
         assert_eq!(priors_of(module), [Prior::Certain, Prior::Unlikely]);
@@ -81,6 +92,9 @@ mod tests {
 
     #[test]
     fn other_strings_stay() {
-        check_none(&DROP_DOCSTRINGS, "def f():\n    x = 1\n    'not a docstring'\n    f'{x}'\n");
+        check_none(
+            &DROP_DOCSTRINGS,
+            "def f():\n    x = 1\n    'not a docstring'\n    f'{x}'\n",
+        );
     }
 }

@@ -19,9 +19,17 @@ pass! {
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     for (list, row) in cx.program.lists().iter().enumerate().rev() {
         let keep = match row.kind {
-            ListKind::Elements | ListKind::Entries | ListKind::TupleElements { parenthesized: true } => 0,
-            // A set of nothing is written otherwise; a bare tuple of one is as long as the tuple of none.
-            ListKind::SetElements | ListKind::TupleElements { parenthesized: false } => 1,
+            ListKind::Elements
+            | ListKind::Entries
+            | ListKind::TupleElements {
+                parenthesized: true,
+            } => 0,
+            // A set of nothing is written otherwise; a bare tuple of one is as long as the tuple of
+            // none.
+            ListKind::SetElements
+            | ListKind::TupleElements {
+                parenthesized: false,
+            } => 1,
             _ => continue,
         };
         if row.items.len() <= keep {
@@ -46,7 +54,11 @@ mod tests {
 
     #[test]
     fn elements_go_one_by_one_or_all() {
-        check_edits(&DROP_ELEMENTS, "x = (1, 2)\n", &["x = (1,)\n", "x = (2,)\n"]);
+        check_edits(
+            &DROP_ELEMENTS,
+            "x = (1, 2)\n",
+            &["x = (1,)\n", "x = (2,)\n"],
+        );
         check_all(
             &DROP_ELEMENTS,
             "x = {'a': 1, **b}\ny = [\n    1,\n    2,\n]\n",
@@ -56,7 +68,11 @@ mod tests {
 
     #[test]
     fn inner_rows_are_reached() {
-        check_edits(&DROP_ELEMENTS, "x = [[1], 2]\n", &["x = [[], 2]\n", "x = [[1]]\n", "x = [2]\n"]);
+        check_edits(
+            &DROP_ELEMENTS,
+            "x = [[1], 2]\n",
+            &["x = [[], 2]\n", "x = [[1]]\n", "x = [2]\n"],
+        );
     }
 
     #[test]

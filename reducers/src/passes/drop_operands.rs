@@ -24,7 +24,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         }
         for (item, &range) in row.items.iter().enumerate().rev() {
             let note = format!("operand `{}`", cx.program.excerpt(range));
-            out.propose(EditSet::removal(list as u32, item as u32), Prior::Even, note);
+            out.propose(
+                EditSet::removal(list as u32, item as u32),
+                Prior::Even,
+                note,
+            );
         }
         out.next_group();
     }
@@ -40,9 +44,17 @@ mod tests {
         check_edits(
             &DROP_OPERANDS,
             "x = (a) or (\n    b) or not c\n",
-            &["x = (a) or (\n    b)\n", "x = (a) or not c\n", "x = (\n    b) or not c\n"],
+            &[
+                "x = (a) or (\n    b)\n",
+                "x = (a) or not c\n",
+                "x = (\n    b) or not c\n",
+            ],
         );
-        check_edits(&DROP_OPERANDS, "a < b == c\n", &["a < b\n", "a < c\n", "b == c\n"]);
+        check_edits(
+            &DROP_OPERANDS,
+            "a < b == c\n",
+            &["a < b\n", "a < c\n", "b == c\n"],
+        );
     }
 
     #[test]

@@ -33,9 +33,19 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     for node in tree.nodes.iter().rev() {
         match node.node {
             AnyNodeRef::StmtFunctionDef(def) => {
-                of_function(&tree, &places, &calls, def, class_around(&tree, node.parent), out);
+                of_function(
+                    &tree,
+                    &places,
+                    &calls,
+                    def,
+                    class_around(&tree, node.parent),
+                    out,
+                );
             }
-            AnyNodeRef::ExprLambda(ast::ExprLambda { parameters: Some(parameters), .. }) => {
+            AnyNodeRef::ExprLambda(ast::ExprLambda {
+                parameters: Some(parameters),
+                ..
+            }) => {
                 for parameter in &**parameters {
                     if let Some(edits) = without(&places, parameters, parameter) {
                         let note = format!("parameter `{}` of a lambda", parameter.name());
@@ -46,13 +56,19 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             AnyNodeRef::StmtClassDef(class) => {
                 let calls = calls.of_class(class.name.as_str());
                 for (position, (name, field)) in fields(class).into_iter().enumerate() {
-                    let Some(place) = statements.place(field.range) else { continue };
+                    let Some(place) = statements.place(field.range) else {
+                        continue;
+                    };
                     let alone = EditSet::removal(place.list, place.item);
                     let mut edits = alone.clone();
                     places.drop_arguments(&calls, name, position, &mut edits);
                     // Without arguments it is a statement like any other.
                     if edits != alone {
-                        out.propose(edits, Prior::Even, format!("field `{name}` of {}", class.name));
+                        out.propose(
+                            edits,
+                            Prior::Even,
+                            format!("field `{name}` of {}", class.name),
+                        );
                     }
                 }
             }
@@ -79,10 +95,16 @@ fn of_function(
     let other = class.and_then(|class| other_constructor(class, def));
     let at = |def: &StmtFunctionDef, position: usize| {
         let parameter = def.parameters.iter_non_variadic_params().nth(position)?;
-        without(places, &def.parameters, AnyParameterRef::NonVariadic(parameter))
+        without(
+            places,
+            &def.parameters,
+            AnyParameterRef::NonVariadic(parameter),
+        )
     };
     for (position, parameter) in def.parameters.iter().enumerate().skip(receiver) {
-        let Some(mut edits) = without(places, &def.parameters, parameter) else { continue };
+        let Some(mut edits) = without(places, &def.parameters, parameter) else {
+            continue;
+        };
         let name = parameter.name();
         let note = format!("parameter `{name}` of {}", def.name);
         if !parameter.is_variadic() {
@@ -104,39 +126,60 @@ fn of_function(
     }
 }
 
-/// The functions that are called as another one is, since a part of that one decorates them: `@other.register`.
+/// The functions that are called as another one is, since a part of that one decorates them:
+/// `@other.register`.
 fn followers<'a>(tree: &Tree<'a>, name: &str) -> Vec<&'a StmtFunctionDef> {
     let is_part = |expr: &Expr| {
         let part = match expr {
             Expr::Call(call) => &*call.func,
             _ => expr,
         };
-        let owner = part.as_attribute_expr().and_then(|it| it.value.as_name_expr());
+        let owner = part
+            .as_attribute_expr()
+            .and_then(|it| it.value.as_name_expr());
         owner.is_some_and(|it| it.id == name)
     };
     let functions = tree.nodes.iter().filter_map(|node| match node.node {
         AnyNodeRef::StmtFunctionDef(it) => Some(it),
         _ => None,
     });
-    functions.filter(|it| it.decorator_list.iter().any(|it| is_part(&it.expression))).collect()
+    functions
+        .filter(|it| it.decorator_list.iter().any(|it| is_part(&it.expression)))
+        .collect()
 }
 
 /// The other one of the two functions that a call of a class calls, with the same arguments.
-fn other_constructor<'a>(class: &'a StmtClassDef, def: &StmtFunctionDef) -> Option<&'a StmtFunctionDef> {
+fn other_constructor<'a>(
+    class: &'a StmtClassDef,
+    def: &StmtFunctionDef,
+) -> Option<&'a StmtFunctionDef> {
     let name = match def.name.as_str() {
         "__init__" => "__new__",
         "__new__" => "__init__",
         _ => return None,
     };
-    class.body.iter().find_map(|it| it.as_function_def_stmt().filter(|it| it.name.as_str() == name))
+    class.body.iter().find_map(|it| {
+        it.as_function_def_stmt()
+            .filter(|it| it.name.as_str() == name)
+    })
 }
 
 /// The removal of a parameter. Of `*rest` the star stays if only keywords follow it.
-fn without(places: &Places<'_>, parameters: &Parameters, parameter: AnyParameterRef<'_>) -> Option<EditSet> {
+fn without(
+    places: &Places<'_>,
+    parameters: &Parameters,
+    parameter: AnyParameterRef<'_>,
+) -> Option<EditSet> {
     let inner = parameter.as_parameter();
-    let is_vararg = parameters.vararg.as_deref().is_some_and(|it| it.range == inner.range);
+    let is_vararg = parameters
+        .vararg
+        .as_deref()
+        .is_some_and(|it| it.range == inner.range);
     if is_vararg && !parameters.kwonlyargs.is_empty() {
-        return Some(EditSet::one(Edit::delete(TextRange::new(inner.name.start(), inner.end()))));
+        return Some(EditSet::one(Edit::delete(TextRange::new(
+            inner.name.start(),
+            inner.end(),
+        ))));
     }
     let place = places.parameter(inner.name.range.start())?;
     Some(EditSet::removal(place.list, place.item))
@@ -152,7 +195,10 @@ mod tests {
         check_edits(
             &DROP_PARAMETERS,
             "def f(a, b): pass\nf(1, 2)\nf(b=2, a=1)\n",
-            &["def f(b): pass\nf(2)\nf(b=2)\n", "def f(a): pass\nf(1)\nf(a=1)\n"],
+            &[
+                "def f(b): pass\nf(2)\nf(b=2)\n",
+                "def f(a): pass\nf(1)\nf(a=1)\n",
+            ],
         );
     }
 
@@ -214,7 +260,10 @@ mod tests {
         check_edits(
             &DROP_PARAMETERS,
             "@dataclass\nclass A:\n    x: int\n    y: int = 0\nA(1, y=2)\n",
-            &["@dataclass\nclass A:\n    y: int = 0\nA(y=2)\n", "@dataclass\nclass A:\n    x: int\nA(1)\n"],
+            &[
+                "@dataclass\nclass A:\n    y: int = 0\nA(y=2)\n",
+                "@dataclass\nclass A:\n    x: int\nA(1)\n",
+            ],
         );
     }
 
@@ -223,13 +272,24 @@ mod tests {
         check_edits(
             &DROP_PARAMETERS,
             "lambda a=1, *b, c: 0\n",
-            &["lambda *b, c: 0\n", "lambda a=1, *, c: 0\n", "lambda a=1, *b: 0\n"],
+            &[
+                "lambda *b, c: 0\n",
+                "lambda a=1, *, c: 0\n",
+                "lambda a=1, *b: 0\n",
+            ],
         );
-        check_edits(&DROP_PARAMETERS, "def f(a, /,): pass\n", &["def f(): pass\n"]);
+        check_edits(
+            &DROP_PARAMETERS,
+            "def f(a, /,): pass\n",
+            &["def f(): pass\n"],
+        );
     }
 
     #[test]
     fn self_stays() {
-        check_none(&DROP_PARAMETERS, "class A:\n    def m(self): pass\ndef f(): pass\n");
+        check_none(
+            &DROP_PARAMETERS,
+            "class A:\n    def m(self): pass\ndef f(): pass\n",
+        );
     }
 }

@@ -28,14 +28,20 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         if row.kind == ListKind::Alternatives {
             for (item, &range) in row.items.iter().enumerate().rev() {
                 let note = format!("alternative `{}`", cx.program.excerpt(range));
-                out.propose(EditSet::removal(list as u32, item as u32), Prior::Even, note);
+                out.propose(
+                    EditSet::removal(list as u32, item as u32),
+                    Prior::Even,
+                    note,
+                );
             }
             out.next_group();
         }
     }
     let tree = cx.program.tree();
     for (index, node) in tree.nodes.iter().enumerate() {
-        let Some(parts) = parts(node.node) else { continue };
+        let Some(parts) = parts(node.node) else {
+            continue;
+        };
         let may_match_all = may_match_all(&tree, index as u32);
         let whole = node.node.range();
         let mut replace = |text: &str| {
@@ -63,29 +69,42 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     }
 }
 
-/// The patterns within a pattern that could stand for it; `None` for what is no pattern or as plain as can be.
+/// The patterns within a pattern that could stand for it; `None` for what is no pattern or as plain
+/// as can be.
 fn parts(node: AnyNodeRef<'_>) -> Option<Vec<&Pattern>> {
     Some(match node {
         AnyNodeRef::PatternMatchValue(_)
         | AnyNodeRef::PatternMatchSingleton(_)
         | AnyNodeRef::PatternMatchOr(_) => Vec::new(),
-        AnyNodeRef::PatternMatchSequence(it) => it.patterns.iter().filter(|it| !it.is_match_star()).collect(),
+        AnyNodeRef::PatternMatchSequence(it) => it
+            .patterns
+            .iter()
+            .filter(|it| !it.is_match_star())
+            .collect(),
         AnyNodeRef::PatternMatchMapping(it) => it.patterns.iter().collect(),
-        AnyNodeRef::PatternMatchClass(it) => {
-            it.arguments.patterns.iter().chain(it.arguments.keywords.iter().map(|it| &it.pattern)).collect()
-        }
+        AnyNodeRef::PatternMatchClass(it) => it
+            .arguments
+            .patterns
+            .iter()
+            .chain(it.arguments.keywords.iter().map(|it| &it.pattern))
+            .collect(),
         AnyNodeRef::PatternMatchAs(it) => vec![it.pattern.as_deref()?],
         _ => return None,
     })
 }
 
-/// Whether CPython lets a pattern match everything where it stands: no other pattern may come after it.
+/// Whether CPython lets a pattern match everything where it stands: no other pattern may come after
+/// it.
 fn may_match_all(tree: &Tree<'_>, index: u32) -> bool {
     let mut range = tree.nodes[index as usize].node.range();
     for (node, at) in tree.ancestors(index).zip(ancestor_indices(tree, index)) {
         match node {
             AnyNodeRef::PatternMatchOr(it) => {
-                if it.patterns.last().is_none_or(|last| !covers(last.range(), range)) {
+                if it
+                    .patterns
+                    .last()
+                    .is_none_or(|last| !covers(last.range(), range))
+                {
                     return false;
                 }
             }
@@ -99,7 +118,9 @@ fn may_match_all(tree: &Tree<'_>, index: u32) -> bool {
 }
 
 fn ancestor_indices<'t>(tree: &'t Tree<'_>, index: u32) -> impl Iterator<Item = u32> + 't {
-    std::iter::successors(tree.nodes[index as usize].parent, |&at| tree.nodes[at as usize].parent)
+    std::iter::successors(tree.nodes[index as usize].parent, |&at| {
+        tree.nodes[at as usize].parent
+    })
 }
 
 fn covers(outer: TextRange, inner: TextRange) -> bool {
@@ -107,7 +128,9 @@ fn covers(outer: TextRange, inner: TextRange) -> bool {
 }
 
 fn is_last(tree: &Tree<'_>, at: u32, case: &MatchCase) -> bool {
-    let parent = tree.nodes[at as usize].parent.map(|parent| tree.nodes[parent as usize].node);
+    let parent = tree.nodes[at as usize]
+        .parent
+        .map(|parent| tree.nodes[parent as usize].node);
     matches!(parent, Some(AnyNodeRef::StmtMatch(stmt)) if stmt.cases.last().is_some_and(|last| last.range == case.range))
 }
 
@@ -127,14 +150,21 @@ mod tests {
     #[test]
     fn patterns_become_their_parts() {
         check("[c, *d]", &["_", "c"]);
-        check("A(1) as b", &["_", "A(1)", "b", "_ as b", "1 as b", "A(_) as b"]);
+        check(
+            "A(1) as b",
+            &["_", "A(1)", "b", "_ as b", "1 as b", "A(_) as b"],
+        );
         check("{'k': A()}", &["_", "A()", "{'k': _}"]);
         check("(1) | (2)", &["(1)", "(2)", "_", "(1) | (_)"]);
     }
 
     #[test]
     fn nothing_follows_what_matches_all() {
-        check_edits(&DROP_PATTERNS, "match a:\n    case [b]: c\n    case d: e\n", &[]);
+        check_edits(
+            &DROP_PATTERNS,
+            "match a:\n    case [b]: c\n    case d: e\n",
+            &[],
+        );
     }
 
     #[test]

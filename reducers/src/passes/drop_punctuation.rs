@@ -32,7 +32,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 
 fn candidates(program: &Program) -> Vec<EditSet> {
     let tuples = tuple_starts(program);
-    let tokens: Vec<_> = program.tokens().iter().filter(|token| !token.kind().is_trivia()).collect();
+    let tokens: Vec<_> = program
+        .tokens()
+        .iter()
+        .filter(|token| !token.kind().is_trivia())
+        .collect();
     let mut open: Vec<usize> = Vec::new();
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -47,7 +51,11 @@ fn candidates(program: &Program) -> Vec<EditSet> {
                 let is_empty = from + 1 == at;
                 let before = from.checked_sub(1).map(|before| tokens[before].kind());
                 let is_class = from > 1 && tokens[from - 2].kind() == TokenKind::Class;
-                let is_needed = if is_empty { !is_class } else { before.is_some_and(ends_primary) };
+                let is_needed = if is_empty {
+                    !is_class
+                } else {
+                    before.is_some_and(ends_primary)
+                };
                 let is_round = token.kind() == TokenKind::Rpar && !tuples.contains(&range.start());
                 if is_round && is_one_line && !is_needed {
                     found.push(without(program, tokens[from].range(), token.range()));
@@ -56,10 +64,14 @@ fn candidates(program: &Program) -> Vec<EditSet> {
             TokenKind::Comma | TokenKind::Semi => {
                 let closes = matches!(
                     next,
-                    Some(TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace | TokenKind::Newline)
+                    Some(
+                        TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace | TokenKind::Newline
+                    )
                 );
                 if closes
-                    && tokens.get(at + 1).is_some_and(|next| !between(next.start()).contains(['\n', '#']))
+                    && tokens
+                        .get(at + 1)
+                        .is_some_and(|next| !between(next.start()).contains(['\n', '#']))
                 {
                     found.push(EditSet::one(Edit::delete(token.range())));
                 }
@@ -70,13 +82,17 @@ fn candidates(program: &Program) -> Vec<EditSet> {
     found
 }
 
-/// Whether a line ends within two brackets, the first and the last token, and not within others inside them.
+/// Whether a line ends within two brackets, the first and the last token, and not within others
+/// inside them.
 fn breaks(program: &Program, tokens: &[&Token]) -> bool {
     let mut depth = 0_usize;
     tokens.windows(2).any(|pair| {
         depth += usize::from(opens(pair[0].kind()));
         depth -= usize::from(closes(pair[0].kind()));
-        depth == 1 && program.slice(TextRange::new(pair[0].end(), pair[1].start())).contains('\n')
+        depth == 1
+            && program
+                .slice(TextRange::new(pair[0].end(), pair[1].start()))
+                .contains('\n')
     })
 }
 
@@ -109,11 +125,22 @@ fn ends_primary(kind: TokenKind) -> bool {
 fn without(program: &Program, open: TextRange, close: TextRange) -> EditSet {
     let is_word = |char: char| char.is_alphanumeric() || matches!(char, '_' | '"' | '\'');
     let is_empty = open.end() == close.start();
-    let space = |outside: Option<char>| if !is_empty && outside.is_some_and(is_word) { " " } else { "" };
+    let space = |outside: Option<char>| {
+        if !is_empty && outside.is_some_and(is_word) {
+            " "
+        } else {
+            ""
+        }
+    };
     let mut edits = EditSet::default();
-    let before = program.text()[..usize::from(open.start())].chars().next_back();
+    let before = program.text()[..usize::from(open.start())]
+        .chars()
+        .next_back();
     edits.edit(Edit::replace(open, space(before)));
-    edits.edit(Edit::replace(close, space(program.text()[usize::from(close.end())..].chars().next())));
+    edits.edit(Edit::replace(
+        close,
+        space(program.text()[usize::from(close.end())..].chars().next()),
+    ));
     edits
 }
 

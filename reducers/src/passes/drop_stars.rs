@@ -9,7 +9,8 @@ use crate::{
 };
 
 pass! {
-    /// Removes stars: of arguments, elements, targets, parameters and `except*`; and the markers `*` and `/`.
+    /// Removes stars: of arguments, elements, targets, parameters and `except*`; and the markers
+    /// `*` and `/`.
     ///
     /// ```python before
     /// f(*args)
@@ -26,10 +27,16 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         let start = node.node.start();
         let sets = match node.node {
             AnyNodeRef::ExprStarred(_) => {
-                vec![EditSet::one(Edit::delete(TextRange::at(start, TextSize::of("*"))))]
+                vec![EditSet::one(Edit::delete(TextRange::at(
+                    start,
+                    TextSize::of("*"),
+                )))]
             }
             AnyNodeRef::Keyword(keyword) if keyword.arg.is_none() => {
-                vec![EditSet::one(Edit::delete(TextRange::at(start, TextSize::of("**"))))]
+                vec![EditSet::one(Edit::delete(TextRange::at(
+                    start,
+                    TextSize::of("**"),
+                )))]
             }
             AnyNodeRef::Parameters(parameters) => of_parameters(program, parameters),
             AnyNodeRef::StmtTry(stmt) if stmt.is_star => of_handlers(program, &stmt.handlers),
@@ -37,7 +44,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         };
         // Where an argument or a parameter without a star can not stand, nothing is gained.
         for edits in sets.into_iter().filter(|edits| gains(program, edits)) {
-            out.propose(edits, Prior::Unlikely, format!("star of `{}`", program.excerpt(node.node.range())));
+            out.propose(
+                edits,
+                Prior::Unlikely,
+                format!("star of `{}`", program.excerpt(node.node.range())),
+            );
         }
         out.next_group();
     }
@@ -59,13 +70,18 @@ fn of_parameters(program: &Program, parameters: &Parameters) -> Vec<EditSet> {
     if let Some(slash) = slash
         && let Some(comma) = program.previous_token(slash.start())
     {
-        found.push(EditSet::one(Edit::delete(comma.range().cover(slash.range()))));
+        found.push(EditSet::one(Edit::delete(
+            comma.range().cover(slash.range()),
+        )));
     }
     if let (Some(first), None) = (parameters.kwonlyargs.first(), &parameters.vararg)
         && let Some(comma) = program.previous_token(first.start())
         && let Some(star) = program.previous_token(comma.start())
     {
-        found.push(EditSet::one(Edit::delete(TextRange::new(star.start(), first.start()))));
+        found.push(EditSet::one(Edit::delete(TextRange::new(
+            star.start(),
+            first.start(),
+        ))));
     }
     found
 }
@@ -103,13 +119,20 @@ mod tests {
         check_edits(
             &DROP_STARS,
             "def f(a, /, *, b, **c): pass\n",
-            &["def f(a, /, *, b, c): pass\n", "def f(a, *, b, **c): pass\n", "def f(a, /, b, **c): pass\n"],
+            &[
+                "def f(a, /, *, b, c): pass\n",
+                "def f(a, *, b, **c): pass\n",
+                "def f(a, /, b, **c): pass\n",
+            ],
         );
         check_edits(&DROP_STARS, "lambda *a: a\n", &["lambda a: a\n"]);
     }
 
     #[test]
     fn what_needs_its_star_keeps_it() {
-        check_none(&DROP_STARS, "f(a=1, **b)\ndef f(a=1, *b): pass\nx = a * b ** c\n");
+        check_none(
+            &DROP_STARS,
+            "f(a=1, **b)\ndef f(a=1, *b): pass\nx = a * b ** c\n",
+        );
     }
 }

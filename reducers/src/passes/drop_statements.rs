@@ -30,9 +30,14 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         .values()
         .flat_map(|it| {
             let is_own = |place: &Removal| {
-                it.uses.iter().any(|(_, range)| statements.range(*place).contains_range(*range))
+                it.uses
+                    .iter()
+                    .any(|(_, range)| statements.range(*place).contains_range(*range))
             };
-            it.definitions.iter().copied().filter(move |place| !it.uses.is_empty() && !is_own(place))
+            it.definitions
+                .iter()
+                .copied()
+                .filter(move |place| !it.uses.is_empty() && !is_own(place))
         })
         .collect();
     let mut rows: Vec<(usize, u16)> = cx
@@ -43,15 +48,24 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         .filter(|(_, row)| row.kind.is_suite())
         .map(|(index, row)| (index, row.depth))
         .collect();
-    // Top-level statements first, then all others, the outer ones first; of one depth the latest first.
-    rows.sort_by_key(|&(index, depth)| (depth, std::cmp::Reverse(cx.program.lists()[index].inner.start())));
+    // Top-level statements first, then all others, the outer ones first; of one depth the latest
+    // first.
+    rows.sort_by_key(|&(index, depth)| {
+        (
+            depth,
+            std::cmp::Reverse(cx.program.lists()[index].inner.start()),
+        )
+    });
     let mut postponed = Vec::new();
     for (index, depth) in rows {
         if depth > 0 && out.is_in_first_phase() {
             out.next_phase();
         }
         for item in (0..cx.program.lists()[index].items.len()).rev() {
-            let place = Removal { list: index as u32, item: item as u32 };
+            let place = Removal {
+                list: index as u32,
+                item: item as u32,
+            };
             if is_alone_and_bare(cx.program, place.list) {
                 continue;
             }
@@ -59,7 +73,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                 postponed.push(place);
             } else {
                 let note = describe(cx.program, place);
-                out.propose(EditSet::removal(place.list, place.item), Prior::Likely, note);
+                out.propose(
+                    EditSet::removal(place.list, place.item),
+                    Prior::Likely,
+                    note,
+                );
             }
         }
     }
@@ -80,7 +98,9 @@ fn is_alone_and_bare(program: &Program, list: u32) -> bool {
     row.items.len() == 1
         && row.kind != ListKind::Module
         && text.len() <= "pass".len()
-        && program.next_token(row.inner.start()).is_some_and(|token| token.end() == row.inner.end())
+        && program
+            .next_token(row.inner.start())
+            .is_some_and(|token| token.end() == row.inner.end())
 }
 
 /// A statement by its first line.
@@ -88,7 +108,11 @@ fn describe(program: &Program, place: Removal) -> String {
     let text = program.slice(program.lists()[place.list as usize].items[place.item as usize]);
     let line = text.lines().next().unwrap_or_default();
     let short: String = line.chars().take(60).collect();
-    if short.len() < text.len() { format!("`{short} …`") } else { format!("`{short}`") }
+    if short.len() < text.len() {
+        format!("`{short} …`")
+    } else {
+        format!("`{short}`")
+    }
 }
 
 #[cfg(test)]
@@ -101,7 +125,12 @@ mod tests {
         check_edits(
             &DROP_STATEMENTS,
             "a\nif b:\n    c\n    d\n",
-            &["a\n", "if b:\n    c\n    d\n", "a\nif b:\n    c\n", "a\nif b:\n    d\n"],
+            &[
+                "a\n",
+                "if b:\n    c\n    d\n",
+                "a\nif b:\n    c\n",
+                "a\nif b:\n    d\n",
+            ],
         );
     }
 
@@ -120,7 +149,10 @@ mod tests {
             .collect();
         for number in 1..=15 {
             let call = format!("f({number})");
-            assert!(texts.contains(&program.text().replace(&call, "pass")), "{call}");
+            assert!(
+                texts.contains(&program.text().replace(&call, "pass")),
+                "{call}"
+            );
         }
     }
 

@@ -10,7 +10,8 @@ use crate::{
 };
 
 pass! {
-    /// Removes parts of strings: lines, words, adjacent strings, and of formatted ones text, fields and their formats.
+    /// Removes parts of strings: lines, words, adjacent strings, and of formatted ones text, fields
+    /// and their formats.
     ///
     /// ```python before
     /// x = f"got {y!r:>10} of " f"{z}"
@@ -27,7 +28,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         if row.kind == ListKind::StringParts {
             for (item, &range) in row.items.iter().enumerate().rev() {
                 let note = format!("string {}", program.excerpt(range));
-                out.propose(EditSet::removal(list as u32, item as u32), Prior::Even, note);
+                out.propose(
+                    EditSet::removal(list as u32, item as u32),
+                    Prior::Even,
+                    note,
+                );
             }
             out.next_group();
         }
@@ -37,7 +42,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     for node in tree.nodes.iter().rev() {
         match node.node {
             AnyNodeRef::InterpolatedStringLiteralElement(text) => {
-                out.delete(text.range, Prior::Likely, format!("text `{}`", program.excerpt(text.range)));
+                out.delete(
+                    text.range,
+                    Prior::Likely,
+                    format!("text `{}`", program.excerpt(text.range)),
+                );
             }
             AnyNodeRef::InterpolatedElement(field) => drop_details(program, field, out),
             _ => {}
@@ -64,7 +73,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                 }
                 drop_lines(program, literal.range, &statements, out);
             }
-            AnyNodeRef::BytesLiteral(literal) => drop_lines(program, literal.range, &statements, out),
+            AnyNodeRef::BytesLiteral(literal) => {
+                drop_lines(program, literal.range, &statements, out)
+            }
             _ => {}
         }
     }
@@ -73,23 +84,39 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 /// Up to so many lines of a string its words are tried, too.
 const FEW: usize = 1;
 
-/// The lines of a string, and the words of few lines. Of a string that is a statement the whole goes elsewhere.
-fn drop_lines(program: &Program, literal: TextRange, statements: &Statements<'_>, out: &mut Proposals) {
+/// The lines of a string, and the words of few lines. Of a string that is a statement the whole
+/// goes elsewhere.
+fn drop_lines(
+    program: &Program,
+    literal: TextRange,
+    statements: &Statements<'_>,
+    out: &mut Proposals,
+) {
     if statements.place(literal).is_some() {
         return;
     }
     let text = program.slice(literal);
     let start = text.find(['\'', '"']).unwrap_or_default();
     let quote = &text[start..=start];
-    let width = if text[start..].starts_with(&quote.repeat(3)) { 3 } else { 1 };
-    let Some(body) = text.get(start + width..text.len() - width) else { return };
+    let width = if text[start..].starts_with(&quote.repeat(3)) {
+        3
+    } else {
+        1
+    };
+    let Some(body) = text.get(start + width..text.len() - width) else {
+        return;
+    };
     let is_raw = text[..start].contains(['r', 'R']);
     let offset = literal.start() + TextSize::new((start + width) as u32);
     let mut delete = |pieces: Vec<&str>, mut at: TextSize| {
         for piece in pieces {
             let range = TextRange::at(at, TextSize::of(piece));
             at += TextSize::of(piece);
-            out.delete(range, Prior::Even, format!("`{}` of a string", program.excerpt(range)));
+            out.delete(
+                range,
+                Prior::Even,
+                format!("`{}` of a string", program.excerpt(range)),
+            );
         }
         out.next_group();
     };
@@ -108,7 +135,8 @@ fn drop_lines(program: &Program, literal: TextRange, statements: &Statements<'_>
     }
 }
 
-/// The lines of a string's body as it is written: they end at line ends or what is written for them.
+/// The lines of a string's body as it is written: they end at line ends or what is written for
+/// them.
 fn lines(body: &str, is_raw: bool) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut start = 0;
@@ -134,16 +162,24 @@ fn lines(body: &str, is_raw: bool) -> Vec<&str> {
 /// The conversion, the format specification, and the equals sign of a replacement field.
 fn drop_details(program: &Program, field: &InterpolatedElement, out: &mut Proposals) {
     let expression = widened(program, field.range, field.expression.range());
-    let spec_start = field.format_spec.as_ref().map(|spec| spec.start() - TextSize::of(':'));
+    let spec_start = field
+        .format_spec
+        .as_ref()
+        .map(|spec| spec.start() - TextSize::of(':'));
     let name = program.excerpt(field.expression.range());
     if let Some(spec) = &field.format_spec
         && let Some(start) = spec_start
     {
-        out.delete(TextRange::new(start, spec.end()), Prior::Likely, format!("format of `{name}`"));
+        out.delete(
+            TextRange::new(start, spec.end()),
+            Prior::Likely,
+            format!("format of `{name}`"),
+        );
     }
     let end = spec_start.unwrap_or(field.end() - TextSize::of('}'));
     let sign = program.next_token(expression.end());
-    let conversion = program.tokens()[program.token_from(expression.end())..program.token_from(end)]
+    let conversion = program.tokens()
+        [program.token_from(expression.end())..program.token_from(end)]
         .iter()
         .find(|token| token.kind() == TokenKind::Exclamation);
     if let Some(sign) = sign.filter(|sign| sign.kind() == TokenKind::Equal) {
@@ -160,7 +196,11 @@ fn drop_details(program: &Program, field: &InterpolatedElement, out: &mut Propos
 fn drop_fields(program: &Program, elements: &[InterpolatedStringElement], out: &mut Proposals) {
     for element in elements.iter().rev() {
         if let InterpolatedStringElement::Interpolation(field) = element {
-            out.delete(field.range, Prior::Even, format!("field `{}`", program.excerpt(field.range)));
+            out.delete(
+                field.range,
+                Prior::Even,
+                format!("field `{}`", program.excerpt(field.range)),
+            );
         }
     }
     out.next_group();
@@ -169,7 +209,10 @@ fn drop_fields(program: &Program, elements: &[InterpolatedStringElement], out: &
 /// A formatted string without fields is a plain one.
 fn drop_prefix(program: &Program, string: &FString, out: &mut Proposals) {
     let text = program.slice(string.range);
-    let has_fields = string.elements.iter().any(InterpolatedStringElement::is_interpolation);
+    let has_fields = string
+        .elements
+        .iter()
+        .any(InterpolatedStringElement::is_interpolation);
     if let Some(at) = text.find(['f', 'F'])
         && !has_fields
         && !text.contains(['{', '}'])
@@ -203,8 +246,16 @@ mod tests {
 
     #[test]
     fn strings_without_fields_are_plain() {
-        check_edits(&DROP_STRING_PARTS, "rf''\nu'a'\n", &["rf''\n'a'\n", "r''\nu'a'\n"]);
-        check_edits(&DROP_STRING_PARTS, "x = ('a'\n  'c').y\n", &["x = ('a').y\n", "x = ('c').y\n"]);
+        check_edits(
+            &DROP_STRING_PARTS,
+            "rf''\nu'a'\n",
+            &["rf''\n'a'\n", "r''\nu'a'\n"],
+        );
+        check_edits(
+            &DROP_STRING_PARTS,
+            "x = ('a'\n  'c').y\n",
+            &["x = ('a').y\n", "x = ('c').y\n"],
+        );
     }
 
     #[test]
@@ -214,7 +265,11 @@ mod tests {
             "x = \"\"\"a\nb \\\\n\"\"\"\n",
             &["x = \"\"\"b \\\\n\"\"\"\n", "x = \"\"\"a\n\"\"\"\n"],
         );
-        check_edits(&DROP_STRING_PARTS, "x = r'one two\\n3'\n", &["x = r'two\\n3'\n", "x = r'one '\n"]);
+        check_edits(
+            &DROP_STRING_PARTS,
+            "x = r'one two\\n3'\n",
+            &["x = r'two\\n3'\n", "x = r'one '\n"],
+        );
         check_edits(
             &DROP_STRING_PARTS,
             "x = b'one\\ntwo\\nthree\\n4 5'\n",
@@ -229,6 +284,9 @@ mod tests {
 
     #[test]
     fn plain_strings_have_no_parts() {
-        check_none(&DROP_STRING_PARTS, "x = 'a' + b'c' + r''.d\n'a doc string'\n");
+        check_none(
+            &DROP_STRING_PARTS,
+            "x = 'a' + b'c' + r''.d\n'a doc string'\n",
+        );
     }
 }

@@ -15,7 +15,8 @@ use crate::{
 use super::hoist_expressions::keep;
 
 pass! {
-    /// Removes parts of a PyTorch module, and lets what they are called with take the place of their results.
+    /// Removes parts of a PyTorch module, and lets what they are called with take the place of
+    /// their results.
     ///
     /// ```python before
     /// from torch import nn
@@ -52,11 +53,15 @@ struct Part<'a> {
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, &tree) else { return };
+    let Some(torch) = Torch::of(cx.program, &tree) else {
+        return;
+    };
     let statements = Statements::of(cx.program);
     let mut parts: BTreeMap<&str, Part<'_>> = BTreeMap::new();
     for (index, node) in tree.nodes.iter().enumerate() {
-        let AnyNodeRef::ExprAttribute(it) = node.node else { continue };
+        let AnyNodeRef::ExprAttribute(it) = node.node else {
+            continue;
+        };
         if !it.value.is_name_expr() || torch.path(&it.value).is_some() {
             continue;
         }
@@ -70,7 +75,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                 }
                 part.keeps_shape = keeps_shape(&torch, &assign.value);
             }
-            Some(AnyNodeRef::ExprCall(call)) if call.func.range() == it.range => part.calls.push(call),
+            Some(AnyNodeRef::ExprCall(call)) if call.func.range() == it.range => {
+                part.calls.push(call)
+            }
             _ => part.other += 1,
         }
     }
@@ -83,12 +90,20 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             edits.remove(place.list, place.item);
         }
         let passed_on = part.calls.iter().try_for_each(|call| {
-            let first = call.arguments.args.first().filter(|it| !it.is_starred_expr())?;
+            let first = call
+                .arguments
+                .args
+                .first()
+                .filter(|it| !it.is_starred_expr())?;
             edits.extend(&keep(cx.program, call.range, first)?);
             Some(())
         });
         if passed_on.is_some() && gains(cx.program, &edits) {
-            let prior = if part.keeps_shape { Prior::Likely } else { Prior::Even };
+            let prior = if part.keeps_shape {
+                Prior::Likely
+            } else {
+                Prior::Even
+            };
             out.propose(edits, prior, format!("module `{name}`"));
         }
     }
@@ -96,13 +111,20 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 
 /// Whether a value is a layer that keeps the shape of what it is given.
 fn keeps_shape(torch: &Torch<'_>, value: &Expr) -> bool {
-    let Expr::Call(call) = value else { return false };
-    let Some(path) = torch.path(&call.func) else { return false };
+    let Expr::Call(call) = value else {
+        return false;
+    };
+    let Some(path) = torch.path(&call.func) else {
+        return false;
+    };
     let name = path.rsplit('.').next().unwrap_or_default();
     path.starts_with("torch.nn.")
         && (["Norm", "Drop"].iter().any(|it| name.contains(it))
             || name.ends_with("LU")
-            || matches!(name, "Identity" | "Sigmoid" | "Tanh" | "Softmax" | "Hardswish" | "Mish"))
+            || matches!(
+                name,
+                "Identity" | "Sigmoid" | "Tanh" | "Softmax" | "Hardswish" | "Mish"
+            ))
 }
 
 #[cfg(test)]
@@ -121,13 +143,15 @@ mod tests {
 
     #[test]
     fn parts_of_other_use_stay() {
-        let head =
-            "import torch\nclass M(torch.nn.Module):\n    def __init__(self):\n        self.a = A(1)\n";
+        let head = "import torch\nclass M(torch.nn.Module):\n    def __init__(self):\n        self.a = A(1)\n";
         check_none(
             &DROP_SUBMODULES,
             &format!("{head}    def f(self, x): return self.a(x) + self.a.weight\n"),
         );
-        check_none(&DROP_SUBMODULES, &format!("{head}    def f(self, x): return self.a()\n"));
+        check_none(
+            &DROP_SUBMODULES,
+            &format!("{head}    def f(self, x): return self.a()\n"),
+        );
         check_none(
             &DROP_SUBMODULES,
             "class M:\n    def __init__(self):\n        self.a = A(1)\n    def f(self, x): return self.a(x)\n",

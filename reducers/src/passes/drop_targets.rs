@@ -13,7 +13,8 @@ use crate::{
 };
 
 pass! {
-    /// Removes targets of assignments and of `del`, names of `global` and `nonlocal`; the last leaves the value.
+    /// Removes targets of assignments and of `del`, names of `global` and `nonlocal`; the last
+    /// leaves the value.
     ///
     /// ```python before
     /// a = b, c = f(x)
@@ -36,7 +37,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         for (item, &range) in row.items.iter().enumerate().rev() {
             if worth && !(row.kind == ListKind::Targets && only_bindings.contains(&range.start())) {
                 let note = format!("target `{}`", cx.program.excerpt(range));
-                out.propose(EditSet::removal(list as u32, item as u32), Prior::Even, note);
+                out.propose(
+                    EditSet::removal(list as u32, item as u32),
+                    Prior::Even,
+                    note,
+                );
             }
         }
         out.next_group();
@@ -56,7 +61,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             _ => continue,
         };
         for element in elements {
-            let element = if let Expr::Starred(it) = element { &it.value } else { element };
+            let element = if let Expr::Starred(it) = element {
+                &it.value
+            } else {
+                element
+            };
             if let Some(edits) = keep(cx.program, node.node.range(), element) {
                 let note = format!("one target, `{}`", cx.program.excerpt(element.range()));
                 out.propose(edits, Prior::Unlikely, note);
@@ -68,16 +77,27 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 
 /// Names that are used, bound nowhere else: without them their uses would fail.
 fn only_bindings(program: &Program) -> BTreeSet<TextSize> {
-    let variables = program.scopes().variables.iter().filter(|variable| !variable.uses.is_empty());
+    let variables = program
+        .scopes()
+        .variables
+        .iter()
+        .filter(|variable| !variable.uses.is_empty());
     variables
         .filter_map(|variable| {
-            let mut strong = variable.bindings.iter().filter(|it| it.kind != BindingKind::Weak);
-            strong.next().filter(|_| strong.next().is_none()).map(|binding| binding.range.start())
+            let mut strong = variable
+                .bindings
+                .iter()
+                .filter(|it| it.kind != BindingKind::Weak);
+            strong
+                .next()
+                .filter(|_| strong.next().is_none())
+                .map(|binding| binding.range.start())
         })
         .collect()
 }
 
-/// Which values that are assigned do more than to name or write something: they may be what matters.
+/// Which values that are assigned do more than to name or write something: they may be what
+/// matters.
 struct Effects {
     /// The values of assignments, parentheses included, by where they start.
     values: BTreeMap<TextSize, TextRange>,
@@ -87,7 +107,10 @@ struct Effects {
 
 impl Effects {
     fn of(program: &Program) -> Self {
-        let mut effects = Self { values: BTreeMap::new(), active: Vec::new() };
+        let mut effects = Self {
+            values: BTreeMap::new(),
+            active: Vec::new(),
+        };
         for node in program.tree().nodes {
             let (statement, value) = match node.node {
                 AnyNodeRef::StmtAssign(stmt) => (stmt.range, &stmt.value),
@@ -109,7 +132,9 @@ impl Effects {
     fn of_value(&self, start: TextSize) -> bool {
         let first = self.active.partition_point(|range| range.start() < start);
         let value = self.values.get(&start);
-        value.zip(self.active.get(first)).is_some_and(|(value, active)| value.contains_range(*active))
+        value
+            .zip(self.active.get(first))
+            .is_some_and(|(value, active)| value.contains_range(*active))
     }
 }
 
@@ -133,7 +158,8 @@ fn computes(node: AnyNodeRef<'_>) -> bool {
 
 /// `a, b = c, d` as one of `a = c` and `b = d`; of more targets one less, with its value.
 fn pair_off(program: &Program, stmt: &StmtAssign, out: &mut Proposals) {
-    let ([Expr::Tuple(targets)], Expr::Tuple(values)) = (stmt.targets.as_slice(), &*stmt.value) else {
+    let ([Expr::Tuple(targets)], Expr::Tuple(values)) = (stmt.targets.as_slice(), &*stmt.value)
+    else {
         return;
     };
     let (count, row) = (targets.elts.len(), |range: TextRange| {
@@ -141,7 +167,11 @@ fn pair_off(program: &Program, stmt: &StmtAssign, out: &mut Proposals) {
             matches!(row.kind, ListKind::TupleElements { .. }) && range.contains_range(row.inner)
         })
     });
-    let is_plain = targets.elts.iter().chain(&values.elts).all(|it| !it.is_starred_expr());
+    let is_plain = targets
+        .elts
+        .iter()
+        .chain(&values.elts)
+        .all(|it| !it.is_starred_expr());
     if count < 2 || count != values.elts.len() || !is_plain {
         return;
     }
@@ -149,10 +179,12 @@ fn pair_off(program: &Program, stmt: &StmtAssign, out: &mut Proposals) {
         let edits = if count == 2 {
             keep(program, targets.range, target).zip(keep(program, values.range, value))
         } else {
-            row(targets.range).zip(row(values.range)).map(|(targets, values)| {
-                let removal = |list: usize| EditSet::removal(list as u32, at as u32);
-                (removal(targets), removal(values))
-            })
+            row(targets.range)
+                .zip(row(values.range))
+                .map(|(targets, values)| {
+                    let removal = |list: usize| EditSet::removal(list as u32, at as u32);
+                    (removal(targets), removal(values))
+                })
         };
         if let Some((one, other)) = edits {
             let note = format!("target `{}` and its value", program.excerpt(target.range()));
@@ -167,7 +199,11 @@ fn simplify(program: &Program, stmt: &StmtAugAssign, effects: &Effects, out: &mu
     let value = widened(program, stmt.range, stmt.value.range());
     if effects.of_value(value.start()) {
         let range = TextRange::new(stmt.start(), value.start());
-        out.delete(range, Prior::Unlikely, format!("target `{}`", program.excerpt(stmt.target.range())));
+        out.delete(
+            range,
+            Prior::Unlikely,
+            format!("target `{}`", program.excerpt(stmt.target.range())),
+        );
         out.next_group();
     }
     if let Some(operator) = program.previous_token(value.start()) {
@@ -184,14 +220,22 @@ mod tests {
 
     #[test]
     fn assignments_lose_their_targets() {
-        check_edits(&DROP_TARGETS, "a = (b) = f()\n", &["a = f()\n", "(b) = f()\n"]);
+        check_edits(
+            &DROP_TARGETS,
+            "a = (b) = f()\n",
+            &["a = f()\n", "(b) = f()\n"],
+        );
         check_all(&DROP_TARGETS, "a = b.c = \\\n  (f())\n", "(f())\n");
         check_edits(&DROP_TARGETS, "a += f()\n", &["f()\n", "a = f()\n"]);
     }
 
     #[test]
     fn several_targets_become_one() {
-        check_edits(&DROP_TARGETS, "for a, *b in c: pass\n", &["for a in c: pass\n", "for b in c: pass\n"]);
+        check_edits(
+            &DROP_TARGETS,
+            "for a, *b in c: pass\n",
+            &["for a in c: pass\n", "for b in c: pass\n"],
+        );
     }
 
     #[test]
@@ -200,10 +244,15 @@ mod tests {
             let program = crate::syntax::Program::parse(text).unwrap();
             let proposals = crate::testing::proposals(&DROP_TARGETS, &program);
             let texts = proposals.iter().filter(|it| it.note.ends_with("its value"));
-            texts.map(|it| it.edits.apply(&program).unwrap()).collect::<Vec<_>>()
+            texts
+                .map(|it| it.edits.apply(&program).unwrap())
+                .collect::<Vec<_>>()
         };
         assert_eq!(texts("a, (b) = c + 1, (d)\n"), ["a = c + 1\n", "b = d\n"]);
-        assert_eq!(texts("(a, b, c) = 1, 2, 3\n"), ["(b, c) = 2, 3\n", "(a, c) = 1, 3\n", "(a, b) = 1, 2\n"]);
+        assert_eq!(
+            texts("(a, b, c) = 1, 2, 3\n"),
+            ["(b, c) = 2, 3\n", "(a, c) = 1, 3\n", "(a, b) = 1, 2\n"]
+        );
         assert!(texts("a, *b = 1, 2\nc, d = e\n").is_empty());
     }
 

@@ -25,7 +25,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         if row.kind == ListKind::TypeParameters {
             for (item, &range) in row.items.iter().enumerate().rev() {
                 let note = format!("type parameter `{}`", cx.program.excerpt(range));
-                out.propose(EditSet::removal(list as u32, item as u32), Prior::Likely, note);
+                out.propose(
+                    EditSet::removal(list as u32, item as u32),
+                    Prior::Likely,
+                    note,
+                );
             }
         }
     }
@@ -38,7 +42,8 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 }
 
 fn drop_details(cx: &Cx<'_>, parameters: &TypeParams, out: &mut Proposals) {
-    // A parameter without a default can not follow one that has one: each default goes with those before it.
+    // A parameter without a default can not follow one that has one: each default goes with those
+    // before it.
     let mut defaults = EditSet::default();
     for parameter in &parameters.type_params {
         if let Some(default) = parameter.default()
@@ -52,7 +57,11 @@ fn drop_details(cx: &Cx<'_>, parameters: &TypeParams, out: &mut Proposals) {
             && let Some(bound) = &variable.bound
             && let Some(range) = cx.program.tail(TokenKind::Colon, bound.range())
         {
-            out.delete(range, Prior::Likely, format!("bound of type parameter `{}`", variable.name));
+            out.delete(
+                range,
+                Prior::Likely,
+                format!("bound of type parameter `{}`", variable.name),
+            );
         }
     }
 }
@@ -74,7 +83,11 @@ mod tests {
                 "class A[T: (int, str), U]: pass\n",
             ],
         );
-        check_edits(&DROP_TYPE_PARAMETERS, "type A[**P] = B[P]\n", &["type A = B[P]\n"]);
+        check_edits(
+            &DROP_TYPE_PARAMETERS,
+            "type A[**P] = B[P]\n",
+            &["type A = B[P]\n"],
+        );
     }
 
     #[test]

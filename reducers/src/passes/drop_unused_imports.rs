@@ -30,7 +30,10 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     for (list, row) in cx.program.lists().iter().enumerate() {
         if row.kind == ListKind::ImportNames {
             for (item, range) in row.items.iter().enumerate() {
-                let place = Removal { list: list as u32, item: item as u32 };
+                let place = Removal {
+                    list: list as u32,
+                    item: item as u32,
+                };
                 names.insert((range.start(), range.end()), place);
             }
         }
@@ -41,14 +44,21 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         .variables
         .iter()
         .filter(|variable| variable.uses.is_empty())
-        .flat_map(|variable| variable.bindings.iter().map(|binding| (variable.name.as_str(), binding)))
+        .flat_map(|variable| {
+            variable
+                .bindings
+                .iter()
+                .map(|binding| (variable.name.as_str(), binding))
+        })
         .filter(|(_, binding)| binding.kind == BindingKind::Import)
         .collect();
     let mut alone = Vec::new();
     for node in cx.program.tree().nodes.iter().rev() {
         let (aliases, statement) = match node.node {
             AnyNodeRef::StmtImport(import) => (&import.names, import.range),
-            AnyNodeRef::StmtImportFrom(import) if import.module.as_deref() != Some("__future__") => {
+            AnyNodeRef::StmtImportFrom(import)
+                if import.module.as_deref() != Some("__future__") =>
+            {
                 (&import.names, import.range)
             }
             _ => continue,
@@ -59,9 +69,19 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             .collect();
         if gone.len() == aliases.len() {
             if let Some(place) = statements.place(statement) {
-                let note =
-                    format!("unused `{}`", cx.program.slice(statement).lines().next().unwrap_or_default());
-                out.propose(EditSet::removal(place.list, place.item), Prior::Certain, note);
+                let note = format!(
+                    "unused `{}`",
+                    cx.program
+                        .slice(statement)
+                        .lines()
+                        .next()
+                        .unwrap_or_default()
+                );
+                out.propose(
+                    EditSet::removal(place.list, place.item),
+                    Prior::Certain,
+                    note,
+                );
             }
             // What is imported for what the import does, goes name by name.
             if gone.len() > 1 {
@@ -87,7 +107,11 @@ fn drop_name(
     out: &mut Proposals,
 ) {
     if let Some(place) = names.get(&(range.start(), range.end())) {
-        out.propose(EditSet::removal(place.list, place.item), prior, format!("unused import of `{name}`"));
+        out.propose(
+            EditSet::removal(place.list, place.item),
+            prior,
+            format!("unused import of `{name}`"),
+        );
     }
 }
 
@@ -107,7 +131,11 @@ mod tests {
 
     #[test]
     fn an_import_within_a_function_goes_too() {
-        check_all(&DROP_UNUSED_IMPORTS, "def f():\n    import a\n", "def f():\n    pass\n");
+        check_all(
+            &DROP_UNUSED_IMPORTS,
+            "def f():\n    import a\n",
+            "def f():\n    pass\n",
+        );
     }
 
     #[test]

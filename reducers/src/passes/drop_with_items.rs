@@ -23,7 +23,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         if row.kind == ListKind::WithItems && row.items.len() > 1 {
             for (item, &range) in row.items.iter().enumerate().rev() {
                 let note = format!("item `{}`", cx.program.excerpt(range));
-                out.propose(EditSet::removal(list as u32, item as u32), Prior::Even, note);
+                out.propose(
+                    EditSet::removal(list as u32, item as u32),
+                    Prior::Even,
+                    note,
+                );
             }
             out.next_group();
         }
@@ -33,7 +37,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             && let Some(target) = &item.optional_vars
             && let Some(range) = cx.program.tail(TokenKind::As, target.range())
         {
-            out.delete(range, Prior::Even, format!("target `{}`", cx.program.excerpt(target.range())));
+            out.delete(
+                range,
+                Prior::Even,
+                format!("target `{}`", cx.program.excerpt(target.range())),
+            );
         }
     }
 }
@@ -48,9 +56,17 @@ mod tests {
         check_edits(
             &DROP_WITH_ITEMS,
             "with ((a) as (b), c, ): f()\n",
-            &["with ((a) as (b), ): f()\n", "with (c, ): f()\n", "with ((a), c, ): f()\n"],
+            &[
+                "with ((a) as (b), ): f()\n",
+                "with (c, ): f()\n",
+                "with ((a), c, ): f()\n",
+            ],
         );
-        check_edits(&DROP_WITH_ITEMS, "with (a), (b): c\n", &["with (a): c\n", "with (b): c\n"]);
+        check_edits(
+            &DROP_WITH_ITEMS,
+            "with (a), (b): c\n",
+            &["with (a): c\n", "with (b): c\n"],
+        );
     }
 
     #[test]

@@ -34,7 +34,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
     let variables = &cx.program.scopes().variables;
     for variable in variables.iter().rev() {
-        let [binding] = variable.bindings.as_slice() else { continue };
+        let [binding] = variable.bindings.as_slice() else {
+            continue;
+        };
         if binding.kind != BindingKind::Class {
             continue;
         }
@@ -42,19 +44,28 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             AnyNodeRef::StmtClassDef(class) if class.range == binding.statement => Some(class),
             _ => None,
         });
-        let Some((class, method)) = class.and_then(|class| Some((class, only_method(class)?))) else {
+        let Some((class, method)) = class.and_then(|class| Some((class, only_method(class)?)))
+        else {
             continue;
         };
         let name = method.name.as_str();
         // The function must not take the name of something else.
-        let is_free = variables
-            .iter()
-            .all(|it| it.name != *name || it.bindings.iter().all(|it| class.range.contains_range(it.range)));
+        let is_free = variables.iter().all(|it| {
+            it.name != *name
+                || it
+                    .bindings
+                    .iter()
+                    .all(|it| class.range.contains_range(it.range))
+        });
         if let Some(edits) = flatten(cx.program, &tree, class, method, variable)
             && is_free
             && gains(cx.program, &edits)
         {
-            out.propose(edits, Prior::Even, format!("function {name} for class {}", class.name));
+            out.propose(
+                edits,
+                Prior::Even,
+                format!("function {name} for class {}", class.name),
+            );
         }
         out.next_group();
     }
@@ -84,7 +95,9 @@ fn flatten(
 ) -> Option<EditSet> {
     let receiver = method.parameters.iter_source_order().next()?;
     let is_used = program.scopes().variables.iter().any(|it| {
-        it.bindings.iter().any(|binding| binding.range.start() == receiver.name().start())
+        it.bindings
+            .iter()
+            .any(|binding| binding.range.start() == receiver.name().start())
             && !it.uses.is_empty()
     });
     if is_used || receiver.is_variadic() {
@@ -96,8 +109,17 @@ fn flatten(
             edits.remove(list as u32, 0);
         }
     }
-    let uses = Uses { program, tree, statements: Statements::of(program), method: method.name.as_str() };
-    variable.uses.iter().try_for_each(|it| uses.replace(it, &mut edits)).map(|()| edits)
+    let uses = Uses {
+        program,
+        tree,
+        statements: Statements::of(program),
+        method: method.name.as_str(),
+    };
+    variable
+        .uses
+        .iter()
+        .try_for_each(|it| uses.replace(it, &mut edits))
+        .map(|()| edits)
 }
 
 /// Where a class is used.
@@ -118,29 +140,36 @@ impl Uses<'_> {
             .position(|node| node.node.range() == class.range && node.node.is_expr_name())?;
         let parent = |at: usize| self.tree.nodes[at].parent.map(|at| at as usize);
         let call = parent(at)?;
-        let AnyNodeRef::ExprCall(made) = self.tree.nodes[call].node else { return None };
+        let AnyNodeRef::ExprCall(made) = self.tree.nodes[call].node else {
+            return None;
+        };
         if !made.arguments.is_empty() {
             return None;
         }
         match self.tree.nodes[parent(call)?].node {
             AnyNodeRef::ExprAttribute(it) => self.put(it.attr.as_str(), it.range, edits),
             AnyNodeRef::StmtAssign(assign) => {
-                let [Expr::Name(object)] = assign.targets.as_slice() else { return None };
+                let [Expr::Name(object)] = assign.targets.as_slice() else {
+                    return None;
+                };
                 let variables = &self.program.scopes().variables;
-                let variable = variables
-                    .iter()
-                    .find(|it| matches!(it.bindings.as_slice(), [only] if only.range == object.range))?;
+                let variable = variables.iter().find(
+                    |it| matches!(it.bindings.as_slice(), [only] if only.range == object.range),
+                )?;
                 let place = self.statements.place(assign.range)?;
                 edits.remove(place.list, place.item);
                 variable.uses.iter().try_for_each(|it| {
                     let looked_into = self.tree.nodes.iter().find_map(|node| match node.node {
-                        AnyNodeRef::ExprAttribute(attribute) if attribute.value.range() == it.range => {
+                        AnyNodeRef::ExprAttribute(attribute)
+                            if attribute.value.range() == it.range =>
+                        {
                             Some(attribute)
                         }
                         _ => None,
                     })?;
                     let is_load = looked_into.ctx == ExprContext::Load;
-                    is_load.then(|| self.put(looked_into.attr.as_str(), looked_into.range, edits))?
+                    is_load
+                        .then(|| self.put(looked_into.attr.as_str(), looked_into.range, edits))?
                 })
             }
             _ => None,
@@ -168,9 +197,21 @@ mod tests {
 
     #[test]
     fn a_method_that_needs_its_object_stays() {
-        check_none(&FLATTEN_CLASSES, "class A:\n    def f(self): return self\nA().f()\n");
-        check_none(&FLATTEN_CLASSES, "class A:\n    def f(self): pass\nprint(A)\n");
-        check_none(&FLATTEN_CLASSES, "class A:\n    def f(self): pass\nA(1).f()\n");
-        check_none(&FLATTEN_CLASSES, "def f(): pass\nclass A:\n    def f(self): pass\nA().f()\n");
+        check_none(
+            &FLATTEN_CLASSES,
+            "class A:\n    def f(self): return self\nA().f()\n",
+        );
+        check_none(
+            &FLATTEN_CLASSES,
+            "class A:\n    def f(self): pass\nprint(A)\n",
+        );
+        check_none(
+            &FLATTEN_CLASSES,
+            "class A:\n    def f(self): pass\nA(1).f()\n",
+        );
+        check_none(
+            &FLATTEN_CLASSES,
+            "def f(): pass\nclass A:\n    def f(self): pass\nA().f()\n",
+        );
     }
 }

@@ -11,7 +11,8 @@ use crate::{
 };
 
 pass! {
-    /// Replaces a dataclass or named tuple by a plain class whose attributes have the values that a call gives.
+    /// Replaces a dataclass or named tuple by a plain class whose attributes have the values that a
+    /// call gives.
     ///
     /// ```python before
     /// @dataclass
@@ -35,7 +36,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let places = Places::of(cx.program);
     let movable = Movable::of(cx.program, &tree);
     for node in tree.nodes.iter().rev() {
-        let AnyNodeRef::StmtClassDef(class) = node.node else { continue };
+        let AnyNodeRef::StmtClassDef(class) = node.node else {
+            continue;
+        };
         let calls = calls.of_class(class.name.as_str());
         if let Some(edits) = flatten(cx.program, class, &calls, &places, &movable)
             && gains(cx.program, &edits)
@@ -59,7 +62,10 @@ fn flatten(
     let mut edits = EditSet::default();
     for (position, (name, field)) in fields.into_iter().enumerate() {
         // Of several calls the first says what the attribute is.
-        let given = calls.iter().find_map(|call| argument(call, name, position)).map(|(_, value)| value);
+        let given = calls
+            .iter()
+            .find_map(|call| argument(call, name, position))
+            .map(|(_, value)| value);
         let text = match given.filter(|value| movable.allows(value, 1)) {
             Some(value) => program.slice(value.range()).to_owned(),
             None => default(program, field.value.as_deref()),
@@ -67,7 +73,10 @@ fn flatten(
         if text.contains('\n') {
             return None;
         }
-        edits.edit(Edit::replace(TextRange::new(field.target.end(), field.end()), format!(" = {text}")));
+        edits.edit(Edit::replace(
+            TextRange::new(field.target.end(), field.end()),
+            format!(" = {text}"),
+        ));
         places.drop_arguments(calls, name, position, &mut edits);
     }
     // What makes it more than a plain class.
@@ -78,7 +87,10 @@ fn flatten(
                 ListKind::Arguments => class.bases().iter().any(|base| base.range() == *range),
                 _ => false,
             };
-            if makes_fields && ["dataclass", "NamedTuple"].iter().any(|it| program.slice(*range).contains(it))
+            if makes_fields
+                && ["dataclass", "NamedTuple"]
+                    .iter()
+                    .any(|it| program.slice(*range).contains(it))
             {
                 edits.remove(list as u32, item as u32);
             }
@@ -95,11 +107,13 @@ fn default(program: &Program, value: Option<&Expr>) -> String {
     };
     match value {
         Some(Expr::Call(call)) if program.slice(call.func.range()).ends_with("field") => {
-            keyword(call, "default").unwrap_or_else(|| match keyword(call, "default_factory").as_deref() {
-                Some("list") => "[]".to_owned(),
-                Some("dict") => "{}".to_owned(),
-                Some(factory) if !factory.starts_with("lambda") => format!("{factory}()"),
-                _ => "0".to_owned(),
+            keyword(call, "default").unwrap_or_else(|| {
+                match keyword(call, "default_factory").as_deref() {
+                    Some("list") => "[]".to_owned(),
+                    Some("dict") => "{}".to_owned(),
+                    Some(factory) if !factory.starts_with("lambda") => format!("{factory}()"),
+                    _ => "0".to_owned(),
+                }
             })
         }
         Some(value) => program.slice(value.range()).to_owned(),

@@ -39,7 +39,10 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 
 /// Whether a block never comes to its end.
 fn leaves(body: &[Stmt]) -> bool {
-    matches!(body.last(), Some(Stmt::Return(_) | Stmt::Raise(_) | Stmt::Continue(_) | Stmt::Break(_)))
+    matches!(
+        body.last(),
+        Some(Stmt::Return(_) | Stmt::Raise(_) | Stmt::Continue(_) | Stmt::Break(_))
+    )
 }
 
 #[cfg(test)]

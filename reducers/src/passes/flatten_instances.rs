@@ -38,7 +38,9 @@ pass! {
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
     for variable in cx.program.scopes().variables.iter().rev() {
-        let ([binding], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else { continue };
+        let ([binding], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else {
+            continue;
+        };
         if binding.kind != BindingKind::Class {
             continue;
         }
@@ -49,7 +51,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         if let Some(edits) = class.and_then(|class| flat(cx.program, &tree, class, only))
             && gains(cx.program, &edits)
         {
-            out.propose(edits, Prior::Even, format!("the object of `{}`", variable.name));
+            out.propose(
+                edits,
+                Prior::Even,
+                format!("the object of `{}`", variable.name),
+            );
         }
         out.next_group();
     }
@@ -94,7 +100,8 @@ fn flat(program: &Program, tree: &Tree<'_>, class: &StmtClassDef, only: &Use) ->
     Some(edits)
 }
 
-/// Takes `self.` away within a method; nothing if the object is used otherwise, or changed after its beginning.
+/// Takes `self.` away within a method; nothing if the object is used otherwise, or changed after
+/// its beginning.
 pub(super) fn without_self(
     tree: &Tree<'_>,
     def: &StmtFunctionDef,
@@ -102,8 +109,14 @@ pub(super) fn without_self(
     is_init: bool,
     edits: &mut EditSet,
 ) -> Option<()> {
-    for node in tree.nodes.iter().filter(|node| def.range.contains_range(node.node.range())) {
-        let AnyNodeRef::ExprName(name) = node.node else { continue };
+    for node in tree
+        .nodes
+        .iter()
+        .filter(|node| def.range.contains_range(node.node.range()))
+    {
+        let AnyNodeRef::ExprName(name) = node.node else {
+            continue;
+        };
         if name.id != own {
             continue;
         }
@@ -139,12 +152,15 @@ pub(super) fn first_parameter(program: &Program, def: &StmtFunctionDef) -> Optio
         None => program
             .slice(def.parameters.range)
             .rfind(')')
-            .map_or(first.end(), |at| def.parameters.range.start() + TextSize::new(at as u32)),
+            .map_or(first.end(), |at| {
+                def.parameters.range.start() + TextSize::new(at as u32)
+            }),
     };
     Some(TextRange::new(first.start(), end))
 }
 
-/// The lines of a method without parameters of its own that only assigns attributes and calls, by global variables.
+/// The lines of a method without parameters of its own that only assigns attributes and calls, by
+/// global variables.
 pub(super) fn beginning(
     program: &Program,
     tree: &Tree<'_>,
@@ -169,15 +185,20 @@ pub(super) fn beginning(
         .iter()
         .filter_map(|node| node.node.as_expr_attribute())
         .filter(|it| {
-            def.range.contains_range(it.range) && it.value.as_name_expr().is_some_and(|it| it.id == own)
+            def.range.contains_range(it.range)
+                && it.value.as_name_expr().is_some_and(|it| it.id == own)
         })
         .map(|it| Edit::delete(prefix(it)))
         .collect();
     // What goes over several lines has brackets round it and may stand anywhere.
-    stmts.iter().map(|stmt| replaced(program, stmt.range(), &edits)).collect()
+    stmts
+        .iter()
+        .map(|stmt| replaced(program, stmt.range(), &edits))
+        .collect()
 }
 
-/// Puts the beginning before the statement that makes the object, and takes the object away where it is used.
+/// Puts the beginning before the statement that makes the object, and takes the object away where
+/// it is used.
 fn at_the_call(
     program: &Program,
     tree: &Tree<'_>,
@@ -186,37 +207,54 @@ fn at_the_call(
     edits: &mut EditSet,
 ) -> Option<()> {
     let call: &ExprCall = tree.nodes.iter().find_map(|node| match node.node {
-        AnyNodeRef::ExprCall(call) if call.func.range() == only.range && call.arguments.is_empty() => {
+        AnyNodeRef::ExprCall(call)
+            if call.func.range() == only.range && call.arguments.is_empty() =>
+        {
             Some(call)
         }
         _ => None,
     })?;
-    let statement =
-        tree.nodes.iter().rfind(|it| it.node.is_statement() && it.node.range() == only.statement)?;
+    let statement = tree
+        .nodes
+        .iter()
+        .rfind(|it| it.node.is_statement() && it.node.range() == only.statement)?;
     let start = crate::list::logical_start(program, only.statement.start())?;
     let indent = program.slice(TextRange::new(start, only.statement.start()));
     let glue = format!("{}{indent}", program.newline());
     match statement.node {
         // A variable for the object: what is asked of it is asked of nobody.
         AnyNodeRef::StmtAssign(assign) if assign.value.range() == call.range => {
-            let [Expr::Name(target)] = assign.targets.as_slice() else { return None };
+            let [Expr::Name(target)] = assign.targets.as_slice() else {
+                return None;
+            };
             let variables = &program.scopes().variables;
-            let variable =
-                variables.iter().find(|it| it.bindings.iter().any(|it| it.range == target.range))?;
+            let variable = variables
+                .iter()
+                .find(|it| it.bindings.iter().any(|it| it.range == target.range))?;
             if variable.bindings.len() != 1 {
                 return None;
             }
             for used in &variable.uses {
                 edits.edit(Edit::delete(prefix(attribute_of(tree, used.range)?)));
             }
-            let text = if made.is_empty() { "pass".to_owned() } else { made.join(&glue) };
+            let text = if made.is_empty() {
+                "pass".to_owned()
+            } else {
+                made.join(&glue)
+            };
             edits.edit(Edit::replace(assign.range, text));
         }
         _ => {
             edits.edit(Edit::delete(prefix(attribute_of(tree, call.range)?)));
             if !made.is_empty() {
-                let text = made.iter().flat_map(|line| [line.as_str(), &glue]).collect::<String>();
-                edits.edit(Edit::replace(TextRange::empty(only.statement.start()), text));
+                let text = made
+                    .iter()
+                    .flat_map(|line| [line.as_str(), &glue])
+                    .collect::<String>();
+                edits.edit(Edit::replace(
+                    TextRange::empty(only.statement.start()),
+                    text,
+                ));
             }
         }
     }
@@ -248,10 +286,25 @@ mod tests {
 
     #[test]
     fn objects_of_other_use_stay() {
-        check_none(&FLATTEN_INSTANCES, "class A:\n    def f(self):\n        g(self)\nA().f()\n");
-        check_none(&FLATTEN_INSTANCES, "class A(B):\n    def f(self):\n        pass\nA().f()\n");
-        check_none(&FLATTEN_INSTANCES, "class A:\n    def f(self):\n        self.x = 1\nA().f()\n");
-        check_none(&FLATTEN_INSTANCES, "class A:\n    def f(self):\n        pass\na = A()\nh(a)\n");
-        check_none(&FLATTEN_INSTANCES, "class A:\n    def f(self):\n        pass\nA().f()\nA().f()\n");
+        check_none(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def f(self):\n        g(self)\nA().f()\n",
+        );
+        check_none(
+            &FLATTEN_INSTANCES,
+            "class A(B):\n    def f(self):\n        pass\nA().f()\n",
+        );
+        check_none(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def f(self):\n        self.x = 1\nA().f()\n",
+        );
+        check_none(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def f(self):\n        pass\na = A()\nh(a)\n",
+        );
+        check_none(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def f(self):\n        pass\nA().f()\nA().f()\n",
+        );
     }
 }

@@ -14,8 +14,8 @@ use crate::{
 pass! {
     /// Replaces properties and class methods by plain attributes and functions of their class.
     ///
-    /// A property that returns something fixed becomes an attribute, one that returns another attribute is replaced by that;
-    /// a class method that does not need its class loses it.
+    /// A property that returns something fixed becomes an attribute, one that returns another
+    /// attribute is replaced by that; a class method that does not need its class loses it.
     ///
     /// ```python before
     /// class A:
@@ -40,8 +40,13 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         statements: Statements::of(cx.program),
     };
     for node in tree.nodes.iter().rev() {
-        let AnyNodeRef::StmtFunctionDef(def) = node.node else { continue };
-        let ([decorator], Some(_)) = (def.decorator_list.as_slice(), class_around(&tree, node.parent)) else {
+        let AnyNodeRef::StmtFunctionDef(def) = node.node else {
+            continue;
+        };
+        let ([decorator], Some(_)) = (
+            def.decorator_list.as_slice(),
+            class_around(&tree, node.parent),
+        ) else {
             continue;
         };
         let edits = match decorator.expression.as_name_expr().map(|it| it.id.as_str()) {
@@ -67,10 +72,15 @@ struct Methods<'a> {
 impl Methods<'_> {
     /// The value of a property for the property.
     fn property(&self, def: &StmtFunctionDef) -> Option<EditSet> {
-        let [Stmt::Return(stmt)] = def.body.as_slice() else { return None };
+        let [Stmt::Return(stmt)] = def.body.as_slice() else {
+            return None;
+        };
         let value = stmt.value.as_deref()?;
         if let Expr::Attribute(other) = value
-            && other.value.as_name_expr().is_some_and(|it| def.parameters.includes(&it.id))
+            && other
+                .value
+                .as_name_expr()
+                .is_some_and(|it| def.parameters.includes(&it.id))
         {
             return self.renamed(def, other.attr.as_str());
         }
@@ -95,17 +105,23 @@ impl Methods<'_> {
 
     /// A class method without decorator and class.
     fn without_class(&self, def: &StmtFunctionDef) -> Option<EditSet> {
-        let class = def.parameters.iter_source_order().next().filter(|it| !it.is_variadic())?;
+        let class = def
+            .parameters
+            .iter_source_order()
+            .next()
+            .filter(|it| !it.is_variadic())?;
         let start = class.name().start();
         let is_used = self.program.scopes().variables.iter().any(|variable| {
-            variable.bindings.iter().any(|it| it.range.start() == start) && !variable.uses.is_empty()
+            variable.bindings.iter().any(|it| it.range.start() == start)
+                && !variable.uses.is_empty()
         });
         let place = self.places.parameter(start).filter(|_| !is_used)?;
         let mut edits = EditSet::removal(place.list, place.item);
         let decorator = def.decorator_list[0].range;
         let rows = self.program.lists();
-        let row =
-            rows.iter().position(|row| row.kind == ListKind::Decorators && row.items.contains(&decorator))?;
+        let row = rows
+            .iter()
+            .position(|row| row.kind == ListKind::Decorators && row.items.contains(&decorator))?;
         edits.remove(row as u32, 0);
         Some(edits)
     }

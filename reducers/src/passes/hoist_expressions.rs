@@ -13,7 +13,8 @@ use crate::{
 };
 
 pass! {
-    /// Replaces an expression by a part of it: a call by its receiver or an argument, an operation by an operand.
+    /// Replaces an expression by a part of it: a call by its receiver or an argument, an operation
+    /// by an operand.
     ///
     /// ```python before
     /// x = f(a) + b
@@ -30,11 +31,13 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         for part in parts(place.expr, place.role) {
             let is_module = modules.contains(&part.start()) && part.is_name_expr();
             // Nothing is found in a number, nor is it called.
-            let is_number = place.role == Role::Base && (part.is_number_literal_expr() || is_constant(part));
+            let is_number =
+                place.role == Role::Base && (part.is_number_literal_expr() || is_constant(part));
             if is_module || is_number {
                 continue;
             }
-            let is_doubled_brace = place.behind_brace && cx.program.slice(part.range()).starts_with('{');
+            let is_doubled_brace =
+                place.behind_brace && cx.program.slice(part.range()).starts_with('{');
             if let Some(edits) = keep(cx.program, place.expr.range(), part)
                 && !is_doubled_brace
             {
@@ -47,10 +50,14 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 }
 
 fn is_constant(expr: &Expr) -> bool {
-    matches!(expr, Expr::BooleanLiteral(_) | Expr::NoneLiteral(_) | Expr::EllipsisLiteral(_))
+    matches!(
+        expr,
+        Expr::BooleanLiteral(_) | Expr::NoneLiteral(_) | Expr::EllipsisLiteral(_)
+    )
 }
 
-/// Where names stand for modules: imported, and nothing but looked into. No module is a value in the place of what is in it.
+/// Where names stand for modules: imported, and nothing but looked into. No module is a value in
+/// the place of what is in it.
 fn modules(program: &Program) -> BTreeSet<TextSize> {
     let looked_into: BTreeSet<TextSize> = program
         .tree()
@@ -64,7 +71,11 @@ fn modules(program: &Program) -> BTreeSet<TextSize> {
     let variables = program.scopes().variables.iter();
     variables
         .filter(|it| it.bindings.iter().all(|it| it.kind == BindingKind::Import))
-        .filter(|it| it.uses.iter().all(|it| looked_into.contains(&it.range.start())))
+        .filter(|it| {
+            it.uses
+                .iter()
+                .all(|it| looked_into.contains(&it.range.start()))
+        })
         .flat_map(|it| it.uses.iter().map(|it| it.range.start()))
         .collect()
 }
@@ -73,23 +84,32 @@ fn modules(program: &Program) -> BTreeSet<TextSize> {
 fn parts(expr: &Expr, role: Role) -> Vec<&Expr> {
     let mut parts: Vec<&Expr> = match expr {
         Expr::Call(call) => of_call(call, role),
-        Expr::BinOp(_) => of_arithmetic(expr).into_iter().chain(operands(expr)).collect(),
+        Expr::BinOp(_) => of_arithmetic(expr)
+            .into_iter()
+            .chain(operands(expr))
+            .collect(),
         Expr::BoolOp(it) => it.values.iter().collect(),
         Expr::Compare(it) => std::iter::once(&*it.left).chain(&it.comparators).collect(),
         Expr::UnaryOp(_) => operands(expr),
         Expr::If(it) => vec![&it.body, &it.orelse, &it.test],
-        Expr::Subscript(it) => looked_up(it).into_iter().chain([&*it.value, &it.slice]).collect(),
-        // Looking into something deeper is hardly ever what may be left out: `a.b.c()` is no chain of calls.
+        Expr::Subscript(it) => looked_up(it)
+            .into_iter()
+            .chain([&*it.value, &it.slice])
+            .collect(),
+        // Looking into something deeper is hardly ever what may be left out: `a.b.c()` is no chain
+        // of calls.
         Expr::Attribute(it) if role != Role::Base => vec![&it.value],
         Expr::Named(it) => vec![&it.value],
         Expr::Lambda(it) => vec![&it.body],
-        Expr::Await(ast::ExprAwait { value, .. }) | Expr::YieldFrom(ast::ExprYieldFrom { value, .. }) => {
+        Expr::Await(ast::ExprAwait { value, .. })
+        | Expr::YieldFrom(ast::ExprYieldFrom { value, .. }) => {
             vec![value]
         }
         Expr::Yield(it) => it.value.as_deref().into_iter().collect(),
-        Expr::Slice(it) => {
-            [&it.lower, &it.upper, &it.step].into_iter().filter_map(|it| it.as_deref()).collect()
-        }
+        Expr::Slice(it) => [&it.lower, &it.upper, &it.step]
+            .into_iter()
+            .filter_map(|it| it.as_deref())
+            .collect(),
         Expr::ListComp(it) => of_comprehension(&it.generators),
         Expr::SetComp(it) => of_comprehension(&it.generators),
         Expr::DictComp(it) => of_comprehension(&it.generators),
@@ -98,11 +118,17 @@ fn parts(expr: &Expr, role: Role) -> Vec<&Expr> {
         Expr::List(it) if it.elts.len() == 1 => it.elts.iter().collect(),
         Expr::Set(it) if it.elts.len() == 1 => it.elts.iter().collect(),
         Expr::Tuple(it) if it.elts.len() <= 2 => it.elts.iter().collect(),
-        Expr::Dict(it) if it.items.len() == 1 => {
-            it.items.iter().flat_map(|item| [Some(&item.value), item.key.as_ref()]).flatten().collect()
-        }
+        Expr::Dict(it) if it.items.len() == 1 => it
+            .items
+            .iter()
+            .flat_map(|item| [Some(&item.value), item.key.as_ref()])
+            .flatten()
+            .collect(),
         Expr::FString(it) => {
-            let fields = it.value.elements().filter_map(ast::InterpolatedStringElement::as_interpolation);
+            let fields = it
+                .value
+                .elements()
+                .filter_map(ast::InterpolatedStringElement::as_interpolation);
             fields.map(|field| &*field.expression).collect()
         }
         _ => Vec::new(),
@@ -124,7 +150,11 @@ fn of_call(call: &ast::ExprCall, role: Role) -> Vec<&Expr> {
     // What makes what is called may fail itself.
     let is_made = !matches!(*call.func, Expr::Name(_) | Expr::Attribute(_));
     let func = (role == Role::Callable || is_made).then_some(&*call.func);
-    let arguments = call.arguments.args.iter().chain(call.arguments.keywords.iter().map(|it| &it.value));
+    let arguments = call
+        .arguments
+        .args
+        .iter()
+        .chain(call.arguments.keywords.iter().map(|it| &it.value));
     let mut parts: Vec<&Expr> = func.into_iter().chain(receiver).chain(arguments).collect();
     // Calls further down the chain: of `a().b().c()` also `a()`.
     let mut below = receiver.and_then(receiver_of);
@@ -150,11 +180,14 @@ fn receiver_of(expr: &Expr) -> Option<&Expr> {
     }
 }
 
-/// What is found in a display, or in what a call makes of arguments by name, by a key that is written there.
+/// What is found in a display, or in what a call makes of arguments by name, by a key that is
+/// written there.
 fn looked_up(subscript: &ast::ExprSubscript) -> Option<&Expr> {
     let is_key = |key: &str| matches!(&*subscript.slice, Expr::StringLiteral(it) if it.value.to_str() == key);
     let at = |row: &'_ [Expr]| match &*subscript.slice {
-        Expr::NumberLiteral(it) => Some(it.value.as_int()?.as_usize()?).filter(|at| *at < row.len()),
+        Expr::NumberLiteral(it) => {
+            Some(it.value.as_int()?.as_usize()?).filter(|at| *at < row.len())
+        }
         _ => None,
     };
     match &*subscript.value {
@@ -165,8 +198,13 @@ fn looked_up(subscript: &ast::ExprSubscript) -> Option<&Expr> {
             it.items.iter().find(has_key).map(|it| &it.value)
         }
         Expr::Call(call) => {
-            let is_named = |it: &&ast::Keyword| it.arg.as_ref().is_some_and(|name| is_key(name.as_str()));
-            call.arguments.keywords.iter().find(is_named).map(|it| &it.value)
+            let is_named =
+                |it: &&ast::Keyword| it.arg.as_ref().is_some_and(|name| is_key(name.as_str()));
+            call.arguments
+                .keywords
+                .iter()
+                .find(is_named)
+                .map(|it| &it.value)
         }
         _ => None,
     }
@@ -198,7 +236,11 @@ fn operands(expr: &Expr) -> Vec<&Expr> {
 }
 
 fn of_comprehension(generators: &[ast::Comprehension]) -> Vec<&Expr> {
-    generators.iter().take(1).map(|clause| &clause.iter).collect()
+    generators
+        .iter()
+        .take(1)
+        .map(|clause| &clause.iter)
+        .collect()
 }
 
 /// Whether an expression only names or writes something.
@@ -214,9 +256,16 @@ pub(crate) fn keep(program: &Program, whole: TextRange, part: &Expr) -> Option<E
         return None;
     }
     let mut edits = EditSet::default();
-    edits.edit(Edit::replace(TextRange::new(whole.start(), part.start()), open));
-    edits.edit(Edit::replace(TextRange::new(part.end(), whole.end()), close));
-    let tokens = |range: TextRange| program.token_from(range.end()) - program.token_from(range.start());
+    edits.edit(Edit::replace(
+        TextRange::new(whole.start(), part.start()),
+        open,
+    ));
+    edits.edit(Edit::replace(
+        TextRange::new(part.end(), whole.end()),
+        close,
+    ));
+    let tokens =
+        |range: TextRange| program.token_from(range.end()) - program.token_from(range.start());
     (tokens(part.range()) + open.len() + close.len() < tokens(whole)).then_some(edits)
 }
 
@@ -241,7 +290,12 @@ mod tests {
 
     #[test]
     fn what_is_looked_up_where_it_is_written_comes_first() {
-        for text in ["{'a': b, 'c': d}['c']", "dict(a=b, c=d)['c']", "(b, d)[1]", "[b, d, b][1]"] {
+        for text in [
+            "{'a': b, 'c': d}['c']",
+            "dict(a=b, c=d)['c']",
+            "(b, d)[1]",
+            "[b, d, b][1]",
+        ] {
             let program = crate::syntax::Program::parse(format!("x = {text}\n")).unwrap();
             let first = &HOIST_EXPRESSIONS.proposals(&program)[0];
             assert_eq!(first.edits.apply(&program).unwrap(), "x = d\n");
@@ -250,8 +304,16 @@ mod tests {
 
     #[test]
     fn parts_stand_for_the_whole() {
-        check_edits(&HOIST_EXPRESSIONS, "x = a.f(b, k=c)\n", &["x = a\n", "x = b\n", "x = c\n"]);
-        check_edits(&HOIST_EXPRESSIONS, "y = a if b else c\n", &["y = a\n", "y = c\n", "y = b\n"]);
+        check_edits(
+            &HOIST_EXPRESSIONS,
+            "x = a.f(b, k=c)\n",
+            &["x = a\n", "x = b\n", "x = c\n"],
+        );
+        check_edits(
+            &HOIST_EXPRESSIONS,
+            "y = a if b else c\n",
+            &["y = a\n", "y = c\n", "y = b\n"],
+        );
         check_edits(&HOIST_EXPRESSIONS, "y = lambda: a\n", &["y = a\n"]);
         check_edits(
             &HOIST_EXPRESSIONS,
@@ -284,7 +346,11 @@ mod tests {
 
     #[test]
     fn chains_and_decorators() {
-        check_edits(&HOIST_EXPRESSIONS, "x = a.b().c()\n", &["x = a.b()\n", "x = a.c()\n"]);
+        check_edits(
+            &HOIST_EXPRESSIONS,
+            "x = a.b().c()\n",
+            &["x = a.b()\n", "x = a.c()\n"],
+        );
         check_edits(
             &HOIST_EXPRESSIONS,
             "@a(b)\ndef f(): pass\n",
@@ -294,13 +360,21 @@ mod tests {
 
     #[test]
     fn what_is_called_may_be_made_by_a_call() {
-        check_edits(&HOIST_EXPRESSIONS, "x = f()(a)\n", &["x = f()\n", "x = a\n"]);
+        check_edits(
+            &HOIST_EXPRESSIONS,
+            "x = f()(a)\n",
+            &["x = f()\n", "x = a\n"],
+        );
         check_edits(&HOIST_EXPRESSIONS, "x[0]()\n", &["x[0]\n", "x()\n"]);
     }
 
     #[test]
     fn formatted_strings() {
-        check_edits(&HOIST_EXPRESSIONS, "x = f'{-a}'\n", &["x = -a\n", "x = f'{a}'\n"]);
+        check_edits(
+            &HOIST_EXPRESSIONS,
+            "x = f'{-a}'\n",
+            &["x = -a\n", "x = f'{a}'\n"],
+        );
         check_edits(
             &HOIST_EXPRESSIONS,
             "f'{a.b({1: 2}.c)}'\n",
@@ -310,7 +384,11 @@ mod tests {
 
     #[test]
     fn modules_do_not_stand_for_what_is_in_them() {
-        check_edits(&HOIST_EXPRESSIONS, "import a\nx = a.b(c)\n", &["import a\nx = c\n"]);
+        check_edits(
+            &HOIST_EXPRESSIONS,
+            "import a\nx = a.b(c)\n",
+            &["import a\nx = c\n"],
+        );
         check_none(&HOIST_EXPRESSIONS, "from a import b\nx = b.c\n");
         let text = "from a import b\nb()\nx = b.c\n";
         check_edits(&HOIST_EXPRESSIONS, text, &["from a import b\nb()\nx = b\n"]);

@@ -44,16 +44,31 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let movable = Movable::of(cx.program, &tree);
     let strings = formatted_strings(&tree);
     for (name, attribute) in attributes(cx.program, &tree).into_iter().rev() {
-        let [Some(assign)] = attribute.set.as_slice() else { continue };
+        let [Some(assign)] = attribute.set.as_slice() else {
+            continue;
+        };
         let times = attribute.read.len();
         if times == 0 || !movable.allows(&assign.value, times) {
             continue;
         }
-        let Some(place) = statements.place(assign.range) else { continue };
+        let Some(place) = statements.place(assign.range) else {
+            continue;
+        };
         let mut edits = EditSet::removal(place.list, place.item);
-        let fits = put(cx.program, &strings, &assign.value, attribute.read, &mut edits).is_some();
+        let fits = put(
+            cx.program,
+            &strings,
+            &assign.value,
+            attribute.read,
+            &mut edits,
+        )
+        .is_some();
         if fits && gains(cx.program, &edits) {
-            out.propose(edits, Prior::Even, format!("attribute `{name}` by its value"));
+            out.propose(
+                edits,
+                Prior::Even,
+                format!("attribute `{name}` by its value"),
+            );
         }
         out.next_group();
     }
@@ -75,18 +90,31 @@ fn attributes<'a>(program: &'a Program, tree: &Tree<'a>) -> BTreeMap<&'a str, At
                 if it.ctx == ExprContext::Load {
                     attribute.read.push(it.range);
                 } else {
-                    let whole =
-                        targets.get(&it.start()).filter(|assign| assign.targets[0].range() == it.range);
+                    let whole = targets
+                        .get(&it.start())
+                        .filter(|assign| assign.targets[0].range() == it.range);
                     attribute.set.push(whole.copied());
                 }
             }
             _ => {}
         }
     }
-    for variable in program.scopes().variables.iter().filter(|it| it.scope == ScopeKind::Class) {
+    for variable in program
+        .scopes()
+        .variables
+        .iter()
+        .filter(|it| it.scope == ScopeKind::Class)
+    {
         let attribute = found.entry(variable.name.as_str()).or_default();
-        attribute.set.extend(variable.bindings.iter().map(|it| targets.get(&it.range.start()).copied()));
-        attribute.read.extend(variable.uses.iter().map(|it| it.range));
+        attribute.set.extend(
+            variable
+                .bindings
+                .iter()
+                .map(|it| targets.get(&it.range.start()).copied()),
+        );
+        attribute
+            .read
+            .extend(variable.uses.iter().map(|it| it.range));
     }
     found
 }

@@ -33,18 +33,33 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
     let tree = cx.program.tree();
     for (index, node) in tree.nodes.iter().enumerate().rev() {
-        let AnyNodeRef::StmtFunctionDef(def) = node.node else { continue };
+        let AnyNodeRef::StmtFunctionDef(def) = node.node else {
+            continue;
+        };
         let parent = node.parent.map(|it| tree.nodes[it as usize].node);
         let is_method = matches!(parent, Some(AnyNodeRef::StmtClassDef(_)));
-        let site = if is_method { method_site(&tree, index, def) } else { function_site(cx, &tree, def) };
-        let Some(site) = site.filter(|site| !def.range.contains_range(site.whole)) else { continue };
-        let Some(statement) = statement_of(&tree, site.whole) else { continue };
-        if let (Some(mut edits), Some(place)) =
-            (inlined(cx.program, &tree, def, &site, statement), statements.place(def.range))
-        {
+        let site = if is_method {
+            method_site(&tree, index, def)
+        } else {
+            function_site(cx, &tree, def)
+        };
+        let Some(site) = site.filter(|site| !def.range.contains_range(site.whole)) else {
+            continue;
+        };
+        let Some(statement) = statement_of(&tree, site.whole) else {
+            continue;
+        };
+        if let (Some(mut edits), Some(place)) = (
+            inlined(cx.program, &tree, def, &site, statement),
+            statements.place(def.range),
+        ) {
             edits.remove(place.list, place.item);
             if gains(cx.program, &edits) {
-                out.propose(edits, Prior::Even, format!("`{}` where it is used", def.name));
+                out.propose(
+                    edits,
+                    Prior::Even,
+                    format!("`{}` where it is used", def.name),
+                );
             }
         }
         out.next_group();
@@ -53,7 +68,8 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 
 /// The one use of a function.
 pub(super) struct Site<'a> {
-    /// What the function's value stands for: the call, awaited if it is, or the attribute if it is a property.
+    /// What the function's value stands for: the call, awaited if it is, or the attribute if it is
+    /// a property.
     pub(super) whole: TextRange,
     /// The call; none for a property.
     call: Option<&'a ast::ExprCall>,
@@ -63,15 +79,26 @@ pub(super) struct Site<'a> {
 
 /// The one use of a function that has no decorators.
 fn function_site<'a>(cx: &Cx<'_>, tree: &Tree<'a>, def: &ast::StmtFunctionDef) -> Option<Site<'a>> {
-    def.decorator_list.is_empty().then(|| only_call(cx, tree, def))?
+    def.decorator_list
+        .is_empty()
+        .then(|| only_call(cx, tree, def))?
 }
 
 /// The one use of a function, whatever its decorators make of it.
-pub(super) fn only_call<'a>(cx: &Cx<'_>, tree: &Tree<'a>, def: &ast::StmtFunctionDef) -> Option<Site<'a>> {
+pub(super) fn only_call<'a>(
+    cx: &Cx<'_>,
+    tree: &Tree<'a>,
+    def: &ast::StmtFunctionDef,
+) -> Option<Site<'a>> {
     let variable = cx.program.scopes().variables.iter().find(|variable| {
-        variable.bindings.iter().any(|it| it.kind == BindingKind::Function && it.statement == def.range)
+        variable
+            .bindings
+            .iter()
+            .any(|it| it.kind == BindingKind::Function && it.statement == def.range)
     })?;
-    let ([_], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else { return None };
+    let ([_], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else {
+        return None;
+    };
     let index = tree.nodes.iter().position(|it| match it.node {
         AnyNodeRef::ExprCall(call) => call.func.range() == only.range,
         _ => false,
@@ -88,7 +115,9 @@ fn method_site<'a>(tree: &Tree<'a>, at: usize, def: &ast::StmtFunctionDef) -> Op
     let mut found = None;
     for (index, node) in tree.nodes.iter().enumerate() {
         match node.node {
-            AnyNodeRef::StmtFunctionDef(other) if index != at && other.name.as_str() == name => return None,
+            AnyNodeRef::StmtFunctionDef(other) if index != at && other.name.as_str() == name => {
+                return None;
+            }
             AnyNodeRef::ExprAttribute(it)
                 if it.attr.as_str() == name
                     && (it.ctx != ExprContext::Load || found.replace((index, it)).is_some()) =>
@@ -110,9 +139,11 @@ fn method_site<'a>(tree: &Tree<'a>, at: usize, def: &ast::StmtFunctionDef) -> Op
                 _ => None,
             }
         }
-        [only] if matches!(&only.expression, Expr::Name(it) if it.id == "property") => {
-            Some(Site { whole: attribute.range, call: None, receiver })
-        }
+        [only] if matches!(&only.expression, Expr::Name(it) if it.id == "property") => Some(Site {
+            whole: attribute.range,
+            call: None,
+            receiver,
+        }),
         _ => None,
     }
 }
@@ -123,20 +154,32 @@ fn site<'a>(
     def: &ast::StmtFunctionDef,
     receiver: Option<&'a Expr>,
 ) -> Option<Site<'a>> {
-    let AnyNodeRef::ExprCall(it) = tree.nodes[call].node else { return None };
-    let around = tree.nodes[call].parent.map(|parent| tree.nodes[parent as usize].node);
+    let AnyNodeRef::ExprCall(it) = tree.nodes[call].node else {
+        return None;
+    };
+    let around = tree.nodes[call]
+        .parent
+        .map(|parent| tree.nodes[parent as usize].node);
     let whole = match around {
         Some(AnyNodeRef::ExprAwait(it)) if def.is_async => it.range,
         _ if def.is_async => return None,
         _ => it.range,
     };
-    Some(Site { whole, call: Some(it), receiver })
+    Some(Site {
+        whole,
+        call: Some(it),
+        receiver,
+    })
 }
 
-/// The innermost statement around a place, if what is put before it is done once for each time that it is.
+/// The innermost statement around a place, if what is put before it is done once for each time that
+/// it is.
 fn statement_of<'a>(tree: &Tree<'a>, place: TextRange) -> Option<AnyNodeRef<'a>> {
-    let around =
-        tree.nodes.iter().rfind(|it| it.node.is_statement() && it.node.range().contains_range(place))?.node;
+    let around = tree
+        .nodes
+        .iter()
+        .rfind(|it| it.node.is_statement() && it.node.range().contains_range(place))?
+        .node;
     let is_header = match around {
         AnyNodeRef::StmtFor(stmt) => stmt.iter.range().contains_range(place),
         AnyNodeRef::StmtIf(stmt) => stmt.test.range().contains_range(place),
@@ -151,11 +194,15 @@ fn statement_of<'a>(tree: &Tree<'a>, place: TextRange) -> Option<AnyNodeRef<'a>>
     is_header.then_some(around)
 }
 
-/// Whether a function only does things one after the other: no generator, one `return` at its end, parameters that can
-/// be told apart.
+/// Whether a function only does things one after the other: no generator, one `return` at its end,
+/// parameters that can be told apart.
 fn is_simple(def: &ast::StmtFunctionDef, tree: &Tree<'_>) -> bool {
     let mut returns = 0;
-    for node in tree.nodes.iter().filter(|node| def.range.contains_range(node.node.range())) {
+    for node in tree
+        .nodes
+        .iter()
+        .filter(|node| def.range.contains_range(node.node.range()))
+    {
         match node.node {
             AnyNodeRef::StmtReturn(_) => returns += 1,
             AnyNodeRef::ExprYield(_)
@@ -185,7 +232,11 @@ fn inlined(
     }
     let start = logical_start(program, statement.range().start())?;
     let indent = program.slice(TextRange::new(start, statement.range().start()));
-    let newline = if program.text().contains("\r\n") { "\r\n" } else { "\n" };
+    let newline = if program.text().contains("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
     let (assigned, substituted) = arguments(program, def, site)?;
 
     let (last, before) = def.body.split_last()?;
@@ -205,18 +256,29 @@ fn inlined(
     };
     let alone = matches!(statement, AnyNodeRef::StmtExpr(it) if it.value.range() == site.whole);
     let mut edits = EditSet::default();
-    let insert =
-        |lines: &[String]| lines.iter().flat_map(|line| [line.as_str(), newline, indent]).collect::<String>();
+    let insert = |lines: &[String]| {
+        lines
+            .iter()
+            .flat_map(|line| [line.as_str(), newline, indent])
+            .collect::<String>()
+    };
     if alone {
         if let (Some(text), Some(value)) = (&value_text, value)
             && !is_atom(value)
         {
-            lines.push(if text.contains('\n') { format!("({text})") } else { text.clone() });
+            lines.push(if text.contains('\n') {
+                format!("({text})")
+            } else {
+                text.clone()
+            });
         }
         if lines.is_empty() {
             lines.push("pass".to_owned());
         }
-        edits.edit(Edit::replace(statement.range(), lines.join(&format!("{newline}{indent}"))));
+        edits.edit(Edit::replace(
+            statement.range(),
+            lines.join(&format!("{newline}{indent}")),
+        ));
     } else {
         let text = match (&value_text, value) {
             (Some(text), Some(value)) => {
@@ -234,8 +296,8 @@ fn inlined(
     Some(edits)
 }
 
-/// What is done with the arguments: lines that assign some to their parameters, and the uses of parameters in the body
-/// that the others stand for.
+/// What is done with the arguments: lines that assign some to their parameters, and the uses of
+/// parameters in the body that the others stand for.
 pub(super) fn arguments(
     program: &Program,
     def: &ast::StmtFunctionDef,
@@ -257,14 +319,30 @@ pub(super) fn arguments(
             continue;
         }
         let variable = program.scopes().variables.iter().find(|variable| {
-            variable.bindings.iter().any(|it| it.kind == BindingKind::Parameter && it.range == name.range)
+            variable
+                .bindings
+                .iter()
+                .any(|it| it.kind == BindingKind::Parameter && it.range == name.range)
         })?;
         let is_constant = variable.bindings.len() == 1;
         if is_constant && (is_atom(value) || (variable.uses.len() <= 1 && !text.contains('\n'))) {
-            let text = if is_primary(value) { text.to_owned() } else { format!("({text})") };
-            substituted.extend(variable.uses.iter().map(|it| Edit::replace(it.range, text.clone())));
+            let text = if is_primary(value) {
+                text.to_owned()
+            } else {
+                format!("({text})")
+            };
+            substituted.extend(
+                variable
+                    .uses
+                    .iter()
+                    .map(|it| Edit::replace(it.range, text.clone())),
+            );
         } else {
-            let text = if text.contains('\n') { format!("({text})") } else { text.to_owned() };
+            let text = if text.contains('\n') {
+                format!("({text})")
+            } else {
+                text.to_owned()
+            };
             assigned.push(format!("{name} = {text}"));
         }
     }
@@ -310,7 +388,8 @@ pub(crate) fn replaced(program: &Program, range: TextRange, edits: &[Edit]) -> O
     Some(splice(program.slice(range), &inside))
 }
 
-/// The lines of some statements at the margin; none if a string over several lines would have to move.
+/// The lines of some statements at the margin; none if a string over several lines would have to
+/// move.
 pub(crate) fn moved(
     program: &Program,
     range: TextRange,
@@ -326,15 +405,26 @@ pub(crate) fn moved(
     }
     for &line in lines.iter().skip(1) {
         if program.text()[usize::from(line)..].starts_with(program.slice(indent)) {
-            edits.push(Edit::delete(TextRange::at(line, TextSize::of(program.slice(indent)))));
+            edits.push(Edit::delete(TextRange::at(
+                line,
+                TextSize::of(program.slice(indent)),
+            )));
         }
     }
     let text = replaced(program, range, &edits)?;
-    Some(text.split('\n').map(|line| line.trim_end_matches('\r').to_owned()).collect())
+    Some(
+        text.split('\n')
+            .map(|line| line.trim_end_matches('\r').to_owned())
+            .collect(),
+    )
 }
 
-/// The argument that a call gives for a parameter: an error where that can not be told, none where there is none.
-#[expect(clippy::option_option, reason = "whether it can be told, and then whether there is one")]
+/// The argument that a call gives for a parameter: an error where that can not be told, none where
+/// there is none.
+#[expect(
+    clippy::option_option,
+    reason = "whether it can be told, and then whether there is one"
+)]
 pub(crate) fn argument<'a>(
     call: &'a ast::ExprCall,
     position: usize,
@@ -342,10 +432,14 @@ pub(crate) fn argument<'a>(
 ) -> Option<Option<&'a Expr>> {
     let arguments = &call.arguments;
     let is_starred = |expr: &Expr| matches!(expr, Expr::Starred(it) if it.ctx == ExprContext::Load);
-    if arguments.args.iter().any(is_starred) || arguments.keywords.iter().any(|it| it.arg.is_none()) {
+    if arguments.args.iter().any(is_starred) || arguments.keywords.iter().any(|it| it.arg.is_none())
+    {
         return None;
     }
-    let by_name = arguments.keywords.iter().find(|it| it.arg.as_ref().is_some_and(|it| it.id == name.id));
+    let by_name = arguments
+        .keywords
+        .iter()
+        .find(|it| it.arg.as_ref().is_some_and(|it| it.id == name.id));
     Some(arguments.args.get(position).or(by_name.map(|it| &it.value)))
 }
 
@@ -361,14 +455,26 @@ mod tests {
             "def f(a, b=2):\n    if a:\n        g(b)\n\nif x:\n    f(1)\n",
             &["\nif x:\n    if 1:\n        g(2)\n"],
         );
-        check_edits(&INLINE_FUNCTIONS, "def f(): return 1\nx = f()\n", &["x = 1\n"]);
-        check_edits(&INLINE_FUNCTIONS, "def f(x):\n    g(x)\nf(x)\n", &["g(x)\n"]);
+        check_edits(
+            &INLINE_FUNCTIONS,
+            "def f(): return 1\nx = f()\n",
+            &["x = 1\n"],
+        );
+        check_edits(
+            &INLINE_FUNCTIONS,
+            "def f(x):\n    g(x)\nf(x)\n",
+            &["g(x)\n"],
+        );
         check_edits(
             &INLINE_FUNCTIONS,
             "def f(a):\n    b = a + a\n    return b, a\nwith g(f(h())) as i:\n    j\n",
             &["a = h()\nb = a + a\nwith g((b, a)) as i:\n    j\n"],
         );
-        check_edits(&INLINE_FUNCTIONS, "def f(a):\n    a.b = 1\n    return a\nf(c)\n", &["c.b = 1\n"]);
+        check_edits(
+            &INLINE_FUNCTIONS,
+            "def f(a):\n    a.b = 1\n    return a\nf(c)\n",
+            &["c.b = 1\n"],
+        );
     }
 
     #[test]
@@ -390,13 +496,19 @@ mod tests {
 
     #[test]
     fn what_returns_early_yields_or_is_used_twice_stays() {
-        check_none(&INLINE_FUNCTIONS, "def f(x):\n    if x: return 1\n    g()\nf(1)\n");
+        check_none(
+            &INLINE_FUNCTIONS,
+            "def f(x):\n    if x: return 1\n    g()\nf(1)\n",
+        );
         check_none(&INLINE_FUNCTIONS, "def f(): yield 1\nf()\n");
         check_none(&INLINE_FUNCTIONS, "def f(): g()\nf()\nf()\n");
         check_none(&INLINE_FUNCTIONS, "def f(n):\n    f(n - 1)\n");
         check_none(&INLINE_FUNCTIONS, "def f(*a): g(a)\nf(1)\n");
         check_none(&INLINE_FUNCTIONS, "def f(): g()\nwhile f(): pass\n");
-        check_none(&INLINE_FUNCTIONS, "class A:\n    def f(self): g()\nx.f()\ny.f()\n");
+        check_none(
+            &INLINE_FUNCTIONS,
+            "class A:\n    def f(self): g()\nx.f()\ny.f()\n",
+        );
         check_none(
             &INLINE_FUNCTIONS,
             "class A:\n    def f(self): g()\nclass B:\n    def f(self): h()\nx.f()\n",

@@ -12,7 +12,8 @@ use crate::{
 };
 
 pass! {
-    /// Puts the body of a generator that one loop turns over in the place of the loop, and the loop's body in that of its `yield`.
+    /// Puts the body of a generator that one loop turns over in the place of the loop, and the
+    /// loop's body in that of its `yield`.
     ///
     /// The same for one that is made a context manager, and the `with` that enters it.
     ///
@@ -37,13 +38,23 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
     let tree = cx.program.tree();
     for node in tree.nodes.iter().rev() {
-        let AnyNodeRef::StmtFunctionDef(def) = node.node else { continue };
-        let Some(place) = statements.place(def.range).filter(|_| !def.is_async) else { continue };
-        let Some((turned, text)) = inlined(cx, &tree, def) else { continue };
+        let AnyNodeRef::StmtFunctionDef(def) = node.node else {
+            continue;
+        };
+        let Some(place) = statements.place(def.range).filter(|_| !def.is_async) else {
+            continue;
+        };
+        let Some((turned, text)) = inlined(cx, &tree, def) else {
+            continue;
+        };
         let mut edits = EditSet::removal(place.list, place.item);
         edits.edit(Edit::replace(turned.range, text));
         if gains(cx.program, &edits) {
-            out.propose(edits, Prior::Even, format!("`{}` where it is turned over", def.name));
+            out.propose(
+                edits,
+                Prior::Even,
+                format!("`{}` where it is turned over", def.name),
+            );
         }
         out.next_group();
     }
@@ -67,12 +78,18 @@ impl<'a> Turned<'a> {
         tree.nodes.iter().find_map(|node| match node.node {
             AnyNodeRef::StmtFor(it) if !is_manager && it.iter.range() == call => {
                 let is_plain = it.orelse.is_empty() && !it.is_async;
-                is_plain.then_some(Self { range: it.range, target: Some(&it.target), body: &it.body })
+                is_plain.then_some(Self {
+                    range: it.range,
+                    target: Some(&it.target),
+                    body: &it.body,
+                })
             }
             AnyNodeRef::StmtWith(it) if is_manager && !it.is_async => match it.items.as_slice() {
-                [item] if item.context_expr.range() == call => {
-                    Some(Self { range: it.range, target: item.optional_vars.as_deref(), body: &it.body })
-                }
+                [item] if item.context_expr.range() == call => Some(Self {
+                    range: it.range,
+                    target: item.optional_vars.as_deref(),
+                    body: &it.body,
+                }),
                 _ => None,
             },
             _ => None,
@@ -89,14 +106,21 @@ fn makes_manager(decorator: &Expr) -> bool {
 }
 
 /// What turns a generator over, if that is one loop or `with`, and what stands for it.
-fn inlined<'a>(cx: &Cx<'_>, tree: &Tree<'a>, def: &StmtFunctionDef) -> Option<(Turned<'a>, String)> {
+fn inlined<'a>(
+    cx: &Cx<'_>,
+    tree: &Tree<'a>,
+    def: &StmtFunctionDef,
+) -> Option<(Turned<'a>, String)> {
     let program = cx.program;
     let (yielding, value) = only_yield(tree, def)?;
     let site = only_call(cx, tree, def).filter(|site| !def.range.contains_range(site.whole))?;
     let turned = Turned::of(tree, def, site.whole)?;
     let leaves = tree.nodes.iter().any(|node| {
         turned.range.contains_range(node.node.range())
-            && matches!(node.node, AnyNodeRef::StmtBreak(_) | AnyNodeRef::StmtContinue(_))
+            && matches!(
+                node.node,
+                AnyNodeRef::StmtBreak(_) | AnyNodeRef::StmtContinue(_)
+            )
     });
     if leaves {
         return None;
@@ -120,26 +144,41 @@ fn inlined<'a>(cx: &Cx<'_>, tree: &Tree<'a>, def: &StmtFunctionDef) -> Option<(T
         None if value.contains('(') => body.insert(0, value),
         _ => {}
     }
-    let mut edits: Vec<Edit> =
-        substituted.into_iter().filter(|it| !yielding.range.contains_range(it.range)).collect();
-    edits.push(Edit::replace(yielding.range, body.join(&format!("\n{deeper}"))));
+    let mut edits: Vec<Edit> = substituted
+        .into_iter()
+        .filter(|it| !yielding.range.contains_range(it.range))
+        .collect();
+    edits.push(Edit::replace(
+        yielding.range,
+        body.join(&format!("\n{deeper}")),
+    ));
     lines.extend(moved(program, whole(&def.body)?, &edits, false)?);
     let indent = margin(turned.range)?;
     let text = lines.join(&format!("{}{indent}", program.newline()));
     Some((turned, text))
 }
 
-/// The statement by which a generator yields, and what, if there is one such, and it yields nowhere else and never returns.
-fn only_yield<'a>(tree: &Tree<'a>, def: &StmtFunctionDef) -> Option<(&'a StmtExpr, Option<&'a Expr>)> {
+/// The statement by which a generator yields, and what, if there is one such, and it yields nowhere
+/// else and never returns.
+fn only_yield<'a>(
+    tree: &Tree<'a>,
+    def: &StmtFunctionDef,
+) -> Option<(&'a StmtExpr, Option<&'a Expr>)> {
     let mut found = None;
-    for node in tree.nodes.iter().filter(|node| def.range.contains_range(node.node.range())) {
+    for node in tree
+        .nodes
+        .iter()
+        .filter(|node| def.range.contains_range(node.node.range()))
+    {
         match node.node {
             AnyNodeRef::StmtExpr(stmt) => {
                 if let Expr::Yield(it) = &*stmt.value {
                     found = Some((stmt, it.value.as_deref()));
                 }
             }
-            AnyNodeRef::ExprYield(it) if found.is_none_or(|(stmt, _)| stmt.value.range() != it.range) => {
+            AnyNodeRef::ExprYield(it)
+                if found.is_none_or(|(stmt, _)| stmt.value.range() != it.range) =>
+            {
                 return None;
             }
             AnyNodeRef::StmtReturn(_)
@@ -169,7 +208,11 @@ mod tests {
                 "def f():\n    with a() as b:\n        while b:\n            x = b\n            if x:\n                d(x)\n            e()\n        c()\n",
             ],
         );
-        check_edits(&INLINE_GENERATORS, "def g(x):\n    yield x\nfor x in g(1): f(x)\n", &["x = 1\nf(x)\n"]);
+        check_edits(
+            &INLINE_GENERATORS,
+            "def g(x):\n    yield x\nfor x in g(1): f(x)\n",
+            &["x = 1\nf(x)\n"],
+        );
     }
 
     #[test]
@@ -190,13 +233,37 @@ mod tests {
 
     #[test]
     fn what_can_not_be_told_stays() {
-        check_none(&INLINE_GENERATORS, "@cache\ndef g():\n    yield 1\nfor x in g(): f(x)\n");
-        check_none(&INLINE_GENERATORS, "@contextmanager\ndef g():\n    yield 1\nwith g(), h(): f(x)\n");
-        check_none(&INLINE_GENERATORS, "def g():\n    yield 1\nwith g(): f(x)\n");
-        check_none(&INLINE_GENERATORS, "def g():\n    yield 1\n    yield 2\nfor x in g(): f(x)\n");
-        check_none(&INLINE_GENERATORS, "def g():\n    x = yield 1\nfor x in g(): f(x)\n");
-        check_none(&INLINE_GENERATORS, "def g():\n    yield 1\n    return\nfor x in g(): f(x)\n");
-        check_none(&INLINE_GENERATORS, "def g():\n    yield 1\nfor x in g():\n    break\n");
-        check_none(&INLINE_GENERATORS, "def g():\n    yield 1\nfor x in [*g()]: f(x)\n");
+        check_none(
+            &INLINE_GENERATORS,
+            "@cache\ndef g():\n    yield 1\nfor x in g(): f(x)\n",
+        );
+        check_none(
+            &INLINE_GENERATORS,
+            "@contextmanager\ndef g():\n    yield 1\nwith g(), h(): f(x)\n",
+        );
+        check_none(
+            &INLINE_GENERATORS,
+            "def g():\n    yield 1\nwith g(): f(x)\n",
+        );
+        check_none(
+            &INLINE_GENERATORS,
+            "def g():\n    yield 1\n    yield 2\nfor x in g(): f(x)\n",
+        );
+        check_none(
+            &INLINE_GENERATORS,
+            "def g():\n    x = yield 1\nfor x in g(): f(x)\n",
+        );
+        check_none(
+            &INLINE_GENERATORS,
+            "def g():\n    yield 1\n    return\nfor x in g(): f(x)\n",
+        );
+        check_none(
+            &INLINE_GENERATORS,
+            "def g():\n    yield 1\nfor x in g():\n    break\n",
+        );
+        check_none(
+            &INLINE_GENERATORS,
+            "def g():\n    yield 1\nfor x in [*g()]: f(x)\n",
+        );
     }
 }

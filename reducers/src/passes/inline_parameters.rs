@@ -45,27 +45,43 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         })
         .collect();
     for node in tree.nodes.iter().rev() {
-        let AnyNodeRef::StmtFunctionDef(def) = node.node else { continue };
+        let AnyNodeRef::StmtFunctionDef(def) = node.node else {
+            continue;
+        };
         let class = class_around(&tree, node.parent);
         let calls = calls.of_function(def, class);
         let receiver = usize::from(class.is_some());
-        for (position, parameter) in def.parameters.iter_non_variadic_params().enumerate().skip(receiver) {
+        for (position, parameter) in def
+            .parameters
+            .iter_non_variadic_params()
+            .enumerate()
+            .skip(receiver)
+        {
             let name = parameter.name();
-            let Some(variable) = variables.get(&name.start()).filter(|it| !it.uses.is_empty()) else {
+            let Some(variable) = variables
+                .get(&name.start())
+                .filter(|it| !it.uses.is_empty())
+            else {
                 continue;
             };
             let given = common(program, parameter, &calls, position - receiver);
-            let Some(value) = given.filter(|value| movable.allows(value, variable.uses.len())) else {
+            let Some(value) = given.filter(|value| movable.allows(value, variable.uses.len()))
+            else {
                 continue;
             };
-            let Some(place) = places.parameter(name.start()) else { continue };
+            let Some(place) = places.parameter(name.start()) else {
+                continue;
+            };
             let mut edits = EditSet::removal(place.list, place.item);
             places.drop_arguments(&calls, name, position - receiver, &mut edits);
             let uses: Vec<TextRange> = variable.uses.iter().map(|it| it.range).collect();
             let fits = put(program, &strings, value, uses, &mut edits).is_some();
             if fits && lightens(program, &edits) {
-                let note =
-                    format!("parameter `{name}` of {} by `{}`", def.name, program.excerpt(value.range()));
+                let note = format!(
+                    "parameter `{name}` of {} by `{}`",
+                    def.name,
+                    program.excerpt(value.range())
+                );
                 out.propose(edits, Prior::Even, note);
             }
         }
@@ -83,10 +99,14 @@ fn common<'a>(
         .iter()
         .map(|call| argument(call, parameter.name(), position).map(|(_, value)| value))
         .map(|given| given.or(parameter.default.as_deref()));
-    let Some(first) = values.next() else { return parameter.default.as_deref() };
+    let Some(first) = values.next() else {
+        return parameter.default.as_deref();
+    };
     let first = first?;
     let text = program.slice(first.range());
-    values.all(|value| value.is_some_and(|value| program.slice(value.range()) == text)).then_some(first)
+    values
+        .all(|value| value.is_some_and(|value| program.slice(value.range()) == text))
+        .then_some(first)
 }
 
 #[cfg(test)]
@@ -99,7 +119,9 @@ mod tests {
         check_edits(
             &INLINE_PARAMETERS,
             "class A(B):\n    def __init__(self, n):\n        super().__init__()\n        f(n + 1)\nA(9)\n",
-            &["class A(B):\n    def __init__(self):\n        super().__init__()\n        f(9 + 1)\nA()\n"],
+            &[
+                "class A(B):\n    def __init__(self):\n        super().__init__()\n        f(9 + 1)\nA()\n",
+            ],
         );
     }
 

@@ -15,8 +15,9 @@ use crate::{
 pass! {
     /// Puts the value of a variable where the variable is used.
     ///
-    /// That is done for variables that are bound once, and used once or bound to a plain name or literal; and where the
-    /// next statement is the only one that uses what a variable was bound to, before it is bound to something else.
+    /// That is done for variables that are bound once, and used once or bound to a plain name or
+    /// literal; and where the next statement is the only one that uses what a variable was bound
+    /// to, before it is bound to something else.
     ///
     /// ```python before
     /// x = g(1)
@@ -48,9 +49,12 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     for variable in cx.program.scopes().variables.iter().rev() {
         let [binding] = variable.bindings.as_slice() else {
             for binding in variable.bindings.iter().rev() {
-                let Some(assign) = assignments.get(&binding.range.start()) else { continue };
+                let Some(assign) = assignments.get(&binding.range.start()) else {
+                    continue;
+                };
                 let found = passed_on(&statements, &tree, variable, assign);
-                let Some((place, used)) = found.filter(|(_, used)| !is_within(&strings, *used)) else {
+                let Some((place, used)) = found.filter(|(_, used)| !is_within(&strings, *used))
+                else {
                     continue;
                 };
                 let value = cx.program.slice(assign.value.range());
@@ -58,22 +62,33 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                 let mut edits = EditSet::removal(place.list, place.item);
                 edits.edit(Edit::replace(used, format!("{open}{value}{close}")));
                 if lightens(cx.program, &edits) {
-                    out.propose(edits, Prior::Even, format!("`{}` by its value", variable.name));
+                    out.propose(
+                        edits,
+                        Prior::Even,
+                        format!("`{}` by its value", variable.name),
+                    );
                 }
             }
             continue;
         };
-        let Some(assign) = assignments.get(&binding.range.start()) else { continue };
+        let Some(assign) = assignments.get(&binding.range.start()) else {
+            continue;
+        };
         let is_plain = matches!(
             &*assign.value,
             Expr::Name(_) | Expr::NumberLiteral(_) | Expr::NoneLiteral(_) | Expr::BooleanLiteral(_)
         );
         // Quotes and braces of a value may not fit into a formatted string.
         let in_string = variable.uses.iter().any(|it| is_within(&strings, it.range));
-        if variable.uses.is_empty() || (variable.uses.len() > 1 && !is_plain) || (in_string && !is_plain) {
+        if variable.uses.is_empty()
+            || (variable.uses.len() > 1 && !is_plain)
+            || (in_string && !is_plain)
+        {
             continue;
         }
-        let Some(place) = statements.place(assign.range) else { continue };
+        let Some(place) = statements.place(assign.range) else {
+            continue;
+        };
         let value = cx.program.slice(assign.value.range());
         let mut edits = EditSet::removal(place.list, place.item);
         for it in &variable.uses {
@@ -81,7 +96,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             edits.edit(Edit::replace(it.range, format!("{open}{value}{close}")));
         }
         if lightens(cx.program, &edits) {
-            out.propose(edits, Prior::Even, format!("`{}` by its value", variable.name));
+            out.propose(
+                edits,
+                Prior::Even,
+                format!("`{}` by its value", variable.name),
+            );
         }
     }
 }
@@ -90,7 +109,8 @@ fn is_within(strings: &[TextRange], place: TextRange) -> bool {
     strings.iter().any(|range| range.contains_range(place))
 }
 
-/// An assignment, and the only use of what it assigns: in the next statement, after which the variable is another.
+/// An assignment, and the only use of what it assigns: in the next statement, after which the
+/// variable is another.
 fn passed_on(
     statements: &Statements<'_>,
     tree: &Tree<'_>,
@@ -103,12 +123,17 @@ fn passed_on(
     let ends = found.any(|node| match node {
         AnyNodeRef::StmtReturn(it) => it.range == next,
         AnyNodeRef::StmtAssign(it) => {
-            let is_same = |target: &Expr| matches!(target, Expr::Name(it) if it.id == variable.name);
+            let is_same =
+                |target: &Expr| matches!(target, Expr::Name(it) if it.id == variable.name);
             it.range == next && it.targets.iter().any(is_same)
         }
         _ => false,
     });
-    let mut uses = variable.uses.iter().map(|it| it.range).filter(|it| next.contains_range(*it));
+    let mut uses = variable
+        .uses
+        .iter()
+        .map(|it| it.range)
+        .filter(|it| next.contains_range(*it));
     let used = uses.next().filter(|_| ends && uses.next().is_none())?;
     Some((place, used))
 }
@@ -120,7 +145,11 @@ mod tests {
 
     #[test]
     fn values_move_to_their_use() {
-        check_edits(&INLINE_VARIABLES, "a = b + 1\nc(a * 2)\n", &["c((b + 1) * 2)\n"]);
+        check_edits(
+            &INLINE_VARIABLES,
+            "a = b + 1\nc(a * 2)\n",
+            &["c((b + 1) * 2)\n"],
+        );
         check_edits(&INLINE_VARIABLES, "a = b + 1\nc(a)\n", &["c(b + 1)\n"]);
         check_edits(&INLINE_VARIABLES, "a = 1\nb(a, a)\n", &["b(1, 1)\n"]);
         check_edits(
@@ -140,11 +169,17 @@ mod tests {
                 "def f(x):\n    x = h(g(x)) + 1\n    return x\n",
             ],
         );
-        check_none(&INLINE_VARIABLES, "def f(x):\n    x = g(x)\n    x = h(x, x)\n    k(x, x)\n");
+        check_none(
+            &INLINE_VARIABLES,
+            "def f(x):\n    x = g(x)\n    x = h(x, x)\n    k(x, x)\n",
+        );
     }
 
     #[test]
     fn what_is_bound_or_used_more_than_once_stays() {
-        check_none(&INLINE_VARIABLES, "a = f()\nb(a, a)\nc = 1\nc = 2\nprint(c)\nd = f()\nf'{d}'\n");
+        check_none(
+            &INLINE_VARIABLES,
+            "a = f()\nb(a, a)\nc = 1\nc = 2\nprint(c)\nd = f()\nf'{d}'\n",
+        );
     }
 }

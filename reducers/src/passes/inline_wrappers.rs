@@ -11,7 +11,8 @@ use crate::{
 };
 
 pass! {
-    /// Replaces a function that only calls another, or that is one expression without parameters, by what it stands for.
+    /// Replaces a function that only calls another, or that is one expression without parameters,
+    /// by what it stands for.
     ///
     /// One with decorators that is used once, by what it calls, decorated.
     ///
@@ -30,7 +31,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
     let tree = cx.program.tree();
     for variable in cx.program.scopes().variables.iter().rev() {
-        let [binding] = variable.bindings.as_slice() else { continue };
+        let [binding] = variable.bindings.as_slice() else {
+            continue;
+        };
         if binding.kind != BindingKind::Function || variable.uses.is_empty() {
             continue;
         }
@@ -39,8 +42,13 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             _ => None,
         });
         let Some(def) = def else { continue };
-        let is_recursive = variable.uses.iter().any(|it| def.range.contains_range(it.range));
-        let Some(place) = statements.place(def.range).filter(|_| !is_recursive) else { continue };
+        let is_recursive = variable
+            .uses
+            .iter()
+            .any(|it| def.range.contains_range(it.range));
+        let Some(place) = statements.place(def.range).filter(|_| !is_recursive) else {
+            continue;
+        };
         let removal = EditSet::removal(place.list, place.item);
         if let [only] = variable.uses.as_slice()
             && let Some((range, text)) = decorated(cx.program, &tree, def, only.range)
@@ -54,12 +62,15 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         let uses = variable.uses.iter().map(|it| it.range);
         let found = match (wrapped(def), parameterless(def)) {
             (Some(function), _) => Some((function, uses.collect::<Vec<TextRange>>())),
-            (None, Some(value)) => {
-                uses.map(|it| call_of(&tree, it)).collect::<Option<_>>().map(|it| (value, it))
-            }
+            (None, Some(value)) => uses
+                .map(|it| call_of(&tree, it))
+                .collect::<Option<_>>()
+                .map(|it| (value, it)),
             (None, None) => None,
         };
-        let Some((inner, replaced)) = found else { continue };
+        let Some((inner, replaced)) = found else {
+            continue;
+        };
         let mut edits = removal;
         let text = cx.program.slice(inner.range());
         for range in replaced {
@@ -82,14 +93,25 @@ fn decorated(
     let (range, inner, arguments) = if let Some(function) = wrapped(def) {
         (used, function, "")
     } else {
-        let Expr::Call(call) = result(def)? else { return None };
+        let Expr::Call(call) = result(def)? else {
+            return None;
+        };
         let is_plain = def.parameters.is_empty() && !def.is_async;
-        (call_of(tree, used).filter(|_| is_plain)?, &*call.func, program.slice(call.arguments.range))
+        (
+            call_of(tree, used).filter(|_| is_plain)?,
+            &*call.func,
+            program.slice(call.arguments.range),
+        )
     };
-    let decorate =
-        |inner: String, it: &Decorator| format!("{}({inner})", program.slice(it.expression.range()));
+    let decorate = |inner: String, it: &Decorator| {
+        format!("{}({inner})", program.slice(it.expression.range()))
+    };
     let is_decorated = !def.decorator_list.is_empty();
-    let dressed = def.decorator_list.iter().rev().fold(program.slice(inner.range()).to_owned(), decorate);
+    let dressed = def
+        .decorator_list
+        .iter()
+        .rev()
+        .fold(program.slice(inner.range()).to_owned(), decorate);
     is_decorated.then(|| (range, dressed + arguments))
 }
 
@@ -120,36 +142,45 @@ fn wrapped(def: &StmtFunctionDef) -> Option<&Expr> {
     let arguments = &call.arguments;
     let parameters = def.parameters.iter_source_order();
     let hands_on = arguments.len() == def.parameters.len()
-        && parameters.zip(arguments.arguments_source_order()).all(|(parameter, argument)| {
-            let name = parameter.name();
-            let (value, is_spread) = match argument {
-                ArgOrKeyword::Arg(Expr::Starred(it)) => (&*it.value, true),
-                ArgOrKeyword::Arg(value) => (value, false),
-                ArgOrKeyword::Keyword(keyword) => {
-                    if keyword.arg.as_ref().is_some_and(|it| it.id != name.id) {
-                        return false;
+        && parameters
+            .zip(arguments.arguments_source_order())
+            .all(|(parameter, argument)| {
+                let name = parameter.name();
+                let (value, is_spread) = match argument {
+                    ArgOrKeyword::Arg(Expr::Starred(it)) => (&*it.value, true),
+                    ArgOrKeyword::Arg(value) => (value, false),
+                    ArgOrKeyword::Keyword(keyword) => {
+                        if keyword.arg.as_ref().is_some_and(|it| it.id != name.id) {
+                            return false;
+                        }
+                        (&keyword.value, keyword.arg.is_none())
                     }
-                    (&keyword.value, keyword.arg.is_none())
-                }
-            };
-            value.as_name_expr().is_some_and(|it| it.id == name.id) && parameter.is_variadic() == is_spread
-        });
+                };
+                value.as_name_expr().is_some_and(|it| it.id == name.id)
+                    && parameter.is_variadic() == is_spread
+            });
     (hands_on && is_named(&call.func)).then_some(&*call.func)
 }
 
-/// What a function without parameters returns or does, if that is a call, an attribute or the like: what can stand
-/// wherever its own call does.
+/// What a function without parameters returns or does, if that is a call, an attribute or the like:
+/// what can stand wherever its own call does.
 fn parameterless(def: &StmtFunctionDef) -> Option<&Expr> {
     let value = result(def)?;
     let is_plain = !def.is_async && def.parameters.is_empty() && def.decorator_list.is_empty();
-    (is_plain && matches!(value, Expr::Call(_) | Expr::Attribute(_) | Expr::Subscript(_) | Expr::Name(_)))
-        .then_some(value)
+    (is_plain
+        && matches!(
+            value,
+            Expr::Call(_) | Expr::Attribute(_) | Expr::Subscript(_) | Expr::Name(_)
+        ))
+    .then_some(value)
 }
 
 /// The call of what stands in a place.
 fn call_of(tree: &Tree<'_>, function: TextRange) -> Option<TextRange> {
     tree.nodes.iter().find_map(|node| match node.node {
-        AnyNodeRef::ExprCall(call) if call.func.range() == function && call.arguments.is_empty() => {
+        AnyNodeRef::ExprCall(call)
+            if call.func.range() == function && call.arguments.is_empty() =>
+        {
             Some(call.range)
         }
         _ => None,
@@ -157,7 +188,8 @@ fn call_of(tree: &Tree<'_>, function: TextRange) -> Option<TextRange> {
 }
 
 fn binds(parameters: &Parameters, name: &Expr) -> bool {
-    name.as_name_expr().is_some_and(|name| parameters.includes(&name.id))
+    name.as_name_expr()
+        .is_some_and(|name| parameters.includes(&name.id))
 }
 
 #[cfg(test)]
@@ -172,13 +204,24 @@ mod tests {
             "def f(a, *b, k=1, **c): return m.g(a, *b, k=k, **c)\nmap(f, x)\nf(1)\n",
             &["map(m.g, x)\nm.g(1)\n"],
         );
-        check_edits(&INLINE_WRAPPERS, "async def f(a): return await g(a)\nh(f)\n", &["h(g)\n"]);
+        check_edits(
+            &INLINE_WRAPPERS,
+            "async def f(a): return await g(a)\nh(f)\n",
+            &["h(g)\n"],
+        );
     }
 
     #[test]
     fn calls_without_arguments_become_what_is_called() {
-        check_edits(&INLINE_WRAPPERS, "def f(): g(1)\nf()\nwhile f(): f()\n", &["g(1)\nwhile g(1): g(1)\n"]);
-        check_none(&INLINE_WRAPPERS, "def f(): g(1)\nh(f)\ndef i(): yield\ni()\n");
+        check_edits(
+            &INLINE_WRAPPERS,
+            "def f(): g(1)\nf()\nwhile f(): f()\n",
+            &["g(1)\nwhile g(1): g(1)\n"],
+        );
+        check_none(
+            &INLINE_WRAPPERS,
+            "def f(): g(1)\nh(f)\ndef i(): yield\ni()\n",
+        );
     }
 
     #[test]

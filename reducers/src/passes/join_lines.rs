@@ -25,7 +25,11 @@ const WIDTH: usize = 100;
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let program = cx.program;
-    let tokens: Vec<&Token> = program.tokens().iter().filter(|token| !token.kind().is_trivia()).collect();
+    let tokens: Vec<&Token> = program
+        .tokens()
+        .iter()
+        .filter(|token| !token.kind().is_trivia())
+        .collect();
     let mut at = 0;
     while at < tokens.len() {
         if opens(tokens[at].kind())
@@ -63,8 +67,8 @@ fn closing(tokens: &[&Token]) -> Option<usize> {
     })
 }
 
-/// What puts some tokens on one line; nothing if there is no break among them, a comment, a literal over several lines, or
-/// no room.
+/// What puts some tokens on one line; nothing if there is no break among them, a comment, a literal
+/// over several lines, or no room.
 fn joined(program: &Program, tokens: &[&Token]) -> Option<EditSet> {
     let mut edits = EditSet::default();
     let mut saved = 0;
@@ -84,7 +88,9 @@ fn joined(program: &Program, tokens: &[&Token]) -> Option<EditSet> {
     }
     let (first, last) = (tokens.first()?, tokens.last()?);
     let text = program.text();
-    let start = text[..usize::from(first.start())].rfind('\n').map_or(0, |at| at + 1);
+    let start = text[..usize::from(first.start())]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
     let end = usize::from(last.end());
     let end = end + text[end..].find(['\r', '\n']).unwrap_or(text.len() - end);
     let range = TextRange::new(TextSize::new(start as u32), TextSize::new(end as u32));

@@ -15,7 +15,8 @@ use crate::{
 };
 
 pass! {
-    /// Compiles only the statement or the function that fails, with the values that a run without the compiler saw there.
+    /// Compiles only the statement or the function that fails, with the values that a run without
+    /// the compiler saw there.
     ///
     /// ```python before
     /// import torch
@@ -39,20 +40,37 @@ pass! {
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let Some(evidence) = cx.evidence else { return };
     let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, &tree) else { return };
+    let Some(torch) = Torch::of(cx.program, &tree) else {
+        return;
+    };
     let found = compilations(&torch, &tree);
     let compilers = Compiler::all(cx.program, &found);
     let outline = Outline::of(cx.program, evidence);
     let mentions: Vec<TextRange> = found.iter().map(|it| it.mention).collect();
-    let jump = Jump { outline: &outline, evidence, mentions };
-    let frames: Vec<&Frame> = evidence.failure.iter().rev().filter(|it| it.compiled).collect();
+    let jump = Jump {
+        outline: &outline,
+        evidence,
+        mentions,
+    };
+    let frames: Vec<&Frame> = evidence
+        .failure
+        .iter()
+        .rev()
+        .filter(|it| it.compiled)
+        .collect();
     for compiler in &compilers {
         let alone = frames.iter().flat_map(|frame| {
-            [false, true].into_iter().filter_map(|results| jump.statement(frame, compiler, results))
+            [false, true]
+                .into_iter()
+                .filter_map(|results| jump.statement(frame, compiler, results))
         });
-        let called = evidence.arguments.keys().filter_map(|&line| jump.function(line, compiler));
+        let called = evidence
+            .arguments
+            .keys()
+            .filter_map(|&line| jump.function(line, compiler));
         let beneath = evidence.calls.iter().filter(|call| call.compiled);
-        let beneath = beneath.map(|it| format!("{}({})\n", compiler.call(&it.called), it.arguments));
+        let beneath =
+            beneath.map(|it| format!("{}({})\n", compiler.call(&it.called), it.arguments));
         for code in beneath.chain(alone).chain(called) {
             for depth in [Depth::Thin, Depth::Full] {
                 if let Some(edits) = only(cx, &outline, evidence, &code, depth) {
@@ -75,7 +93,10 @@ pub(super) struct Compiler {
 impl Compiler {
     /// Those of a program, each once.
     pub(super) fn all(program: &Program, found: &[Compilation<'_>]) -> Vec<Self> {
-        let mut compilers: Vec<Self> = found.iter().filter_map(|it| Self::of(program, it)).collect();
+        let mut compilers: Vec<Self> = found
+            .iter()
+            .filter_map(|it| Self::of(program, it))
+            .collect();
         compilers.sort();
         compilers.dedup();
         compilers
@@ -83,7 +104,11 @@ impl Compiler {
 
     fn of(program: &Program, compilation: &Compilation<'_>) -> Option<Self> {
         let is_method = compilation.form == Form::Method;
-        let name = if is_method { "torch.compile" } else { program.slice(compilation.mention) };
+        let name = if is_method {
+            "torch.compile"
+        } else {
+            program.slice(compilation.mention)
+        };
         let comes_first = compilation.form == Form::Optimize;
         let Some(call) = compilation.call else {
             return compilation.around.is_none().then(|| Self {
@@ -92,12 +117,26 @@ impl Compiler {
                 settings: String::new(),
             });
         };
-        let positional = call.arguments.args.iter().filter(|_| comes_first).map(Ranged::range);
-        let named =
-            call.arguments.keywords.iter().filter(|it| it.arg.as_ref().is_none_or(|it| it.id != "model"));
-        let settings: Vec<&str> =
-            positional.chain(named.map(Ranged::range)).map(|range| program.slice(range)).collect();
-        Some(Self { name: name.to_owned(), comes_first, settings: settings.join(", ") })
+        let positional = call
+            .arguments
+            .args
+            .iter()
+            .filter(|_| comes_first)
+            .map(Ranged::range);
+        let named = call
+            .arguments
+            .keywords
+            .iter()
+            .filter(|it| it.arg.as_ref().is_none_or(|it| it.id != "model"));
+        let settings: Vec<&str> = positional
+            .chain(named.map(Ranged::range))
+            .map(|range| program.slice(range))
+            .collect();
+        Some(Self {
+            name: name.to_owned(),
+            comes_first,
+            settings: settings.join(", "),
+        })
     }
 
     /// As a decorator.
@@ -126,8 +165,8 @@ struct Jump<'a> {
 }
 
 impl Jump<'_> {
-    /// A compiled function of the one statement that failed, and its call; what the program's functions returned there may
-    /// stand for their calls.
+    /// A compiled function of the one statement that failed, and its call; what the program's
+    /// functions returned there may stand for their calls.
     fn statement(&self, frame: &Frame, compiler: &Compiler, results: bool) -> Option<String> {
         let program = self.outline.program;
         let index = self.outline.on_line(frame.line)?;
@@ -189,13 +228,21 @@ impl Jump<'_> {
 
     /// The compiled call of the function that begins on a line, with what it was called with.
     fn function(&self, line: u32, compiler: &Compiler) -> Option<String> {
-        if !self.evidence.arguments[&line].values().any(|value| value.contains("torch.")) {
+        if !self.evidence.arguments[&line]
+            .values()
+            .any(|value| value.contains("torch."))
+        {
             return None;
         }
-        let Called { def, owner, values, receiver } =
-            Called::of(self.outline, &self.evidence.arguments, line)?;
+        let Called {
+            def,
+            owner,
+            values,
+            receiver,
+        } = Called::of(self.outline, &self.evidence.arguments, line)?;
         let arguments = arguments(def, values, receiver)?;
-        let is_compiled = |range: TextRange| self.mentions.iter().any(|it| range.contains_range(*it));
+        let is_compiled =
+            |range: TextRange| self.mentions.iter().any(|it| range.contains_range(*it));
         match owner {
             None if def.decorator_list.iter().any(|it| is_compiled(it.range)) => {
                 Some(format!("{}({arguments})\n", def.name))
@@ -226,18 +273,34 @@ impl<'a, 'e> Called<'a, 'e> {
         calls: &'e BTreeMap<u32, BTreeMap<String, String>>,
         line: u32,
     ) -> Option<Self> {
-        let begins = |index: &usize| outline.line_of(outline.statements[*index].range.start()) == line;
+        let begins =
+            |index: &usize| outline.line_of(outline.statements[*index].range.start()) == line;
         let index = (0..outline.statements.len())
             .filter(begins)
             .find(|&it| matches!(outline.statements[it].node, AnyNodeRef::StmtFunctionDef(_)))?;
-        let AnyNodeRef::StmtFunctionDef(def) = outline.statements[index].node else { return None };
+        let AnyNodeRef::StmtFunctionDef(def) = outline.statements[index].node else {
+            return None;
+        };
         let values = calls.get(&line)?;
-        match outline.statements[index].parent.map(|it| outline.statements[it].node) {
-            None => Some(Self { def, owner: None, values, receiver: 0 }),
+        match outline.statements[index]
+            .parent
+            .map(|it| outline.statements[it].node)
+        {
+            None => Some(Self {
+                def,
+                owner: None,
+                values,
+                receiver: 0,
+            }),
             Some(AnyNodeRef::StmtClassDef(_)) => {
                 let own = def.parameters.iter_non_variadic_params().next()?.name();
                 let owner = values.get(own.as_str())?;
-                Some(Self { def, owner: Some(owner), values, receiver: 1 })
+                Some(Self {
+                    def,
+                    owner: Some(owner),
+                    values,
+                    receiver: 1,
+                })
             }
             _ => None,
         }
@@ -246,7 +309,12 @@ impl<'a, 'e> Called<'a, 'e> {
 
 /// The call of the function that begins on a line with what it was first called with.
 pub(super) fn call_of(outline: &Outline<'_>, evidence: &Evidence, line: u32) -> Option<String> {
-    let Called { def, owner, values, receiver } = Called::of(outline, &evidence.arguments, line)?;
+    let Called {
+        def,
+        owner,
+        values,
+        receiver,
+    } = Called::of(outline, &evidence.arguments, line)?;
     let arguments = arguments(def, values, receiver)?;
     Some(match (owner, def.name.as_str()) {
         (None, name) => format!("{name}({arguments})"),
@@ -265,7 +333,12 @@ pub(super) fn arguments(
     let mut by_name = false;
     let keyword_only = def.parameters.kwonlyargs.len();
     let count = def.parameters.iter_non_variadic_params().count();
-    for (position, parameter) in def.parameters.iter_non_variadic_params().enumerate().skip(skipped) {
+    for (position, parameter) in def
+        .parameters
+        .iter_non_variadic_params()
+        .enumerate()
+        .skip(skipped)
+    {
         let name = parameter.name().as_str();
         by_name |= position >= count - keyword_only;
         match values.get(name) {
@@ -281,7 +354,9 @@ pub(super) fn arguments(
 /// Whether a value may as well stand where it is used.
 fn is_literal(value: &str) -> bool {
     const SHORT: usize = 24;
-    let Ok(program) = Program::parse(value) else { return false };
+    let Ok(program) = Program::parse(value) else {
+        return false;
+    };
     match program.body() {
         [Stmt::Expr(stmt)] => value.len() <= SHORT && is_plain(&stmt.value),
         _ => false,
@@ -304,8 +379,12 @@ mod tests {
     /// The texts that are proposed for a program whose comments tell what a traced run saw.
     fn texts(text: &str) -> Vec<String> {
         let program = Program::parse(text).unwrap();
-        let proposals = JUMP_INTO_COMPILED.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
-        let mut texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let proposals =
+            JUMP_INTO_COMPILED.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
+        let mut texts: Vec<String> = proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
         texts.dedup();
         texts
     }
@@ -421,8 +500,15 @@ class Model(torch.nn.Module):
 model = torch.compile(Model())
 model(torch.load('input.pt')).sum().backward()  # fails
 ";
-        let head = text.split("class").next().unwrap().replace("  # called with x: torch.ones(2)", "");
-        assert_eq!(texts(text).last(), Some(&format!("{head}torch.compile(f)(torch.ones(2))\n")));
+        let head = text
+            .split("class")
+            .next()
+            .unwrap()
+            .replace("  # called with x: torch.ones(2)", "");
+        assert_eq!(
+            texts(text).last(),
+            Some(&format!("{head}torch.compile(f)(torch.ones(2))\n"))
+        );
     }
 
     #[test]

@@ -19,7 +19,8 @@ use crate::{
 };
 
 pass! {
-    /// Leaves only the call of PyTorch whose backward fails, on fresh tensors, what is done to its result, and the backward.
+    /// Leaves only the call of PyTorch whose backward fails, on fresh tensors, what is done to its
+    /// result, and the backward.
     ///
     /// ```python before
     /// import torch
@@ -41,7 +42,9 @@ pass! {
 }
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
-    let Some(evidence) = cx.evidence.filter(|it| !it.forward.is_empty()) else { return };
+    let Some(evidence) = cx.evidence.filter(|it| !it.forward.is_empty()) else {
+        return;
+    };
     let tree = cx.program.tree();
     if Torch::of(cx.program, &tree).is_none() {
         return;
@@ -62,7 +65,8 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     }
 }
 
-/// The value of a statement on the way forward, with values in the place of what it reads; and the name it is given.
+/// The value of a statement on the way forward, with values in the place of what it reads; and the
+/// name it is given.
 fn value<'a>(outline: &Outline<'a>, frame: &Frame) -> Option<(usize, TextRange, Option<&'a str>)> {
     let index = outline.on_line(frame.line)?;
     let (value, target) = match outline.statements[index].node {
@@ -94,11 +98,15 @@ fn given(outline: &Outline<'_>, frame: &Frame, part: TextRange, kept: &[&str]) -
         frame.values.retain(|it, _| !it.starts_with(&prefix));
     }
     let reads = outline.values_in(part, &frame)?;
-    let edits: Vec<Edit> = reads.iter().map(|read| Edit::replace(read.range, read.value)).collect();
+    let edits: Vec<Edit> = reads
+        .iter()
+        .map(|read| Edit::replace(read.range, read.value))
+        .collect();
     replaced(outline.program, part, &edits)
 }
 
-/// The failing call alone, and its backward: that of the first and that of the last of several results.
+/// The failing call alone, and its backward: that of the first and that of the last of several
+/// results.
 fn operation(outline: &Outline<'_>, frame: &Frame) -> Vec<String> {
     let code = || {
         let (index, range, _) = value(outline, frame)?;
@@ -116,17 +124,25 @@ fn operation(outline: &Outline<'_>, frame: &Frame) -> Vec<String> {
         } else {
             vec!["[0]".to_owned(), format!("[{}]", results - 1)]
         };
-        Some(parts.into_iter().filter_map(|part| backward(&format!("{text}{part}"))).collect())
+        Some(
+            parts
+                .into_iter()
+                .filter_map(|part| backward(&format!("{text}{part}")))
+                .collect(),
+        )
     };
     code().unwrap_or_default()
 }
 
-/// The statement of the failing call, those of its block that have to do with its result, and the backward of what they
-/// come to.
+/// The statement of the failing call, those of its block that have to do with its result, and the
+/// backward of what they come to.
 fn followed(outline: &Outline<'_>, frame: &Frame) -> Option<String> {
     let (index, range, target) = value(outline, frame)?;
     let mut last = target?;
-    let mut text = format!("{last} = {}\n", one_line(&given(outline, frame, range, &[])?));
+    let mut text = format!(
+        "{last} = {}\n",
+        one_line(&given(outline, frame, range, &[])?)
+    );
     let mut results = vec![last];
     let mut count = 0;
     let place = outline.statements[index].place;
@@ -135,12 +151,17 @@ fn followed(outline: &Outline<'_>, frame: &Frame) -> Option<String> {
             continue;
         }
         let variables = &outline.program.scopes().variables;
-        let mut reads = statement.reads.iter().map(|it| variables[it.0].name.as_str());
+        let mut reads = statement
+            .reads
+            .iter()
+            .map(|it| variables[it.0].name.as_str());
         if !reads.any(|it| results.contains(&it)) {
             continue;
         }
         match statement.node {
-            AnyNodeRef::StmtAssign(it) if it.targets.len() == 1 && name(&it.targets[0]).is_some() => {
+            AnyNodeRef::StmtAssign(it)
+                if it.targets.len() == 1 && name(&it.targets[0]).is_some() =>
+            {
                 let value = given(outline, frame, it.value.range(), &results)?;
                 last = name(&it.targets[0])?;
                 let _ = writeln!(text, "{last} = {}", one_line(&value));
@@ -148,11 +169,16 @@ fn followed(outline: &Outline<'_>, frame: &Frame) -> Option<String> {
             }
             AnyNodeRef::StmtAugAssign(it) => {
                 let value = given(outline, frame, it.value.range(), &results)?;
-                let target =
-                    outline.program.slice(TextRange::new(it.range.start(), it.value.range().start()));
+                let target = outline
+                    .program
+                    .slice(TextRange::new(it.range.start(), it.value.range().start()));
                 let _ = writeln!(text, "{target}{}", one_line(&value));
             }
-            AnyNodeRef::StmtExpr(it) if outline.program.slice(it.range).ends_with(".backward()") => break,
+            AnyNodeRef::StmtExpr(it)
+                if outline.program.slice(it.range).ends_with(".backward()") =>
+            {
+                break;
+            }
             AnyNodeRef::StmtExpr(it) => {
                 let value = given(outline, frame, it.range, &results)?;
                 let _ = writeln!(text, "{}", one_line(&value));
@@ -164,7 +190,8 @@ fn followed(outline: &Outline<'_>, frame: &Frame) -> Option<String> {
     (count > 0).then(|| format!("{text}{last}.sum().backward()\n"))
 }
 
-/// The call of the function on the way forward with what it was called with, and the backward of what it returned.
+/// The call of the function on the way forward with what it was called with, and the backward of
+/// what it returned.
 fn function(outline: &Outline<'_>, evidence: &Evidence, frame: &Frame) -> Option<String> {
     let call = call_of(outline, evidence, frame.first_line)?;
     let returned = evidence.returned.get(&frame.first_line)?;
@@ -177,7 +204,11 @@ fn backward(text: &str) -> Option<String> {
         Program::parse(text).ok()?.body(),
         [Stmt::Expr(it)] if matches!(&*it.value, Expr::Call(_) | Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_))
     );
-    let text = if is_plain { text.to_owned() } else { format!("({text})") };
+    let text = if is_plain {
+        text.to_owned()
+    } else {
+        format!("({text})")
+    };
     Some(format!("{text}.sum().backward()\n"))
 }
 
@@ -185,13 +216,18 @@ fn backward(text: &str) -> Option<String> {
 fn part_with_gradient(value: &str) -> Option<String> {
     const MARK: &str = "requires_grad=True";
     let program = Program::parse(value).ok()?;
-    let [Stmt::Expr(stmt)] = program.body() else { return None };
+    let [Stmt::Expr(stmt)] = program.body() else {
+        return None;
+    };
     if !value.contains(MARK) {
         return None;
     }
     let has = |expr: &Expr| program.slice(expr.range()).contains(MARK);
     let inner = |expr: &Expr, step: String| {
-        Some(format!("{step}{}", part_with_gradient(program.slice(expr.range()))?))
+        Some(format!(
+            "{step}{}",
+            part_with_gradient(program.slice(expr.range()))?
+        ))
     };
     match &*stmt.value {
         Expr::Tuple(it) => {
@@ -204,7 +240,10 @@ fn part_with_gradient(value: &str) -> Option<String> {
         }
         Expr::Dict(it) => {
             let item = it.items.iter().find(|item| has(&item.value))?;
-            inner(&item.value, format!("[{}]", program.slice(item.key.as_ref()?.range())))
+            inner(
+                &item.value,
+                format!("[{}]", program.slice(item.key.as_ref()?.range())),
+            )
         }
         _ => Some(String::new()),
     }
@@ -217,8 +256,12 @@ mod tests {
 
     fn texts(text: &str) -> Vec<String> {
         let program = Program::parse(text).unwrap();
-        let proposals = JUMP_TO_BACKWARD.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
-        let mut texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let proposals =
+            JUMP_TO_BACKWARD.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
+        let mut texts: Vec<String> = proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
         texts.dedup();
         texts
     }
@@ -264,14 +307,20 @@ loss.backward()  # fails
 
     #[test]
     fn where_nothing_goes_back_nothing_is_tried() {
-        assert!(texts("import torch\ndef f(x):\n    return x + 1\nf(1)  # fails with x: 1\n").is_empty());
+        assert!(
+            texts("import torch\ndef f(x):\n    return x + 1\nf(1)  # fails with x: 1\n")
+                .is_empty()
+        );
     }
 
     #[test]
     fn the_tensor_with_a_gradient_is_found_in_what_holds_it() {
         let found = |value: &str| part_with_gradient(value).unwrap_or_else(|| "none".to_owned());
         assert_eq!(found("torch.ones(1, requires_grad=True)"), "");
-        assert_eq!(found("(1, {'a': torch.ones(2), 'b': torch.ones(1, requires_grad=True)})"), "[1]['b']");
+        assert_eq!(
+            found("(1, {'a': torch.ones(2), 'b': torch.ones(1, requires_grad=True)})"),
+            "[1]['b']"
+        );
         assert_eq!(found("torch.ones(1)"), "none");
     }
 }

@@ -44,14 +44,22 @@ pass! {
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let Some(evidence) = cx.evidence else { return };
     let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, &tree) else { return };
+    let Some(torch) = Torch::of(cx.program, &tree) else {
+        return;
+    };
     let compilers = Compiler::all(cx.program, &compilations(&torch, &tree));
     let outline = Outline::of(cx.program, evidence);
-    let Some(frame) = evidence.failure.iter().rfind(|it| !it.compiled) else { return };
-    let Some((names, check)) = comparison(&outline, frame).filter(|_| !compilers.is_empty()) else { return };
+    let Some(frame) = evidence.failure.iter().rfind(|it| !it.compiled) else {
+        return;
+    };
+    let Some((names, check)) = comparison(&outline, frame).filter(|_| !compilers.is_empty()) else {
+        return;
+    };
     for compiler in &compilers {
         for &line in evidence.arguments.keys() {
-            let Some(code) = compared(&outline, evidence, line, compiler, &names, &check) else { continue };
+            let Some(code) = compared(&outline, evidence, line, compiler, &names, &check) else {
+                continue;
+            };
             for depth in [Depth::Thin, Depth::Full] {
                 if let Some(edits) = only(cx, &outline, evidence, &code, depth) {
                     let note = format!("what the compiler makes otherwise of line {line}, alone");
@@ -63,14 +71,20 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     }
 }
 
-/// The two tensors that the statement that failed reads by name, and its text with values in the place of what else it reads.
+/// The two tensors that the statement that failed reads by name, and its text with values in the
+/// place of what else it reads.
 fn comparison<'a>(outline: &Outline<'a>, frame: &Frame) -> Option<([&'a str; 2], String)> {
     let mut names: Vec<&str> = Vec::new();
     let mut written = |range: TextRange| {
         let mut edits = Vec::new();
         for read in outline.values_in(range, frame)? {
             let is_tensor = read.value.contains("torch.");
-            if is_tensor && frame.values.get(read.name).is_some_and(|it| it == read.value) {
+            if is_tensor
+                && frame
+                    .values
+                    .get(read.name)
+                    .is_some_and(|it| it == read.value)
+            {
                 names.extend((!names.contains(&read.name)).then_some(read.name));
             } else {
                 edits.push(Edit::replace(read.range, read.value));
@@ -82,10 +96,16 @@ fn comparison<'a>(outline: &Outline<'a>, frame: &Frame) -> Option<([&'a str; 2],
     let range = outline.statements[index].range;
     let check = match outline.statements[index].node {
         AnyNodeRef::StmtExpr(_) | AnyNodeRef::StmtAssert(_) => format!("{}\n", written(range)?),
-        AnyNodeRef::StmtRaise(_) => match outline.statements[outline.statements[index].parent?].node {
-            AnyNodeRef::StmtIf(it) => format!("if {}:\n    {}\n", written(it.test.range())?, written(range)?),
-            _ => return None,
-        },
+        AnyNodeRef::StmtRaise(_) => {
+            match outline.statements[outline.statements[index].parent?].node {
+                AnyNodeRef::StmtIf(it) => format!(
+                    "if {}:\n    {}\n",
+                    written(it.test.range())?,
+                    written(range)?
+                ),
+                _ => return None,
+            }
+        }
         _ => return None,
     };
     let [one, other] = names[..] else { return None };
@@ -125,7 +145,10 @@ fn compared(
     }
     let given = arguments(called.def, &values, called.receiver)?;
     has_tensor.then(|| {
-        format!("{code}{one} = {}({given})\n{other} = {function}({given})\n{check}", compiler.call(function))
+        format!(
+            "{code}{one} = {}({given})\n{other} = {function}({given})\n{check}",
+            compiler.call(function)
+        )
     })
 }
 
@@ -150,8 +173,12 @@ def main():
 main()  # fails
 ";
         let program = Program::parse(text).unwrap();
-        let proposals = JUMP_TO_COMPARISON.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
-        let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let proposals =
+            JUMP_TO_COMPARISON.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
+        let texts: Vec<String> = proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
         assert_eq!(
             texts.last().map(String::as_str),
             Some(

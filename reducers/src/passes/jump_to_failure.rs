@@ -15,7 +15,8 @@ use crate::{
 };
 
 pass! {
-    /// Puts a failing statement of a function alone into the script, with the values that a traced run saw there.
+    /// Puts a failing statement of a function alone into the script, with the values that a traced
+    /// run saw there.
     ///
     /// ```python before
     /// class A:
@@ -44,7 +45,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let plain = |frame: &usize| !evidence.failure[*frame].compiled;
     for frame in (0..evidence.failure.len()).rev().filter(plain) {
         for depth in [Depth::Thin, Depth::Middle, Depth::Full] {
-            for (whole, values) in [false, true].into_iter().flat_map(|it| values.map(|values| (it, values)))
+            for (whole, values) in [false, true]
+                .into_iter()
+                .flat_map(|it| values.map(|values| (it, values)))
             {
                 let text = Jump::new(cx, &outline, evidence, depth, values).text(frame, whole);
                 let text = text.and_then(|text| tidied(cx.program, text));
@@ -63,7 +66,8 @@ struct Jump<'a> {
     evidence: &'a Evidence,
     slicer: Slicer<'a>,
     depth: Depth,
-    /// Statements to be lifted to the top level, each with the frame that it is seen from, outermost first.
+    /// Statements to be lifted to the top level, each with the frame that it is seen from,
+    /// outermost first.
     lifted: BTreeSet<(usize, usize)>,
     /// Values that variables are given at the start.
     given: BTreeMap<String, String>,
@@ -93,8 +97,8 @@ impl<'a> Jump<'a> {
         }
     }
 
-    /// The script that starts at the failing statement, or with the failing expression alone, of a frame, the frames below
-    /// it as they are.
+    /// The script that starts at the failing statement, or with the failing expression alone, of a
+    /// frame, the frames below it as they are.
     fn text(mut self, frame: usize, whole: bool) -> Option<String> {
         let outline = self.outline;
         let frames = &self.evidence.failure;
@@ -106,8 +110,13 @@ impl<'a> Jump<'a> {
         };
         let causes = self.evidence.causes.iter().flatten();
         let is_above = |it: &Frame| frames[..=frame].iter().any(|above| above.line == it.line);
-        for below in frames[frame + 1..].iter().chain(causes.filter(|it| !is_above(it))) {
-            let Some(statement) = outline.on_line(below.line) else { continue };
+        for below in frames[frame + 1..]
+            .iter()
+            .chain(causes.filter(|it| !is_above(it)))
+        {
+            let Some(statement) = outline.on_line(below.line) else {
+                continue;
+            };
             self.slicer.keep(statement);
         }
         self.todo.push((root, frame));
@@ -122,7 +131,10 @@ impl<'a> Jump<'a> {
         let mut at = 0;
         for &(frame, index) in &self.lifted {
             while at <= frame {
-                for ((_, name), argument) in self.passed.range((at, String::new())..(at + 1, String::new())) {
+                for ((_, name), argument) in self
+                    .passed
+                    .range((at, String::new())..(at + 1, String::new()))
+                {
                     let _ = writeln!(text, "{name} = {argument}");
                 }
                 at += 1;
@@ -157,17 +169,24 @@ impl<'a> Jump<'a> {
         }
         let statement = outline.on_line(self.evidence.failure[frame].line)?;
         let supers = outline.program.slice(range).contains("super()");
-        let owner_names =
-            owner(outline, statement).filter(|_| supers).map(|it| names_of(&it)).unwrap_or_default();
+        let owner_names = owner(outline, statement)
+            .filter(|_| supers)
+            .map(|it| names_of(&it))
+            .unwrap_or_default();
         for name in &owner_names {
             self.slicer.keep_names_of(name);
         }
         for (index, variable) in outline.program.scopes().variables.iter().enumerate() {
             let is_read = variable.uses.iter().any(|it| {
-                range.contains_range(it.range) && stays(it.range) && is_executed(outline, it.statement)
+                range.contains_range(it.range)
+                    && stays(it.range)
+                    && is_executed(outline, it.statement)
             }) || (is_local(outline, statement, variable)
                 && owner_names.iter().any(|it| *it == *variable.name));
-            let is_inner = variable.bindings.iter().all(|it| range.contains_range(it.range));
+            let is_inner = variable
+                .bindings
+                .iter()
+                .all(|it| range.contains_range(it.range));
             if is_read && !is_inner {
                 self.give(index, variable, frame)?;
             }
@@ -179,9 +198,12 @@ impl<'a> Jump<'a> {
     fn give(&mut self, index: usize, variable: &Variable, frame: usize) -> Option<()> {
         let here = &self.evidence.failure[frame];
         let is_global = variable.scope == ScopeKind::Module;
-        let value = here.values.get(variable.name.as_str()).filter(|_| !is_global || here.is_module());
-        let value =
-            value.filter(|_| self.depth != Depth::Full || !here.rough.contains(variable.name.as_str()));
+        let value = here
+            .values
+            .get(variable.name.as_str())
+            .filter(|_| !is_global || here.is_module());
+        let value = value
+            .filter(|_| self.depth != Depth::Full || !here.rough.contains(variable.name.as_str()));
         if let Some(value) = value {
             if *value == *variable.name {
                 self.slicer.keep_variable(index);
@@ -200,14 +222,21 @@ impl<'a> Jump<'a> {
             let maker = self.outline.at(binding.statement)?;
             if binding.kind == BindingKind::Parameter {
                 self.give_parameter(&variable.name, maker, frame)?;
-            } else if is_executed(self.outline, binding.statement) && self.lifted.insert((frame, maker)) {
+            } else if is_executed(self.outline, binding.statement)
+                && self.lifted.insert((frame, maker))
+            {
                 self.todo.push((binding.statement, frame));
             }
         }
-        let changes = if self.depth == Depth::Full { self.slicer.changes(index) } else { Vec::new() };
+        let changes = if self.depth == Depth::Full {
+            self.slicer.changes(index)
+        } else {
+            Vec::new()
+        };
         for change in changes {
             if self.lifted.insert((frame, change)) {
-                self.todo.push((self.outline.statements[change].range, frame));
+                self.todo
+                    .push((self.outline.statements[change].range, frame));
             }
         }
         Some(())
@@ -217,26 +246,36 @@ impl<'a> Jump<'a> {
     fn give_parameter(&mut self, name: &str, function: usize, frame: usize) -> Option<()> {
         let outline = self.outline;
         let above = frame.checked_sub(1)?;
-        let AnyNodeRef::StmtFunctionDef(def) = outline.statements[function].node else { return None };
+        let AnyNodeRef::StmtFunctionDef(def) = outline.statements[function].node else {
+            return None;
+        };
         let caller = outline.on_line(self.evidence.failure[above].line)?;
         let whole = outline.statements[caller].range;
-        let call = outline.program.tree().nodes.into_iter().find_map(|node| match node.node {
-            AnyNodeRef::ExprCall(call) if whole.contains_range(call.range) => {
-                let (called, receiver) = match &*call.func {
-                    Expr::Name(it) => (it.id.as_str(), None),
-                    Expr::Attribute(it) => (it.attr.as_str(), Some(&*it.value)),
-                    _ => return None,
-                };
-                (called == def.name.as_str()).then_some((call, receiver))
-            }
-            _ => None,
-        });
+        let call = outline
+            .program
+            .tree()
+            .nodes
+            .into_iter()
+            .find_map(|node| match node.node {
+                AnyNodeRef::ExprCall(call) if whole.contains_range(call.range) => {
+                    let (called, receiver) = match &*call.func {
+                        Expr::Name(it) => (it.id.as_str(), None),
+                        Expr::Attribute(it) => (it.attr.as_str(), Some(&*it.value)),
+                        _ => return None,
+                    };
+                    (called == def.name.as_str()).then_some((call, receiver))
+                }
+                _ => None,
+            });
         let (call, receiver) = call?;
         let is_method = outline.statements[function]
             .parent
             .is_some_and(|it| matches!(outline.statements[it].node, AnyNodeRef::StmtClassDef(_)));
         let receiver = receiver.filter(|_| is_method);
-        let position = def.parameters.iter_non_variadic_params().position(|it| it.name().as_str() == name)?;
+        let position = def
+            .parameters
+            .iter_non_variadic_params()
+            .position(|it| it.name().as_str() == name)?;
         let parameter = def.parameters.iter_non_variadic_params().nth(position)?;
         let argument = match receiver {
             Some(receiver) if position == 0 => Some(receiver),
@@ -245,7 +284,9 @@ impl<'a> Jump<'a> {
         };
         let default = parameter.default.as_deref();
         let below = frame;
-        let (value, frame) = argument.map(|it| (it, above)).or(default.map(|it| (it, frame)))?;
+        let (value, frame) = argument
+            .map(|it| (it, above))
+            .or(default.map(|it| (it, frame)))?;
         let text = one_line(outline.program.slice(value.range()));
         if text != name {
             self.passed.insert((below, name.to_owned()), text);
@@ -259,7 +300,10 @@ impl<'a> Jump<'a> {
 fn owner(outline: &Outline<'_>, statement: usize) -> Option<String> {
     let function = outline.function_of(statement)?;
     let class = outline.statements[function].parent?;
-    match (outline.statements[function].node, outline.statements[class].node) {
+    match (
+        outline.statements[function].node,
+        outline.statements[class].node,
+    ) {
         (AnyNodeRef::StmtFunctionDef(def), AnyNodeRef::StmtClassDef(class)) => {
             let first = def.parameters.iter_non_variadic_params().next()?;
             Some(format!("super({}, {})", class.name, first.name()))
@@ -270,18 +314,29 @@ fn owner(outline: &Outline<'_>, statement: usize) -> Option<String> {
 
 /// Whether a variable is one of the function that a statement is in.
 fn is_local(outline: &Outline<'_>, statement: usize, variable: &Variable) -> bool {
-    let function = outline.function_of(statement).map(|it| outline.statements[it].range);
-    variable.scope == ScopeKind::Function && variable.bindings.iter().any(|it| Some(it.statement) == function)
+    let function = outline
+        .function_of(statement)
+        .map(|it| outline.statements[it].range);
+    variable.scope == ScopeKind::Function
+        && variable
+            .bindings
+            .iter()
+            .any(|it| Some(it.statement) == function)
 }
 
 fn is_executed(outline: &Outline<'_>, statement: TextRange) -> bool {
-    outline.at(statement).is_some_and(|it| outline.statements[it].is_executed)
+    outline
+        .at(statement)
+        .is_some_and(|it| outline.statements[it].is_executed)
 }
 
 /// A statement's lines for the top level: what was executed of it, values in place of returns.
 fn lines(outline: &Outline<'_>, index: usize, slicer: &Slicer<'_>) -> Option<String> {
     let mut edits = EditSet::default();
-    for edit in std::iter::once(index).chain(outline.within(index)).flat_map(|it| slicer.results(it)) {
+    for edit in std::iter::once(index)
+        .chain(outline.within(index))
+        .flat_map(|it| slicer.results(it))
+    {
         edits.edit(edit);
     }
     let owner = owner(outline, index);
@@ -298,7 +353,10 @@ fn lines(outline: &Outline<'_>, index: usize, slicer: &Slicer<'_>) -> Option<Str
         match it.node {
             AnyNodeRef::StmtReturn(stmt) => match &stmt.value {
                 Some(value) => {
-                    edits.edit(Edit::delete(TextRange::new(it.range.start(), value.range().start())));
+                    edits.edit(Edit::delete(TextRange::new(
+                        it.range.start(),
+                        value.range().start(),
+                    )));
                 }
                 None => edits.edit(Edit::replace(it.range, "pass")),
             },
@@ -312,20 +370,31 @@ fn lines(outline: &Outline<'_>, index: usize, slicer: &Slicer<'_>) -> Option<Str
 }
 
 /// The expression of a statement that failed, if that is known and not all of it.
-pub(super) fn expression(outline: &Outline<'_>, frame: &Frame, statement: usize) -> Option<TextRange> {
+pub(super) fn expression(
+    outline: &Outline<'_>,
+    frame: &Frame,
+    statement: usize,
+) -> Option<TextRange> {
     let (first_line, first, last_line, last) = frame.place;
     let start = outline.offset(first_line?, first?)?;
     let end = outline.offset(last_line?, last?)?;
     let range = (start < end).then(|| TextRange::new(start, end))?;
     let tree = outline.program.tree();
-    let is_expression = tree.nodes.iter().any(|node| node.node.is_expression() && node.node.range() == range);
+    let is_expression = tree
+        .nodes
+        .iter()
+        .any(|node| node.node.is_expression() && node.node.range() == range);
     let whole = outline.statements[statement].range;
     (is_expression && range != whole && whole.contains_range(range)).then_some(range)
 }
 
 /// An expression that may have several lines, in parentheses if it has.
 pub(super) fn one_line(text: &str) -> String {
-    if text.contains('\n') { format!("({text})") } else { text.to_owned() }
+    if text.contains('\n') {
+        format!("({text})")
+    } else {
+        text.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -345,8 +414,16 @@ class Span:
 Span('x', {}).before(Span('y', {'end': 'z'}))  # fails
 ";
         let program = Program::parse(text).unwrap();
-        let proposals = JUMP_TO_FAILURE.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
-        let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
-        assert!(texts.contains(&"max(1, 'z')\n".to_owned()), "{}", texts.join("or\n"));
+        let proposals =
+            JUMP_TO_FAILURE.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
+        let texts: Vec<String> = proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
+        assert!(
+            texts.contains(&"max(1, 'z')\n".to_owned()),
+            "{}",
+            texts.join("or\n")
+        );
     }
 }

@@ -13,11 +13,13 @@ use crate::{
 };
 
 pass! {
-    /// Leaves only the operation that failed, with the values that a traced run saw in the place of what it reads.
+    /// Leaves only the operation that failed, with the values that a traced run saw in the place of
+    /// what it reads.
     ///
-    /// Tensors and layers of PyTorch are made like those that it was given. Where the failure arose in code that is not the
-    /// program's, what that was working on, a part of an argument say, may be all that the operation needs to be given; and
-    /// what PyTorch itself called may be what failed.
+    /// Tensors and layers of PyTorch are made like those that it was given. Where the failure arose
+    /// in code that is not the program's, what that was working on, a part of an argument say, may
+    /// be all that the operation needs to be given; and what PyTorch itself called may be what
+    /// failed.
     ///
     /// ```python before
     /// import torch
@@ -44,15 +46,32 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     for call in evidence.calls.iter().filter(|call| !call.compiled) {
         let code = format!("{}({})\n", call.called, call.arguments);
         if let Some(edits) = only(cx, &outline, evidence, &code, Depth::Thin) {
-            out.propose(edits, Prior::Even, "the operation of PyTorch that failed, alone");
+            out.propose(
+                edits,
+                Prior::Even,
+                "the operation of PyTorch that failed, alone",
+            );
         }
     }
-    for frame in evidence.failure.iter().rev().filter(|frame| !frame.compiled) {
+    for frame in evidence
+        .failure
+        .iter()
+        .rev()
+        .filter(|frame| !frame.compiled)
+    {
         let alone = operation(&outline, evidence, frame);
-        let parts: Vec<String> = alone.iter().flat_map(|code| with_parts(code, frame)).collect();
-        let alone = alone.into_iter().chain(parts).map(|code| (code, Depth::Thin));
+        let parts: Vec<String> = alone
+            .iter()
+            .flat_map(|code| with_parts(code, frame))
+            .collect();
+        let alone = alone
+            .into_iter()
+            .chain(parts)
+            .map(|code| (code, Depth::Thin));
         // What a call leaves behind may be left by any of its statements.
-        let used = after_use(&outline, frame, &called).into_iter().map(|code| (code, Depth::Full));
+        let used = after_use(&outline, frame, &called)
+            .into_iter()
+            .map(|code| (code, Depth::Full));
         for (code, depth) in alone.chain(used) {
             if let Some(edits) = only(cx, &outline, evidence, &code, depth) {
                 out.propose(edits, Prior::Even, "the operation that failed, alone");
@@ -74,56 +93,93 @@ fn failing(outline: &Outline<'_>, frame: &Frame) -> Option<TextRange> {
     expression(outline, frame, index).or(value.map(Ranged::range))
 }
 
-/// The expression that failed in a frame, with values in the place of what it reads, and with results in that of the calls
-/// in it.
+/// The expression that failed in a frame, with values in the place of what it reads, and with
+/// results in that of the calls in it.
 fn operation(outline: &Outline<'_>, evidence: &Evidence, frame: &Frame) -> Vec<String> {
-    let Some(part) = failing(outline, frame) else { return Vec::new() };
+    let Some(part) = failing(outline, frame) else {
+        return Vec::new();
+    };
     let all = [
         outline.recorded_in(part, frame),
         outline.values_in(part, frame),
         outline.results_in(part, frame, evidence),
     ];
     let text = |reads: &Vec<Read<'_, '_>>| {
-        let edits: Vec<Edit> = reads.iter().map(|read| Edit::replace(read.range, read.value)).collect();
+        let edits: Vec<Edit> = reads
+            .iter()
+            .map(|read| Edit::replace(read.range, read.value))
+            .collect();
         Some(one_line(&replaced(outline.program, part, &edits)?) + "\n")
     };
-    all.iter().flatten().filter(|reads| !reads.is_empty()).filter_map(text).collect()
+    all.iter()
+        .flatten()
+        .filter(|reads| !reads.is_empty())
+        .filter_map(text)
+        .collect()
 }
 
 /// The operation with what the code beneath it was given in the place of one argument of its calls.
 fn with_parts(operation: &str, frame: &Frame) -> Vec<String> {
-    let Some(program) = Program::parse(operation).ok().filter(|_| !frame.inside.is_empty()) else {
+    let Some(program) = Program::parse(operation)
+        .ok()
+        .filter(|_| !frame.inside.is_empty())
+    else {
         return Vec::new();
     };
-    let calls = program.tree().nodes.into_iter().filter_map(|node| match node.node {
-        AnyNodeRef::ExprCall(call) => Some(call),
-        _ => None,
-    });
+    let calls = program
+        .tree()
+        .nodes
+        .into_iter()
+        .filter_map(|node| match node.node {
+            AnyNodeRef::ExprCall(call) => Some(call),
+            _ => None,
+        });
     let arguments: Vec<TextRange> = calls
         .flat_map(|call| call.arguments.arguments_source_order())
         .map(ArgOrKeyword::value)
         .filter(|value| !value.is_literal_expr() && !value.is_starred_expr())
         .map(Ranged::range)
         .collect();
-    let pairs = frame.inside.iter().flat_map(|part| arguments.iter().map(move |&argument| (part, argument)));
-    pairs.map(|(part, argument)| splice(operation, &[Edit::replace(argument, part)])).collect()
+    let pairs = frame
+        .inside
+        .iter()
+        .flat_map(|part| arguments.iter().map(move |&argument| (part, argument)));
+    pairs
+        .map(|(part, argument)| splice(operation, &[Edit::replace(argument, part)]))
+        .collect()
 }
 
-/// The same after a module that it reads, or a part of it, was called once: what a call leaves in it may matter.
+/// The same after a module that it reads, or a part of it, was called once: what a call leaves in
+/// it may matter.
 fn after_use(outline: &Outline<'_>, frame: &Frame, called: &[Called<'_>]) -> Vec<String> {
-    let Some(part) = failing(outline, frame) else { return Vec::new() };
+    let Some(part) = failing(outline, frame) else {
+        return Vec::new();
+    };
     let reads = outline.values_in(part, frame).unwrap_or_default();
-    let is_of = |value: &str, class: &str| value.strip_prefix(class).is_some_and(|it| it.starts_with('('));
-    let Some(at) = reads.iter().position(|read| called.iter().any(|it| is_of(read.value, it.class))) else {
+    let is_of = |value: &str, class: &str| {
+        value
+            .strip_prefix(class)
+            .is_some_and(|it| it.starts_with('('))
+    };
+    let Some(at) = reads
+        .iter()
+        .position(|read| called.iter().any(|it| is_of(read.value, it.class)))
+    else {
         return Vec::new();
     };
     let name = reads[at].name;
     let text = |used: &Called<'_>| {
         let edits: Vec<Edit> = (reads.iter().enumerate())
-            .map(|(index, read)| Edit::replace(read.range, if index == at { name } else { read.value }))
+            .map(|(index, read)| {
+                Edit::replace(read.range, if index == at { name } else { read.value })
+            })
             .collect();
         let expression = one_line(&replaced(outline.program, part, &edits)?);
-        Some(format!("{name} = {}\n{name}({})\n{expression}\n", used.module, used.given.join(", ")))
+        Some(format!(
+            "{name} = {}\n{name}({})\n{expression}\n",
+            used.module,
+            used.given.join(", ")
+        ))
     };
     called.iter().filter_map(text).collect()
 }
@@ -135,8 +191,12 @@ mod tests {
 
     fn texts(text: &str) -> Vec<String> {
         let program = Program::parse(text).unwrap();
-        let proposals = JUMP_TO_OPERATION.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
-        proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect()
+        let proposals =
+            JUMP_TO_OPERATION.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
+        proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect()
     }
 
     #[test]
@@ -199,13 +259,17 @@ run(torch.load('model.pt'), 1)  # fails
 ";
         assert_eq!(
             texts(text),
-            ["import torch\nfrom torch import nn\nnn.functional.linear(torch.ones(2), torch.ones(3, 4))\n"]
+            [
+                "import torch\nfrom torch import nn\nnn.functional.linear(torch.ones(2), torch.ones(3, 4))\n"
+            ]
         );
     }
 
     #[test]
     fn without_values_nothing_is_tried() {
-        assert!(texts("import torch\ndef f(x):\n    return x + 1  # fails\nf(1)  # fails\n").is_empty());
+        assert!(
+            texts("import torch\ndef f(x):\n    return x + 1  # fails\nf(1)  # fails\n").is_empty()
+        );
     }
 
     #[test]
@@ -259,7 +323,10 @@ main(read())  # fails
         let mut gaps = Gaps::default();
         gaps.learn(text, "net.Error", "no network, call set_up first", None);
         let proposals = JUMP_TO_OPERATION.proposals_with(&program, Some(&evidence(text)), &gaps);
-        let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let texts: Vec<String> = proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
         assert_eq!(texts[0], "import net\nnet.set_up(3)\nnet.send([1])\n");
     }
 }

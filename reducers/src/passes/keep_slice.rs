@@ -28,7 +28,9 @@ pass! {
 }
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
-    let Some(evidence) = cx.evidence.filter(|it| !it.failure.is_empty()) else { return };
+    let Some(evidence) = cx.evidence.filter(|it| !it.failure.is_empty()) else {
+        return;
+    };
     let outline = Outline::of(cx.program, evidence);
     let values = Values::to_try(cx.program, evidence);
     for depth in [Depth::Thin, Depth::Middle, Depth::Full] {
@@ -36,7 +38,10 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         let inner = values.contains(&Values::Variables).then_some(Values::Inner);
         for values in [Values::Made].into_iter().chain(values).chain(inner) {
             let mut slicer = Slicer::new(&outline, evidence, cx.gaps, depth).with_values(values);
-            for statement in evidence.frames().filter_map(|frame| outline.on_line(frame.line)) {
+            for statement in evidence
+                .frames()
+                .filter_map(|frame| outline.on_line(frame.line))
+            {
                 slicer.keep(statement);
             }
             slicer.keep_starts();
@@ -75,7 +80,10 @@ stack.pop()  # fails
         let mut evidence = evidence(text);
         evidence.returned.insert(9, "None".to_owned());
         let proposals = KEEP_SLICE.proposals_with(&program, Some(&evidence), &Gaps::default());
-        let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let texts: Vec<String> = proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
         let expected = "\
 class Stack:
     def __init__(self):
@@ -88,7 +96,11 @@ stack = Stack()
 stack.push(1)
 stack.pop()
 ";
-        assert!(texts.iter().any(|it| it == expected), "{}", texts.join("or\n"));
+        assert!(
+            texts.iter().any(|it| it == expected),
+            "{}",
+            texts.join("or\n")
+        );
     }
 
     #[test]
@@ -114,10 +126,15 @@ def handle(value):
 handle(1)  # fails
 ";
         let program = Program::parse(text).unwrap();
-        let proposals = KEEP_SLICE.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
-        let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
-        let expected =
-            text.replace("def note(kind):\n    print(kind)\nnote(int)\n", "").replace("  # fails", "");
+        let proposals =
+            KEEP_SLICE.proposals_with(&program, Some(&evidence(text)), &Gaps::default());
+        let texts: Vec<String> = proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
+        let expected = text
+            .replace("def note(kind):\n    print(kind)\nnote(int)\n", "")
+            .replace("  # fails", "");
         assert!(texts.contains(&expected), "{}", texts.join("or\n"));
     }
 
@@ -138,7 +155,10 @@ dict(row)  # fails
         let mut evidence = evidence(text);
         evidence.entered.retain(|&line, _| line == 2);
         let proposals = KEEP_SLICE.proposals_with(&program, Some(&evidence), &Gaps::default());
-        let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let texts: Vec<String> = proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
         let expected = "\
 class Row:
     def __init__(self, items):
@@ -148,7 +168,11 @@ class Row:
 row = Row([1])
 dict(row)
 ";
-        assert!(texts.iter().any(|it| it == expected), "{}", texts.join("or\n"));
+        assert!(
+            texts.iter().any(|it| it == expected),
+            "{}",
+            texts.join("or\n")
+        );
     }
 
     #[test]
@@ -169,9 +193,16 @@ torch.testing.assert_close(torch.compile(model)(x), model(x))  # fails with x: t
 ";
         let program = Program::parse(text).unwrap();
         let mut evidence = evidence(text);
-        evidence.returned = [(6, "torch.randn(4)".to_owned()), (8, "torch.randn(2, 4)".to_owned())].into();
+        evidence.returned = [
+            (6, "torch.randn(4)".to_owned()),
+            (8, "torch.randn(2, 4)".to_owned()),
+        ]
+        .into();
         let proposals = KEEP_SLICE.proposals_with(&program, Some(&evidence), &Gaps::default());
-        let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let texts: Vec<String> = proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
         let expected = "\
 import torch
 class Model(torch.nn.Module):
@@ -183,7 +214,11 @@ model = Model()
 x = torch.rand(2, 4)
 torch.testing.assert_close(torch.compile(model)(x), model(x))
 ";
-        assert!(texts.iter().any(|it| it == expected), "{}", texts.join("or\n"));
+        assert!(
+            texts.iter().any(|it| it == expected),
+            "{}",
+            texts.join("or\n")
+        );
     }
 
     #[test]
@@ -206,7 +241,10 @@ asyncio.run(main())  # fails
         let mut evidence = evidence(text);
         evidence.causes = vec![evidence.failure.split_off(2)];
         let proposals = KEEP_SLICE.proposals_with(&program, Some(&evidence), &Gaps::default());
-        let texts: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let texts: Vec<String> = proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
         let expected = "\
 import asyncio
 sizes = {}
@@ -217,6 +255,10 @@ async def main():
         group.create_task(work('a'))
 asyncio.run(main())
 ";
-        assert!(texts.iter().any(|it| it == expected), "{}", texts.join("or\n"));
+        assert!(
+            texts.iter().any(|it| it == expected),
+            "{}",
+            texts.join("or\n")
+        );
     }
 }

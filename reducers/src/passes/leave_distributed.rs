@@ -38,7 +38,9 @@ pass! {
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let program = cx.program;
     let tree = program.tree();
-    let Some(torch) = Torch::of(program, &tree) else { return };
+    let Some(torch) = Torch::of(program, &tree) else {
+        return;
+    };
     let statements = Statements::of(program);
     let mut edits = EditSet::default();
     let mut is_distributed = false;
@@ -56,7 +58,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                 }
                 None => None,
             },
-            AnyNodeRef::ExprSubscript(it) if torch.path(&it.value).as_deref() == Some("os.environ") => {
+            AnyNodeRef::ExprSubscript(it)
+                if torch.path(&it.value).as_deref() == Some("os.environ") =>
+            {
                 string(&it.slice)
                     .and_then(variable)
                     .filter(|_| it.ctx.is_load())
@@ -89,18 +93,24 @@ fn alone(program: &Program, name: &str, call: &ExprCall) -> Option<EditSet> {
         | "fully_shard"
         | "parallelize_module"
         | "distribute_tensor"
-        | "distribute_module" => {
-            keep(program, call.range, first.or(keyword(call, "module").map(|it| &it.value))?)
-        }
+        | "distribute_module" => keep(
+            program,
+            call.range,
+            first.or(keyword(call, "module").map(|it| &it.value))?,
+        ),
         "get_rank" => whole("0"),
         "get_world_size" => whole("1"),
         "is_initialized" | "is_available" => whole("False"),
         "spawn" => {
-            let arguments = keyword(call, "args").map(|it| &it.value).or(call.arguments.args.get(1));
+            let arguments = keyword(call, "args")
+                .map(|it| &it.value)
+                .or(call.arguments.args.get(1));
             let arguments = match arguments {
-                Some(Expr::Tuple(it)) => {
-                    it.elts.iter().map(|it| format!(", {}", program.slice(it.range()))).collect()
-                }
+                Some(Expr::Tuple(it)) => it
+                    .elts
+                    .iter()
+                    .map(|it| format!(", {}", program.slice(it.range())))
+                    .collect(),
                 Some(_) => return None,
                 None => String::new(),
             };
@@ -144,7 +154,13 @@ mod tests {
 
     #[test]
     fn one_process_stays() {
-        check_none(&LEAVE_DISTRIBUTED, "import torch, os\nx = os.environ['RANK']\ntorch.ones(1)\n");
-        check_none(&LEAVE_DISTRIBUTED, "import multiprocessing as mp\nmp.spawn(f)\n");
+        check_none(
+            &LEAVE_DISTRIBUTED,
+            "import torch, os\nx = os.environ['RANK']\ntorch.ones(1)\n",
+        );
+        check_none(
+            &LEAVE_DISTRIBUTED,
+            "import multiprocessing as mp\nmp.spawn(f)\n",
+        );
     }
 }

@@ -15,9 +15,11 @@ use crate::{
 use super::hoist_expressions::keep;
 
 pass! {
-    /// Compiles by less: not at all, by Dynamo alone, by AOT autograd, by Inductor's decompositions.
+    /// Compiles by less: not at all, by Dynamo alone, by AOT autograd, by Inductor's
+    /// decompositions.
     ///
-    /// The weakest backend that shows the bug names the component that has it. Settings that only Inductor knows go along.
+    /// The weakest backend that shows the bug names the component that has it. Settings that only
+    /// Inductor knows go along.
     ///
     /// ```python before
     /// import torch
@@ -32,7 +34,9 @@ pass! {
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, &tree) else { return };
+    let Some(torch) = Torch::of(cx.program, &tree) else {
+        return;
+    };
     let found = compilations(&torch, &tree);
     if found.is_empty() {
         return;
@@ -58,27 +62,42 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 pub(crate) fn without_compiler(program: &Program) -> Option<EditSet> {
     let tree = program.tree();
     let torch = Torch::of(program, &tree)?;
-    compilations(&torch, &tree).iter().try_fold(EditSet::default(), |mut edits, it| {
-        edits.extend(&without(program, &tree, it)?);
-        Some(edits)
-    })
+    compilations(&torch, &tree)
+        .iter()
+        .try_fold(EditSet::default(), |mut edits, it| {
+            edits.extend(&without(program, &tree, it)?);
+            Some(edits)
+        })
 }
 
 /// The decorator that an expression is.
 fn decorator(program: &Program, tree: &Tree<'_>, node: u32) -> Option<EditSet> {
-    let AnyNodeRef::Decorator(decorator) = tree.nodes[tree.nodes[node as usize].parent? as usize].node else {
+    let AnyNodeRef::Decorator(decorator) =
+        tree.nodes[tree.nodes[node as usize].parent? as usize].node
+    else {
         return None;
     };
-    let rows = program.lists().iter().enumerate().filter(|(_, row)| row.kind == ListKind::Decorators);
-    rows.flat_map(|(list, row)| row.items.iter().enumerate().map(move |(item, range)| (list, item, range)))
-        .find(|(_, _, range)| range.contains_range(decorator.range))
-        .map(|(list, item, _)| EditSet::removal(list as u32, item as u32))
+    let rows = program
+        .lists()
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.kind == ListKind::Decorators);
+    rows.flat_map(|(list, row)| {
+        row.items
+            .iter()
+            .enumerate()
+            .map(move |(item, range)| (list, item, range))
+    })
+    .find(|(_, _, range)| range.contains_range(decorator.range))
+    .map(|(list, item, _)| EditSet::removal(list as u32, item as u32))
 }
 
 /// The edits that leave what is compiled as it is.
 fn without(program: &Program, tree: &Tree<'_>, compilation: &Compilation<'_>) -> Option<EditSet> {
     let parent = |node: u32| tree.nodes[node as usize].parent;
-    let Some(call) = compilation.call else { return decorator(program, tree, compilation.node) };
+    let Some(call) = compilation.call else {
+        return decorator(program, tree, compilation.node);
+    };
     let at = parent(compilation.node)?;
     if compilation.form == Form::Method {
         let statement = tree.nodes[parent(at)? as usize].node;
@@ -88,7 +107,11 @@ fn without(program: &Program, tree: &Tree<'_>, compilation: &Compilation<'_>) ->
             .map(|place| EditSet::removal(place.list, place.item));
     }
     if compilation.form == Form::Compile
-        && let Some(model) = call.arguments.args.first().or(keyword(call, "model").map(|it| &it.value))
+        && let Some(model) = call
+            .arguments
+            .args
+            .first()
+            .or(keyword(call, "model").map(|it| &it.value))
     {
         return keep(program, call.range, model);
     }
@@ -102,7 +125,12 @@ fn without(program: &Program, tree: &Tree<'_>, compilation: &Compilation<'_>) ->
 }
 
 /// The edits that name a backend.
-fn with(program: &Program, tree: &Tree<'_>, compilation: &Compilation<'_>, backend: &str) -> Option<EditSet> {
+fn with(
+    program: &Program,
+    tree: &Tree<'_>,
+    compilation: &Compilation<'_>,
+    backend: &str,
+) -> Option<EditSet> {
     let argument = format!("backend=\"{backend}\"");
     let Some(call) = compilation.call.or(compilation.around) else {
         decorator(program, tree, compilation.node)?;
@@ -113,7 +141,9 @@ fn with(program: &Program, tree: &Tree<'_>, compilation: &Compilation<'_>, backe
     let mut place = compilation.backend().map(|(value, _)| value.range());
     let is_named = place.is_some();
     for name in ["mode", "options"] {
-        let Some(setting) = keyword(call, name) else { continue };
+        let Some(setting) = keyword(call, name) else {
+            continue;
+        };
         if place.is_none() {
             place = Some(setting.range);
         } else {
@@ -130,18 +160,24 @@ fn with(program: &Program, tree: &Tree<'_>, compilation: &Compilation<'_>, backe
 
 /// A call with one more argument.
 fn appended(program: &Program, call: &ExprCall, argument: &str) -> Option<EditSet> {
-    let is_bare_generator = |it: &Expr| matches!(it, Expr::Generator(generator) if !generator.parenthesized);
+    let is_bare_generator =
+        |it: &Expr| matches!(it, Expr::Generator(generator) if !generator.parenthesized);
     if call.arguments.args.iter().any(is_bare_generator) {
         return None;
     }
-    let close = program.previous_token(call.range.end()).filter(|it| it.kind() == TokenKind::Rpar)?;
+    let close = program
+        .previous_token(call.range.end())
+        .filter(|it| it.kind() == TokenKind::Rpar)?;
     let last = program.previous_token(close.start())?;
     let lead = match last.kind() {
         TokenKind::Lpar if call.arguments.is_empty() => "",
         TokenKind::Comma => " ",
         _ => ", ",
     };
-    Some(EditSet::one(Edit::replace(TextRange::empty(last.end()), format!("{lead}{argument}"))))
+    Some(EditSet::one(Edit::replace(
+        TextRange::empty(last.end()),
+        format!("{lead}{argument}"),
+    )))
 }
 
 #[cfg(test)]
@@ -205,7 +241,10 @@ mod tests {
 
     #[test]
     fn other_compilers_are_not_meant() {
-        check_none(&LOWER_BACKENDS, "import re, torch\nre.compile('a')\ncompile('a', 'b', 'c')\n");
+        check_none(
+            &LOWER_BACKENDS,
+            "import re, torch\nre.compile('a')\ncompile('a', 'b', 'c')\n",
+        );
         check_none(&LOWER_BACKENDS, "f = torch.compile(g)\n");
         check_none(&LOWER_BACKENDS, "import torch\nf = torch.compile\n");
     }

@@ -13,7 +13,8 @@ use crate::{
 };
 
 pass! {
-    /// Puts a base class into the one class that is made of it, and a class that adds nothing into its base.
+    /// Puts a base class into the one class that is made of it, and a class that adds nothing into
+    /// its base.
     ///
     /// ```python before
     /// class Base(list):
@@ -45,8 +46,12 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
     let tree = cx.program.tree();
     for variable in cx.program.scopes().variables.iter().rev() {
-        let Some(class) = class_of(&tree, variable) else { continue };
-        let Some(place) = statements.place(class.range) else { continue };
+        let Some(class) = class_of(&tree, variable) else {
+            continue;
+        };
+        let Some(place) = statements.place(class.range) else {
+            continue;
+        };
         let found = [
             of_nothing(cx.program, &tree, variable, class),
             into_its_heir(cx.program, &tree, variable, class),
@@ -63,7 +68,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 
 /// The class that a name stands for, if nothing else does and it is a plain one.
 fn class_of<'a>(tree: &Tree<'a>, variable: &Variable) -> Option<&'a ast::StmtClassDef> {
-    let [binding] = variable.bindings.as_slice() else { return None };
+    let [binding] = variable.bindings.as_slice() else {
+        return None;
+    };
     (binding.kind == BindingKind::Class).then_some(())?;
     tree.nodes.iter().find_map(|node| match node.node {
         AnyNodeRef::StmtClassDef(class) if class.range == binding.statement => {
@@ -76,7 +83,10 @@ fn class_of<'a>(tree: &Tree<'a>, variable: &Variable) -> Option<&'a ast::StmtCla
 fn is_nothing(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Pass(_) => true,
-        Stmt::Expr(it) => matches!(&*it.value, Expr::StringLiteral(_) | Expr::EllipsisLiteral(_)),
+        Stmt::Expr(it) => matches!(
+            &*it.value,
+            Expr::StringLiteral(_) | Expr::EllipsisLiteral(_)
+        ),
         _ => false,
     }
 }
@@ -95,7 +105,9 @@ fn of_nothing(
         None => None,
         Some(it) if it.is_empty() => None,
         Some(it) => match (&*it.args, &*it.keywords) {
-            ([only @ (Expr::Name(_) | Expr::Attribute(_))], []) => Some(program.slice(only.range())),
+            ([only @ (Expr::Name(_) | Expr::Attribute(_))], []) => {
+                Some(program.slice(only.range()))
+            }
             _ => return None,
         },
     };
@@ -116,14 +128,27 @@ fn of_nothing(
 /// The class of which a name is a base.
 fn heir<'a>(tree: &Tree<'a>, name: TextRange) -> Option<&'a ast::StmtClassDef> {
     tree.nodes.iter().find_map(|node| match node.node {
-        AnyNodeRef::StmtClassDef(class) => class.bases().iter().any(|it| it.range() == name).then_some(class),
+        AnyNodeRef::StmtClassDef(class) => class
+            .bases()
+            .iter()
+            .any(|it| it.range() == name)
+            .then_some(class),
         _ => None,
     })
 }
 
 fn argument_place(program: &Program, range: TextRange) -> Option<(u32, u32)> {
-    let mut rows = program.lists().iter().enumerate().filter(|(_, row)| row.kind == ListKind::Arguments);
-    rows.find_map(|(list, row)| Some((list as u32, row.items.iter().position(|it| *it == range)? as u32)))
+    let mut rows = program
+        .lists()
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.kind == ListKind::Arguments);
+    rows.find_map(|(list, row)| {
+        Some((
+            list as u32,
+            row.items.iter().position(|it| *it == range)? as u32,
+        ))
+    })
 }
 
 /// A class whose one use is to be a base: what it holds goes to its heir.
@@ -133,13 +158,18 @@ fn into_its_heir(
     variable: &Variable,
     class: &ast::StmtClassDef,
 ) -> Option<EditSet> {
-    let [only] = variable.uses.as_slice() else { return None };
+    let [only] = variable.uses.as_slice() else {
+        return None;
+    };
     let heir = heir(tree, only.range).filter(|it| it.range != class.range)?;
     let mut edits = EditSet::default();
     match class.arguments.as_deref().filter(|it| !it.is_empty()) {
         Some(it) => {
             let inner = program.slice(it.range);
-            edits.edit(Edit::replace(only.range, inner[1..inner.len() - 1].trim().trim_end_matches(',')));
+            edits.edit(Edit::replace(
+                only.range,
+                inner[1..inner.len() - 1].trim().trim_end_matches(','),
+            ));
         }
         None => {
             let (list, item) = argument_place(program, only.range)?;
@@ -155,7 +185,11 @@ fn into_its_heir(
     let first = heir.body.first()?;
     let start = logical_start(program, first.start())?;
     let indent = program.slice(TextRange::new(start, first.start()));
-    let newline = if program.text().contains("\r\n") { "\r\n" } else { "\n" };
+    let newline = if program.text().contains("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
     let mut text = String::new();
     for member in &members {
         for line in moved(program, member.range(), &[], false)? {
@@ -193,7 +227,11 @@ mod tests {
 
     #[test]
     fn a_class_of_nothing_is_its_base() {
-        check_edits(&MERGE_CLASSES, "class A(b.C):\n    pass\nf(A, A())\n", &["f(b.C, b.C())\n"]);
+        check_edits(
+            &MERGE_CLASSES,
+            "class A(b.C):\n    pass\nf(A, A())\n",
+            &["f(b.C, b.C())\n"],
+        );
         check_edits(
             &MERGE_CLASSES,
             "class A: pass\nclass B(A):\n    x = A()\nB()\n",
@@ -211,7 +249,10 @@ mod tests {
         check_edits(
             &MERGE_CLASSES,
             "class A:\n    x = 1\nclass B(A):\n    pass\nf(B)\n",
-            &["class A:\n    x = 1\nf(A)\n", "class B():\n    x = 1\nf(B)\n"],
+            &[
+                "class A:\n    x = 1\nf(A)\n",
+                "class B():\n    x = 1\nf(B)\n",
+            ],
         );
     }
 
@@ -219,6 +260,9 @@ mod tests {
     fn classes_with_more_to_them_stay() {
         check_none(&MERGE_CLASSES, "@d\nclass A:\n    pass\nA()\n");
         check_none(&MERGE_CLASSES, "class A:\n    x = 1\nA()\n");
-        check_none(&MERGE_CLASSES, "class A:\n    x = 1\nclass B(A):\n    y = 1\nA(), B()\n");
+        check_none(
+            &MERGE_CLASSES,
+            "class A:\n    x = 1\nclass B(A):\n    y = 1\nA(), B()\n",
+        );
     }
 }

@@ -38,21 +38,36 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         .collect();
     let node = |range: TextRange| nodes.get(&(range.start(), range.end())).copied();
     for variable in cx.program.scopes().variables.iter().rev() {
-        let [binding] = variable.bindings.as_slice() else { continue };
-        let Some(first) = first_use(variable) else { continue };
-        let Some(AnyNodeRef::StmtAssign(made)) = node(binding.statement) else { continue };
+        let [binding] = variable.bindings.as_slice() else {
+            continue;
+        };
+        let Some(first) = first_use(variable) else {
+            continue;
+        };
+        let Some(AnyNodeRef::StmtAssign(made)) = node(binding.statement) else {
+            continue;
+        };
         let places = statements.place(made.range).zip(statements.place(first));
-        let Some((from, to)) = places.filter(|(from, to)| from.list == to.list && from.item < to.item) else {
+        let Some((from, to)) =
+            places.filter(|(from, to)| from.list == to.list && from.item < to.item)
+        else {
             continue;
         };
-        let Some(text) = node(first).and_then(|first| merged(cx.program, variable, made, first)) else {
+        let Some(text) = node(first).and_then(|first| merged(cx.program, variable, made, first))
+        else {
             continue;
         };
-        let mut edits =
-            EditSet::one(Edit::replace(cx.program.lists()[to.list as usize].items[to.item as usize], text));
+        let mut edits = EditSet::one(Edit::replace(
+            cx.program.lists()[to.list as usize].items[to.item as usize],
+            text,
+        ));
         edits.remove(from.list, from.item);
         if gains(cx.program, &edits) {
-            out.propose(edits, Prior::Even, format!("`{}` as it is filled first", variable.name));
+            out.propose(
+                edits,
+                Prior::Even,
+                format!("`{}` as it is filled first", variable.name),
+            );
         }
         out.next_group();
     }
@@ -60,7 +75,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 
 /// The statement that uses a variable first.
 fn first_use(variable: &Variable) -> Option<TextRange> {
-    variable.uses.iter().min_by_key(|it| it.range.start()).map(|it| it.statement)
+    variable
+        .uses
+        .iter()
+        .min_by_key(|it| it.range.start())
+        .map(|it| it.statement)
 }
 
 /// The assignment of a display that holds what a statement adds to it.
@@ -70,45 +89,68 @@ fn merged(
     made: &StmtAssign,
     adding: AnyNodeRef<'_>,
 ) -> Option<String> {
-    let [Expr::Name(_)] = made.targets.as_slice() else { return None };
+    let [Expr::Name(_)] = made.targets.as_slice() else {
+        return None;
+    };
     let (open, inside, close) = match &*made.value {
         Expr::List(it) => ("[", it.range, "]"),
         Expr::Dict(it) => ("{", it.range, "}"),
         Expr::Set(it) => ("{", it.range, "}"),
-        Expr::Call(call) if call.arguments.is_empty() => match call.func.as_name_expr()?.id.as_str() {
-            "list" => ("[", call.range, "]"),
-            "dict" | "set" => ("{", call.range, "}"),
-            _ => return None,
-        },
+        Expr::Call(call) if call.arguments.is_empty() => {
+            match call.func.as_name_expr()?.id.as_str() {
+                "list" => ("[", call.range, "]"),
+                "dict" | "set" => ("{", call.range, "}"),
+                _ => return None,
+            }
+        }
         _ => return None,
     };
     let is_display = !made.value.is_call_expr();
-    let held = if is_display { program.slice(within(inside)).trim().trim_end_matches(',') } else { "" };
+    let held = if is_display {
+        program.slice(within(inside)).trim().trim_end_matches(',')
+    } else {
+        ""
+    };
     let is_dict = made.value.is_dict_expr() || program.slice(inside).starts_with("dict");
     let added = match adding {
         AnyNodeRef::StmtExpr(stmt) if !is_dict => {
             added_by_call(program, variable, stmt.value.as_call_expr()?)?
         }
         AnyNodeRef::StmtAssign(stmt) if is_dict => {
-            let [Expr::Subscript(target)] = stmt.targets.as_slice() else { return None };
+            let [Expr::Subscript(target)] = stmt.targets.as_slice() else {
+                return None;
+            };
             let name = target.value.as_name_expr()?;
             (name.id == variable.name).then_some(())?;
-            format!("{}: {}", program.slice(target.slice.range()), program.slice(stmt.value.range()))
+            format!(
+                "{}: {}",
+                program.slice(target.slice.range()),
+                program.slice(stmt.value.range())
+            )
         }
         _ => return None,
     };
     let comma = if held.is_empty() { "" } else { ", " };
     let text = format!("{} = {open}{held}{comma}{added}{close}", variable.name);
-    // A comment would swallow what follows it, and a value that is used up by then would not be the same.
+    // A comment would swallow what follows it, and a value that is used up by then would not be the
+    // same.
     (!text.contains('#')
-        && variable.uses.iter().filter(|it| adding.range().contains_range(it.range)).count() == 1)
+        && variable
+            .uses
+            .iter()
+            .filter(|it| adding.range().contains_range(it.range))
+            .count()
+            == 1)
         .then_some(text)
 }
 
 /// The argument of `x.append(…)` or `x.add(…)`.
 fn added_by_call(program: &Program, variable: &Variable, call: &ExprCall) -> Option<String> {
     let method = call.func.as_attribute_expr()?;
-    let is_ours = method.value.as_name_expr().is_some_and(|name| name.id == variable.name)
+    let is_ours = method
+        .value
+        .as_name_expr()
+        .is_some_and(|name| name.id == variable.name)
         && matches!(method.attr.as_str(), "append" | "add");
     match call.arguments.args.as_ref() {
         [only] if is_ours && call.arguments.keywords.is_empty() && !only.is_starred_expr() => {
@@ -119,7 +161,10 @@ fn added_by_call(program: &Program, variable: &Variable, call: &ExprCall) -> Opt
 }
 
 fn within(range: TextRange) -> TextRange {
-    TextRange::new(range.start() + TextSize::new(1), range.end() - TextSize::new(1))
+    TextRange::new(
+        range.start() + TextSize::new(1),
+        range.end() - TextSize::new(1),
+    )
 }
 
 #[cfg(test)]
@@ -139,13 +184,20 @@ mod tests {
             "def f():\n    a = set()\n    a.add(1)\n    a.add(2)\n",
             &["def f():\n    a = {1}\n    a.add(2)\n"],
         );
-        check_edits(&MERGE_DISPLAYS, "a = [b]\na.append((c))\n", &["a = [b, c]\n"]);
+        check_edits(
+            &MERGE_DISPLAYS,
+            "a = [b]\na.append((c))\n",
+            &["a = [b, c]\n"],
+        );
     }
 
     #[test]
     fn what_is_used_before_or_elsewhere_stays() {
         check_none(&MERGE_DISPLAYS, "a = []\nprint(a)\na.append(1)\n");
         check_none(&MERGE_DISPLAYS, "a = []\nfor b in c: a.append(b)\n");
-        check_none(&MERGE_DISPLAYS, "a = []\na.append(a)\nd = {}\nd[0][1] = 2\ne = []\ne[0] = 1\n");
+        check_none(
+            &MERGE_DISPLAYS,
+            "a = []\na.append(a)\nd = {}\nd[0][1] = 2\ne = []\ne[0] = 1\n",
+        );
     }
 }

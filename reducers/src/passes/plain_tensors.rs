@@ -29,7 +29,9 @@ pass! {
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, &tree) else { return };
+    let Some(torch) = Torch::of(cx.program, &tree) else {
+        return;
+    };
     let mut found: Vec<(&ExprCall, Made)> = Vec::new();
     for node in &tree.nodes {
         if let AnyNodeRef::ExprCall(call) = node.node
@@ -42,9 +44,16 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     found.sort_by_key(|(call, _)| Reverse(call.range.start()));
     for (call, made) in found {
         let sizes: Vec<String> = made.sizes.iter().map(u64::to_string).collect();
-        let edits = EditSet::one(Edit::replace(call.range, format!("{}({})", made.maker, sizes.join(", "))));
+        let edits = EditSet::one(Edit::replace(
+            call.range,
+            format!("{}({})", made.maker, sizes.join(", ")),
+        ));
         if gains(cx.program, &edits) {
-            out.propose(edits, Prior::Even, format!("`{}` at once", cx.program.excerpt(call.range)));
+            out.propose(
+                edits,
+                Prior::Even,
+                format!("`{}` at once", cx.program.excerpt(call.range)),
+            );
         }
     }
 }
@@ -76,11 +85,21 @@ fn shape(torch: &Torch<'_>, call: &ExprCall) -> Option<Made> {
             _ => return None,
         };
         // Of another type or for another device it would not be the same.
-        let is_plain = ["dtype", "device"].iter().all(|it| keyword(call, it).is_none());
-        return is_plain.then_some(Made { maker, sizes, steps });
+        let is_plain = ["dtype", "device"]
+            .iter()
+            .all(|it| keyword(call, it).is_none());
+        return is_plain.then_some(Made {
+            maker,
+            sizes,
+            steps,
+        });
     }
-    let Expr::Attribute(method) = &*call.func else { return None };
-    let Expr::Call(inner) = &*method.value else { return None };
+    let Expr::Attribute(method) = &*call.func else {
+        return None;
+    };
+    let Expr::Call(inner) = &*method.value else {
+        return None;
+    };
     let mut made = shape(torch, inner)?;
     let arguments = &call.arguments.args;
     match method.attr.as_str() {
@@ -107,8 +126,11 @@ fn shape(torch: &Torch<'_>, call: &ExprCall) -> Option<Made> {
 fn of_array(torch: &Torch<'_>, array: &Expr) -> Option<Vec<u64>> {
     let Expr::Call(call) = array else { return None };
     let path = torch.path(&call.func)?;
-    matches!(path.as_str(), "numpy.random.rand" | "numpy.random.randn" | "numpy.zeros" | "numpy.ones")
-        .then(|| sizes(&call.arguments.args))?
+    matches!(
+        path.as_str(),
+        "numpy.random.rand" | "numpy.random.randn" | "numpy.zeros" | "numpy.ones"
+    )
+    .then(|| sizes(&call.arguments.args))?
 }
 
 /// Sizes that are written out, each by itself or all in one row.
@@ -125,18 +147,28 @@ fn sizes(arguments: &[Expr]) -> Option<Vec<u64>> {
         },
         _ => None,
     };
-    elements.iter().map(number).collect::<Option<Vec<u64>>>().filter(|it| !it.is_empty())
+    elements
+        .iter()
+        .map(number)
+        .collect::<Option<Vec<u64>>>()
+        .filter(|it| !it.is_empty())
 }
 
 /// The axes that arguments name.
 fn axes(arguments: &[Expr], count: usize) -> Option<Vec<usize>> {
     let axis = |it: &Expr| {
         let (number, is_negative) = match it {
-            Expr::UnaryOp(it) if it.op.as_str() == "-" => (sizes(std::slice::from_ref(&*it.operand))?, true),
+            Expr::UnaryOp(it) if it.op.as_str() == "-" => {
+                (sizes(std::slice::from_ref(&*it.operand))?, true)
+            }
             it => (sizes(std::slice::from_ref(it))?, false),
         };
         let number = usize::try_from(*number.first()?).ok()?;
-        let axis = if is_negative { count.checked_sub(number)? } else { number };
+        let axis = if is_negative {
+            count.checked_sub(number)?
+        } else {
+            number
+        };
         (axis < count).then_some(axis)
     };
     arguments.iter().map(axis).collect()
@@ -179,8 +211,17 @@ mod tests {
 
     #[test]
     fn what_is_plain_or_not_known_stays() {
-        check_none(&PLAIN_TENSORS, "import torch\nx = torch.randn(2, 3)\ny = torch.zeros(2, n).view(2)\n");
-        check_none(&PLAIN_TENSORS, "import torch\nx = torch.zeros(4, dtype=torch.int64).view(2, -1)\n");
-        check_none(&PLAIN_TENSORS, "import numpy\nx = numpy.arange(4).reshape(2, 2)\n");
+        check_none(
+            &PLAIN_TENSORS,
+            "import torch\nx = torch.randn(2, 3)\ny = torch.zeros(2, n).view(2)\n",
+        );
+        check_none(
+            &PLAIN_TENSORS,
+            "import torch\nx = torch.zeros(4, dtype=torch.int64).view(2, -1)\n",
+        );
+        check_none(
+            &PLAIN_TENSORS,
+            "import numpy\nx = numpy.arange(4).reshape(2, 2)\n",
+        );
     }
 }

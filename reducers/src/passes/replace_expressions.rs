@@ -15,7 +15,8 @@ use crate::{
 pass! {
     /// Replaces an expression by a plain literal of a fitting kind.
     ///
-    /// Arithmetic on integers is replaced by what it makes. What gives a size of a tensor becomes 1, other numbers 0.
+    /// Arithmetic on integers is replaced by what it makes. What gives a size of a tensor becomes
+    /// 1, other numbers 0.
     ///
     /// ```python before
     /// x = f(a, b) + g(c)
@@ -30,13 +31,18 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
     // A name is worth replacing where that leaves its definition without a use.
     let variables = &cx.program.scopes().variables;
-    let only_uses: BTreeSet<TextSize> =
-        variables.iter().filter(|it| it.uses.len() == 1).map(|it| it.uses[0].range.start()).collect();
+    let only_uses: BTreeSet<TextSize> = variables
+        .iter()
+        .filter(|it| it.uses.len() == 1)
+        .map(|it| it.uses[0].range.start())
+        .collect();
     let values = values(cx.program);
     let mut computed: Vec<TextRange> = Vec::new();
     for (expr, _) in &values {
         let is_inside = computed.iter().any(|it| it.contains_range(expr.range()));
-        let Some(number) = integer(expr).filter(|_| expr.is_bin_op_expr() && !is_inside) else { continue };
+        let Some(number) = integer(expr).filter(|_| expr.is_bin_op_expr() && !is_inside) else {
+            continue;
+        };
         computed.push(expr.range());
         let edits = EditSet::one(Edit::replace(expr.range(), number.to_string()));
         if lightens(cx.program, &edits) {
@@ -49,7 +55,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let sizes = torch::sizes(cx.program);
     for (expr, _) in values {
         let is_object = objects.contains(&expr.start());
-        let Some(literal) = literal_for(expr).filter(|it| *it != "0" || !is_object) else { continue };
+        let Some(literal) = literal_for(expr).filter(|it| *it != "0" || !is_object) else {
+            continue;
+        };
         let is_size = literal == "0" && sizes.contains(&expr.start());
         let literal = if is_size { "1" } else { literal };
         let text = cx.program.slice(expr.range());
@@ -58,15 +66,21 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         if text.len() <= literal.len() || is_statement || is_shared_name {
             continue;
         }
-        let short: String = text.lines().next().unwrap_or_default().chars().take(40).collect();
+        let short: String = text
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(40)
+            .collect();
         let edits = EditSet::one(Edit::replace(expr.range(), literal));
         out.propose(edits, Prior::Unlikely, format!("`{short}` by `{literal}`"));
         out.next_group();
     }
 }
 
-/// Where expressions start that no number can stand for: what a class is derived from, what is unpacked, turned over, entered,
-/// raised, awaited, or searched.
+/// Where expressions start that no number can stand for: what a class is derived from, what is
+/// unpacked, turned over, entered, raised, awaited, or searched.
 fn objects(program: &Program) -> BTreeSet<TextSize> {
     let is_row = |it: &Expr| matches!(it, Expr::Tuple(_) | Expr::List(_));
     let mut found: BTreeSet<TextSize> = BTreeSet::new();
@@ -118,9 +132,9 @@ fn integer(expr: &Expr) -> Option<i64> {
     }
 }
 
-/// The expressions of a program that stand for values, outer before inner, later before earlier, each with how deep it
-/// is nested in others. Left out: annotations, targets, patterns, decorators, docstrings, what is inside f-strings, and
-/// what is called or looked into.
+/// The expressions of a program that stand for values, outer before inner, later before earlier,
+/// each with how deep it is nested in others. Left out: annotations, targets, patterns, decorators,
+/// docstrings, what is inside f-strings, and what is called or looked into.
 pub(crate) fn values(program: &Program) -> Vec<(&Expr, u32)> {
     let tree = program.tree();
     let mut depths: Vec<Option<u32>> = Vec::with_capacity(tree.nodes.len());
@@ -139,8 +153,8 @@ pub(crate) fn values(program: &Program) -> Vec<(&Expr, u32)> {
                 | AnyNodeRef::Decorator(_)
                 | AnyNodeRef::TypeParams(_)
         ) || is_annotation(parent.map(|it| it.node), node.node);
-        let is_body_of_case =
-            parent.is_some_and(|it| matches!(it.node, AnyNodeRef::MatchCase(_))) && node.node.is_statement();
+        let is_body_of_case = parent.is_some_and(|it| matches!(it.node, AnyNodeRef::MatchCase(_)))
+            && node.node.is_statement();
         let is_expression = node.node.is_expression();
         if is_expression
             && above.is_some()
@@ -279,7 +293,10 @@ mod tests {
     fn arithmetic_is_done() {
         let program = Program::parse("f(2 * 9 + 1, x + 1 - 1, 3 // 0, 2 ** 99)\n").unwrap();
         let first = &REPLACE_EXPRESSIONS.proposals(&program)[0];
-        assert_eq!(first.edits.apply(&program).unwrap(), "f(19, x + 1 - 1, 3 // 0, 2 ** 99)\n");
+        assert_eq!(
+            first.edits.apply(&program).unwrap(),
+            "f(19, x + 1 - 1, 3 // 0, 2 ** 99)\n"
+        );
     }
 
     #[test]
@@ -287,7 +304,10 @@ mod tests {
         let text = "import torch\nx = torch.ones(a.b, 2).sum(c.d)\n";
         let program = Program::parse(text).unwrap();
         let proposals = REPLACE_EXPRESSIONS.proposals(&program);
-        let found: Vec<String> = proposals.iter().map(|it| it.edits.apply(&program).unwrap()).collect();
+        let found: Vec<String> = proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
         assert!(
             found.contains(&text.replace("a.b", "1")) && found.contains(&text.replace("c.d", "0")),
             "{found:#?}"

@@ -11,9 +11,11 @@ use crate::{
 };
 
 pass! {
-    /// Has the functions of a program that is compiled or exported return what they have computed halfway.
+    /// Has the functions of a program that is compiled or exported return what they have computed
+    /// halfway.
     ///
-    /// What is captured of a function shows the bug or not as a whole: no line of it is known to fail.
+    /// What is captured of a function shows the bug or not as a whole: no line of it is known to
+    /// fail.
     ///
     /// ```python before
     /// import torch
@@ -39,16 +41,26 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         return;
     }
     for node in &tree.nodes {
-        let AnyNodeRef::StmtFunctionDef(def) = node.node else { continue };
-        let Some((Stmt::Return(last), body)) = def.body.split_last() else { continue };
+        let AnyNodeRef::StmtFunctionDef(def) = node.node else {
+            continue;
+        };
+        let Some((Stmt::Return(last), body)) = def.body.split_last() else {
+            continue;
+        };
         for stmt in body.iter().filter(|_| last.value.is_some()) {
             let Some(name) = assigned(stmt) else { continue };
-            let Some(start) = logical_start(cx.program, stmt.start()) else { continue };
+            let Some(start) = logical_start(cx.program, stmt.start()) else {
+                continue;
+            };
             let indent = cx.program.slice(TextRange::new(start, stmt.start()));
             let text = format!("{}{indent}return {name}", cx.program.newline());
             let edits = EditSet::one(Edit::replace(TextRange::new(stmt.end(), last.end()), text));
             if gains(cx.program, &edits) {
-                out.propose(edits, Prior::Unlikely, format!("`{name}` is what `{}` returns", def.name));
+                out.propose(
+                    edits,
+                    Prior::Unlikely,
+                    format!("`{name}` is what `{}` returns", def.name),
+                );
                 out.next_group();
             }
         }
@@ -102,8 +114,17 @@ mod tests {
 
     #[test]
     fn what_is_not_compiled_or_returns_nothing_stays() {
-        check_none(&RETURN_EARLY, "import torch\ndef f(x):\n    y = x.sin()\n    return y + 1\nf(1)\n");
-        check_none(&RETURN_EARLY, "import torch\n@torch.compile\ndef f(x):\n    y = x.sin()\n    g(y)\n");
-        check_none(&RETURN_EARLY, "import torch\n@torch.compile\ndef f(x):\n    y = x.sin()\n    return y\n");
+        check_none(
+            &RETURN_EARLY,
+            "import torch\ndef f(x):\n    y = x.sin()\n    return y + 1\nf(1)\n",
+        );
+        check_none(
+            &RETURN_EARLY,
+            "import torch\n@torch.compile\ndef f(x):\n    y = x.sin()\n    g(y)\n",
+        );
+        check_none(
+            &RETURN_EARLY,
+            "import torch\n@torch.compile\ndef f(x):\n    y = x.sin()\n    return y\n",
+        );
     }
 }

@@ -5,9 +5,11 @@ use crate::{
 };
 
 pass! {
-    /// Makes all sizes of tensors and layers smaller at once, in a way that keeps how they hang together.
+    /// Makes all sizes of tensors and layers smaller at once, in a way that keeps how they hang
+    /// together.
     ///
-    /// Equal numbers are one size, multiples stay multiples, products products, and what divides another still divides it.
+    /// Equal numbers are one size, multiples stay multiples, products products, and what divides
+    /// another still divides it.
     ///
     /// ```python before
     /// import torch
@@ -28,7 +30,9 @@ pass! {
 const LEAST: [u64; 3] = [2, 8, 32];
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
-    let Some(dimensions) = Dimensions::of(cx.program) else { return };
+    let Some(dimensions) = Dimensions::of(cx.program) else {
+        return;
+    };
     for least in LEAST {
         let edits = dimensions.scaled(least);
         if !edits.is_empty() && gains(cx.program, &edits) {
@@ -58,7 +62,10 @@ mod tests {
 
     #[test]
     fn what_is_small_stays() {
-        check_none(&SCALE_DIMENSIONS, "import torch\nx = torch.randn(2, 3, 4)[0]\n");
+        check_none(
+            &SCALE_DIMENSIONS,
+            "import torch\nx = torch.randn(2, 3, 4)[0]\n",
+        );
         check_none(&SCALE_DIMENSIONS, "x = randn(768)\n");
     }
 }

@@ -5,7 +5,8 @@ use crate::{
 };
 
 pass! {
-    /// Makes one size of tensors and layers smaller wherever it stands, and the sizes that come of it along.
+    /// Makes one size of tensors and layers smaller wherever it stands, and the sizes that come of
+    /// it along.
     ///
     /// ```python before
     /// import torch
@@ -21,11 +22,15 @@ pass! {
 }
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
-    let Some(dimensions) = Dimensions::of(cx.program) else { return };
+    let Some(dimensions) = Dimensions::of(cx.program) else {
+        return;
+    };
     for (size, places) in dimensions.sizes() {
         for smaller in [1, 2, 4, 8].into_iter().filter(|&it| it < size) {
             let edits = dimensions.changed(size, smaller);
-            let is_alone = edits.resolve(cx.program).is_ok_and(|edits| edits.len() <= 1);
+            let is_alone = edits
+                .resolve(cx.program)
+                .is_ok_and(|edits| edits.len() <= 1);
             // A size that stands in one place alone is a literal like others.
             if (places == 1 && is_alone) || edits.is_empty() || !gains(cx.program, &edits) {
                 continue;

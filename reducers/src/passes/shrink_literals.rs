@@ -15,9 +15,9 @@ use crate::{
 pass! {
     /// Makes strings empty or shorter and numbers smaller.
     ///
-    /// Numbers are tried as 0, 1 and 2, then with half, three quarters and all but one of their bits: round by round that
-    /// closes in on the smallest number that will do; sizes of tensors do not become 0. Strings are tried empty, as one
-    /// character, and by halves.
+    /// Numbers are tried as 0, 1 and 2, then with half, three quarters and all but one of their
+    /// bits: round by round that closes in on the smallest number that will do; sizes of tensors do
+    /// not become 0. Strings are tried empty, as one character, and by halves.
     ///
     /// ```python before
     /// x = zeros(768)
@@ -48,11 +48,15 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         let is_integer = literal.bytes().all(|byte| byte.is_ascii_digit());
         if !(cx.program.would_glue(expr.range(), literal) || is_looked_into && is_integer) {
             let note = format!("`{}` to `{literal}`", cx.program.excerpt(expr.range()));
-            out.propose(EditSet::one(Edit::replace(expr.range(), literal)), prior, note);
+            out.propose(
+                EditSet::one(Edit::replace(expr.range(), literal)),
+                prior,
+                note,
+            );
         }
     };
-    // The boldest of one statement together; what is left of the next one by one: the alternatives for one place exclude
-    // each other.
+    // The boldest of one statement together; what is left of the next one by one: the alternatives
+    // for one place exclude each other.
     for neighbours in literals.chunk_by(|(one, _), (other, _)| one.statement == other.statement) {
         for (place, smaller) in neighbours {
             propose(place.expr, &smaller[0], Prior::Even, out);
@@ -71,12 +75,16 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 fn smaller(expr: &Expr, text: &str) -> Vec<String> {
     let mut found = match expr {
         Expr::StringLiteral(it) => shorter(text, &it.value.to_str().chars().collect::<Vec<_>>()),
-        Expr::BytesLiteral(it) => shorter(text, &it.value.bytes().map(char::from).collect::<Vec<_>>()),
+        Expr::BytesLiteral(it) => {
+            shorter(text, &it.value.bytes().map(char::from).collect::<Vec<_>>())
+        }
         Expr::NumberLiteral(it) => lower(it, text),
         _ => Vec::new(),
     };
     let mut seen = BTreeSet::new();
-    found.retain(|literal| literal.len() <= text.len() && literal != text && seen.insert(literal.clone()));
+    found.retain(|literal| {
+        literal.len() <= text.len() && literal != text && seen.insert(literal.clone())
+    });
     found
 }
 
@@ -85,18 +93,29 @@ const WORD: usize = 6;
 
 /// The empty string, its first character, its first and its second half, in the author's quotes.
 fn shorter(text: &str, value: &[char]) -> Vec<String> {
-    let Some(at) = text.find(['\'', '"']) else { return Vec::new() };
+    let Some(at) = text.find(['\'', '"']) else {
+        return Vec::new();
+    };
     let (prefix, quoted) = text.split_at(at);
-    let (bytes, quote) = (if prefix.contains(['b', 'B']) { "b" } else { "" }, &quoted[..1]);
+    let (bytes, quote) = (
+        if prefix.contains(['b', 'B']) { "b" } else { "" },
+        &quoted[..1],
+    );
     let is_empty = value.is_empty() && text.len() == bytes.len() + 2;
     if is_empty || (value.len() == 1 && bytes.is_empty()) {
         return Vec::new();
     }
     // Other characters might have to be escaped, or mean something to what reads them.
     let is_plain = |part: &[char]| {
-        part.iter().all(|char| char.is_ascii_graphic() && !matches!(char, '\\' | '\'' | '"') || *char == ' ')
+        part.iter().all(|char| {
+            char.is_ascii_graphic() && !matches!(char, '\\' | '\'' | '"') || *char == ' '
+        })
     };
-    let (first, second) = value.split_at(if value.len() < WORD { 0 } else { value.len() / 2 });
+    let (first, second) = value.split_at(if value.len() < WORD {
+        0
+    } else {
+        value.len() / 2
+    });
     let halves = [&value[..value.len().min(1)], first, second];
     let halves = halves
         .into_iter()
@@ -112,16 +131,29 @@ fn shorter(text: &str, value: &[char]) -> Vec<String> {
 fn lower(number: &ExprNumberLiteral, text: &str) -> Vec<String> {
     match &number.value {
         Number::Int(value) => {
-            let Some(value) = value.as_u64() else { return vec!["0".to_owned()] };
+            let Some(value) = value.as_u64() else {
+                return vec!["0".to_owned()];
+            };
             let bits = u64::BITS - value.leading_zeros();
-            let steps = [0, 1, 2, value >> (bits / 2), value >> (bits / 4), value >> 1];
+            let steps = [
+                0,
+                1,
+                2,
+                value >> (bits / 2),
+                value >> (bits / 4),
+                value >> 1,
+            ];
             let is_less = |it: &&u64| it.leading_zeros() > value.leading_zeros();
             steps.iter().filter(is_less).map(u64::to_string).collect()
         }
         Number::Float(value) => {
             let one = (*value > 1.0).then(|| "1.0".to_owned());
-            let short = Some(format!("{value:.1}")).filter(|short| short.len() < text.len() && *value < 1e6);
-            std::iter::once("0".to_owned()).chain(one).chain(short).collect()
+            let short = Some(format!("{value:.1}"))
+                .filter(|short| short.len() < text.len() && *value < 1e6);
+            std::iter::once("0".to_owned())
+                .chain(one)
+                .chain(short)
+                .collect()
         }
         Number::Complex { .. } => vec!["0".to_owned()],
     }
@@ -134,13 +166,28 @@ mod tests {
 
     #[test]
     fn numbers_step_down() {
-        check_edits(&SHRINK_LITERALS, "x = 12\n", &["x = 0\n", "x = 1\n", "x = 2\n", "x = 3\n", "x = 6\n"]);
+        check_edits(
+            &SHRINK_LITERALS,
+            "x = 12\n",
+            &["x = 0\n", "x = 1\n", "x = 2\n", "x = 3\n", "x = 6\n"],
+        );
         check_edits(&SHRINK_LITERALS, "x = 0.125\n", &["x = 0\n", "x = 0.1\n"]);
-        check_edits(&SHRINK_LITERALS, "x = 2.25.hex()\n", &["x = 1.0.hex()\n", "x = 2.2.hex()\n"]);
+        check_edits(
+            &SHRINK_LITERALS,
+            "x = 2.25.hex()\n",
+            &["x = 1.0.hex()\n", "x = 2.2.hex()\n"],
+        );
         check_edits(
             &SHRINK_LITERALS,
             "x = 0xFFFF\n",
-            &["x = 0\n", "x = 1\n", "x = 2\n", "x = 255\n", "x = 4095\n", "x = 32767\n"],
+            &[
+                "x = 0\n",
+                "x = 1\n",
+                "x = 2\n",
+                "x = 255\n",
+                "x = 4095\n",
+                "x = 32767\n",
+            ],
         );
     }
 
@@ -152,18 +199,30 @@ mod tests {
             let proposals = SHRINK_LITERALS.proposals(&program);
             let next = proposals
                 .iter()
-                .map(|it| it.edits.apply(&program).unwrap()[4..].trim().parse().unwrap())
+                .map(|it| {
+                    it.edits.apply(&program).unwrap()[4..]
+                        .trim()
+                        .parse()
+                        .unwrap()
+                })
                 .find(|it| *it >= limit);
-            let Some(next) = next else { return (number, rounds) };
+            let Some(next) = next else {
+                return (number, rounds);
+            };
             (number, rounds) = (next, rounds + 1);
         }
     }
 
     #[test]
     fn numbers_come_close_to_the_smallest_in_few_rounds() {
-        for (from, limit) in
-            [(1 << 40, 1), (1_000_000, 513), (1_000_000, 3), (4096, 4000), (768, 17), (u64::MAX, 1 << 33)]
-        {
+        for (from, limit) in [
+            (1 << 40, 1),
+            (1_000_000, 513),
+            (1_000_000, 3),
+            (4096, 4000),
+            (768, 17),
+            (u64::MAX, 1 << 33),
+        ] {
             let (number, rounds) = rounds(from, limit);
             assert!(
                 number < 2 * limit.next_power_of_two() && rounds <= 8,
@@ -180,7 +239,11 @@ mod tests {
             &["x = ''\n", "x = 'h'\n", "x = 'hell'\n", "x = 'o you'\n"],
         );
         check_edits(&SHRINK_LITERALS, "x = 'word'\n", &["x = ''\n", "x = 'w'\n"]);
-        check_edits(&SHRINK_LITERALS, "x = rb\"\"\"a\\n\"\"\"\n", &["x = b\"\"\n", "x = b\"a\"\n"]);
+        check_edits(
+            &SHRINK_LITERALS,
+            "x = rb\"\"\"a\\n\"\"\"\n",
+            &["x = b\"\"\n", "x = b\"a\"\n"],
+        );
     }
 
     #[test]

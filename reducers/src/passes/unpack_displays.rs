@@ -9,7 +9,8 @@ use crate::{
 };
 
 pass! {
-    /// Writes what is unpacked from, or looked up in, a list, tuple or dict that stands there in its place.
+    /// Writes what is unpacked from, or looked up in, a list, tuple or dict that stands there in
+    /// its place.
     ///
     /// ```python before
     /// f(*[a, b], **{"c": d})
@@ -41,7 +42,12 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                 for part in parts(&it.value) {
                     out.next_group();
                     let (open, close) = parentheses(program, part, it.range);
-                    offer(program, it.range, format!("{open}{}{close}", program.slice(part.range())), out);
+                    offer(
+                        program,
+                        it.range,
+                        format!("{open}{}{close}", program.slice(part.range())),
+                        out,
+                    );
                 }
                 out.next_group();
             }
@@ -53,7 +59,11 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 fn offer(program: &Program, range: TextRange, text: String, out: &mut Proposals) {
     let edits = EditSet::one(Edit::replace(range, text));
     if gains(program, &edits) {
-        out.propose(edits, Prior::Even, format!("what `{}` holds", program.excerpt(range)));
+        out.propose(
+            edits,
+            Prior::Even,
+            format!("what `{}` holds", program.excerpt(range)),
+        );
     }
 }
 
@@ -65,7 +75,12 @@ fn inside<'a>(program: &'a Program, value: &Expr) -> Option<&'a str> {
         _ => false,
     };
     let text = program.slice(value.range());
-    is_display.then(|| text[1..text.len() - 1].trim().trim_end_matches(',').trim_end())
+    is_display.then(|| {
+        text[1..text.len() - 1]
+            .trim()
+            .trim_end_matches(',')
+            .trim_end()
+    })
 }
 
 /// A dict as keyword arguments.
@@ -87,7 +102,12 @@ fn parts(value: &Expr) -> Vec<&Expr> {
     match value {
         Expr::List(it) => it.elts.iter().filter(|it| !it.is_starred_expr()).collect(),
         Expr::Tuple(it) => it.elts.iter().filter(|it| !it.is_starred_expr()).collect(),
-        Expr::Dict(it) => it.items.iter().filter(|it| it.key.is_some()).map(|it| &it.value).collect(),
+        Expr::Dict(it) => it
+            .items
+            .iter()
+            .filter(|it| it.key.is_some())
+            .map(|it| &it.value)
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -99,7 +119,11 @@ mod tests {
 
     #[test]
     fn what_is_looked_up_stands_for_the_display() {
-        check_edits(&UNPACK_DISPLAYS, "x = {1: a, 2: b + c}[1].d\n", &["x = a.d\n", "x = (b + c).d\n"]);
+        check_edits(
+            &UNPACK_DISPLAYS,
+            "x = {1: a, 2: b + c}[1].d\n",
+            &["x = a.d\n", "x = (b + c).d\n"],
+        );
         check_edits(&UNPACK_DISPLAYS, "x = [a][0]\n", &["x = a\n"]);
     }
 

@@ -33,7 +33,9 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
         let mut found = false;
         for node in tree.nodes.iter().rev() {
             let (keyword, bodies) = bodies(node.node);
-            let Some(body) = bodies.into_iter().filter(|body| !body.is_empty()).nth(rank) else { continue };
+            let Some(body) = bodies.into_iter().filter(|body| !body.is_empty()).nth(rank) else {
+                continue;
+            };
             found = true;
             if let Some(edits) = unwrap(cx.program, node.node.range(), body) {
                 out.propose(edits, Prior::Even, format!("`{keyword}` to its body"));
@@ -49,8 +51,16 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
 fn bodies(node: AnyNodeRef<'_>) -> (&'static str, Vec<&[Stmt]>) {
     match node {
         AnyNodeRef::StmtIf(stmt) => {
-            let clauses = stmt.elif_else_clauses.iter().map(|clause| clause.body.as_slice());
-            ("if", std::iter::once(stmt.body.as_slice()).chain(clauses).collect())
+            let clauses = stmt
+                .elif_else_clauses
+                .iter()
+                .map(|clause| clause.body.as_slice());
+            (
+                "if",
+                std::iter::once(stmt.body.as_slice())
+                    .chain(clauses)
+                    .collect(),
+            )
         }
         AnyNodeRef::StmtFor(stmt) => ("for", vec![&stmt.body, &stmt.orelse]),
         AnyNodeRef::StmtWhile(stmt) => ("while", vec![&stmt.body, &stmt.orelse]),
@@ -63,9 +73,10 @@ fn bodies(node: AnyNodeRef<'_>) -> (&'static str, Vec<&[Stmt]>) {
             let first: [&[Stmt]; 3] = [&stmt.body, &stmt.orelse, &stmt.finalbody];
             ("try", first.into_iter().chain(handlers).collect())
         }
-        AnyNodeRef::StmtMatch(stmt) => {
-            ("match", stmt.cases.iter().map(|case| case.body.as_slice()).collect())
-        }
+        AnyNodeRef::StmtMatch(stmt) => (
+            "match",
+            stmt.cases.iter().map(|case| case.body.as_slice()).collect(),
+        ),
         _ => ("", Vec::new()),
     }
 }
@@ -95,9 +106,13 @@ pub(crate) fn unwrap(program: &Program, statement: TextRange, body: &[Stmt]) -> 
     }
     delete(outer_start, inner_start);
     for line in lines_outside_strings(program, TextRange::new(inner_start, inner_end)) {
-        // A line continued within brackets may stand further out; what can go without losing text goes.
+        // A line continued within brackets may stand further out; what can go without losing text
+        // goes.
         if program.text()[usize::from(line)..].starts_with(inner_indent) {
-            delete(line + TextSize::of(outer_indent), line + TextSize::of(inner_indent));
+            delete(
+                line + TextSize::of(outer_indent),
+                line + TextSize::of(inner_indent),
+            );
         }
     }
     delete(inner_end, outer_end);
@@ -111,13 +126,21 @@ mod tests {
 
     #[test]
     fn each_branch_is_an_attempt_of_its_own() {
-        check_edits(&UNWRAP_BLOCKS, "if a:\n    b\nelif c:\n    d\nelse:\n    e\n", &["b\n", "d\n", "e\n"]);
+        check_edits(
+            &UNWRAP_BLOCKS,
+            "if a:\n    b\nelif c:\n    d\nelse:\n    e\n",
+            &["b\n", "d\n", "e\n"],
+        );
         check_edits(
             &UNWRAP_BLOCKS,
             "try:\n    a\nexcept B:\n    c\nelse:\n    d\nfinally:\n    e\n",
             &["a\n", "d\n", "e\n", "c\n"],
         );
-        check_edits(&UNWRAP_BLOCKS, "match a:\n    case 1: b\n    case _:\n        c\n", &["b\n", "c\n"]);
+        check_edits(
+            &UNWRAP_BLOCKS,
+            "match a:\n    case 1: b\n    case _:\n        c\n",
+            &["b\n", "c\n"],
+        );
     }
 
     #[test]
@@ -140,6 +163,9 @@ mod tests {
 
     #[test]
     fn definitions_are_no_blocks() {
-        check_none(&UNWRAP_BLOCKS, "def f():\n    return 1\nclass A:\n    x = 1\n");
+        check_none(
+            &UNWRAP_BLOCKS,
+            "def f():\n    return 1\nclass A:\n    x = 1\n",
+        );
     }
 }

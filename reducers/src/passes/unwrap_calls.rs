@@ -10,7 +10,8 @@ use crate::{
 };
 
 pass! {
-    /// Calls a function or module at once that PyTorch is asked to call, and takes a data set's elements without a loader.
+    /// Calls a function or module at once that PyTorch is asked to call, and takes a data set's
+    /// elements without a loader.
     ///
     /// ```python before
     /// import torch
@@ -36,21 +37,36 @@ pass! {
 }
 
 /// What `torch.utils.checkpoint.checkpoint` keeps for itself.
-const CHECKPOINT: &[&str] =
-    &["use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop"];
+const CHECKPOINT: &[&str] = &[
+    "use_reentrant",
+    "preserve_rng_state",
+    "context_fn",
+    "determinism_check",
+    "debug",
+    "early_stop",
+];
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, &tree) else { return };
+    let Some(torch) = Torch::of(cx.program, &tree) else {
+        return;
+    };
     for node in &tree.nodes {
-        let AnyNodeRef::ExprCall(call) = node.node else { continue };
-        let Some(text) = unwrapped(cx.program, &torch, call) else { continue };
+        let AnyNodeRef::ExprCall(call) = node.node else {
+            continue;
+        };
+        let Some(text) = unwrapped(cx.program, &torch, call) else {
+            continue;
+        };
         let edits = EditSet::one(Edit::replace(call.range, text));
         if gains(cx.program, &edits) {
             out.propose(
                 edits,
                 Prior::Even,
-                format!("`{}` without what is around it", cx.program.excerpt(call.range)),
+                format!(
+                    "`{}` without what is around it",
+                    cx.program.excerpt(call.range)
+                ),
             );
             out.next_group();
         }
@@ -65,9 +81,17 @@ fn unwrapped(program: &Program, torch: &Torch<'_>, call: &ExprCall) -> Option<St
     {
         let (called, given) = inner.arguments.args.split_first()?;
         let mut arguments: Vec<&str> = given.iter().chain(&call.arguments.args).map(text).collect();
-        let keywords = inner.arguments.keywords.iter().chain(&call.arguments.keywords);
+        let keywords = inner
+            .arguments
+            .keywords
+            .iter()
+            .chain(&call.arguments.keywords);
         arguments.extend(keywords.map(|it| program.slice(it.range)));
-        return Some(format!("{}({})", callee(program, called), arguments.join(", ")));
+        return Some(format!(
+            "{}({})",
+            callee(program, called),
+            arguments.join(", ")
+        ));
     }
     let path = torch.path(&call.func)?;
     let (first, rest) = call.arguments.args.split_first()?;
@@ -78,7 +102,11 @@ fn unwrapped(program: &Program, torch: &Torch<'_>, call: &ExprCall) -> Option<St
             let others = call.arguments.keywords.iter();
             let others = others.filter(|it| it.arg.as_ref().is_none_or(|name| !own(name)));
             arguments.extend(others.map(|it| program.slice(it.range)));
-            Some(format!("{}({})", callee(program, first), arguments.join(", ")))
+            Some(format!(
+                "{}({})",
+                callee(program, first),
+                arguments.join(", ")
+            ))
         }
         "torch.func.functional_call" | "torch.nn.utils.stateless.functional_call" => {
             let arguments = match rest.get(1)? {
@@ -89,7 +117,9 @@ fn unwrapped(program: &Program, torch: &Torch<'_>, call: &ExprCall) -> Option<St
         }
         "torch.utils.data.DataLoader" => Some(match first {
             // The data set as a whole is a batch.
-            Expr::Call(set) if torch.path(&set.func).as_deref() == Some("torch.utils.data.TensorDataset") => {
+            Expr::Call(set)
+                if torch.path(&set.func).as_deref() == Some("torch.utils.data.TensorDataset") =>
+            {
                 let row: Vec<&str> = set.arguments.args.iter().map(text).collect();
                 let comma = if row.len() == 1 { "," } else { "" };
                 format!("[({}{comma})]", row.join(", "))
@@ -135,7 +165,13 @@ mod tests {
 
     #[test]
     fn other_calls_stay() {
-        check_none(&UNWRAP_CALLS, "from functools import partial\npartial(f, 1)(2)\n");
-        check_none(&UNWRAP_CALLS, "import torch\ncheckpoint(f, x)\npartial(f, 1)\n");
+        check_none(
+            &UNWRAP_CALLS,
+            "from functools import partial\npartial(f, 1)(2)\n",
+        );
+        check_none(
+            &UNWRAP_CALLS,
+            "import torch\ncheckpoint(f, x)\npartial(f, 1)\n",
+        );
     }
 }

@@ -17,7 +17,8 @@ use super::{
 };
 
 pass! {
-    /// Replaces a PyTorch module of which there is one object by its `forward` as a function, and global variables.
+    /// Replaces a PyTorch module of which there is one object by its `forward` as a function, and
+    /// global variables.
     ///
     /// ```python before
     /// import torch
@@ -41,11 +42,21 @@ pass! {
 
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, &tree) else { return };
+    let Some(torch) = Torch::of(cx.program, &tree) else {
+        return;
+    };
     let variables = &cx.program.scopes().variables;
-    let is_free = !variables.iter().any(|it| it.scope == ScopeKind::Module && it.name == "forward");
-    for variable in variables.iter().rev().filter(|it| is_free && it.scope == ScopeKind::Module) {
-        let ([binding], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else { continue };
+    let is_free = !variables
+        .iter()
+        .any(|it| it.scope == ScopeKind::Module && it.name == "forward");
+    for variable in variables
+        .iter()
+        .rev()
+        .filter(|it| is_free && it.scope == ScopeKind::Module)
+    {
+        let ([binding], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else {
+            continue;
+        };
         let class = tree.nodes.iter().find_map(|node| match node.node {
             AnyNodeRef::StmtClassDef(class)
                 if binding.kind == BindingKind::Class && class.range == binding.statement =>
@@ -80,7 +91,9 @@ fn flat(
         return None;
     }
     let call = tree.nodes.iter().find_map(|node| match node.node {
-        AnyNodeRef::ExprCall(call) if call.func.range() == only.range && call.arguments.is_empty() => {
+        AnyNodeRef::ExprCall(call)
+            if call.func.range() == only.range && call.arguments.is_empty() =>
+        {
             Some(call)
         }
         _ => None,
@@ -89,7 +102,9 @@ fn flat(
     edits.edit(Edit::replace(call.range, "forward"));
     let mut has_forward = false;
     for stmt in &class.body {
-        let Stmt::FunctionDef(def) = stmt else { continue };
+        let Stmt::FunctionDef(def) = stmt else {
+            continue;
+        };
         let own = def.parameters.iter_non_variadic_params().next()?.name();
         let is_init = def.name.as_str() == "__init__";
         has_forward |= def.name.as_str() == "forward";
@@ -110,7 +125,10 @@ fn made(program: &Program, def: &StmtFunctionDef, lines: &[String]) -> Option<Ed
         let place = Statements::of(program).place(def.range)?;
         return Some(EditSet::removal(place.list, place.item));
     }
-    Some(EditSet::one(Edit::replace(def.range, lines.join(program.newline()))))
+    Some(EditSet::one(Edit::replace(
+        def.range,
+        lines.join(program.newline()),
+    )))
 }
 
 /// Whether a statement only lets the base class begin.
@@ -141,11 +159,17 @@ mod tests {
         check_none(&UNWRAP_MODULES, &format!("{class}f(A(), A())\n"));
         check_none(&UNWRAP_MODULES, &format!("{class}f(A)\n"));
         check_none(&UNWRAP_MODULES, &format!("{class}f(A(1))\n"));
-        check_none(&UNWRAP_MODULES, &format!("{class}def forward(): pass\nf(A())\n"));
+        check_none(
+            &UNWRAP_MODULES,
+            &format!("{class}def forward(): pass\nf(A())\n"),
+        );
         check_none(
             &UNWRAP_MODULES,
             &format!("{class}        self.x = x\nf(A())\n").replace("return x\n", "pass\n"),
         );
-        check_none(&UNWRAP_MODULES, "class A(B):\n    def forward(self, x):\n        return x\nf(A())\n");
+        check_none(
+            &UNWRAP_MODULES,
+            "class A(B):\n    def forward(self, x):\n        return x\nf(A())\n",
+        );
     }
 }

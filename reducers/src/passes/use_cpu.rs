@@ -35,7 +35,9 @@ pass! {
 fn propose(cx: &Cx<'_>, out: &mut Proposals) {
     let program = cx.program;
     let tree = program.tree();
-    let Some(torch) = Torch::of(program, &tree) else { return };
+    let Some(torch) = Torch::of(program, &tree) else {
+        return;
+    };
     let edits = on_cpu_everywhere(program, &torch, &tree);
     if !edits.is_empty() && gains(program, &edits) {
         out.propose(edits, Prior::Likely, "all on the CPU");
@@ -47,29 +49,42 @@ pub(crate) fn on_cpu_everywhere(program: &Program, torch: &Torch<'_>, tree: &Tre
     let statements = Statements::of(program);
     let mut edits = EditSet::default();
     for (index, node) in tree.nodes.iter().enumerate() {
-        let without =
-            |range: TextRange| statements.place(range).map(|place| EditSet::removal(place.list, place.item));
+        let without = |range: TextRange| {
+            statements
+                .place(range)
+                .map(|place| EditSet::removal(place.list, place.item))
+        };
         let replaced = |text: &str| Some(EditSet::one(Edit::replace(node.node.range(), text)));
         let found = match node.node {
             AnyNodeRef::StringLiteral(it) if is_accelerator(it.as_str()) => {
-                let quote = if program.slice(it.range).ends_with('"') { '"' } else { '\'' };
+                let quote = if program.slice(it.range).ends_with('"') {
+                    '"'
+                } else {
+                    '\''
+                };
                 replaced(&format!("{quote}cpu{quote}"))
             }
             AnyNodeRef::ExprFString(it) if is_numbered(it) => replaced("\"cpu\""),
-            AnyNodeRef::ExprIf(it) if is_availability(torch, &it.test) => keep(program, it.range, &it.orelse),
+            AnyNodeRef::ExprIf(it) if is_availability(torch, &it.test) => {
+                keep(program, it.range, &it.orelse)
+            }
             AnyNodeRef::StmtAssert(it) if is_availability(torch, &it.test) => without(it.range),
             AnyNodeRef::StmtAssign(it) if it.targets.iter().any(|it| is_setting(torch, it)) => {
                 without(it.range)
             }
             // What a script does without the device is to give up.
-            AnyNodeRef::ExprUnaryOp(it) if it.op == UnaryOp::Not && is_availability(torch, &it.operand) => {
+            AnyNodeRef::ExprUnaryOp(it)
+                if it.op == UnaryOp::Not && is_availability(torch, &it.operand) =>
+            {
                 replaced("False")
             }
             AnyNodeRef::ExprCall(call) => {
                 let around = tree.ancestors(index as u32).next();
                 let statement = around.filter(|it| matches!(it, AnyNodeRef::StmtExpr(_)));
                 match torch.path(&call.func).as_deref().and_then(of_accelerator) {
-                    Some(rest) => statement.and_then(|it| without(it.range())).or_else(|| on_cpu(rest, call)),
+                    Some(rest) => statement
+                        .and_then(|it| without(it.range()))
+                        .or_else(|| on_cpu(rest, call)),
                     None => unmoved(program, torch, call),
                 }
             }
@@ -85,14 +100,22 @@ pub(crate) fn on_cpu_everywhere(program: &Program, torch: &Torch<'_>, tree: &Tre
 
 /// Whether a formatted string is a device with a number.
 fn is_numbered(string: &ExprFString) -> bool {
-    let first = string.value.elements().next().and_then(|it| it.as_literal());
+    let first = string
+        .value
+        .elements()
+        .next()
+        .and_then(|it| it.as_literal());
     first.is_some_and(|it| it.value.strip_suffix(':').is_some_and(is_accelerator))
 }
 
-/// The rest of the name of what belongs to another device: `synchronize` of `torch.cuda.synchronize`.
+/// The rest of the name of what belongs to another device: `synchronize` of
+/// `torch.cuda.synchronize`.
 fn of_accelerator(path: &str) -> Option<&str> {
     let rest = path.strip_prefix("torch.")?;
-    let (device, rest) = rest.strip_prefix("backends.").unwrap_or(rest).split_once('.')?;
+    let (device, rest) = rest
+        .strip_prefix("backends.")
+        .unwrap_or(rest)
+        .split_once('.')?;
     ACCELERATORS.contains(&device).then_some(rest)
 }
 
@@ -107,7 +130,11 @@ fn is_availability(torch: &Torch<'_>, expr: &Expr) -> bool {
 }
 
 fn is_setting(torch: &Torch<'_>, target: &Expr) -> bool {
-    torch.path(target).as_deref().and_then(of_accelerator).is_some()
+    torch
+        .path(target)
+        .as_deref()
+        .and_then(of_accelerator)
+        .is_some()
 }
 
 /// What stands on a CPU for a call that is about another device.
@@ -120,7 +147,10 @@ fn on_cpu(rest: &str, call: &ExprCall) -> Option<EditSet> {
         "amp.autocast" | "amp.GradScaler" => {
             let mut edits = EditSet::default();
             let name = rest.trim_start_matches("amp.");
-            edits.edit(Edit::replace(call.func.range(), format!("torch.amp.{name}")));
+            edits.edit(Edit::replace(
+                call.func.range(),
+                format!("torch.amp.{name}"),
+            ));
             let open = TextRange::empty(call.arguments.range.start() + TextSize::new(1));
             let comma = if call.arguments.is_empty() { "" } else { ", " };
             edits.edit(Edit::replace(open, format!("\"cpu\"{comma}")));
@@ -132,8 +162,11 @@ fn on_cpu(rest: &str, call: &ExprCall) -> Option<EditSet> {
 
 /// `x` for `x.cuda()`.
 fn unmoved(program: &Program, torch: &Torch<'_>, call: &ExprCall) -> Option<EditSet> {
-    let Expr::Attribute(method) = &*call.func else { return None };
-    let is_move = ACCELERATORS.contains(&method.attr.as_str()) && torch.path(&method.value).is_none();
+    let Expr::Attribute(method) = &*call.func else {
+        return None;
+    };
+    let is_move =
+        ACCELERATORS.contains(&method.attr.as_str()) && torch.path(&method.value).is_none();
     is_move.then(|| keep(program, call.range, &method.value))?
 }
 
@@ -173,7 +206,10 @@ count = 0
 
     #[test]
     fn what_runs_on_the_cpu_stays() {
-        check_none(&USE_CPU, "import torch\nx = torch.ones(2, device='cpu').to(torch.int64)\n");
+        check_none(
+            &USE_CPU,
+            "import torch\nx = torch.ones(2, device='cpu').to(torch.int64)\n",
+        );
         check_none(&USE_CPU, "x.cuda()\ny = 'cuda'\n");
     }
 }

@@ -59,7 +59,13 @@ mod tests {
 
     #[test]
     fn common_types_stay() {
-        check_none(&USE_FLOAT32, "import torch\nf(torch.float32, torch.int64, torch.bool, x.long())\n");
-        check_none(&USE_FLOAT32, "import numpy as np\nf(np.float64, x.double())\n");
+        check_none(
+            &USE_FLOAT32,
+            "import torch\nf(torch.float32, torch.int64, torch.bool, x.long())\n",
+        );
+        check_none(
+            &USE_FLOAT32,
+            "import numpy as np\nf(np.float64, x.double())\n",
+        );
     }
 }

@@ -31,10 +31,16 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
             _ => continue,
         };
         let Expr::Call(call) = value else { continue };
-        let Some(text) = class(cx.program, node.node.range(), call) else { continue };
+        let Some(text) = class(cx.program, node.node.range(), call) else {
+            continue;
+        };
         let edits = EditSet::one(Edit::replace(node.node.range(), text));
         if gains(cx.program, &edits) {
-            out.propose(edits, Prior::Even, format!("class for `{}`", cx.program.excerpt(call.range)));
+            out.propose(
+                edits,
+                Prior::Even,
+                format!("class for `{}`", cx.program.excerpt(call.range)),
+            );
         }
     }
 }
@@ -46,7 +52,9 @@ fn class(program: &Program, statement: TextRange, call: &ExprCall) -> Option<Str
         Expr::Attribute(it) => it.attr.as_str() == "__new__",
         _ => false,
     };
-    let [.., name, _, Expr::Dict(members)] = &*call.arguments.args else { return None };
+    let [.., name, _, Expr::Dict(members)] = &*call.arguments.args else {
+        return None;
+    };
     let name = match name {
         Expr::StringLiteral(it) => it.value.to_str(),
         Expr::Name(it) => it.id.as_str(),
@@ -64,8 +72,14 @@ fn class(program: &Program, statement: TextRange, call: &ExprCall) -> Option<Str
 fn lines(program: &Program, members: &ExprDict) -> Option<Vec<String>> {
     let mut lines = Vec::new();
     for item in &members.items {
-        let Some(Expr::StringLiteral(key)) = &item.key else { return None };
-        lines.push(format!("{} = {}", key.value.to_str(), program.slice(item.value.range())));
+        let Some(Expr::StringLiteral(key)) = &item.key else {
+            return None;
+        };
+        lines.push(format!(
+            "{} = {}",
+            key.value.to_str(),
+            program.slice(item.value.range())
+        ));
     }
     if lines.is_empty() {
         lines.push("pass".to_owned());
@@ -89,6 +103,9 @@ mod tests {
 
     #[test]
     fn other_calls_stay() {
-        check_none(&WRITE_CLASSES, "x = type(y)\nz = f('A', (), {'b': 1})\nw = type('A', (), {k: 1})\n");
+        check_none(
+            &WRITE_CLASSES,
+            "x = type(y)\nz = f('A', (), {'b': 1})\nw = type('A', (), {k: 1})\n",
+        );
     }
 }

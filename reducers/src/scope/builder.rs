@@ -1,5 +1,5 @@
-//! Collects bindings and uses in the order in which CPython's compiler looks at them, then resolves each use. Called by
-//! the module above.
+//! Collects bindings and uses in the order in which CPython's compiler looks at them, then resolves
+//! each use. Called by the module above.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -45,7 +45,11 @@ impl Builder {
     /// Opens a scope within the one that is open now.
     pub(super) fn open(&mut self, kind: ScopeKind) -> usize {
         let index = self.scopes.len();
-        self.scopes.push(Scope { kind: Some(kind), parent: self.stack.last().copied(), ..Scope::default() });
+        self.scopes.push(Scope {
+            kind: Some(kind),
+            parent: self.stack.last().copied(),
+            ..Scope::default()
+        });
         self.stack.push(index);
         index
     }
@@ -55,14 +59,22 @@ impl Builder {
     }
 
     fn here(&mut self) -> &mut Scope {
-        let index = *self.stack.last().expect("the module's scope is open throughout");
+        let index = *self
+            .stack
+            .last()
+            .expect("the module's scope is open throughout");
         &mut self.scopes[index]
     }
 
     /// The innermost scope that is no comprehension: where a walrus binds, where `await` looks.
     fn function_like(&self) -> usize {
         let kind = |index: &&usize| self.scopes[**index].kind != Some(ScopeKind::Comprehension);
-        *self.stack.iter().rev().find(kind).expect("the module's scope is open throughout")
+        *self
+            .stack
+            .iter()
+            .rev()
+            .find(kind)
+            .expect("the module's scope is open throughout")
     }
 
     fn statement(&self, fallback: TextRange) -> TextRange {
@@ -70,7 +82,10 @@ impl Builder {
     }
 
     fn bind(&mut self, name: &str, kind: BindingKind, range: TextRange) {
-        let scope = *self.stack.last().expect("the module's scope is open throughout");
+        let scope = *self
+            .stack
+            .last()
+            .expect("the module's scope is open throughout");
         self.bind_in(scope, name, kind, range);
     }
 
@@ -82,13 +97,27 @@ impl Builder {
         if bindings.is_empty() {
             scope.order.push(name);
         }
-        bindings.push(Binding { kind, range, statement });
+        bindings.push(Binding {
+            kind,
+            range,
+            statement,
+        });
     }
 
     fn load(&mut self, name: &Name, range: TextRange) {
-        let scope = *self.stack.last().expect("the module's scope is open throughout");
+        let scope = *self
+            .stack
+            .last()
+            .expect("the module's scope is open throughout");
         let statement = self.statement(range);
-        self.uses.push((scope, Use { name: name.clone(), range, statement }));
+        self.uses.push((
+            scope,
+            Use {
+                name: name.clone(),
+                range,
+                statement,
+            },
+        ));
     }
 
     fn misplace(&mut self, range: TextRange) {
@@ -165,7 +194,9 @@ impl Builder {
 
     /// Opens a scope for type parameters, if there are any.
     fn type_parameters(&mut self, parameters: Option<&ast::TypeParams>) -> bool {
-        let Some(parameters) = parameters else { return false };
+        let Some(parameters) = parameters else {
+            return false;
+        };
         self.open(ScopeKind::Function);
         for parameter in &parameters.type_params {
             let name = parameter.name();
@@ -185,7 +216,9 @@ impl Builder {
     }
 
     fn comprehension(&mut self, generators: &[ast::Comprehension], elements: &[&Expr]) {
-        let Some(first) = generators.first() else { return };
+        let Some(first) = generators.first() else {
+            return;
+        };
         self.visit_expr(&first.iter);
         self.open(ScopeKind::Comprehension);
         for (index, generator) in generators.iter().enumerate() {
@@ -243,7 +276,10 @@ impl Builder {
         for (scope, load) in self.uses {
             let found = resolve(&self.scopes, scope, &load.name, |at| {
                 index.get(&(at, load.name.clone())).copied().filter(|&at| {
-                    variables[at].bindings.iter().any(|binding| binding.kind != BindingKind::Weak)
+                    variables[at]
+                        .bindings
+                        .iter()
+                        .any(|binding| binding.kind != BindingKind::Weak)
                 })
             });
             match found {
@@ -252,12 +288,19 @@ impl Builder {
                 None => unbound.push(load),
             }
         }
-        Scopes { variables, unbound, misplaced }
+        Scopes {
+            variables,
+            unbound,
+            misplaced,
+        }
     }
 }
 
 fn sorted(names: &HashMap<Name, TextRange>) -> Vec<(Name, TextRange)> {
-    let mut names: Vec<_> = names.iter().map(|(name, range)| (name.clone(), *range)).collect();
+    let mut names: Vec<_> = names
+        .iter()
+        .map(|(name, range)| (name.clone(), *range))
+        .collect();
     names.sort_by_key(|(_, range)| range.start());
     names
 }
@@ -288,7 +331,8 @@ fn resolve(
             && (index == scope || here.kind != Some(ScopeKind::Class))
             && here.bound.contains_key(name)
         {
-            // A function's local is never looked up further out; a class's or module's may be a builtin as well.
+            // A function's local is never looked up further out; a class's or module's may be a
+            // builtin as well.
             return match (variable_in(index), here.kind) {
                 (None, Some(ScopeKind::Class)) => resolve(scopes, here.parent?, name, variable_in),
                 (found, _) => found,
@@ -300,11 +344,15 @@ fn resolve(
 }
 
 fn parameter_defaults(parameters: &ast::Parameters) -> impl Iterator<Item = &Expr> {
-    parameters.iter_non_variadic_params().filter_map(|parameter| parameter.default.as_deref())
+    parameters
+        .iter_non_variadic_params()
+        .filter_map(|parameter| parameter.default.as_deref())
 }
 
 fn parameter_annotations(parameters: &ast::Parameters) -> impl Iterator<Item = &Expr> {
-    parameters.iter().filter_map(ast::AnyParameterRef::annotation)
+    parameters
+        .iter()
+        .filter_map(ast::AnyParameterRef::annotation)
 }
 
 impl<'a> Visitor<'a> for Builder {
@@ -314,8 +362,7 @@ impl<'a> Visitor<'a> for Builder {
     )]
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         self.statements.push(stmt.range());
-        let is_future =
-            matches!(stmt, Stmt::ImportFrom(import) if import.module.as_deref() == Some("__future__"));
+        let is_future = matches!(stmt, Stmt::ImportFrom(import) if import.module.as_deref() == Some("__future__"));
         if is_future && self.seen_other_than_future {
             self.misplace(stmt.range());
         }
@@ -365,7 +412,8 @@ impl<'a> Visitor<'a> for Builder {
                 }
                 visitor::walk_stmt(self, stmt);
             }
-            Stmt::Break(ast::StmtBreak { range, .. }) | Stmt::Continue(ast::StmtContinue { range, .. }) => {
+            Stmt::Break(ast::StmtBreak { range, .. })
+            | Stmt::Continue(ast::StmtContinue { range, .. }) => {
                 if self.loops == 0 {
                     self.misplace(*range);
                 }
@@ -506,6 +554,7 @@ impl<'a> Visitor<'a> for Builder {
 
 /// Whether CPython, any of 3.8 to 3.14, binds a name in a script without being asked.
 fn is_builtin(name: &str) -> bool {
-    static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| include_str!("builtins.txt").lines().collect());
+    static NAMES: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| include_str!("builtins.txt").lines().collect());
     NAMES.contains(name)
 }

@@ -1,6 +1,7 @@
-//! Scopes: which name is bound where, which uses it has, which loads nothing binds, and which statements CPython's
-//! compiler would refuse where they stand. Ignores the order of execution: a name counts as bound if anything in its
-//! scope binds it. Called by the passes, and by the engine to drop candidates that can not run.
+//! Scopes: which name is bound where, which uses it has, which loads nothing binds, and which
+//! statements CPython's compiler would refuse where they stand. Ignores the order of execution: a
+//! name counts as bound if anything in its scope binds it. Called by the passes, and by the engine
+//! to drop candidates that can not run.
 
 mod builder;
 
@@ -19,7 +20,8 @@ pub struct Scopes {
     pub variables: Vec<Variable>,
     /// Loads that nothing binds and that are no builtins.
     pub unbound: Vec<Use>,
-    /// The first statement that stands where CPython refuses it: a `return` outside a function, a `break` outside a loop.
+    /// The first statement that stands where CPython refuses it: a `return` outside a function, a
+    /// `break` outside a loop.
     pub misplaced: Option<TextRange>,
 }
 
@@ -69,7 +71,8 @@ pub enum BindingKind {
     Function,
     /// By `class`.
     Class,
-    /// By an assignment, `for`, `with`, `except`, a pattern, a walrus, or as a type parameter or alias.
+    /// By an assignment, `for`, `with`, `except`, a pattern, a walrus, or as a type parameter or
+    /// alias.
     Value,
     /// As a parameter.
     Parameter,
@@ -114,7 +117,10 @@ mod tests {
     fn check_unbound(text: &str, expected: &[&str]) {
         let scopes = scopes(text);
         assert_eq!(scopes.misplaced, None);
-        assert_eq!(scopes.unbound_names().into_iter().collect::<Vec<_>>(), expected);
+        assert_eq!(
+            scopes.unbound_names().into_iter().collect::<Vec<_>>(),
+            expected
+        );
     }
 
     #[test]
@@ -123,7 +129,10 @@ mod tests {
         check_unbound("def f(): return x\nx = 1\n", &[]);
         check_unbound("class A:\n    x = 1\n    def f(self): return x\n", &["x"]);
         check_unbound("class A:\n    x = 1\n    y = x\n", &[]);
-        check_unbound("class A:\n    x = 1\n    y = [x for _ in range(3)]\n", &["x"]);
+        check_unbound(
+            "class A:\n    x = 1\n    y = [x for _ in range(3)]\n",
+            &["x"],
+        );
         check_unbound(
             "def f():\n    x = 1\n    def g():\n        nonlocal x\n        x = 2\n        return x\n",
             &[],
@@ -138,7 +147,10 @@ mod tests {
         check_unbound("for i, (j, *k) in []: i, j, k\n", &[]);
         check_unbound("with a as b: b\n", &["a"]);
         check_unbound("try: pass\nexcept E as e: e\n", &["E"]);
-        check_unbound("match 1:\n    case {'k': v, **r}: v, r\n    case [p, *q] as s: p, q, s\n", &[]);
+        check_unbound(
+            "match 1:\n    case {'k': v, **r}: v, r\n    case [p, *q] as s: p, q, s\n",
+            &[],
+        );
         check_unbound("[y := 1 for x in [1]]\ny, x\n", &["x"]);
         check_unbound("f = lambda a, *b, c=d, **e: (a, b, c, e)\n", &["d"]);
         check_unbound(
@@ -191,7 +203,11 @@ mod tests {
     fn uses_belong_to_their_binding() {
         let scopes = scopes("import os, sys\ndef f():\n    os = 1\n    return os\nsys.exit()\n");
         let uses = |name: &str, scope| {
-            let variable = scopes.variables.iter().find(|it| it.name == name && it.scope == scope).unwrap();
+            let variable = scopes
+                .variables
+                .iter()
+                .find(|it| it.name == name && it.scope == scope)
+                .unwrap();
             variable.uses.len()
         };
         assert_eq!(uses("os", ScopeKind::Module), 0);

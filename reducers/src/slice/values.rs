@@ -1,4 +1,5 @@
-//! What values stand for in a slice: in the place of calls, of bodies of functions, of what made a variable, of a loop's turns.
+//! What values stand for in a slice: in the place of calls, of bodies of functions, of what made a
+//! variable, of a loop's turns.
 
 use super::{Depth, Slicer, is_protocol, names_of};
 use crate::{
@@ -19,27 +20,38 @@ pub(crate) enum Values {
     Made,
     /// Those of variables in the failure's frames.
     Variables,
-    /// What functions returned last to functions that are not in the failure's frames, random tensors as ones.
+    /// What functions returned last to functions that are not in the failure's frames, random
+    /// tensors as ones.
     Inner,
-    /// Those of variables in the failure's frames, and results of functions that always were the same.
+    /// Those of variables in the failure's frames, and results of functions that always were the
+    /// same.
     Steady,
     /// Those, and what other functions returned last.
     Last,
 }
 
 impl Values {
-    /// What is tried besides `Made`, where values may stand for what made them. What a compiler makes of a program fails as a
-    /// whole: what its functions return is no less a part of the failure than what calls them.
+    /// What is tried besides `Made`, where values may stand for what made them. What a compiler
+    /// makes of a program fails as a whole: what its functions return is no less a part of the
+    /// failure than what calls them.
     pub(crate) fn to_try(program: &Program, evidence: &Evidence) -> [Self; 2] {
         let tree = program.tree();
         let is_whole = is_captured(program, &tree);
         let is_within = evidence.failure.iter().any(|frame| frame.compiled);
-        [if is_whole && !is_within { Self::Variables } else { Self::Steady }, Self::Last]
+        [
+            if is_whole && !is_within {
+                Self::Variables
+            } else {
+                Self::Steady
+            },
+            Self::Last,
+        ]
     }
 }
 
 impl Slicer<'_> {
-    /// What stands for the calls in a statement of functions that are not in the traceback: what they returned.
+    /// What stands for the calls in a statement of functions that are not in the traceback: what
+    /// they returned.
     pub(crate) fn results(&self, index: usize) -> Vec<Edit> {
         let mut edits: Vec<Edit> = Vec::new();
         let here = self.outline.function_of(index);
@@ -54,10 +66,15 @@ impl Slicer<'_> {
             }
         }
         let fails_here = |it: &Frame| self.outline.on_line(it.line) == Some(index);
-        if let Some((_, frame)) = self.values.iter().find(|it| it.0 == here && fails_here(it.1)) {
+        if let Some((_, frame)) = self
+            .values
+            .iter()
+            .find(|it| it.0 == here && fails_here(it.1))
+        {
             for (range, value) in self.outline.paths_in(self.outline.own_range(index), frame) {
                 let is_inside = edits.iter().any(|it| it.range.contains_range(range));
-                // Where all that changes objects is kept, an object as it was made does not stand for what it became.
+                // Where all that changes objects is kept, an object as it was made does not stand
+                // for what it became.
                 let is_rough = frame.rough.contains(self.outline.program.slice(range));
                 if !is_inside && value.len() <= LONG && (self.depth != Depth::Full || !is_rough) {
                     edits.push(Edit::replace(range, value));
@@ -72,11 +89,18 @@ impl Slicer<'_> {
         if self.which == Values::Variables {
             return None;
         }
-        let line = self.outline.line_of(self.outline.statements[function].range.start());
+        let line = self
+            .outline
+            .line_of(self.outline.statements[function].range.start());
         // What returns nothing is called for what it does.
-        let value = self.evidence.returned.get(&line).filter(|it| *it != "None")?;
+        let value = self
+            .evidence
+            .returned
+            .get(&line)
+            .filter(|it| *it != "None")?;
         if self.evidence.varying.contains(&line) {
-            // What it returned last it returned to one of its callers, and what a library calls has many.
+            // What it returned last it returned to one of its callers, and what a library calls has
+            // many.
             let calls = self.outline.statements.iter().flat_map(|it| &it.results);
             let is_for_one = calls.filter(|it| it.1 == function).nth(1).is_none();
             let is_called_by_others = matches!(self.outline.statements[function].node, AnyNodeRef::StmtFunctionDef(def) if is_protocol(&def.name));
@@ -84,33 +108,46 @@ impl Slicer<'_> {
                 return None;
             }
         }
-        let fails_within =
-            |it: usize| it == function || self.outline.ancestors(it).any(|around| around == function);
-        let is_failing = self.values.iter().any(|(it, _)| it.is_some_and(fails_within));
+        let fails_within = |it: usize| {
+            it == function || self.outline.ancestors(it).any(|around| around == function)
+        };
+        let is_failing = self
+            .values
+            .iter()
+            .any(|(it, _)| it.is_some_and(fails_within));
         if self.values.is_empty() || is_failing || value.len() > LONG {
             return None;
         }
         // What is compared with what a compiler makes of it has to be the same each time.
         let is_steady = self.which == Values::Inner;
         Some(if is_steady {
-            value.replace("torch.randn(", "torch.ones(").replace("torch.rand(", "torch.ones(")
+            value
+                .replace("torch.randn(", "torch.ones(")
+                .replace("torch.rand(", "torch.ones(")
         } else {
             value.clone()
         })
     }
 
-    /// What stands for the body of a function that is not in the traceback, and the value that it returned.
+    /// What stands for the body of a function that is not in the traceback, and the value that it
+    /// returned.
     pub(super) fn stub(&self, index: usize) -> Option<(Edit, String)> {
-        let AnyNodeRef::StmtFunctionDef(def) = self.outline.statements[index].node else { return None };
+        let AnyNodeRef::StmtFunctionDef(def) = self.outline.statements[index].node else {
+            return None;
+        };
         // What a library calls is to go on as it did where only results within that are known.
-        let value = self.value_of(index).filter(|_| self.which != Values::Inner)?;
+        let value = self
+            .value_of(index)
+            .filter(|_| self.which != Values::Inner)?;
         let body = TextRange::new(def.body.first()?.start(), def.body.last()?.end());
         Some((Edit::replace(body, format!("return {value}")), value))
     }
 
     /// What a loop that failed turns over, cut to the turn that failed.
     pub(super) fn failing_turn(&self, index: usize) -> Option<Edit> {
-        let AnyNodeRef::StmtFor(stmt) = self.outline.statements[index].node else { return None };
+        let AnyNodeRef::StmtFor(stmt) = self.outline.statements[index].node else {
+            return None;
+        };
         if self.which == Values::Inner {
             return None;
         }
@@ -138,7 +175,8 @@ impl Slicer<'_> {
         (is_failing && !stmt.is_async).then(|| Edit::replace(stmt.iter.range(), turn))
     }
 
-    /// The statement that makes a variable, what can stand for it, the value in that, and whether it is rough.
+    /// The statement that makes a variable, what can stand for it, the value in that, and whether
+    /// it is rough.
     pub(super) fn value_for(&self, variable: &Variable) -> Option<(usize, String, String, bool)> {
         if self.which == Values::Inner {
             return None;
@@ -153,7 +191,9 @@ impl Slicer<'_> {
         let value = frame.values.get(variable.name.as_str())?;
         let mut first = None;
         for binding in &variable.bindings {
-            let Some(statement) = self.executed(binding.statement) else { continue };
+            let Some(statement) = self.executed(binding.statement) else {
+                continue;
+            };
             let is_plain = match self.outline.statements[statement].node {
                 AnyNodeRef::StmtAssign(it) => matches!(it.targets.as_slice(), [Expr::Name(_)]),
                 AnyNodeRef::StmtAnnAssign(it) => matches!(*it.target, Expr::Name(_)),
@@ -172,7 +212,15 @@ impl Slicer<'_> {
         }
         let text = format!("{} = {value}", variable.name);
         let old = self.outline.statements[statement].range.len();
-        (text.len() <= usize::from(old).max(LONG) && !names_of(value).contains(&variable.name.to_string()))
-            .then(|| (statement, text, value.clone(), frame.rough.contains(variable.name.as_str())))
+        (text.len() <= usize::from(old).max(LONG)
+            && !names_of(value).contains(&variable.name.to_string()))
+        .then(|| {
+            (
+                statement,
+                text,
+                value.clone(),
+                frame.rough.contains(variable.name.as_str()),
+            )
+        })
     }
 }

@@ -24,7 +24,8 @@ use crate::{
     oracle::{BaselineError, NotDerivable, RULES, Spec, Stabilizer, Steadiness, summary},
     report::Confirmed,
     runner::{
-        Command, Confinement, End, Interpreter, Job, Limits, Outcome, RunError, Runner, Sandbox, Setup, Start,
+        Command, Confinement, End, Interpreter, Job, Limits, Outcome, RunError, Runner, Sandbox,
+        Setup, Start,
     },
 };
 
@@ -37,13 +38,21 @@ const FIRST_TIMEOUT: Duration = Duration::from_mins(2);
 /// What it is given where the bug is that it does not end.
 const FIRST_HANG: Duration = Duration::from_mins(1);
 
-/// The variables that have PyTorch's compiler find nothing that it compiled before, by the versions that know them.
-const NO_CACHES: [&str; 2] = ["TORCHINDUCTOR_FORCE_DISABLE_CACHES", "TORCH_COMPILE_FORCE_DISABLE_CACHES"];
+/// The variables that have PyTorch's compiler find nothing that it compiled before, by the versions
+/// that know them.
+const NO_CACHES: [&str; 2] = [
+    "TORCHINDUCTOR_FORCE_DISABLE_CACHES",
+    "TORCH_COMPILE_FORCE_DISABLE_CACHES",
+];
 
-/// The variables that have it find no graph that it compiled before. Such a graph is told by what it calls, not by what
-/// operators do that the script makes: changed ones would be taken for what they were.
-const NO_GRAPHS: [&str; 3] =
-    ["TORCHINDUCTOR_FX_GRAPH_CACHE", "TORCHINDUCTOR_AUTOGRAD_CACHE", "ENABLE_AOT_AUTOGRAD_CACHE"];
+/// The variables that have it find no graph that it compiled before. Such a graph is told by what
+/// it calls, not by what operators do that the script makes: changed ones would be taken for what
+/// they were.
+const NO_GRAPHS: [&str; 3] = [
+    "TORCHINDUCTOR_FX_GRAPH_CACHE",
+    "TORCHINDUCTOR_AUTOGRAD_CACHE",
+    "ENABLE_AOT_AUTOGRAD_CACHE",
+];
 
 /// A script, and all that it takes to run it.
 pub(super) struct Session {
@@ -65,24 +74,35 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Reads the script, finds the interpreter, starts the runner; nothing is run yet but the interpreter itself.
+    /// Reads the script, finds the interpreter, starts the runner; nothing is run yet but the
+    /// interpreter itself.
     pub(super) fn start(script: &Path, args: &RunArgs) -> Result<(Self, Program), Failure> {
         let (bytes, program) = script::read(script)?;
-        let specs =
-            args.signature.iter().map(|text| Spec::parse(text)).collect::<Result<Vec<_>, _>>().map_err(
-                |error| {
-                    let hint = error.hint;
-                    Failure::new(Exit::Usage, error).hint(hint)
-                },
-            )?;
+        let specs = args
+            .signature
+            .iter()
+            .map(|text| Spec::parse(text))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| {
+                let hint = error.hint;
+                Failure::new(Exit::Usage, error).hint(hint)
+            })?;
         let mut programs = Vec::new();
         let (command, interpreter) = if let Some(test) = &args.test {
             let words = words(test)?;
-            programs.extend(words.iter().map(PathBuf::from).filter(|it| it.is_absolute() && it.is_file()));
+            programs.extend(
+                words
+                    .iter()
+                    .map(PathBuf::from)
+                    .filter(|it| it.is_absolute() && it.is_file()),
+            );
             (Command::Test(words), None)
         } else {
             let interpreter = Interpreter::find(args.python.as_deref())?;
-            let command = Command::Python { python: interpreter.path.clone(), args: args.args.clone() };
+            let command = Command::Python {
+                python: interpreter.path.clone(),
+                args: args.args.clone(),
+            };
             (command, Some(interpreter))
         };
         let jobs = args.jobs.map_or_else(cores, usize::from);
@@ -111,7 +131,11 @@ impl Session {
             },
             supervisor: supervisor()?,
         };
-        let control = args.control.as_deref().map(|it| control::setup(it, &setup)).transpose()?;
+        let control = args
+            .control
+            .as_deref()
+            .map(|it| control::setup(it, &setup))
+            .transpose()?;
         let control = control.map(Runner::start).transpose()?;
         let runner = Runner::start(setup)?;
         let session = Self {
@@ -138,14 +162,19 @@ impl Session {
         }
     }
 
-    /// All that verdicts depend on, as one text: the name of the journal. Files `written` by us are no part of it.
+    /// All that verdicts depend on, as one text: the name of the journal. Files `written` by us are
+    /// no part of it.
     pub(super) fn identity(&self, written: &[&Path]) -> String {
         let interpreter = self.interpreter.as_ref().map(|it| it.identity.as_str());
         let specs: Vec<&str> = self.specs.iter().map(|spec| spec.text.as_str()).collect();
         let args = &self.args;
         let test = args.test.as_deref().unwrap_or_default();
-        let inputs =
-            inputs::fingerprint(&self.script, &[&self.bytes, test.as_bytes()], &self.programs, written);
+        let inputs = inputs::fingerprint(
+            &self.script,
+            &[&self.bytes, test.as_bytes()],
+            &self.programs,
+            written,
+        );
         format!(
             "{} {RULES} {:?} {} {inputs} {interpreter:?} {specs:?} {:?} {:?} {:?} {} {:?} {:?} {:?}",
             env!("CARGO_PKG_VERSION"),
@@ -161,9 +190,12 @@ impl Session {
         )
     }
 
-    /// What a run of a program is given: what the user says, else four times the slowest baseline run within bounds.
+    /// What a run of a program is given: what the user says, else four times the slowest baseline
+    /// run within bounds.
     pub(super) fn timeout(&self, wall: Duration) -> Duration {
-        self.args.timeout.unwrap_or_else(|| (wall * 4).clamp(Duration::from_secs(10), Duration::from_mins(1)))
+        self.args
+            .timeout
+            .unwrap_or_else(|| (wall * 4).clamp(Duration::from_secs(10), Duration::from_mins(1)))
     }
 
     /// Runs these bytes several times.
@@ -179,7 +211,10 @@ impl Session {
 
     /// Runs the script as it is once, from where is said.
     pub(super) fn run_from(&self, start: Start, timeout: Duration) -> Result<Outcome, RunError> {
-        let job = Job { start, ..Job::new(self.as_run().into(), timeout) };
+        let job = Job {
+            start,
+            ..Job::new(self.as_run().into(), timeout)
+        };
         let mut outcomes = self.runner.run_all(&[job], &mut |_, _| {})?;
         outcomes.pop().ok_or(RunError::Deadline)
     }
@@ -189,13 +224,20 @@ impl Session {
         self.runner.why_cold()
     }
 
-    /// Runs the script as it is: the first time from where is said. If the script is never done, or is not meant to be, the
-    /// first is to tell what the others are given.
-    pub(super) fn baseline_runs(&self, times: usize, first: Start) -> Result<Vec<Outcome>, RunError> {
+    /// Runs the script as it is: the first time from where is said. If the script is never done, or
+    /// is not meant to be, the first is to tell what the others are given.
+    pub(super) fn baseline_runs(
+        &self,
+        times: usize,
+        first: Start,
+    ) -> Result<Vec<Outcome>, RunError> {
         let is_hang = self.specs.iter().any(Spec::is_hang);
         let first_timeout = if is_hang { FIRST_HANG } else { FIRST_TIMEOUT };
         let first_timeout = self.args.timeout.unwrap_or(first_timeout);
-        let job = |start, timeout| Job { start, ..Job::new(self.bytes.as_slice().into(), timeout) };
+        let job = |start, timeout| Job {
+            start,
+            ..Job::new(self.bytes.as_slice().into(), timeout)
+        };
         let mut jobs = vec![job(first, first_timeout)];
         if times > 1 && self.runner.jobs() > 1 && !is_hang {
             jobs.push(job(Start::Cold, first_timeout));
@@ -218,7 +260,8 @@ impl Session {
         self.stabilizer.get()
     }
 
-    /// The script as it is run: with its random numbers seeded, if that makes the bug show each time.
+    /// The script as it is run: with its random numbers seeded, if that makes the bug show each
+    /// time.
     pub(super) fn as_run(&self) -> &[u8] {
         self.seeded.get().unwrap_or(&self.bytes)
     }
@@ -246,7 +289,10 @@ impl Session {
                 seen,
                 "seed what is random in the script, or give `--env`, `--timeout` or a looser signature; `minrepro check` shows how steady it is",
             ),
-            BaselineError::NotDerivable { reason: NotDerivable::Endless, seen } => (
+            BaselineError::NotDerivable {
+                reason: NotDerivable::Endless,
+                seen,
+            } => (
                 Exit::NotReproduced,
                 None,
                 seen,
@@ -265,7 +311,11 @@ impl Session {
         }
         let runs: usize = seen.iter().map(|(_, count)| count).sum();
         for (number, (line, count)) in seen.iter().enumerate() {
-            let lead = if number == 0 { "seen:    " } else { "         " };
+            let lead = if number == 0 {
+                "seen:    "
+            } else {
+                "         "
+            };
             details.push(format!("{lead} {line} ({count} of {runs} runs)"));
         }
         details.extend(shown.map(|outcome| self.shown(outcome)).unwrap_or_default());
@@ -303,27 +353,43 @@ impl Session {
 
     fn command_line(&self, file: &Path) -> String {
         let words = self.runner.command_line(file);
-        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+        words
+            .iter()
+            .map(|word| quoted(word))
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// The variables that each run is given, by the user and to make the bug show each time.
     pub(super) fn env(&self) -> Vec<(String, String)> {
         let own = self.stabilizer.get().and_then(Stabilizer::variable);
         let replaced = |name: &str| own.as_ref().is_some_and(|(its, _)| its == name);
-        let of_user = self.args.env.iter().filter(|(name, _)| !replaced(name)).cloned();
+        let of_user = self
+            .args
+            .env
+            .iter()
+            .filter(|(name, _)| !replaced(name))
+            .cloned();
         of_user.chain(own.clone()).collect()
     }
 
     /// What a user types to run a file as minrepro does.
     pub(super) fn by_hand(&self, file: &Path) -> String {
         let folder = self.script.parent().unwrap_or(Path::new("/"));
-        let env: String =
-            self.env().iter().map(|(name, value)| format!("{name}={} ", quoted(value))).collect();
-        format!("cd {} && {env}{}", quoted(&folder.to_string_lossy()), self.command_line(file))
+        let env: String = self
+            .env()
+            .iter()
+            .map(|(name, value)| format!("{name}={} ", quoted(value)))
+            .collect();
+        format!(
+            "cd {} && {env}{}",
+            quoted(&folder.to_string_lossy()),
+            self.command_line(file)
+        )
     }
 
-    /// Runs a result in fresh interpreters, but for what showed the bug `already`. Also where it failed, if that is elsewhere
-    /// in a library than the script.
+    /// Runs a result in fresh interpreters, but for what showed the bug `already`. Also where it
+    /// failed, if that is elsewhere in a library than the script.
     pub(super) fn confirm(
         &self,
         program: &Program,
@@ -333,38 +399,74 @@ impl Session {
         already: usize,
     ) -> Result<(Confirmed, Option<String>), RunError> {
         let bytes: Arc<[u8]> = encoded(program)
-            .map_err(|source| RunError::Scratch { folder: self.script.clone(), source })?
+            .map_err(|source| RunError::Scratch {
+                folder: self.script.clone(),
+                source,
+            })?
             .into();
         if let Some(steadiness) = steadiness {
             let job = Job::new(bytes, timeout);
             let found = repeated(&self.runner, &[job], measure, &steadiness.strict())?.remove(0);
             let enough = found.verdict.is_same();
-            return Ok((Confirmed { same: found.same, of: found.of, enough }, None));
+            return Ok((
+                Confirmed {
+                    same: found.same,
+                    of: found.of,
+                    enough,
+                },
+                None,
+            ));
         }
-        let outcomes = self.runner.run_all(&last_runs(program, bytes, timeout, already), &mut |_, _| {})?;
-        let failed = outcomes.iter().filter(|outcome| !measure.judge(outcome, timeout).is_same()).count();
-        let elsewhere = outcomes.iter().find_map(|outcome| measure.elsewhere(outcome));
-        Ok((Confirmed { same: RUNS - failed, of: RUNS, enough: false }, elsewhere))
+        let outcomes = self
+            .runner
+            .run_all(&last_runs(program, bytes, timeout, already), &mut |_, _| {})?;
+        let failed = outcomes
+            .iter()
+            .filter(|outcome| !measure.judge(outcome, timeout).is_same())
+            .count();
+        let elsewhere = outcomes
+            .iter()
+            .find_map(|outcome| measure.elsewhere(outcome));
+        Ok((
+            Confirmed {
+                same: RUNS - failed,
+                of: RUNS,
+                enough: false,
+            },
+            elsewhere,
+        ))
     }
 }
 
-/// The runs of a result in fresh interpreters, but for what showed the bug `already`. Where it compiles, the first is one
-/// that finds nothing that another has compiled; no other run stands for that.
-pub(super) fn last_runs(program: &Program, bytes: Arc<[u8]>, timeout: Duration, already: usize) -> Vec<Job> {
+/// The runs of a result in fresh interpreters, but for what showed the bug `already`. Where it
+/// compiles, the first is one that finds nothing that another has compiled; no other run stands for
+/// that.
+pub(super) fn last_runs(
+    program: &Program,
+    bytes: Arc<[u8]>,
+    timeout: Duration,
+    already: usize,
+) -> Vec<Job> {
     let mut jobs = vec![Job::new(bytes, timeout); RUNS];
     let compiles = Cost::of(program).environment.compiler > Compiler::Eager;
     if compiles {
-        jobs[0].variables = NO_CACHES.iter().map(|name| ((*name).to_owned(), Some("1".to_owned()))).collect();
+        jobs[0].variables = NO_CACHES
+            .iter()
+            .map(|name| ((*name).to_owned(), Some("1".to_owned())))
+            .collect();
     }
     jobs.truncate(RUNS.saturating_sub(already).max(usize::from(compiles)));
     jobs
 }
 
-/// The words of a test command; the program as an absolute path where it is one, since runs have a folder of their own.
+/// The words of a test command; the program as an absolute path where it is one, since runs have a
+/// folder of their own.
 fn words(test: &str) -> Result<Vec<String>, Failure> {
     let mut words = shlex::split(test)
         .filter(|words| !words.is_empty())
-        .ok_or_else(|| Failure::usage(format!("`{test}` is no command")).hint("are all quotes closed?"))?;
+        .ok_or_else(|| {
+            Failure::usage(format!("`{test}` is no command")).hint("are all quotes closed?")
+        })?;
     if words[0].contains('/') {
         let path = std::path::absolute(&words[0]).unwrap_or_else(|_| PathBuf::from(&words[0]));
         if !path.is_file() {
@@ -389,10 +491,14 @@ fn cores() -> usize {
 
 /// 16 GB, or three quarters of what the machine has.
 fn default_memory() -> u64 {
-    let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-        line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()
-    });
+    let total = std::fs::read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| {
+            let line = text
+                .lines()
+                .find_map(|line| line.strip_prefix("MemTotal:"))?;
+            line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()
+        });
     let most = 16 << 30;
     total.map_or(most, |kilobytes| (kilobytes * 1024 / 4 * 3).min(most))
 }

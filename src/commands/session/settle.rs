@@ -1,4 +1,5 @@
-//! What the first runs of the script settle: the signature, the limits, and from where candidates start.
+//! What the first runs of the script settle: the signature, the limits, and from where candidates
+//! start.
 
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ use crate::{
 
 /// What a warm run has to save at least, unless that is a fifth of a cold one.
 const WORTH_IT: Duration = Duration::from_millis(500);
-/// What a candidate is given where the bug is that it does not end, at least and at most: four times what the script works before it waits.
+/// What a candidate is given where the bug is that it does not end, at least and at most: four
+/// times what the script works before it waits.
 const HANG: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(15)];
 
 /// What the runs of the script as it is settle.
@@ -31,9 +33,11 @@ pub(in crate::commands) struct Settlement {
     pub(in crate::commands) precise: bool,
     /// What the script's own statement that tells of the bug has to rest on.
     pub(in crate::commands) grounds: Option<Grounds>,
-    /// How candidates are tested, and how often the script showed the bug in how many runs, if it does not show each time.
+    /// How candidates are tested, and how often the script showed the bug in how many runs, if it
+    /// does not show each time.
     pub(in crate::commands) flaky: Option<(Steadiness, usize, usize)>,
-    /// How many runs in fresh interpreters showed the bug just now; none where the journal remembers.
+    /// How many runs in fresh interpreters showed the bug just now; none where the journal
+    /// remembers.
     pub(in crate::commands) fresh: usize,
 }
 
@@ -45,12 +49,30 @@ impl Settlement {
         calibration: Calibration,
         fresh: usize,
     ) -> Self {
-        let Settled { wall: slowest, compiled, precise, grounds, flaky, .. } = settled;
-        Self { measure, timeout, slowest, calibration, compiled, precise, grounds, flaky, fresh }
+        let Settled {
+            wall: slowest,
+            compiled,
+            precise,
+            grounds,
+            flaky,
+            ..
+        } = settled;
+        Self {
+            measure,
+            timeout,
+            slowest,
+            calibration,
+            compiled,
+            precise,
+            grounds,
+            flaky,
+            fresh,
+        }
     }
 
-    /// For how long a candidate may do nothing but wait: what waits for longer than the script as given ran at all waits for
-    /// what never comes. `None` where that is the bug, or where a test of the user's is what runs.
+    /// For how long a candidate may do nothing but wait: what waits for longer than the script as
+    /// given ran at all waits for what never comes. `None` where that is the bug, or where a test
+    /// of the user's is what runs.
     pub(in crate::commands) fn idle(&self) -> Option<Duration> {
         const LEAST: Duration = Duration::from_secs(1);
         let waits = self.measure.is_hang() || matches!(self.measure, Measure::Test(_));
@@ -68,10 +90,12 @@ struct FirstRuns {
     agree: bool,
 }
 
-/// What a run would have taken alone that had to share: each second of its work took so many, its waiting did not.
+/// What a run would have taken alone that had to share: each second of its work took so many, its
+/// waiting did not.
 fn alone(wall: Duration, cpu: Duration, crowd: f64) -> Duration {
     let crowd = crowd.max(1.0);
-    wall.saturating_sub(cpu.mul_f64(crowd - 1.0)).max(wall.div_f64(crowd))
+    wall.saturating_sub(cpu.mul_f64(crowd - 1.0))
+        .max(wall.div_f64(crowd))
 }
 
 /// From where candidates start, and why.
@@ -97,16 +121,20 @@ impl Calibration {
 }
 
 impl Session {
-    /// What a candidate is given where the bug is that it does not end: what the script works before it waits for ever
-    /// tells how long the working part takes.
+    /// What a candidate is given where the bug is that it does not end: what the script works
+    /// before it waits for ever tells how long the working part takes.
     pub(super) fn hang_limit(&self, first: &Outcome) -> Duration {
         let [least, most] = HANG;
-        self.args.timeout.unwrap_or_else(|| (first.cpu * 4).clamp(least, most))
+        self.args
+            .timeout
+            .unwrap_or_else(|| (first.cpu * 4).clamp(least, most))
     }
 
     /// What an earlier session settled.
     fn recalled(&self, journal: &Journal) -> Result<Option<Settlement>, Failure> {
-        let Some(settled) = journal.settled().cloned() else { return Ok(None) };
+        let Some(settled) = journal.settled().cloned() else {
+            return Ok(None);
+        };
         let timeout = settled.limit.unwrap_or_else(|| self.timeout(settled.wall));
         let measure = match (settled.signature.clone(), &self.args.test) {
             (Some(signature), None) => Measure::Signature(signature),
@@ -117,38 +145,67 @@ impl Session {
             let bytes = stabilize::again(self, &stabilizer);
             self.keep_stabilizer(stabilizer, bytes);
         }
-        let calibration =
-            self.calibrate(&measure, timeout, settled.fastest, settled.cold.clone(), Start::Recorded, None)?;
-        Ok(Some(Settlement::of(settled, measure, timeout, calibration, 0)))
+        let calibration = self.calibrate(
+            &measure,
+            timeout,
+            settled.fastest,
+            settled.cold.clone(),
+            Start::Recorded,
+            None,
+        )?;
+        Ok(Some(Settlement::of(
+            settled,
+            measure,
+            timeout,
+            calibration,
+            0,
+        )))
     }
 
-    /// The first runs of the script. Where warm runs are wanted, the last is one if those before it agree: it has to show
-    /// the same anyway. Where it does not, or may not stand for one, there is another fresh one.
+    /// The first runs of the script. Where warm runs are wanted, the last is one if those before it
+    /// agree: it has to show the same anyway. Where it does not, or may not stand for one, there is
+    /// another fresh one.
     fn first_runs(&self, may_be_warm: bool) -> Result<FirstRuns, RunError> {
         if !may_be_warm {
             let fresh = self.baseline_runs(RUNS, Start::Cold)?;
-            return Ok(FirstRuns { fresh, warm: None, agree: false });
+            return Ok(FirstRuns {
+                fresh,
+                warm: None,
+                agree: false,
+            });
         }
         let mut fresh = self.baseline_runs(RUNS - 1, Start::Recorded)?;
         if fresh.len() < RUNS - 1 || fresh.iter().any(|it| it.end == End::Timeout) {
-            return Ok(FirstRuns { fresh, warm: None, agree: false });
+            return Ok(FirstRuns {
+                fresh,
+                warm: None,
+                agree: false,
+            });
         }
         let timeout = self.args.timeout.unwrap_or(FIRST_TIMEOUT);
         let agree = |outcomes: &[Outcome]| Baseline::new(&self.specs, outcomes.to_vec()).is_ok();
-        let warm = if agree(&fresh) { Some(self.run_from(Start::Warm, timeout)?) } else { None };
-        let agree = warm.as_ref().is_some_and(|warm| agree(&[&*fresh, std::slice::from_ref(warm)].concat()));
+        let warm = if agree(&fresh) {
+            Some(self.run_from(Start::Warm, timeout)?)
+        } else {
+            None
+        };
+        let agree = warm
+            .as_ref()
+            .is_some_and(|warm| agree(&[&*fresh, std::slice::from_ref(warm)].concat()));
         if !agree {
             fresh.push(self.run_from(Start::Cold, timeout)?);
         }
         Ok(FirstRuns { fresh, warm, agree })
     }
 
-    /// The base of the reduction, by a seed if that makes the bug show each time; else with how candidates are to be tested.
+    /// The base of the reduction, by a seed if that makes the bug show each time; else with how
+    /// candidates are to be tested.
     fn baseline(&self, outcomes: Vec<Outcome>) -> Result<(Baseline, Option<Steadiness>), Failure> {
         let first = outcomes.first().cloned();
         let error = match Baseline::new(&self.specs, outcomes.clone()) {
             Ok(baseline) if self.args.min_rate.is_none() => return Ok((baseline, None)),
-            // Who says how often it is to show knows that it does not each time, though it has so far.
+            // Who says how often it is to show knows that it does not each time, though it has so
+            // far.
             Ok(baseline) => baseline.too_rare(&self.specs),
             Err(error) => error,
         };
@@ -169,7 +226,8 @@ impl Session {
         Err(self.not_reproduced(error, first.as_ref()))
     }
 
-    /// Settles what the bug looks like and how long it takes: from the journal, or by running the script.
+    /// Settles what the bug looks like and how long it takes: from the journal, or by running the
+    /// script.
     pub(in crate::commands) fn settle(&self, journal: &mut Journal) -> Result<Settlement, Failure> {
         if let Some(settlement) = self.recalled(journal)? {
             return Ok(settlement);
@@ -180,23 +238,40 @@ impl Session {
             && !self.specs.iter().any(Spec::is_hang);
         let FirstRuns { fresh, warm, agree } = self.first_runs(may_be_warm)?;
         // Two runs were beside what warm runs will be forked from.
-        let crowd = if may_be_warm && self.runner.jobs() > 1 { RUNS as f64 / cores() as f64 } else { 1.0 };
-        let fastest =
-            fresh.iter().map(|outcome| alone(outcome.wall, outcome.cpu, crowd)).min().unwrap_or_default();
+        let crowd = if may_be_warm && self.runner.jobs() > 1 {
+            RUNS as f64 / cores() as f64
+        } else {
+            1.0
+        };
+        let fastest = fresh
+            .iter()
+            .map(|outcome| alone(outcome.wall, outcome.cpu, crowd))
+            .min()
+            .unwrap_or_default();
         let mut first = fresh.first().cloned();
         // The first is forked as well, if from an interpreter that had imported nothing.
         let mut shown = fresh.len() - usize::from(may_be_warm && !fresh.is_empty());
-        let outcomes = fresh.into_iter().chain(warm.clone().filter(|_| agree)).collect::<Vec<_>>();
+        let outcomes = fresh
+            .into_iter()
+            .chain(warm.clone().filter(|_| agree))
+            .collect::<Vec<_>>();
         let mut limit = None;
         let mut flaky = None;
         let mut showing = first.clone();
         let (measure, wall) = if let Some(test) = &self.args.test {
-            (Measure::Test(test.clone()), self.interesting(test, &outcomes)?)
+            (
+                Measure::Test(test.clone()),
+                self.interesting(test, &outcomes)?,
+            )
         } else {
             let (baseline, found) = self.baseline(outcomes)?;
             flaky = found.map(|it| (it, baseline.same, baseline.outcomes.len()));
             if flaky.is_some() || self.stabilizer().is_some() {
-                showing = baseline.outcomes.iter().find(|it| baseline.signature.matches(it)).cloned();
+                showing = baseline
+                    .outcomes
+                    .iter()
+                    .find(|it| baseline.signature.matches(it))
+                    .cloned();
             }
             if self.stabilizer().is_some() {
                 first.clone_from(&showing);
@@ -204,7 +279,10 @@ impl Session {
             }
             let hanging = first.as_ref().filter(|_| baseline.signature.is_hang());
             limit = hanging.map(|first| self.hang_limit(first));
-            let signature = Signature { strict: self.args.strict, ..baseline.signature };
+            let signature = Signature {
+                strict: self.args.strict,
+                ..baseline.signature
+            };
             (Measure::Signature(signature), baseline.wall)
         };
         let signature = match &measure {
@@ -215,7 +293,11 @@ impl Session {
         let cold = flaky.map(|_| "the bug does not show each time".to_owned());
         // Under a seed it is another script.
         let is_other = self.stabilizer().is_some();
-        let next = if warm.is_some() && !is_other { Start::Warm } else { Start::Recorded };
+        let next = if warm.is_some() && !is_other {
+            Start::Warm
+        } else {
+            Start::Recorded
+        };
         let warm = warm.filter(|_| !is_other);
         let calibration = self.calibrate(&measure, timeout, fastest, cold.clone(), next, warm)?;
         let start = calibration.start;
@@ -234,7 +316,10 @@ impl Session {
         if let Some(runner) = &self.control {
             let jobs = vec![Job::new(self.as_run().into(), timeout); RUNS];
             let outcomes = runner.run_all(&jobs, &mut |_, _| {})?;
-            if let Some(shown) = outcomes.iter().find(|it| measure.judge(it, timeout).is_same()) {
+            if let Some(shown) = outcomes
+                .iter()
+                .find(|it| measure.judge(it, timeout).is_same())
+            {
                 let named = self.args.control.as_deref().unwrap_or_default();
                 let mut failure =
                     Failure::usage(format!("the bug shows under the control `{named}` as well"))
@@ -244,9 +329,14 @@ impl Session {
             }
         }
         let mut grounds = match &showing {
-            Some(showing) if !compiled && self.control.is_none() => {
-                grounds::of_script(&self.runner, self.as_run(), showing, &measure, timeout, start)?
-            }
+            Some(showing) if !compiled && self.control.is_none() => grounds::of_script(
+                &self.runner,
+                self.as_run(),
+                showing,
+                &measure,
+                timeout,
+                start,
+            )?,
             _ => None,
         };
         if let Some(grounds) = grounds.as_mut().filter(|_| flaky.is_some()) {
@@ -268,7 +358,13 @@ impl Session {
         };
         // Where the journal can not be written, the engine will say so.
         let _ = journal.settle(settled.clone());
-        Ok(Settlement::of(settled, measure, timeout, calibration, shown))
+        Ok(Settlement::of(
+            settled,
+            measure,
+            timeout,
+            calibration,
+            shown,
+        ))
     }
 
     /// Looks for a seed under which the bug shows each time, and keeps it for all that follows.
@@ -279,7 +375,9 @@ impl Session {
         first: Option<&Outcome>,
     ) -> Result<Option<Baseline>, RunError> {
         let timeout = self.timeout(first.map(|it| it.wall).unwrap_or_default());
-        let Some(found) = stabilize::steady(self, rate, signature, timeout)? else { return Ok(None) };
+        let Some(found) = stabilize::steady(self, rate, signature, timeout)? else {
+            return Ok(None);
+        };
         self.keep_stabilizer(found.stabilizer, found.bytes);
         Ok(Some(found.baseline))
     }
@@ -292,14 +390,23 @@ impl Session {
         }
     }
 
-    /// Runs a script that shows its bug in some runs more often, and says how its candidates are to be tested.
+    /// Runs a script that shows its bug in some runs more often, and says how its candidates are to
+    /// be tested.
     fn flaky_baseline(
         &self,
         mut outcomes: Vec<Outcome>,
         error: BaselineError,
     ) -> Result<(Baseline, Steadiness), Failure> {
-        let wall = outcomes.iter().map(|outcome| outcome.wall).max().unwrap_or_default();
-        outcomes.extend(self.run_times(&self.bytes, FLAKY_RUNS - outcomes.len(), self.timeout(wall))?);
+        let wall = outcomes
+            .iter()
+            .map(|outcome| outcome.wall)
+            .max()
+            .unwrap_or_default();
+        outcomes.extend(self.run_times(
+            &self.bytes,
+            FLAKY_RUNS - outcomes.len(),
+            self.timeout(wall),
+        )?);
         let first = outcomes.first().cloned();
         let of = outcomes.len();
         let Ok(baseline) = Baseline::of_some(&self.specs, outcomes) else {
@@ -311,8 +418,9 @@ impl Session {
         }
     }
 
-    /// Finds out from where candidates start: warm, if the script shows the bug that way too, and sooner than in the
-    /// `fastest` fresh run. There may be a reason against it, and a warm run already.
+    /// Finds out from where candidates start: warm, if the script shows the bug that way too, and
+    /// sooner than in the `fastest` fresh run. There may be a reason against it, and a warm run
+    /// already.
     fn calibrate(
         &self,
         measure: &Measure,
@@ -327,7 +435,8 @@ impl Session {
         } else if matches!(measure, Measure::Test(_)) {
             reason = Some("a test is a program of its own".to_owned());
         }
-        // What a warm run saves is the start: as candidates get smaller, it is an ever larger part of a run.
+        // What a warm run saves is the start: as candidates get smaller, it is an ever larger part
+        // of a run.
         let is_wanted = self.args.runner == RunnerKind::Warm;
         let is_worth_it = |warm: Duration| {
             let is_shorter =
@@ -356,10 +465,17 @@ impl Session {
         let warm = fastest_warm.unwrap_or(Duration::MAX);
         if reason.is_none() && !is_worth_it(warm) {
             let [warm, cold] = [warm, fastest].map(|it| it.as_secs_f64());
-            reason = Some(format!("warm runs take as long: {warm:.2} s instead of {cold:.2} s"));
+            reason = Some(format!(
+                "warm runs take as long: {warm:.2} s instead of {cold:.2} s"
+            ));
         }
         match reason {
-            None => Ok(Calibration { start: Start::Warm, cold: fastest, warm, reason: None }),
+            None => Ok(Calibration {
+                start: Start::Warm,
+                cold: fastest,
+                warm,
+                reason: None,
+            }),
             Some(reason) if is_wanted => Err(Failure::new(
                 Exit::Environment,
                 anyhow::anyhow!("candidates can not be run warm: {reason}"),
@@ -367,18 +483,34 @@ impl Session {
             .hint("`--runner auto` runs them in fresh interpreters where it must")),
             Some(reason) => {
                 self.runner.go_cold(&reason);
-                Ok(Calibration { start: Start::Cold, cold: fastest, warm, reason: Some(reason) })
+                Ok(Calibration {
+                    start: Start::Cold,
+                    cold: fastest,
+                    warm,
+                    reason: Some(reason),
+                })
             }
         }
     }
 
     /// The slowest run of the user's test, if all runs found the script interesting.
     fn interesting(&self, test: &str, outcomes: &[Outcome]) -> Result<Duration, Failure> {
-        let same = outcomes.iter().filter(|outcome| outcome.end == End::Exit(0)).count();
+        let same = outcomes
+            .iter()
+            .filter(|outcome| outcome.end == End::Exit(0))
+            .count();
         if same == outcomes.len() {
-            return Ok(outcomes.iter().map(|outcome| outcome.wall).max().unwrap_or_default());
+            return Ok(outcomes
+                .iter()
+                .map(|outcome| outcome.wall)
+                .max()
+                .unwrap_or_default());
         }
-        let exit = if same == 0 { Exit::NotReproduced } else { Exit::Unstable };
+        let exit = if same == 0 {
+            Exit::NotReproduced
+        } else {
+            Exit::Unstable
+        };
         let mut failure = Failure::new(
             exit,
             anyhow::anyhow!(

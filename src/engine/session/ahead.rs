@@ -1,6 +1,7 @@
-//! What workers do that a batch leaves idle: they run what would be tried next if nothing of the batch showed the bug,
-//! as is most likely. Such a verdict counts from when it is needed, as if it had been found then, so that the search
-//! takes the same way however many workers there are; some are never needed.
+//! What workers do that a batch leaves idle: they run what would be tried next if nothing of the
+//! batch showed the bug, as is most likely. Such a verdict counts from when it is needed, as if it
+//! had been found then, so that the search takes the same way however many workers there are; some
+//! are never needed.
 
 use std::collections::{VecDeque, hash_map::Entry};
 
@@ -15,8 +16,8 @@ use crate::{
 };
 
 impl Session<'_> {
-    /// The candidates of the batches after one that shows nothing, as many as there are workers without work beside those
-    /// that judge it and a union.
+    /// The candidates of the batches after one that shows nothing, as many as there are workers
+    /// without work beside those that judge it and a union.
     pub(super) fn foresee(
         &mut self,
         offer: &Offer,
@@ -26,13 +27,25 @@ impl Session<'_> {
     ) -> Vec<Candidate> {
         let unknown = |session: &Self, members: &[Member]| -> Vec<Candidate> {
             let candidates = members.iter().map(|it| &it.candidate);
-            candidates.filter(|it| !session.foreseen.contains_key(&it.key)).cloned().collect()
+            candidates
+                .filter(|it| !session.foreseen.contains_key(&it.key))
+                .cloned()
+                .collect()
         };
         let tried = unknown(self, batch).len() + usize::from(union.is_some());
         let mut idle = self.options.jobs.saturating_sub(tried);
         // A budget is for what is needed, and a batch is not to wait for what hangs and may not be.
-        let hangs = || self.verdicts.values().any(|it| matches!(it, Verdict::TimedOut(_)));
-        if idle == 0 || tried == 0 || self.options.singly || self.options.max_runs.is_some() || hangs() {
+        let hangs = || {
+            self.verdicts
+                .values()
+                .any(|it| matches!(it, Verdict::TimedOut(_)))
+        };
+        if idle == 0
+            || tried == 0
+            || self.options.singly
+            || self.options.max_runs.is_some()
+            || hangs()
+        {
             return Vec::new();
         }
         let known = (self.beliefs.clone(), self.base.clone(), self.tally);
@@ -43,7 +56,10 @@ impl Session<'_> {
         while !next.is_empty() && idle > 0 {
             for member in &next {
                 let key = member.candidate.key;
-                let verdict = self.foreseen.get(&key).map_or(Verdict::Passed, |it| it.verdict.clone());
+                let verdict = self
+                    .foreseen
+                    .get(&key)
+                    .map_or(Verdict::Passed, |it| it.verdict.clone());
                 urgent.extend(self.reject(member, &verdict));
                 if let Entry::Vacant(entry) = self.verdicts.entry(key) {
                     entry.insert(verdict);
@@ -51,7 +67,11 @@ impl Session<'_> {
                 }
             }
             // What follows a success is made of another program.
-            if next.iter().any(|it| self.verdicts.get(&it.candidate.key).is_some_and(Verdict::is_same)) {
+            if next.iter().any(|it| {
+                self.verdicts
+                    .get(&it.candidate.key)
+                    .is_some_and(Verdict::is_same)
+            }) {
                 break;
             }
             next = self.next_batch(offer, &mut urgent, idle);

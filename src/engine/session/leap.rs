@@ -41,19 +41,23 @@ impl Session<'_> {
         Ok(brought)
     }
 
-    /// Whether so much is gone since the last look at the whole that another may bring a gain that counts.
+    /// Whether so much is gone since the last look at the whole that another may bring a gain that
+    /// counts.
     pub(in crate::engine) fn is_news(&self) -> bool {
         self.traces && self.base.program.size().tokens <= gaining(self.leapt_at)
     }
 
-    /// Traces the program and goes over to the simplest of what that suggests, if any of it shows the bug. Tells whether
-    /// any did.
+    /// Traces the program and goes over to the simplest of what that suggests, if any of it shows
+    /// the bug. Tells whether any did.
     ///
-    /// Guesses that miss something are made anew with what their failure names. Each wave holds the boldest guesses and
-    /// some safer ones.
+    /// Guesses that miss something are made anew with what their failure names. Each wave holds the
+    /// boldest guesses and some safer ones.
     fn leap(&mut self) -> Result<bool, Stop> {
-        let Some(evidence) = self.trace()? else { return Ok(false) };
-        self.base.note_failing(failing(&self.base.program, &evidence));
+        let Some(evidence) = self.trace()? else {
+            return Ok(false);
+        };
+        self.base
+            .note_failing(failing(&self.base.program, &evidence));
         let mut left = self.leaps_left;
         let mut stale = 0;
         loop {
@@ -71,19 +75,27 @@ impl Session<'_> {
                 return Ok(false);
             }
             left -= wave.len();
-            let plans: Vec<Plan> =
-                wave.iter().map(|it| Plan::Candidate(Box::new(it.candidate.clone()))).collect();
+            let plans: Vec<Plan> = wave
+                .iter()
+                .map(|it| Plan::Candidate(Box::new(it.candidate.clone())))
+                .collect();
             self.note_makers(&wave);
             self.judge("leap", &plans)?;
             let verdicts = self.verdicts_of(&plans);
-            let found = verdicts.iter().position(|it| it.as_ref().is_some_and(Verdict::is_same));
+            let found = verdicts
+                .iter()
+                .position(|it| it.as_ref().is_some_and(Verdict::is_same));
             let mut is_news = false;
             for (member, verdict) in wave.iter().zip(&verdicts) {
                 match verdict {
                     Some(Verdict::Different(it)) => {
                         let mut lines = member.candidate.program.text().lines();
-                        let line = it.line.and_then(|line| lines.nth(line.saturating_sub(1) as usize));
-                        is_news |= self.gaps.learn(self.base.program.text(), &it.class, &it.message, line);
+                        let line = it
+                            .line
+                            .and_then(|line| lines.nth(line.saturating_sub(1) as usize));
+                        is_news |=
+                            self.gaps
+                                .learn(self.base.program.text(), &it.class, &it.message, line);
                     }
                     // What failed went well: it was given something else.
                     Some(Verdict::Passed) => {
@@ -124,14 +136,22 @@ impl Session<'_> {
     /// What a traced run of the program shows; a run like any other, and remembered like one.
     fn trace(&mut self) -> Result<Option<Evidence>, Stop> {
         // What does not show the bug when it is watched is not watched again.
-        let (true, Plan::Candidate(candidate)) = (self.traces, self.base.itself()) else { return Ok(None) };
+        let (true, Plan::Candidate(candidate)) = (self.traces, self.base.itself()) else {
+            return Ok(None);
+        };
         if let Some(known) = self.journal.trace(&candidate.key) {
             self.tally.journal_hits += 1;
             self.traces = known.is_some();
             return Ok(known);
         }
         self.check_budget()?;
-        (self.watch)(&Event::Batch { pass: "trace", candidates: 1 }, &self.tally);
+        (self.watch)(
+            &Event::Batch {
+                pass: "trace",
+                candidates: 1,
+            },
+            &self.tally,
+        );
         let started = Instant::now();
         let evidence = self.judge.trace(&candidate).map_err(Stop::Halted)?;
         let spent = self.spent.entry("trace".to_owned()).or_default();
@@ -153,8 +173,8 @@ fn gaining(tokens: u32) -> u32 {
     tokens * 9 / 10
 }
 
-/// Of guesses, the simplest first, that are about as large, the largest: it holds what the others do, and a bit more, unless
-/// their pass says that they are of different parts.
+/// Of guesses, the simplest first, that are about as large, the largest: it holds what the others
+/// do, and a bit more, unless their pass says that they are of different parts.
 fn distinct(members: Vec<Member>) -> Vec<Member> {
     let mut kept: Vec<(u32, Member)> = Vec::new();
     for member in members {
@@ -162,7 +182,9 @@ fn distinct(members: Vec<Member>) -> Vec<Member> {
         let chunk = &member.chunk;
         let is_other = |it: &Chunk| it.pass() == chunk.pass() && it.group != chunk.group;
         match kept.last_mut() {
-            Some((first, last)) if tokens * 20 <= *first * 21 && !is_other(&last.chunk) => *last = member,
+            Some((first, last)) if tokens * 20 <= *first * 21 && !is_other(&last.chunk) => {
+                *last = member
+            }
             _ => kept.push((tokens, member)),
         }
     }
@@ -174,8 +196,15 @@ fn spread<T>(row: Vec<T>, count: usize) -> Vec<T> {
     let safe = (count / 2).min(row.len().saturating_sub(count - count / 2));
     let bold = count.min(row.len()) - safe;
     let rest = row.len() - bold;
-    let chosen: HashSet<usize> = (1..=safe).map(|n| bold + rest * n / safe - 1).chain(0..bold).collect();
-    row.into_iter().enumerate().filter(|(at, _)| chosen.contains(at)).map(|(_, it)| it).collect()
+    let chosen: HashSet<usize> = (1..=safe)
+        .map(|n| bold + rest * n / safe - 1)
+        .chain(0..bold)
+        .collect();
+    row.into_iter()
+        .enumerate()
+        .filter(|(at, _)| chosen.contains(at))
+        .map(|(_, it)| it)
+        .collect()
 }
 
 #[cfg(test)]
@@ -197,7 +226,11 @@ mod tests {
             .map(|lines| Program::parse(row[..2 * lines].to_owned()).unwrap())
             .find(|program| program.size().tokens >= tokens)
             .unwrap();
-        let names = vec![Name { pass, prior: Prior::Likely, print: 0 }];
+        let names = vec![Name {
+            pass,
+            prior: Prior::Likely,
+            print: 0,
+        }];
         let edits = EditSet::default();
         let bytes = program.text().as_bytes();
         let candidate = Candidate {
@@ -207,17 +240,32 @@ mod tests {
             edits: edits.clone(),
             variables: Arc::default(),
         };
-        let chunk = Chunk { edits, names, note: String::new(), units: Vec::new(), group, widened: false };
+        let chunk = Chunk {
+            edits,
+            names,
+            note: String::new(),
+            units: Vec::new(),
+            group,
+            widened: false,
+        };
         Member { chunk, candidate }
     }
 
     fn sizes(guesses: Vec<Member>) -> Vec<u32> {
-        distinct(guesses).iter().map(|it| it.candidate.program.size().tokens).collect()
+        distinct(guesses)
+            .iter()
+            .map(|it| it.candidate.program.size().tokens)
+            .collect()
     }
 
     #[test]
     fn of_guesses_about_as_large_the_largest_stays() {
-        let guesses = vec![guess(40, "a", 0), guess(41, "b", 1), guess(42, "a", 0), guess(43, "a", 0)];
+        let guesses = vec![
+            guess(40, "a", 0),
+            guess(41, "b", 1),
+            guess(42, "a", 0),
+            guess(43, "a", 0),
+        ];
         assert_eq!(sizes(guesses), [42, 43]);
     }
 

@@ -1,4 +1,5 @@
-//! The state of one reduction and its steps: a stage, a round, a batch, a commit. Called by the loop in `engine`.
+//! The state of one reduction and its steps: a stage, a round, a batch, a commit. Called by the
+//! loop in `engine`.
 
 mod ahead;
 mod confirm;
@@ -27,14 +28,17 @@ use super::{
     beliefs::Beliefs,
     offer::{BATCH, Chunk, Offer},
     plan::{Base, Plan},
-    types::{Candidate, Commit, Event, Judge, Judged, Kept, Options, Reduction, Spent, Stop, Tally},
+    types::{
+        Candidate, Commit, Event, Judge, Judged, Kept, Options, Reduction, Spent, Stop, Tally,
+    },
 };
 use crate::{
     journal::{Journal, Key},
     oracle::{Difference, Verdict},
 };
 
-/// Down to how many tenths of its tokens a program has shrunk when another look at the whole is worth its run.
+/// Down to how many tenths of its tokens a program has shrunk when another look at the whole is
+/// worth its run.
 const SHRUNK: u32 = 7;
 
 /// How many chunks are chosen at once at most.
@@ -97,7 +101,8 @@ pub(super) struct Member {
     pub(super) candidate: Candidate,
 }
 
-/// A union that is taken as the base before its verdict is there, and what to return to if it does not hold.
+/// A union that is taken as the base before its verdict is there, and what to return to if it does
+/// not hold.
 struct Pending {
     base: Base,
     union: Candidate,
@@ -130,7 +135,11 @@ impl<'a> Session<'a> {
             leapt_at: tokens,
             traces,
             leaps_left: leap::LEAPS,
-            tally: Tally { tokens_before: tokens, tokens_now: tokens, ..Tally::default() },
+            tally: Tally {
+                tokens_before: tokens,
+                tokens_now: tokens,
+                ..Tally::default()
+            },
             commits: Vec::new(),
             differences: Vec::new(),
             kept: Vec::new(),
@@ -144,7 +153,11 @@ impl<'a> Session<'a> {
     }
 
     pub(super) fn finish(self, stop: Stop) -> Reduction {
-        let kept = if matches!(stop, Stop::Done) { self.kept } else { Vec::new() };
+        let kept = if matches!(stop, Stop::Done) {
+            self.kept
+        } else {
+            Vec::new()
+        };
         Reduction {
             program: self.base.program,
             commits: self.commits,
@@ -165,9 +178,15 @@ impl<'a> Session<'a> {
         let plan = self.base.plan(&chunk.edits);
         self.judge("clutter", std::slice::from_ref(&plan))?;
         if let Plan::Candidate(candidate) = plan
-            && self.verdicts.get(&candidate.key).is_some_and(Verdict::is_same)
+            && self
+                .verdicts
+                .get(&candidate.key)
+                .is_some_and(Verdict::is_same)
         {
-            self.go_over(Member { chunk, candidate: *candidate });
+            self.go_over(Member {
+                chunk,
+                candidate: *candidate,
+            });
         }
         self.check_budget()
     }
@@ -196,7 +215,13 @@ impl<'a> Session<'a> {
                         .map(String::as_str)
                         .or_else(|| panic.downcast_ref::<&str>().copied())
                         .unwrap_or("no message");
-                    (self.watch)(&Event::PassFailed { pass: pass.id, message }, &self.tally);
+                    (self.watch)(
+                        &Event::PassFailed {
+                            pass: pass.id,
+                            message,
+                        },
+                        &self.tally,
+                    );
                     self.passes.retain(|other| other.id != pass.id);
                 }
             }
@@ -204,23 +229,29 @@ impl<'a> Session<'a> {
         proposals
     }
 
-    /// Tries what was not rejected before, what promises most first, until nothing is left to try, or so much is gone
-    /// that another look at the whole is worth its run.
+    /// Tries what was not rejected before, what promises most first, until nothing is left to try,
+    /// or so much is gone that another look at the whole is worth its run.
     ///
-    /// Several successes of one batch are united, and the next batch is made against their union while the union itself
-    /// is being judged, as one more candidate of that batch: unions nearly always hold. If one does not, its batch
-    /// counts for nothing, and the successes are folded with care.
+    /// Several successes of one batch are united, and the next batch is made against their union
+    /// while the union itself is being judged, as one more candidate of that batch: unions nearly
+    /// always hold. If one does not, its batch counts for nothing, and the successes are folded
+    /// with care.
     pub(super) fn pursue(&mut self, stages: &[Stage]) -> Result<Pursuit, Stop> {
         let mut offer = self.offer(stages);
         let mut urgent: VecDeque<Chunk> = VecDeque::new();
         let mut pending: Option<Pending> = None;
         let most = if self.options.singly { 1 } else { BATCH };
         loop {
-            let is_shrunk = self.traces && self.base.program.size().tokens * 10 < self.leapt_at * SHRUNK;
+            let is_shrunk =
+                self.traces && self.base.program.size().tokens * 10 < self.leapt_at * SHRUNK;
             if is_shrunk && pending.is_none() {
                 return Ok(Pursuit::Shrunk);
             }
-            let room = if is_shrunk { 0 } else { most - usize::from(pending.is_some()) };
+            let room = if is_shrunk {
+                0
+            } else {
+                most - usize::from(pending.is_some())
+            };
             let batch = self.next_batch(&offer, &mut urgent, room);
             if batch.is_empty() && pending.is_none() {
                 return Ok(Pursuit::Exhausted);
@@ -233,11 +264,21 @@ impl<'a> Session<'a> {
                 .map(|it| Plan::Candidate(Box::new(it.clone())))
                 .collect();
             self.note_makers(&batch);
-            self.makers.extend(pending.as_ref().map(|it| (it.union.key, "fold")));
-            let ahead = self.foresee(&offer, &urgent, &batch, pending.as_ref().map(|it| &it.union));
+            self.makers
+                .extend(pending.as_ref().map(|it| (it.union.key, "fold")));
+            let ahead = self.foresee(
+                &offer,
+                &urgent,
+                &batch,
+                pending.as_ref().map(|it| &it.union),
+            );
             let judged = self.judge_with(pass, &plans, &ahead);
             if let Some(it) = pending.take() {
-                if self.verdicts.get(&it.union.key).is_some_and(Verdict::is_same) {
+                if self
+                    .verdicts
+                    .get(&it.union.key)
+                    .is_some_and(Verdict::is_same)
+                {
                     self.record_commits(&it.base, &it.union, &it.members);
                 } else {
                     self.base = it.base;
@@ -280,20 +321,29 @@ impl<'a> Session<'a> {
 
     /// What the passes of some stages propose for the program.
     fn offer(&mut self, stages: &[Stage]) -> Offer {
-        let passes: Vec<&'static Pass> =
-            stages.iter().flat_map(|&stage| registry::of_stage(&self.passes, stage)).collect();
+        let passes: Vec<&'static Pass> = stages
+            .iter()
+            .flat_map(|&stage| registry::of_stage(&self.passes, stage))
+            .collect();
         let proposals = self.proposals(&passes);
         Offer::new(&self.base, proposals)
     }
 
-    /// The next candidates to try: what failures named first, then what promises most. What needs no run, because it can
-    /// not run or was run before, is learnt from at once.
-    fn next_batch(&mut self, offer: &Offer, urgent: &mut VecDeque<Chunk>, room: usize) -> Vec<Member> {
+    /// The next candidates to try: what failures named first, then what promises most. What needs
+    /// no run, because it can not run or was run before, is learnt from at once.
+    fn next_batch(
+        &mut self,
+        offer: &Offer,
+        urgent: &mut VecDeque<Chunk>,
+        room: usize,
+    ) -> Vec<Member> {
         let mut batch: Vec<Member> = Vec::new();
         // The more of what was chosen needs no run, the more is chosen at once.
         let mut ahead = room;
         while batch.len() < room {
-            let mut chunks: Vec<Chunk> = urgent.drain(..urgent.len().min(room - batch.len())).collect();
+            let mut chunks: Vec<Chunk> = urgent
+                .drain(..urgent.len().min(room - batch.len()))
+                .collect();
             if chunks.is_empty() {
                 let trying: Vec<Chunk> = batch.iter().map(|member| member.chunk.clone()).collect();
                 chunks = offer.choose(&self.beliefs, ahead, &trying);
@@ -305,8 +355,10 @@ impl<'a> Session<'a> {
             while !chunks.is_empty() && batch.len() < room {
                 let rest = chunks.split_off(chunks.len().min(room));
                 let base = &self.base;
-                let plans: Vec<Plan> =
-                    chunks.par_iter().map(|chunk| base.plan_sparing(&chunk.edits)).collect();
+                let plans: Vec<Plan> = chunks
+                    .par_iter()
+                    .map(|chunk| base.plan_sparing(&chunk.edits))
+                    .collect();
                 for (chunk, plan) in chunks.into_iter().zip(plans) {
                     self.take(chunk, plan, room, &mut batch);
                 }
@@ -325,7 +377,10 @@ impl<'a> Session<'a> {
         match plan {
             Plan::Candidate(candidate) if is_new(candidate.key) => {
                 if batch.len() < room {
-                    batch.push(Member { chunk, candidate: *candidate });
+                    batch.push(Member {
+                        chunk,
+                        candidate: *candidate,
+                    });
                 }
             }
             _ => {
@@ -337,11 +392,12 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Tries everything once more, one by one, on the program as it is, and what fails for what it leaves behind without
-    /// that, too. What shows the bug is gone over to; if nothing does,
-    /// that is the proof that nothing single is left, and the reason why each part stays.
+    /// Tries everything once more, one by one, on the program as it is, and what fails for what it
+    /// leaves behind without that, too. What shows the bug is gone over to; if nothing does, that
+    /// is the proof that nothing single is left, and the reason why each part stays.
     ///
-    /// After a success it goes on where it was: the pass that brought it comes first, then what was refused longest ago.
+    /// After a success it goes on where it was: the pass that brought it comes first, then what was
+    /// refused longest ago.
     pub(super) fn prove(&mut self, stages: &[Stage]) -> Result<Pursuit, Stop> {
         self.kept.clear();
         let offer = self.offer(stages);
@@ -349,17 +405,23 @@ impl<'a> Session<'a> {
         self.tally.pruned += (offer.len() - members.len()) as u64;
         let mut seen = HashSet::new();
         members.retain(|member| seen.insert(member.candidate.key));
-        let (known, new): (Vec<Member>, Vec<Member>) =
-            members.into_iter().partition(|member| self.verdicts.contains_key(&member.candidate.key));
+        let (known, new): (Vec<Member>, Vec<Member>) = members
+            .into_iter()
+            .partition(|member| self.verdicts.contains_key(&member.candidate.key));
         let mut left = VecDeque::from(new);
         let latest = self.commits.last().map_or("", |commit| &commit.pass);
         left.make_contiguous().sort_by_key(|Member { chunk, .. }| {
-            (chunk.pass() != latest, self.beliefs.last_refusal(&chunk.names))
+            (
+                chunk.pass() != latest,
+                self.beliefs.last_refusal(&chunk.names),
+            )
         });
         let mut batch: Vec<Member> = known;
         loop {
-            let plans: Vec<Plan> =
-                batch.iter().map(|it| Plan::Candidate(Box::new(it.candidate.clone()))).collect();
+            let plans: Vec<Plan> = batch
+                .iter()
+                .map(|it| Plan::Candidate(Box::new(it.candidate.clone())))
+                .collect();
             let pass = batch.first().map_or("", |member| member.chunk.pass());
             self.note_makers(&batch);
             self.judge(pass, &plans)?;
@@ -375,7 +437,10 @@ impl<'a> Session<'a> {
                             && !self.verdicts.contains_key(&candidate.key)
                             && seen.insert(candidate.key)
                         {
-                            left.push_front(Member { chunk, candidate: *candidate });
+                            left.push_front(Member {
+                                chunk,
+                                candidate: *candidate,
+                            });
                         }
                         if member.chunk.widened {
                             continue;
@@ -407,7 +472,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Goes over to the union of successes: at once if that is known to hold, else pending its verdict.
+    /// Goes over to the union of successes: at once if that is known to hold, else pending its
+    /// verdict.
     fn unite(&mut self, members: Vec<Member>) -> Option<Pending> {
         // Of changes that exclude each other, two values for one literal say, the first stays.
         let mut edits = EditSet::default();
@@ -422,7 +488,8 @@ impl<'a> Session<'a> {
                 fits
             })
             .collect();
-        let known = |session: &Self, candidate: &Candidate| session.verdicts.get(&candidate.key).cloned();
+        let known =
+            |session: &Self, candidate: &Candidate| session.verdicts.get(&candidate.key).cloned();
         match self.base.plan(&edits) {
             Plan::Candidate(union) if known(self, &union).is_none_or(|it| it.is_same()) => {
                 let is_known = known(self, &union).is_some();
@@ -431,7 +498,11 @@ impl<'a> Session<'a> {
                     self.record_commits(&base, &union, &members);
                     return None;
                 }
-                Some(Pending { base, union: *union, members })
+                Some(Pending {
+                    base,
+                    union: *union,
+                    members,
+                })
             }
             _ => {
                 self.fold_with_care(members);
@@ -442,7 +513,9 @@ impl<'a> Session<'a> {
 
     /// Commits what of some successes works together.
     fn fold_with_care(&mut self, members: Vec<Member>) {
-        let Some((union, indices)) = self.fold(&members) else { return };
+        let Some((union, indices)) = self.fold(&members) else {
+            return;
+        };
         let members: Vec<Member> = members
             .into_iter()
             .enumerate()
@@ -452,7 +525,8 @@ impl<'a> Session<'a> {
         self.record_commits(&base, &union, &members);
     }
 
-    /// Learns from a chunk that was not accepted; returns it in the wider form that its failure names.
+    /// Learns from a chunk that was not accepted; returns it in the wider form that its failure
+    /// names.
     fn reject(&mut self, Member { chunk, candidate }: &Member, verdict: &Verdict) -> Option<Chunk> {
         if chunk.widened {
             return None;
@@ -467,19 +541,29 @@ impl<'a> Session<'a> {
 
     /// A change in the wider form that its failure names.
     fn widened(&self, chunk: &Chunk, candidate: &Candidate, verdict: &Verdict) -> Option<Chunk> {
-        let Verdict::Different(difference) = verdict else { return None };
+        let Verdict::Different(difference) = verdict else {
+            return None;
+        };
         let hint = Hint::of(&difference.class, &difference.message)?;
         let edits = hint.widen(&self.base.program, &candidate.edits)?;
-        Some(Chunk { edits, widened: true, ..chunk.clone() })
+        Some(Chunk {
+            edits,
+            widened: true,
+            ..chunk.clone()
+        })
     }
 
     fn note_makers(&mut self, members: &[Member]) {
-        self.makers.extend(members.iter().map(|it| (it.candidate.key, it.chunk.pass())));
+        self.makers
+            .extend(members.iter().map(|it| (it.candidate.key, it.chunk.pass())));
     }
 
     /// Which unions of changes show the bug. Out of budget, what is not known does not count.
     pub(super) fn try_folds(&mut self, unions: &[EditSet]) -> Vec<Option<Candidate>> {
-        let plans: Vec<Plan> = unions.par_iter().map(|edits| self.base.plan(edits)).collect();
+        let plans: Vec<Plan> = unions
+            .par_iter()
+            .map(|edits| self.base.plan(edits))
+            .collect();
         // A halt shows at the next batch; what was judged before it counts.
         let _ = self.judge("fold", &plans);
         let verdicts = self.verdicts_of(&plans);
@@ -492,19 +576,25 @@ impl<'a> Session<'a> {
 
     /// Takes a candidate as the base; returns the base that was.
     fn advance(&mut self, candidate: &Candidate) -> Base {
-        let done = candidate.edits.resolve(&self.base.program).unwrap_or_default();
+        let done = candidate
+            .edits
+            .resolve(&self.base.program)
+            .unwrap_or_default();
         let rebase = Rebase::new(&self.base.program, &done, &candidate.program);
         let base = self.base.rebased(Arc::clone(&candidate.program), &rebase);
         std::mem::replace(&mut self.base, base)
     }
 
-    /// Records what led from `base` to the program that is the base now, a commit for each of its members.
+    /// Records what led from `base` to the program that is the base now, a commit for each of its
+    /// members.
     fn record_commits(&mut self, base: &Base, union: &Candidate, members: &[Member]) {
         let seconds = self.started.elapsed().as_secs_f64();
         let mut together = EditSet::default();
         for (index, Member { chunk, candidate }) in members.iter().enumerate() {
             together.extend(&candidate.edits);
-            let text = together.resolve(&base.program).map(|edits| splice(base.program.text(), &edits));
+            let text = together
+                .resolve(&base.program)
+                .map(|edits| splice(base.program.text(), &edits));
             let partial = text.ok().and_then(|text| base.program.sibling(text).ok());
             let last = index + 1 == members.len();
             let program = partial.as_ref().filter(|_| !last).unwrap_or(&union.program);
@@ -519,7 +609,13 @@ impl<'a> Session<'a> {
         self.tally.tokens_now = union.program.size().tokens;
         self.last_success = self.tally.runs;
         if let Some(commit) = self.commits.last() {
-            (self.watch)(&Event::Commit { commit, program: &union.program }, &self.tally);
+            (self.watch)(
+                &Event::Commit {
+                    commit,
+                    program: &union.program,
+                },
+                &self.tally,
+            );
         }
     }
 
@@ -538,7 +634,10 @@ fn singles(base: &Base, offer: &Offer) -> Vec<Member> {
         .filter_map(|unit| {
             let chunk = offer.chunk(vec![unit]);
             match base.plan(&chunk.edits) {
-                Plan::Candidate(candidate) => Some(Member { chunk, candidate: *candidate }),
+                Plan::Candidate(candidate) => Some(Member {
+                    chunk,
+                    candidate: *candidate,
+                }),
                 Plan::Pruned | Plan::Useless => None,
             }
         })

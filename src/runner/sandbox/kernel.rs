@@ -23,17 +23,22 @@ pub(super) fn unshare(flags: UnshareFlags) -> Result<(), Errno> {
     unsafe { unshare_unsafe(flags) }
 }
 
-/// Sets attributes of the mount that `root` refers to, with `recursive` of all mounts below it as well, and takes them out
-/// of the exchange of mounts with other namespaces.
+/// Sets attributes of the mount that `root` refers to, with `recursive` of all mounts below it as
+/// well, and takes them out of the exchange of mounts with other namespaces.
 pub(super) fn set_mount_attributes(
     root: BorrowedFd<'_>,
     attributes: u64,
     recursive: bool,
 ) -> Result<(), Errno> {
-    let wanted =
-        libc::mount_attr { attr_set: attributes, attr_clr: 0, propagation: libc::MS_PRIVATE, userns_fd: 0 };
+    let wanted = libc::mount_attr {
+        attr_set: attributes,
+        attr_clr: 0,
+        propagation: libc::MS_PRIVATE,
+        userns_fd: 0,
+    };
     let flags = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };
-    // SAFETY: the path is a C string, and the structure is as long as is said; both outlive the call.
+    // SAFETY: the path is a C string, and the structure is as long as is said; both outlive the
+    // call.
     result(unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
@@ -46,11 +51,19 @@ pub(super) fn set_mount_attributes(
     })
 }
 
-/// Keeps programs started from here from inheriting open files, from the descriptor `first` to `last`.
+/// Keeps programs started from here from inheriting open files, from the descriptor `first` to
+/// `last`.
 pub(super) fn close_on_exec(first: u32, last: u32) -> Result<(), Errno> {
     if first > last {
         return Ok(());
     }
     // SAFETY: nothing is closed now, a flag is set on each.
-    result(unsafe { libc::syscall(libc::SYS_close_range, first, last, libc::CLOSE_RANGE_CLOEXEC) })
+    result(unsafe {
+        libc::syscall(
+            libc::SYS_close_range,
+            first,
+            last,
+            libc::CLOSE_RANGE_CLOEXEC,
+        )
+    })
 }

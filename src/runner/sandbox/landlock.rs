@@ -1,11 +1,12 @@
-//! Landlock: everything may be read, only a run's own folders and harmless devices may be written. The second wall within
-//! namespaces, the only one where there are none. It says nothing of modes, owners and times: see `system_calls`.
+//! Landlock: everything may be read, only a run's own folders and harmless devices may be written.
+//! The second wall within namespaces, the only one where there are none. It says nothing of modes,
+//! owners and times: see `system_calls`.
 
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetStatus, Scope,
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
+    RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 
 use super::{Bounds, namespaces::devices};
@@ -29,7 +30,10 @@ pub(super) fn is_available() -> bool {
 /// What keeps the kernel from doing so.
 pub(super) fn confine(bounds: &Bounds) -> Result<(), String> {
     // Pseudo-terminals within namespaces are the run's own, elsewhere they are the user's.
-    let terminals = bounds.confinement.is_whole().then(|| PathBuf::from("/dev/pts"));
+    let terminals = bounds
+        .confinement
+        .is_whole()
+        .then(|| PathBuf::from("/dev/pts"));
     let all = AccessFs::from_all(RIGHTS);
     let apply = move || -> Result<RulesetStatus, Box<dyn std::error::Error>> {
         let mut rules = Ruleset::default()
@@ -37,8 +41,14 @@ pub(super) fn confine(bounds: &Bounds) -> Result<(), String> {
             // Signals and abstract sockets end at this process and what it starts.
             .scope(Scope::from_all(RIGHTS))?
             .create()?
-            .add_rule(PathBeneath::new(PathFd::new("/")?, AccessFs::from_read(RIGHTS)))?;
-        for device in devices().into_iter().chain(terminals.filter(|it| it.is_dir())) {
+            .add_rule(PathBeneath::new(
+                PathFd::new("/")?,
+                AccessFs::from_read(RIGHTS),
+            ))?;
+        for device in devices()
+            .into_iter()
+            .chain(terminals.filter(|it| it.is_dir()))
+        {
             // Drivers of graphics cards are spoken to by ioctl.
             let mut rights: BitFlags<AccessFs> =
                 AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
@@ -47,7 +57,12 @@ pub(super) fn confine(bounds: &Bounds) -> Result<(), String> {
             }
             rules = rules.add_rule(PathBeneath::new(PathFd::new(device)?, rights))?;
         }
-        for folder in bounds.writable.iter().map(PathBuf::as_path).chain([Path::new("/dev/shm")]) {
+        for folder in bounds
+            .writable
+            .iter()
+            .map(PathBuf::as_path)
+            .chain([Path::new("/dev/shm")])
+        {
             if folder.is_dir() {
                 rules = rules.add_rule(PathBeneath::new(PathFd::new(folder)?, all))?;
             }
@@ -55,7 +70,9 @@ pub(super) fn confine(bounds: &Bounds) -> Result<(), String> {
         Ok(rules.restrict_self()?.ruleset)
     };
     match apply() {
-        Ok(RulesetStatus::NotEnforced) => Err("Landlock: the kernel did not enforce the rules".to_owned()),
+        Ok(RulesetStatus::NotEnforced) => {
+            Err("Landlock: the kernel did not enforce the rules".to_owned())
+        }
         Ok(_) => Ok(()),
         Err(error) => Err(format!("Landlock: {error}")),
     }

@@ -1,7 +1,9 @@
-//! Confinement of runs: what a run may touch, and which of the kernel's means see to it. None needs privileges.
+//! Confinement of runs: what a run may touch, and which of the kernel's means see to it. None needs
+//! privileges.
 //!
-//! The supervisor calls [`enter`] before it starts the process that will start the program; that process calls
-//! [`confine`] before it does. `choose_confinement` in `cold` tries once what works here.
+//! The supervisor calls [`enter`] before it starts the process that will start the program; that
+//! process calls [`confine`] before it does. `choose_confinement` in `cold` tries once what works
+//! here.
 
 mod kernel;
 mod landlock;
@@ -13,7 +15,9 @@ use std::path::PathBuf;
 use rustix::{
     fs::{Access, access},
     io::Errno,
-    thread::{CapabilitySet, CapabilitySets, configure_capability_in_ambient_set, set_capabilities},
+    thread::{
+        CapabilitySet, CapabilitySets, configure_capability_in_ambient_set, set_capabilities,
+    },
 };
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +26,8 @@ pub(super) use namespaces::{enter, sockets};
 /// What is in force for the runs of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Confinement {
-    /// Namespaces of its own for each run: a file system that is read-only but for the scratch folder and the session's
-    /// cache, no processes but its own, no network but its own loopback.
+    /// Namespaces of its own for each run: a file system that is read-only but for the scratch
+    /// folder and the session's cache, no processes but its own, no network but its own loopback.
     Namespaces {
         /// Whether Landlock is there as a second wall.
         landlock: bool,
@@ -75,7 +79,8 @@ pub(super) struct Bounds {
     pub(super) readable: Vec<PathBuf>,
     /// Size of the private `/dev/shm`, in bytes.
     pub(super) shared_memory: u64,
-    /// Whether the program confines what it forks further: then it keeps the rights that this takes within its namespaces.
+    /// Whether the program confines what it forks further: then it keeps the rights that this takes
+    /// within its namespaces.
     pub(super) nests: bool,
     /// Unix sockets by which a run could reach a service outside.
     pub(super) sockets: Vec<PathBuf>,
@@ -103,10 +108,20 @@ impl Bounds {
         let mut devices = namespaces::devices();
         // Pseudo-terminals within namespaces are the session's own.
         devices.extend(namespaces.then(|| PathBuf::from("/dev/pts")));
-        let without =
-            [Confinement::Namespaces { landlock: false }, Confinement::Off, Confinement::Unavailable];
+        let without = [
+            Confinement::Namespaces { landlock: false },
+            Confinement::Off,
+            Confinement::Unavailable,
+        ];
         let landlock = !without.contains(&self.confinement);
-        Nesting { namespaces, landlock, session, cache, devices, shared_memory: self.shared_memory }
+        Nesting {
+            namespaces,
+            landlock,
+            session,
+            cache,
+            devices,
+            shared_memory: self.shared_memory,
+        }
     }
 }
 
@@ -115,8 +130,8 @@ pub(super) fn has_landlock() -> bool {
     landlock::is_available()
 }
 
-/// Confines this process and all it starts, which inherits `inherited` of its open files beside the streams. Within
-/// namespaces it is their first process, see [`enter`].
+/// Confines this process and all it starts, which inherits `inherited` of its open files beside the
+/// streams. Within namespaces it is their first process, see [`enter`].
 ///
 /// # Errors
 ///
@@ -135,7 +150,12 @@ pub(super) fn confine(bounds: &Bounds, inherited: Option<u32>) -> Result<(), Str
         namespaces::furnish(bounds)?;
     }
     let nests = bounds.nests && bounds.confinement.is_whole();
-    keep_capabilities(if nests { NESTING } else { CapabilitySet::empty() }).map_err(step("capabilities"))?;
+    keep_capabilities(if nests {
+        NESTING
+    } else {
+        CapabilitySet::empty()
+    })
+    .map_err(step("capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(step("no_new_privs"))?;
     // Whoever is under Landlock can mount nothing.
     if bounds.confinement != (Confinement::Namespaces { landlock: false }) && !nests {
@@ -156,12 +176,18 @@ fn keep_capabilities(kept: CapabilitySet) -> Result<(), Errno> {
     rustix::thread::clear_ambient_capability_set()?;
     for capability in CapabilitySet::all().difference(kept).iter() {
         match rustix::thread::remove_capability_from_bounding_set(capability) {
-            // Unknown to this kernel; or there was no right to do so, and nothing in the set that could be gained.
+            // Unknown to this kernel; or there was no right to do so, and nothing in the set that
+            // could be gained.
             Ok(()) | Err(Errno::INVAL | Errno::PERM) => {}
             Err(error) => return Err(error),
         }
     }
-    let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: kept };
+    let sets = CapabilitySets {
+        effective: kept,
+        permitted: kept,
+        inheritable: kept,
+    };
     set_capabilities(None, sets)?;
-    kept.iter().try_for_each(|capability| configure_capability_in_ambient_set(capability, true))
+    kept.iter()
+        .try_for_each(|capability| configure_capability_in_ambient_set(capability, true))
 }

@@ -1,5 +1,6 @@
-//! User, PID, mount, network and IPC namespaces for one run: within them everything outside is out of sight or
-//! read-only. Needs Linux 5.12 and the right to make user namespaces, which some distributions and most containers withhold.
+//! User, PID, mount, network and IPC namespaces for one run: within them everything outside is out
+//! of sight or read-only. Needs Linux 5.12 and the right to make user namespaces, which some
+//! distributions and most containers withhold.
 
 use std::{
     fs, io,
@@ -17,8 +18,8 @@ use rustix::{
     net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with},
     process::{getegid, geteuid, getgid, getuid},
     thread::{
-        CapabilitySet, CapabilitySets, UnshareFlags, capabilities, configure_capability_in_ambient_set,
-        set_capabilities,
+        CapabilitySet, CapabilitySets, UnshareFlags, capabilities,
+        configure_capability_in_ambient_set, set_capabilities,
     },
 };
 
@@ -31,31 +32,42 @@ const ACCELERATORS: &[&str] = &["nvidia", "dri", "kfd", "dxg", "accel"];
 
 /// The devices that a run may write to.
 pub(super) fn devices() -> Vec<PathBuf> {
-    let accelerators = fs::read_dir("/dev").into_iter().flatten().flatten().filter_map(|entry| {
-        let name = entry.file_name();
-        let is_one = |prefix: &&str| name.to_str().is_some_and(|name| name.starts_with(prefix));
-        ACCELERATORS.iter().any(is_one).then(|| entry.path())
-    });
-    let harmless = HARMLESS.iter().map(|name| Path::new("/dev").join(name)).filter(|path| path.exists());
+    let accelerators = fs::read_dir("/dev")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name();
+            let is_one = |prefix: &&str| name.to_str().is_some_and(|name| name.starts_with(prefix));
+            ACCELERATORS.iter().any(is_one).then(|| entry.path())
+        });
+    let harmless = HARMLESS
+        .iter()
+        .map(|name| Path::new("/dev").join(name))
+        .filter(|path| path.exists());
     harmless.chain(accelerators).collect()
 }
 
-/// Unix sockets of this network namespace that have a place in the file system: read-only mounts do not bar the way to
-/// the services behind them.
+/// Unix sockets of this network namespace that have a place in the file system: read-only mounts do
+/// not bar the way to the services behind them.
 pub(in crate::runner) fn sockets() -> Vec<PathBuf> {
     let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
     let mut paths: Vec<PathBuf> = table
         .lines()
         .filter_map(|line| line.find(" /").map(|at| PathBuf::from(&line[at + 1..])))
-        .filter(|path| path.symlink_metadata().is_ok_and(|it| it.file_type().is_socket()))
+        .filter(|path| {
+            path.symlink_metadata()
+                .is_ok_and(|it| it.file_type().is_socket())
+        })
         .collect();
     paths.sort();
     paths.dedup();
     paths
 }
 
-/// Takes this process into new namespaces, all but the mounts: those belong to the next process to be started, the first
-/// one of the new PID namespace. This process still sees and reaches all that it did; nothing inside sees it.
+/// Takes this process into new namespaces, all but the mounts: those belong to the next process to
+/// be started, the first one of the new PID namespace. This process still sees and reaches all that
+/// it did; nothing inside sees it.
 ///
 /// # Errors
 ///
@@ -86,13 +98,24 @@ pub(in crate::runner) fn enter() -> Result<(), String> {
 fn hand_down_capabilities() -> Result<(), Errno> {
     let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN | CapabilitySet::SETPCAP;
     let own = capabilities(None)?;
-    set_capabilities(None, CapabilitySets { inheritable: needed, ..own })?;
-    needed.iter().try_for_each(|capability| configure_capability_in_ambient_set(capability, true))
+    set_capabilities(
+        None,
+        CapabilitySets {
+            inheritable: needed,
+            ..own
+        },
+    )?;
+    needed
+        .iter()
+        .try_for_each(|capability| configure_capability_in_ambient_set(capability, true))
 }
 
 /// Writes to a file of the kernel.
 fn overwrite(file: &str, text: &str) -> io::Result<()> {
-    io::Write::write_all(&mut fs::OpenOptions::new().write(true).open(file)?, text.as_bytes())
+    io::Write::write_all(
+        &mut fs::OpenOptions::new().write(true).open(file)?,
+        text.as_bytes(),
+    )
 }
 
 /// Makes the mounts of this process its own and furnishes them.
@@ -111,10 +134,17 @@ pub(super) fn furnish(bounds: &Bounds) -> Result<(), String> {
         let tree = clone(path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok((path.to_owned(), tree))
     };
-    let writable: Vec<_> = bounds.writable.iter().map(|path| kept(path)).collect::<Result<_, _>>()?;
-    let devices: Vec<_> = devices().iter().map(|path| kept(path)).collect::<Result<_, _>>()?;
-    let root =
-        open_tree(CWD, "/", OpenTreeFlags::OPEN_TREE_CLOEXEC).map_err(|error| format!("/: {error}"))?;
+    let writable: Vec<_> = bounds
+        .writable
+        .iter()
+        .map(|path| kept(path))
+        .collect::<Result<_, _>>()?;
+    let devices: Vec<_> = devices()
+        .iter()
+        .map(|path| kept(path))
+        .collect::<Result<_, _>>()?;
+    let root = open_tree(CWD, "/", OpenTreeFlags::OPEN_TREE_CLOEXEC)
+        .map_err(|error| format!("/: {error}"))?;
     let attributes = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
     kernel::set_mount_attributes(root.as_fd(), attributes, true)
         .map_err(|error| format!("read-only mounts: {error}"))?;
@@ -127,20 +157,27 @@ pub(super) fn furnish(bounds: &Bounds) -> Result<(), String> {
         let _ = mount_bind("/dev/null", socket);
     }
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    // Containers that cover parts of theirs allow no fresh one. The old one is read-only by now; it shows the processes
-    // outside, which can be neither signalled nor traced from here.
+    // Containers that cover parts of theirs allow no fresh one. The old one is read-only by now; it
+    // shows the processes outside, which can be neither signalled nor traced from here.
     let _ = mount("proc", "/proc", "proc", flags, None);
     raise_loopback().map_err(step("loopback"))
 }
 
 fn clone(path: &Path) -> io::Result<OwnedFd> {
-    let flags =
-        OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE;
     Ok(open_tree(CWD, path, flags)?)
 }
 
 fn attach(tree: &OwnedFd, path: &Path) -> io::Result<()> {
-    Ok(move_mount(tree, "", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
+    Ok(move_mount(
+        tree,
+        "",
+        CWD,
+        path,
+        MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH,
+    )?)
 }
 
 /// A `/dev` with the devices given, terminals and shared memory of its own, and nothing else.
@@ -167,25 +204,49 @@ fn furnish_devices(devices: &[(PathBuf, OwnedFd)], shared_memory: u64) -> io::Re
     fs::create_dir("/dev/pts")?;
     fs::create_dir("/dev/shm")?;
     // A kernel without pseudo-terminals is none to fail for.
-    let _ = mount("devpts", "/dev/pts", "devpts", flags, Some(c"newinstance,ptmxmode=0666,mode=0620"));
-    let size = std::ffi::CString::new(format!("mode=1777,size={shared_memory}")).unwrap_or_default();
-    mount("tmpfs", "/dev/shm", "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(size.as_c_str()))?;
+    let _ = mount(
+        "devpts",
+        "/dev/pts",
+        "devpts",
+        flags,
+        Some(c"newinstance,ptmxmode=0666,mode=0620"),
+    );
+    let size =
+        std::ffi::CString::new(format!("mode=1777,size={shared_memory}")).unwrap_or_default();
+    mount(
+        "tmpfs",
+        "/dev/shm",
+        "tmpfs",
+        MountFlags::NOSUID | MountFlags::NODEV,
+        Some(size.as_c_str()),
+    )?;
     let folder = open_tree(CWD, "/dev", OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
-    Ok(kernel::set_mount_attributes(folder.as_fd(), libc::MOUNT_ATTR_RDONLY, false)?)
+    Ok(kernel::set_mount_attributes(
+        folder.as_fd(),
+        libc::MOUNT_ATTR_RDONLY,
+        false,
+    )?)
 }
 
 /// Switches on the one interface of a new network namespace, which is always the first.
 fn raise_loopback() -> io::Result<()> {
-    /// From `linux/netlink.h` and `linux/rtnetlink.h`: a request to change a link, to be acknowledged.
+    /// From `linux/netlink.h` and `linux/rtnetlink.h`: a request to change a link, to be
+    /// acknowledged.
     const CHANGE_LINK: u16 = 16;
     const REQUEST_AND_ACKNOWLEDGE: u16 = 1 | 4;
     const UP: u32 = 1;
-    let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
+    let socket = socket_with(
+        AddressFamily::NETLINK,
+        SocketType::RAW,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
     let mut message = Vec::new();
     message.extend(32u32.to_ne_bytes());
     message.extend(CHANGE_LINK.to_ne_bytes());
     message.extend(REQUEST_AND_ACKNOWLEDGE.to_ne_bytes());
-    // Sequence and port; then family and type of the link; its index, its flags, which of them change.
+    // Sequence and port; then family and type of the link; its index, its flags, which of them
+    // change.
     for word in [1, 0, 0, 1, UP, UP] {
         message.extend(u32::to_ne_bytes(word));
     }

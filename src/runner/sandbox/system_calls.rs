@@ -1,10 +1,11 @@
-//! A filter of system calls (seccomp) for what neither namespaces nor Landlock cover. It sees numbers alone, no paths.
+//! A filter of system calls (seccomp) for what neither namespaces nor Landlock cover. It sees
+//! numbers alone, no paths.
 
 use std::collections::BTreeMap;
 
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
 };
 
 use super::Confinement;
@@ -19,7 +20,8 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 pub(super) fn filter(confinement: Confinement) -> Result<(), String> {
     let apply = || -> Result<(), Box<dyn std::error::Error>> {
         if !confinement.is_whole() {
-            // A success that changes nothing: a refusal would end every script that copies a file with its mode.
+            // A success that changes nothing: a refusal would end every script that copies a file
+            // with its mode.
             install(metadata(), 0)?;
         }
         install(refused(confinement)?, libc::EPERM)
@@ -41,16 +43,27 @@ fn install(rules: Rules, answer: i32) -> Result<(), Box<dyn std::error::Error>> 
 /// What may not be called at all.
 fn refused(confinement: Confinement) -> Result<Rules, seccompiler::BackendError> {
     // The keys of the user's session are inherited.
-    let mut rules: Rules =
-        [libc::SYS_keyctl, libc::SYS_add_key, libc::SYS_request_key].map(|call| (call, Vec::new())).into();
+    let mut rules: Rules = [libc::SYS_keyctl, libc::SYS_add_key, libc::SYS_request_key]
+        .map(|call| (call, Vec::new()))
+        .into();
     // Some families know no namespaces: AF_VSOCK reaches the host of a virtual machine.
-    let known = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
-    let unknown =
-        known.map(|family| condition(0, SeccompCmpOp::Ne, family)).into_iter().collect::<Result<_, _>>();
+    let known = [
+        libc::AF_UNIX,
+        libc::AF_INET,
+        libc::AF_INET6,
+        libc::AF_NETLINK,
+    ];
+    let unknown = known
+        .map(|family| condition(0, SeccompCmpOp::Ne, family))
+        .into_iter()
+        .collect::<Result<_, _>>();
     rules.insert(libc::SYS_socket, vec![SeccompRule::new(unknown?)?]);
     if !confinement.is_whole() {
         // A signal to everybody; before Linux 6.12 Landlock has no say in signals.
-        rules.insert(libc::SYS_kill, vec![SeccompRule::new(vec![condition(0, SeccompCmpOp::Eq, -1)?])?]);
+        rules.insert(
+            libc::SYS_kill,
+            vec![SeccompRule::new(vec![condition(0, SeccompCmpOp::Eq, -1)?])?],
+        );
     }
     Ok(rules)
 }
@@ -60,12 +73,19 @@ fn condition(
     is: SeccompCmpOp,
     value: i32,
 ) -> Result<SeccompCondition, seccompiler::BackendError> {
-    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, is, value.cast_unsigned().into())
+    SeccompCondition::new(
+        argument,
+        SeccompCmpArgLen::Dword,
+        is,
+        value.cast_unsigned().into(),
+    )
 }
 
-/// Calls that change modes, owners, times and extended attributes, which Landlock lets pass on any file.
+/// Calls that change modes, owners, times and extended attributes, which Landlock lets pass on any
+/// file.
 fn metadata() -> Rules {
-    /// `fchmodat2`, which the C library's table of numbers lacks; the number is the same on all architectures.
+    /// `fchmodat2`, which the C library's table of numbers lacks; the number is the same on all
+    /// architectures.
     const FCHMODAT2: i64 = 452;
     const SETXATTRAT: i64 = 463;
     const REMOVEXATTRAT: i64 = 466;
@@ -98,5 +118,9 @@ fn metadata() -> Rules {
     ];
     #[cfg(not(target_arch = "x86_64"))]
     let older: [i64; 0] = [];
-    calls.into_iter().chain(older).map(|call| (call, Vec::new())).collect()
+    calls
+        .into_iter()
+        .chain(older)
+        .map(|call| (call, Vec::new()))
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! Whether an issue calls for a reproduction at all: rules, each with the evidence that it stands on. Pure.
+//! Whether an issue calls for a reproduction at all: rules, each with the evidence that it stands
+//! on. Pure.
 
 use std::{sync::LazyLock, time::SystemTime};
 
@@ -111,19 +112,30 @@ pub fn judge(
 }
 
 fn certain(sort: Sort, evidence: impl Into<String>) -> Judgement {
-    Judgement { sort, evidence: evidence.into(), is_certain: true }
+    Judgement {
+        sort,
+        evidence: evidence.into(),
+        is_certain: true,
+    }
 }
 
 fn doubtful(sort: Sort, evidence: impl Into<String>) -> Judgement {
-    Judgement { sort, evidence: evidence.into(), is_certain: false }
+    Judgement {
+        sort,
+        evidence: evidence.into(),
+        is_certain: false,
+    }
 }
 
 fn closed(issue: &Issue) -> Option<Judgement> {
     if !issue.is_closed {
         return None;
     }
-    let reason =
-        issue.state_reason.as_deref().map(|it| format!(" as {}", it.replace('_', " "))).unwrap_or_default();
+    let reason = issue
+        .state_reason
+        .as_deref()
+        .map(|it| format!(" as {}", it.replace('_', " ")))
+        .unwrap_or_default();
     Some(certain(Sort::Closed, format!("it is closed{reason}")))
 }
 
@@ -131,22 +143,27 @@ fn duplicate(issue: &Issue) -> Option<Judgement> {
     if issue.has_label("duplicate") {
         return Some(certain(Sort::Duplicate, "it has the label `duplicate`"));
     }
-    issue.comments.iter().rev().filter(|post| !post.is_bot).find_map(|post| {
-        let text = said(post);
-        let found = DUPLICATE.captures(&text)?;
-        let number = found.get(1).or_else(|| found.get(2))?.as_str();
-        if number == issue.number.to_string() {
-            return None;
-        }
-        let evidence = format!("{} wrote `{}`", post.author, found[0].trim());
-        let is_sure = post.association.is_trusted() || issue.is_original_poster(post);
-        let is_doubted = MAYBE_DUPLICATE.is_match(&text);
-        Some(if is_sure && !is_doubted {
-            certain(Sort::Duplicate, evidence)
-        } else {
-            doubtful(Sort::Duplicate, evidence)
+    issue
+        .comments
+        .iter()
+        .rev()
+        .filter(|post| !post.is_bot)
+        .find_map(|post| {
+            let text = said(post);
+            let found = DUPLICATE.captures(&text)?;
+            let number = found.get(1).or_else(|| found.get(2))?.as_str();
+            if number == issue.number.to_string() {
+                return None;
+            }
+            let evidence = format!("{} wrote `{}`", post.author, found[0].trim());
+            let is_sure = post.association.is_trusted() || issue.is_original_poster(post);
+            let is_doubted = MAYBE_DUPLICATE.is_match(&text);
+            Some(if is_sure && !is_doubted {
+                certain(Sort::Duplicate, evidence)
+            } else {
+                doubtful(Sort::Duplicate, evidence)
+            })
         })
-    })
 }
 
 fn tracker(issue: &Issue, repro: Option<&Repro>) -> Option<Judgement> {
@@ -166,20 +183,37 @@ fn tracker(issue: &Issue, repro: Option<&Repro>) -> Option<Judgement> {
         ]
         .contains(&tag.as_str())
     {
-        return Some(certain(Sort::Tracker, format!("the title begins with [{tag}]")));
+        return Some(certain(
+            Sort::Tracker,
+            format!("the title begins with [{tag}]"),
+        ));
     }
     let title = issue.title.to_lowercase();
-    for words in ["tracking issue", "tracker for", "umbrella issue", "master tracker", "meta issue"] {
+    for words in [
+        "tracking issue",
+        "tracker for",
+        "umbrella issue",
+        "master tracker",
+        "meta issue",
+    ] {
         if title.contains(words) {
             return Some(certain(Sort::Tracker, format!("the title says `{words}`")));
         }
     }
     let tasks = TASK.find_iter(&issue.post.body).count();
-    (tasks >= 4 && repro.is_none())
-        .then(|| certain(Sort::Tracker, format!("the description is a list of {tasks} tasks")))
+    (tasks >= 4 && repro.is_none()).then(|| {
+        certain(
+            Sort::Tracker,
+            format!("the description is a list of {tasks} tasks"),
+        )
+    })
 }
 
-fn not_a_bug(issue: &Issue, repro: Option<&Repro>, reported: Option<&Reported>) -> Option<Judgement> {
+fn not_a_bug(
+    issue: &Issue,
+    repro: Option<&Repro>,
+    reported: Option<&Reported>,
+) -> Option<Judgement> {
     let fails = reported.is_some_and(|it| !matches!(it.what, What::WrongResult));
     for (label, sort) in [
         ("feature", Sort::Feature),
@@ -194,34 +228,50 @@ fn not_a_bug(issue: &Issue, repro: Option<&Repro>, reported: Option<&Reported>) 
     }
     if let Some(tag) = tag(&issue.title) {
         let sort = match tag.as_str() {
-            "rfc" | "feature" | "feature request" | "proposal" | "feature proposal" | "enhancement"
-            | "fr" => Some(Sort::Feature),
-            "be" | "better-engineering" | "better engineering" | "refactor" | "refactoring" | "cleanup"
-            | "code clean" => Some(Sort::Refactoring),
-            "question" | "discussion" | "docs" | "doc" | "documentation" | "help" | "help wanted"
-            | "poll" => Some(Sort::Question),
+            "rfc" | "feature" | "feature request" | "proposal" | "feature proposal"
+            | "enhancement" | "fr" => Some(Sort::Feature),
+            "be" | "better-engineering" | "better engineering" | "refactor" | "refactoring"
+            | "cleanup" | "code clean" => Some(Sort::Refactoring),
+            "question" | "discussion" | "docs" | "doc" | "documentation" | "help"
+            | "help wanted" | "poll" => Some(Sort::Question),
             _ => None,
         };
         if let Some(sort) = sort {
             return Some(certain(sort, format!("the title begins with [{tag}]")));
         }
     }
-    let sections: Vec<Section> = blocks::blocks(&issue.post.body).iter().map(|it| it.section).collect();
+    let sections: Vec<Section> = blocks::blocks(&issue.post.body)
+        .iter()
+        .map(|it| it.section)
+        .collect();
     if sections.contains(&Section::Feature) {
-        return Some(certain(Sort::Feature, "it was written with the form for features"));
+        return Some(certain(
+            Sort::Feature,
+            "it was written with the form for features",
+        ));
     }
     if sections.contains(&Section::Docs) {
-        return Some(certain(Sort::Question, "it was written with the form for documentation"));
+        return Some(certain(
+            Sort::Question,
+            "it was written with the form for documentation",
+        ));
     }
     if issue.title.starts_with("DISABLED ") || issue.title.starts_with("UNSTABLE ") {
-        return Some(certain(Sort::Question, "it is the record of a test or job that was turned off"));
+        return Some(certain(
+            Sort::Question,
+            "it is the record of a test or job that was turned off",
+        ));
     }
     if fails {
         return None;
     }
     for (pattern, sort, what) in [
         (&FEATURE, Sort::Feature, "asks for something new"),
-        (&REFACTORING, Sort::Refactoring, "speaks of work on the code"),
+        (
+            &REFACTORING,
+            Sort::Refactoring,
+            "speaks of work on the code",
+        ),
         (&QUESTION, Sort::Question, "asks a question"),
     ] {
         if pattern.is_match(&issue.title) {
@@ -244,11 +294,15 @@ fn resolved(issue: &Issue) -> Option<Judgement> {
         if let Some(found) = RESOLVED.find(&text)
             && !NOT_RESOLVED.is_match(&text)
         {
-            let quote =
-                text.lines().find(|line| line.contains(found.as_str().trim())).unwrap_or_default().trim();
+            let quote = text
+                .lines()
+                .find(|line| line.contains(found.as_str().trim()))
+                .unwrap_or_default()
+                .trim();
             let quote: String = quote.chars().take(100).collect();
             let evidence = format!("{} wrote `{quote}`", post.author);
-            let is_sure = (post.association.is_trusted() || issue.is_original_poster(post)) && !said_since;
+            let is_sure =
+                (post.association.is_trusted() || issue.is_original_poster(post)) && !said_since;
             return Some(if is_sure {
                 certain(Sort::Resolved, evidence)
             } else {
@@ -296,9 +350,12 @@ fn hardware(
         }
     }
     let code = repro.map_or("", |it| it.code.as_str());
-    for (device, what) in
-        [("mps", "an Apple GPU"), ("xpu", "an Intel GPU"), ("hpu", "a Gaudi accelerator"), ("npu", "an NPU")]
-    {
+    for (device, what) in [
+        ("mps", "an Apple GPU"),
+        ("xpu", "an Intel GPU"),
+        ("hpu", "a Gaudi accelerator"),
+        ("npu", "an NPU"),
+    ] {
         if names_device(code, device) {
             return Some(certain(
                 Sort::Hardware,
@@ -310,7 +367,10 @@ fn hardware(
     if cards > machine.gpus && cards > 1 {
         return Some(certain(
             Sort::Hardware,
-            format!("the script uses {cards} CUDA devices; here are {}", machine.gpus),
+            format!(
+                "the script uses {cards} CUDA devices; here are {}",
+                machine.gpus
+            ),
         ));
     }
     if machine.gpus > 0 || cards == 0 {
@@ -335,7 +395,9 @@ fn bound_to_cuda(issue: &Issue, code: &str, reported: Option<&Reported>) -> Opti
         ("memory_allocated", "the CUDA allocator"),
     ] {
         if code.contains(part) {
-            return Some(format!("the script is about {what}, and here is no CUDA device"));
+            return Some(format!(
+                "the script is about {what}, and here is no CUDA device"
+            ));
         }
     }
     let headline = reported.map(|it| it.what.describe()).unwrap_or_default();
@@ -353,7 +415,9 @@ fn bound_to_cuda(issue: &Issue, code: &str, reported: Option<&Reported>) -> Opti
         "PassManager",
     ] {
         if headline.contains(part) {
-            return Some(format!("the reported error speaks of `{part}`, and here is no CUDA device"));
+            return Some(format!(
+                "the reported error speaks of `{part}`, and here is no CUDA device"
+            ));
         }
     }
     for label in [
@@ -365,7 +429,9 @@ fn bound_to_cuda(issue: &Issue, code: &str, reported: Option<&Reported>) -> Opti
         "module: cublas",
     ] {
         if issue.has_label(label) && label != "module: cuda" {
-            return Some(format!("it has the label `{label}`, and here is no CUDA device"));
+            return Some(format!(
+                "it has the label `{label}`, and here is no CUDA device"
+            ));
         }
     }
     None
@@ -389,16 +455,29 @@ fn cards_needed(code: &str) -> u32 {
             .expect("the pattern is well-formed")
     });
     static ANY: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"['"]cuda['"]|\.cuda\(|torch\.cuda\.|cuda:"#).expect("the pattern is well-formed")
+        Regex::new(r#"['"]cuda['"]|\.cuda\(|torch\.cuda\.|cuda:"#)
+            .expect("the pattern is well-formed")
     });
-    let code: String =
-        code.lines().map(|line| format!("{}\n", line.split('#').next().unwrap_or_default())).collect();
+    let code: String = code
+        .lines()
+        .map(|line| format!("{}\n", line.split('#').next().unwrap_or_default()))
+        .collect();
     let indexed = INDEXED
         .captures_iter(&code)
-        .filter_map(|found| found.iter().skip(1).flatten().next()?.as_str().parse::<u32>().ok())
+        .filter_map(|found| {
+            found
+                .iter()
+                .skip(1)
+                .flatten()
+                .next()?
+                .as_str()
+                .parse::<u32>()
+                .ok()
+        })
         .max();
     // A script that asks whether CUDA is there can do without it.
-    let asks = code.contains("cuda.is_available()") && (code.contains("\"cpu\"") || code.contains("'cpu'"));
+    let asks = code.contains("cuda.is_available()")
+        && (code.contains("\"cpu\"") || code.contains("'cpu'"));
     match indexed {
         Some(index) => index + 1,
         None if asks => 0,
@@ -406,7 +485,8 @@ fn cards_needed(code: &str) -> u32 {
     }
 }
 
-/// Whether to suggest closing an issue that can not be acted upon: old, nobody's, and nothing moves.
+/// Whether to suggest closing an issue that can not be acted upon: old, nobody's, and nothing
+/// moves.
 pub fn suggests_closing(issue: &Issue, now: SystemTime) -> Option<String> {
     let age = |time: SystemTime| now.duration_since(time).unwrap_or_default();
     let last = issue
@@ -420,18 +500,24 @@ pub fn suggests_closing(issue: &Issue, now: SystemTime) -> Option<String> {
         && issue.assignees.is_empty()
         && !issue.is_closed;
     let days = age(last).as_secs() / 86_400;
-    is_forsaken
-        .then(|| format!("older than a year, nobody is assigned, and nothing was said for {days} days"))
+    is_forsaken.then(|| {
+        format!("older than a year, nobody is assigned, and nothing was said for {days} days")
+    })
 }
 
 /// What a post says in its author's own words: no code, no quotes.
 fn said(post: &Post) -> String {
-    let prose = blocks::blocks(&post.body).into_iter().filter_map(|block| match block.kind {
-        BlockKind::Prose(text) => Some(text),
-        _ => None,
-    });
+    let prose = blocks::blocks(&post.body)
+        .into_iter()
+        .filter_map(|block| match block.kind {
+            BlockKind::Prose(text) => Some(text),
+            _ => None,
+        });
     let text: String = prose.collect();
-    text.lines().filter(|line| !line.trim_start().starts_with('>')).map(|line| format!("{line}\n")).collect()
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with('>'))
+        .map(|line| format!("{line}\n"))
+        .collect()
 }
 
 /// What stands in brackets at the beginning of a title, in lower case.

@@ -1,5 +1,5 @@
-//! What a repro needs before it can be run: packages, data, a single process in place of many; and what can be put in so
-//! that its bug shows as a failure. Pure.
+//! What a repro needs before it can be run: packages, data, a single process in place of many; and
+//! what can be put in so that its bug shows as a failure. Pure.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,8 @@ use minrepro_reducers::syntax::{
 
 use crate::scrub::python;
 
-/// The packages that a program imports, by the first part of their names; its own siblings left out.
+/// The packages that a program imports, by the first part of their names; its own siblings left
+/// out.
 pub fn packages(program: &Program) -> BTreeSet<String> {
     let roots = python::imports(program);
     roots
@@ -55,16 +56,28 @@ pub fn external_data(program: &Program) -> Vec<String> {
     ];
     let (mut read, mut made) = (Vec::new(), BTreeSet::new());
     for node in &program.tree().nodes {
-        let AnyNodeRef::ExprCall(call) = node.node else { continue };
+        let AnyNodeRef::ExprCall(call) = node.node else {
+            continue;
+        };
         let name = match &*call.func {
             Expr::Attribute(attribute) => attribute.attr.as_str(),
             Expr::Name(name) => name.id.as_str(),
             _ => continue,
         };
-        let texts = call.arguments.args.iter().filter_map(literal).map(str::to_owned).collect::<Vec<_>>();
+        let texts = call
+            .arguments
+            .args
+            .iter()
+            .filter_map(literal)
+            .map(str::to_owned)
+            .collect::<Vec<_>>();
         match name {
             "from_pretrained" | "load_dataset" => read.extend(texts.first().cloned()),
-            "open" if texts.get(1).is_some_and(|mode| mode.contains(['w', 'a', 'x'])) => {
+            "open"
+                if texts
+                    .get(1)
+                    .is_some_and(|mode| mode.contains(['w', 'a', 'x'])) =>
+            {
                 made.extend(texts.first().cloned());
             }
             name if name.starts_with("save")
@@ -79,7 +92,11 @@ pub fn external_data(program: &Program) -> Vec<String> {
                 || name.starts_with("read")
                 || name.starts_with("imread") =>
             {
-                read.extend(texts.into_iter().filter(|it| ENDINGS.iter().any(|end| it.ends_with(end))));
+                read.extend(
+                    texts
+                        .into_iter()
+                        .filter(|it| ENDINGS.iter().any(|end| it.ends_with(end))),
+                );
             }
             _ => {}
         }
@@ -96,13 +113,19 @@ pub(super) fn literal(expr: &Expr) -> Option<&str> {
     }
 }
 
-/// The variables that let a script of `torch.distributed` run as one process; none if it needs no such thing.
+/// The variables that let a script of `torch.distributed` run as one process; none if it needs no
+/// such thing.
 pub fn rendezvous(program: &Program) -> Option<Vec<(String, String)>> {
     let starts = |node: AnyNodeRef<'_>| match node {
         AnyNodeRef::ExprAttribute(attribute) => {
-            matches!(attribute.attr.as_str(), "init_process_group" | "init_device_mesh" | "init_rpc")
+            matches!(
+                attribute.attr.as_str(),
+                "init_process_group" | "init_device_mesh" | "init_rpc"
+            )
         }
-        AnyNodeRef::ExprName(name) => matches!(name.id.as_str(), "init_process_group" | "init_device_mesh"),
+        AnyNodeRef::ExprName(name) => {
+            matches!(name.id.as_str(), "init_process_group" | "init_device_mesh")
+        }
         _ => false,
     };
     let is_distributed = program.tree().nodes.iter().any(|it| starts(it.node));
@@ -164,8 +187,8 @@ pub fn with_tests_called(program: &Program) -> Option<String> {
     (!calls.is_empty()).then(|| format!("{}\n\n{calls}", program.text().trim_end()))
 }
 
-/// The program with `torch._dynamo.reset()` before each top-level statement but the first that compiles; `None` if there
-/// are not several.
+/// The program with `torch._dynamo.reset()` before each top-level statement but the first that
+/// compiles; `None` if there are not several.
 pub fn with_resets(program: &Program) -> Option<String> {
     if !python::bound(program).contains("torch") {
         return None;
@@ -173,29 +196,56 @@ pub fn with_resets(program: &Program) -> Option<String> {
     let compiles = |stmt: &&Stmt| {
         !matches!(stmt, Stmt::FunctionDef(_) | Stmt::ClassDef(_))
             && program.tree().nodes.iter().any(|it| {
-                let AnyNodeRef::ExprCall(call) = it.node else { return false };
+                let AnyNodeRef::ExprCall(call) = it.node else {
+                    return false;
+                };
                 stmt.range().contains_range(call.range())
-                    && matches!(program.slice(call.func.range()), "torch.compile" | "torch._dynamo.optimize")
+                    && matches!(
+                        program.slice(call.func.range()),
+                        "torch.compile" | "torch._dynamo.optimize"
+                    )
             })
     };
-    let places: Vec<usize> =
-        program.body().iter().filter(compiles).skip(1).map(|stmt| stmt.start().into()).collect();
+    let places: Vec<usize> = program
+        .body()
+        .iter()
+        .filter(compiles)
+        .skip(1)
+        .map(|stmt| stmt.start().into())
+        .collect();
     (!places.is_empty()).then(|| {
-        inserted(program.text(), places.into_iter().map(|at| (at, "torch._dynamo.reset()\n".to_owned())))
+        inserted(
+            program.text(),
+            places
+                .into_iter()
+                .map(|at| (at, "torch._dynamo.reset()\n".to_owned())),
+        )
     })
 }
 
-/// The program with an assertion behind each `print` of a comparison: what the issue expects to be true; `None` if it
-/// prints no such thing.
+/// The program with an assertion behind each `print` of a comparison: what the issue expects to be
+/// true; `None` if it prints no such thing.
 pub fn with_assertions(program: &Program) -> Option<String> {
     let mut additions = Vec::new();
     for node in &program.tree().nodes {
-        let AnyNodeRef::StmtExpr(stmt) = node.node else { continue };
-        let Expr::Call(call) = &*stmt.value else { continue };
+        let AnyNodeRef::StmtExpr(stmt) = node.node else {
+            continue;
+        };
+        let Expr::Call(call) = &*stmt.value else {
+            continue;
+        };
         if !matches!(&*call.func, Expr::Name(name) if name.id == "print") {
             continue;
         }
-        let Some(compared) = call.arguments.args.iter().rev().find(|it| is_comparison(it)) else { continue };
+        let Some(compared) = call
+            .arguments
+            .args
+            .iter()
+            .rev()
+            .find(|it| is_comparison(it))
+        else {
+            continue;
+        };
         let end: usize = stmt.end().into();
         let text = program.text();
         // Another statement on the line would get in between.
@@ -209,8 +259,13 @@ pub fn with_assertions(program: &Program) -> Option<String> {
         let line_start = text[..begin].rfind('\n').map_or(0, |at| at + 1);
         let margin = &text[line_start..begin];
         if margin.trim().is_empty() {
-            additions
-                .push((line_end, format!("{margin}assert {}\n", text[compared.range()].replace('\n', " "))));
+            additions.push((
+                line_end,
+                format!(
+                    "{margin}assert {}\n",
+                    text[compared.range()].replace('\n', " ")
+                ),
+            ));
         }
     }
     (!additions.is_empty()).then(|| inserted(program.text(), additions.into_iter()))
@@ -225,8 +280,10 @@ fn is_comparison(expr: &Expr) -> bool {
                 Expr::Name(name) => name.id.as_str(),
                 _ => return false,
             };
-            matches!(name, "allclose" | "equal" | "array_equal" | "is_same_size" | "same")
-                || (name == "all" && call.arguments.args.iter().all(is_comparison))
+            matches!(
+                name,
+                "allclose" | "equal" | "array_equal" | "is_same_size" | "same"
+            ) || (name == "all" && call.arguments.args.iter().all(is_comparison))
         }
         Expr::Compare(compare) => compare.ops.iter().all(|op| matches!(op, ast::CmpOp::Eq)),
         _ => false,
@@ -257,7 +314,10 @@ mod tests {
     #[test]
     fn packages_and_data() {
         let text = "import torch.nn as nn, os\nfrom transformers import x\nfrom . import y\n";
-        assert_eq!(packages(&program(text)).into_iter().collect::<Vec<_>>(), ["os", "torch", "transformers"]);
+        assert_eq!(
+            packages(&program(text)).into_iter().collect::<Vec<_>>(),
+            ["os", "torch", "transformers"]
+        );
         for (text, expected) in [
             ("torch.load('m.pt')\n", vec!["m.pt"]),
             ("torch.save(m, 'm.pt')\ntorch.load('m.pt')\n", vec![]),
@@ -273,8 +333,10 @@ mod tests {
     #[test]
     fn distributed_scripts_get_what_they_do_not_set() {
         assert_eq!(rendezvous(&program("import torch\n")), None);
-        let found =
-            rendezvous(&program("os.environ['RANK'] = '0'\ndist.init_process_group('gloo')\n")).unwrap();
+        let found = rendezvous(&program(
+            "os.environ['RANK'] = '0'\ndist.init_process_group('gloo')\n",
+        ))
+        .unwrap();
         let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
         assert!(names.contains(&"WORLD_SIZE") && !names.contains(&"RANK"));
     }
@@ -286,17 +348,26 @@ mod tests {
             with_resets(&program(text)).unwrap(),
             "import torch\na = torch.compile(f)(x)\ntorch._dynamo.reset()\nb = torch.compile(g)(x)\n"
         );
-        assert_eq!(with_resets(&program("import torch\ntorch.compile(f)(x)\n")), None);
+        assert_eq!(
+            with_resets(&program("import torch\ntorch.compile(f)(x)\n")),
+            None
+        );
         let text = "if x:\n    print('same', torch.allclose(a, b))  # False\n";
         assert_eq!(
             with_assertions(&program(text)).unwrap(),
             "if x:\n    print('same', torch.allclose(a, b))  # False\n    assert torch.allclose(a, b)\n"
         );
-        assert_eq!(with_assertions(&program("print(a, b)\nprint(a); print(b == c); f()\n")), None);
+        assert_eq!(
+            with_assertions(&program("print(a, b)\nprint(a); print(b == c); f()\n")),
+            None
+        );
         assert_eq!(
             with_tests_called(&program("def test_a():\n    f()\ndef test_b(x): pass\n")).unwrap(),
             "def test_a():\n    f()\ndef test_b(x): pass\n\ntest_a()\n"
         );
-        assert_eq!(with_tests_called(&program("def test_a(): f()\ntest_a()\n")), None);
+        assert_eq!(
+            with_tests_called(&program("def test_a(): f()\ntest_a()\n")),
+            None
+        );
     }
 }

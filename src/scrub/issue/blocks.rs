@@ -1,5 +1,6 @@
-//! What the pieces of a post are: Python, a log, the output of `collect_env`, prose. Strips prompts, magics, colours and
-//! margins. Pure; called by the extraction of the repro and of the error.
+//! What the pieces of a post are: Python, a log, the output of `collect_env`, prose. Strips
+//! prompts, magics, colours and margins. Pure; called by the extraction of the repro and of the
+//! error.
 
 use std::sync::LazyLock;
 
@@ -92,10 +93,13 @@ pub(super) fn blocks(body: &str) -> Vec<Block> {
 
 /// Whether a text shows a traceback or a crash.
 pub(super) fn shows_failure(text: &str) -> bool {
-    text.contains("Traceback (most recent call last)") || ERROR_LINE.is_match(text) || CRASH.is_match(text)
+    text.contains("Traceback (most recent call last)")
+        || ERROR_LINE.is_match(text)
+        || CRASH.is_match(text)
 }
 
-/// A text without what terminals and editors put in: colours, boxes, odd spaces, spaces at ends of lines.
+/// A text without what terminals and editors put in: colours, boxes, odd spaces, spaces at ends of
+/// lines.
 pub(super) fn plain(text: &str) -> String {
     ANSI.replace_all(text, "")
         .lines()
@@ -112,16 +116,20 @@ pub(super) fn plain(text: &str) -> String {
 
 fn classify(language: &str, text: &str) -> Vec<Kind> {
     let text = plain(text);
-    let is_python =
-        matches!(language, "python" | "py" | "py3" | "python3" | "pycon" | "ipython" | "ipython3");
+    let is_python = matches!(
+        language,
+        "python" | "py" | "py3" | "python3" | "pycon" | "ipython" | "ipython3"
+    );
     if text.trim().is_empty() {
         return Vec::new();
     }
     if is_environment(&text) {
         return vec![Kind::Environment(text)];
     }
-    if matches!(language, "pytb" | "python-traceback" | "traceback" | "error")
-        && Program::parse(text.as_str()).is_err()
+    if matches!(
+        language,
+        "pytb" | "python-traceback" | "traceback" | "error"
+    ) && Program::parse(text.as_str()).is_err()
     {
         return vec![Kind::Log(text)];
     }
@@ -154,7 +162,11 @@ fn classify(language: &str, text: &str) -> Vec<Kind> {
             | "llvm"
             | "mlir"
     ) {
-        return vec![if shows_failure(&text) { Kind::Log(text) } else { Kind::Other(text) }];
+        return vec![if shows_failure(&text) {
+            Kind::Log(text)
+        } else {
+            Kind::Other(text)
+        }];
     }
     if let Some(code) = prompted(&text) {
         let mut kinds: Vec<Kind> = code_of(&code.code, true).into_iter().collect();
@@ -167,9 +179,16 @@ fn classify(language: &str, text: &str) -> Vec<Kind> {
         return code_of(&code, true).into_iter().collect();
     }
     if SHELL.is_match(text.lines().next().unwrap_or_default())
-        || matches!(language, "sh" | "bash" | "shell" | "zsh" | "powershell" | "cmd" | "bat")
+        || matches!(
+            language,
+            "sh" | "bash" | "shell" | "zsh" | "powershell" | "cmd" | "bat"
+        )
     {
-        return vec![if shows_failure(&text) { Kind::Log(text) } else { Kind::Other(text) }];
+        return vec![if shows_failure(&text) {
+            Kind::Log(text)
+        } else {
+            Kind::Other(text)
+        }];
     }
     // A script with its output behind it.
     if let Some(at) = log_begins(&text) {
@@ -182,15 +201,21 @@ fn classify(language: &str, text: &str) -> Vec<Kind> {
     if let Some(code) = code_of(&text, is_python && !ERROR_LINE.is_match(&text)) {
         return vec![code];
     }
-    vec![if shows_failure(&text) { Kind::Log(text) } else { Kind::Other(text) }]
+    vec![if shows_failure(&text) {
+        Kind::Log(text)
+    } else {
+        Kind::Other(text)
+    }]
 }
 
 fn is_environment(text: &str) -> bool {
     text.contains("Collecting environment information")
-        || (text.contains("PyTorch version:") && (text.contains("Is debug build:") || text.contains("OS:")))
+        || (text.contains("PyTorch version:")
+            && (text.contains("Is debug build:") || text.contains("OS:")))
 }
 
-/// Where a log begins in a text: at a traceback or at a line of dashes above one, as notebooks have it.
+/// Where a log begins in a text: at a traceback or at a line of dashes above one, as notebooks have
+/// it.
 fn log_begins(text: &str) -> Option<usize> {
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
@@ -218,15 +243,25 @@ fn code_of(text: &str, is_labelled: bool) -> Option<Kind> {
             continue;
         }
         if let Ok(program) = Program::parse(candidate.as_str()) {
-            let counts = if is_labelled { !program.body().is_empty() } else { python::is_program(&program) };
+            let counts = if is_labelled {
+                !program.body().is_empty()
+            } else {
+                python::is_program(&program)
+            };
             let text = format!("{}\n", candidate.trim_matches('\n'));
             return counts.then_some(Kind::Python(Snippet { text, parses: true }));
         }
     }
     let is_meant = is_labelled
-        || text.lines().any(|line| line.starts_with("import torch") || line.starts_with("from torch"));
-    (is_meant && !text.trim().is_empty())
-        .then(|| Kind::Python(Snippet { text: format!("{}\n", text.trim_matches('\n')), parses: false }))
+        || text
+            .lines()
+            .any(|line| line.starts_with("import torch") || line.starts_with("from torch"));
+    (is_meant && !text.trim().is_empty()).then(|| {
+        Kind::Python(Snippet {
+            text: format!("{}\n", text.trim_matches('\n')),
+            parses: false,
+        })
+    })
 }
 
 /// What was typed at prompts, and what was printed between.
@@ -237,8 +272,9 @@ struct Prompted {
 
 /// Code behind `>>>` or `In [1]:`.
 fn prompted(text: &str) -> Option<Prompted> {
-    let is_prompt =
-        |line: &str| line.trim_start().starts_with(">>> ") || line.trim() == ">>>" || IPYTHON.is_match(line);
+    let is_prompt = |line: &str| {
+        line.trim_start().starts_with(">>> ") || line.trim() == ">>>" || IPYTHON.is_match(line)
+    };
     if !text.lines().any(is_prompt) {
         return None;
     }
@@ -273,7 +309,9 @@ fn from_shell(text: &str) -> Option<String> {
     for (at, line) in lines.iter().enumerate() {
         let names_python = line.contains("python") || line.contains(".py");
         if names_python && let Some(found) = HEREDOC.captures(line) {
-            let end = lines[at + 1..].iter().position(|line| line.trim() == &found[1])?;
+            let end = lines[at + 1..]
+                .iter()
+                .position(|line| line.trim() == &found[1])?;
             return Some(lines[at + 1..at + 1 + end].join("\n"));
         }
         if names_python && line.contains(" -c ") {
@@ -289,8 +327,15 @@ fn from_shell(text: &str) -> Option<String> {
 /// Lines without the margin that all of them share.
 fn dedented(text: &str) -> String {
     let margin = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
-    let width = text.lines().filter(|line| !line.trim().is_empty()).map(margin).min().unwrap_or(0);
-    text.lines().map(|line| format!("{}\n", line.get(width..).unwrap_or(""))).collect()
+    let width = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(margin)
+        .min()
+        .unwrap_or(0);
+    text.lines()
+        .map(|line| format!("{}\n", line.get(width..).unwrap_or("")))
+        .collect()
 }
 
 /// Without the commands of notebooks: `%timeit`, `!pip install`, `%%time`.
@@ -298,11 +343,14 @@ fn without_magics(text: &str) -> String {
     let is_magic = |line: &str| {
         let line = line.trim_start();
         line.starts_with('!')
-            || line
-                .strip_prefix('%')
-                .is_some_and(|rest| rest.starts_with(|char: char| char.is_alphabetic() || char == '%'))
+            || line.strip_prefix('%').is_some_and(|rest| {
+                rest.starts_with(|char: char| char.is_alphabetic() || char == '%')
+            })
     };
-    text.lines().filter(|line| !is_magic(line)).map(|line| format!("{line}\n")).collect()
+    text.lines()
+        .filter(|line| !is_magic(line))
+        .map(|line| format!("{line}\n"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -326,7 +374,10 @@ mod tests {
     #[test]
     fn blocks_are_known_by_their_content() {
         for (body, expected) in [
-            ("```\nimport torch\ntorch.ones(3)\n```", vec![r#"python "import torch\ntorch.ones(3)\n""#]),
+            (
+                "```\nimport torch\ntorch.ones(3)\n```",
+                vec![r#"python "import torch\ntorch.ones(3)\n""#],
+            ),
             ("```\ntensor([1., 2.])\n```", vec!["other"]),
             ("```\nTrue\n```", vec!["other"]),
             (
@@ -338,7 +389,10 @@ mod tests {
                 vec![r#"python "f()\n""#, "log KeyError: 1"],
             ),
             ("```\nRuntimeError: no\n```", vec!["log RuntimeError: no"]),
-            ("```\nSegmentation fault (core dumped)\n```", vec!["log Segmentation fault (core dumped)"]),
+            (
+                "```\nSegmentation fault (core dumped)\n```",
+                vec!["log Segmentation fault (core dumped)"],
+            ),
             (
                 "```\n>>> import torch\n>>> for i in x:\n...     f(i)\n...\n3\n>>> g()\n```",
                 vec![r#"python "import torch\nfor i in x:\n    f(i)\n\ng()\n""#],
@@ -347,7 +401,10 @@ mod tests {
                 "```\nIn [1]: import torch\n\nIn [2]: def f():\n   ...:     g()\n   ...: \n\nOut[2]: 5\n```",
                 vec![r#"python "import torch\ndef f():\n    g()\n""#],
             ),
-            ("```python\n%matplotlib inline\n!pip install x\nf()\n```", vec![r#"python "f()\n""#]),
+            (
+                "```python\n%matplotlib inline\n!pip install x\nf()\n```",
+                vec![r#"python "f()\n""#],
+            ),
             (
                 "```bash\n$ python -c \"import torch; torch.f()\"\n```",
                 vec![r#"python "import torch; torch.f()\n""#],
@@ -359,8 +416,14 @@ mod tests {
             ("```bash\npip install torch\n```", vec!["other"]),
             ("```diff\n- a\n+ b\n```", vec!["other"]),
             ("```python\nf(\n```", vec![r#"broken "f(\n""#]),
-            ("```\nCollecting environment information...\nPyTorch version: 2.1\n```", vec!["environment"]),
-            ("```py\n    a = 1\n    f(a)\n```", vec![r#"python "a = 1\nf(a)\n""#]),
+            (
+                "```\nCollecting environment information...\nPyTorch version: 2.1\n```",
+                vec!["environment"],
+            ),
+            (
+                "```py\n    a = 1\n    f(a)\n```",
+                vec![r#"python "a = 1\nf(a)\n""#],
+            ),
         ] {
             assert_eq!(shown(body), expected, "{body}");
         }

@@ -1,5 +1,5 @@
-//! Markdown as far as issues need it: headings, fences of all kinds, indented code, images, prose, in the order of the
-//! text. Knows nothing of Python. Pure.
+//! Markdown as far as issues need it: headings, fences of all kinds, indented code, images, prose,
+//! in the order of the text. Knows nothing of Python. Pure.
 
 use std::sync::LazyLock;
 
@@ -60,7 +60,10 @@ macro_rules! pattern {
 
 pattern!(COMMENT, r"(?s)<!--.*?(?:-->|\z)");
 pattern!(HEADING, r"^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$");
-pattern!(FENCE, r"^([ \t>]*)(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})(.*)$");
+pattern!(
+    FENCE,
+    r"^([ \t>]*)(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})(.*)$"
+);
 pattern!(
     TAG,
     r"(?i)^</?(?:details|summary|p|br|pre|code|div|center|b|i|sub)\b[^>]*>|</?(?:details|summary|pre|code|p|br|b)\b[^>]*>$"
@@ -96,7 +99,9 @@ fn without_comments(text: &str) -> String {
     let mut outside = String::new();
     let mut fence: Option<String> = None;
     for line in text.split_inclusive('\n') {
-        let opened = FENCE.captures(line.trim_end_matches('\n')).map(|it| it[2].to_owned());
+        let opened = FENCE
+            .captures(line.trim_end_matches('\n'))
+            .map(|it| it[2].to_owned());
         match (&fence, opened) {
             (None, Some(ticks)) if !outside_is_comment(&outside) => {
                 kept.push_str(&COMMENT.replace_all(&outside, ""));
@@ -119,7 +124,8 @@ fn without_comments(text: &str) -> String {
 
 /// Whether a text ends within an HTML comment.
 fn outside_is_comment(text: &str) -> bool {
-    text.rfind("<!--").is_some_and(|at| !text[at..].contains("-->"))
+    text.rfind("<!--")
+        .is_some_and(|at| !text[at..].contains("-->"))
 }
 
 fn is_closing(line: &str, ticks: &str) -> bool {
@@ -159,7 +165,10 @@ impl Reader<'_> {
     }
 
     fn push(&mut self, content: Content) {
-        self.pieces.push(Piece { section: self.section, content });
+        self.pieces.push(Piece {
+            section: self.section,
+            content,
+        });
     }
 
     fn flush(&mut self) {
@@ -175,11 +184,15 @@ impl Reader<'_> {
             self.push(Content::Image);
         }
         if let Some(found) = ELSEWHERE.find(line) {
-            let link = found.as_str().trim_end_matches([')', '.', ',', '>']).to_owned();
+            let link = found
+                .as_str()
+                .trim_end_matches([')', '.', ',', '>'])
+                .to_owned();
             self.flush();
             self.push(Content::Elsewhere(link));
         }
-        self.prose.push_str(&TAG.replace_all(&IMAGE.replace_all(line, ""), ""));
+        self.prose
+            .push_str(&TAG.replace_all(&IMAGE.replace_all(line, ""), ""));
         self.prose.push('\n');
     }
 
@@ -189,9 +202,12 @@ impl Reader<'_> {
         let begin = self.at + 1;
         let rest = &self.lines[begin.min(self.lines.len())..];
         let closed = rest.iter().position(|line| is_closing(line, ticks));
-        // A fence that is never closed, or only by the one of another section, ends where that section begins.
+        // A fence that is never closed, or only by the one of another section, ends where that
+        // section begins.
         let next_section = rest.iter().position(|line| {
-            HEADING.captures(line).is_some_and(|found| found[1].len() == 3 && section(&found[2]).is_some())
+            HEADING
+                .captures(line)
+                .is_some_and(|found| found[1].len() == 3 && section(&found[2]).is_some())
         });
         let (length, skip) = match (closed, next_section) {
             (Some(closed), Some(section)) if section < closed => (section, 0),
@@ -201,14 +217,19 @@ impl Reader<'_> {
         };
         let width = margin.chars().count();
         let quoted = margin.contains('>');
-        let mut text: String =
-            rest[..length].iter().map(|line| format!("{}\n", unmargined(line, width, quoted))).collect();
+        let mut text: String = rest[..length]
+            .iter()
+            .map(|line| format!("{}\n", unmargined(line, width, quoted)))
+            .collect();
         let word = behind
             .split(|char: char| char.is_whitespace() || char == '{' || char == ',')
             .next()
             .unwrap_or_default();
-        let language =
-            if is_language(word) || behind.is_empty() { word.to_lowercase() } else { String::new() };
+        let language = if is_language(word) || behind.is_empty() {
+            word.to_lowercase()
+        } else {
+            String::new()
+        };
         if language.is_empty() && !behind.is_empty() {
             // Code that begins right behind the ticks.
             text.insert_str(0, &format!("{behind}\n"));
@@ -219,13 +240,18 @@ impl Reader<'_> {
 
     /// Code by indentation: four spaces or a tab, behind an empty line, and not within a list.
     fn begins_indented(&self) -> bool {
-        let Some(line) = self.lines.get(self.at) else { return false };
+        let Some(line) = self.lines.get(self.at) else {
+            return false;
+        };
         let before = self.at.checked_sub(1).map_or("", |at| self.lines[at]);
         let is_code = |line: &str| line.starts_with("    ") || line.starts_with('\t');
         if !is_code(line) || line.trim().is_empty() || !before.trim().is_empty() {
             return false;
         }
-        let above = self.lines[..self.at].iter().rev().find(|line| !line.trim().is_empty() && !is_code(line));
+        let above = self.lines[..self.at]
+            .iter()
+            .rev()
+            .find(|line| !line.trim().is_empty() && !is_code(line));
         !above.is_some_and(|line| {
             let line = line.trim_start();
             line.starts_with("- ")
@@ -237,13 +263,19 @@ impl Reader<'_> {
     fn indented(&mut self) {
         self.flush();
         let rest = &self.lines[self.at..];
-        let is_in =
-            |line: &&&str| line.trim().is_empty() || line.starts_with("    ") || line.starts_with('\t');
+        let is_in = |line: &&&str| {
+            line.trim().is_empty() || line.starts_with("    ") || line.starts_with('\t')
+        };
         let length = rest.iter().take_while(is_in).count();
         let text = rest[..length]
             .iter()
             .map(|line| {
-                format!("{}\n", line.strip_prefix("    ").or_else(|| line.strip_prefix('\t')).unwrap_or(""))
+                format!(
+                    "{}\n",
+                    line.strip_prefix("    ")
+                        .or_else(|| line.strip_prefix('\t'))
+                        .unwrap_or("")
+                )
             })
             .collect();
         self.push(Content::Indented(text));
@@ -251,7 +283,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether what follows ticks lets them open a fence: no ticks on the same line, which would be code within a line.
+/// Whether what follows ticks lets them open a fence: no ticks on the same line, which would be
+/// code within a line.
 fn is_opening(found: &regex::Captures<'_>) -> bool {
     !found[2].starts_with('`') || !found[3].contains('`')
 }
@@ -260,7 +293,9 @@ fn is_opening(found: &regex::Captures<'_>) -> bool {
 fn unmargined(line: &str, width: usize, quoted: bool) -> &str {
     let mut rest = line;
     for _ in 0..width {
-        let Some(char) = rest.chars().next() else { break };
+        let Some(char) = rest.chars().next() else {
+            break;
+        };
         if char == ' ' || char == '\t' || (quoted && char == '>') {
             rest = &rest[char.len_utf8()..];
         } else {
@@ -346,8 +381,8 @@ fn section(heading: &str) -> Option<Section> {
     Some(match words.as_str() {
         "describe the bug" | "bug" | "bug report" | "describe the issue" | "issue description"
         | "to reproduce" => Section::Description,
-        "error logs" | "error log" | "error" | "error message" | "logs" | "traceback" | "stacktrace"
-        | "stack trace" => Section::Logs,
+        "error logs" | "error log" | "error" | "error message" | "logs" | "traceback"
+        | "stacktrace" | "stack trace" => Section::Logs,
         "versions" | "environment" | "your environment" | "collect env" | "torch version" => {
             Section::Versions
         }
@@ -383,15 +418,39 @@ mod tests {
 
     #[test]
     fn fences_of_all_kinds() {
-        assert_eq!(shown("```Python\na\n```"), ["Description fence \"python\" \"a\\n\""]);
-        assert_eq!(shown("~~~\na\n```\n~~~"), ["Description fence \"\" \"a\\n```\\n\""]);
-        assert_eq!(shown("````py\n```\nb\n````"), ["Description fence \"py\" \"```\\nb\\n\""]);
-        assert_eq!(shown("```import torch\nb\n```"), ["Description fence \"\" \"import torch\\nb\\n\""]);
-        assert_eq!(shown("  ```py\n  a\n    b\n  ```"), ["Description fence \"py\" \"a\\n  b\\n\""]);
-        assert_eq!(shown("> ```py\n> a\n> ```"), ["Description fence \"py\" \"a\\n\""]);
-        assert_eq!(shown("see ```a``` there"), ["Description prose see ```a``` there"]);
+        assert_eq!(
+            shown("```Python\na\n```"),
+            ["Description fence \"python\" \"a\\n\""]
+        );
+        assert_eq!(
+            shown("~~~\na\n```\n~~~"),
+            ["Description fence \"\" \"a\\n```\\n\""]
+        );
+        assert_eq!(
+            shown("````py\n```\nb\n````"),
+            ["Description fence \"py\" \"```\\nb\\n\""]
+        );
+        assert_eq!(
+            shown("```import torch\nb\n```"),
+            ["Description fence \"\" \"import torch\\nb\\n\""]
+        );
+        assert_eq!(
+            shown("  ```py\n  a\n    b\n  ```"),
+            ["Description fence \"py\" \"a\\n  b\\n\""]
+        );
+        assert_eq!(
+            shown("> ```py\n> a\n> ```"),
+            ["Description fence \"py\" \"a\\n\""]
+        );
+        assert_eq!(
+            shown("see ```a``` there"),
+            ["Description prose see ```a``` there"]
+        );
         assert_eq!(shown("text\n\n    a\n\n      b\n\nmore").len(), 3);
-        assert_eq!(shown("- item\n\n    more of it"), ["Description prose - item\n\n    more of it"]);
+        assert_eq!(
+            shown("- item\n\n    more of it"),
+            ["Description prose - item\n\n    more of it"]
+        );
     }
 
     #[test]
@@ -410,17 +469,30 @@ mod tests {
 
     #[test]
     fn headings_of_forms_begin_sections_and_others_do_not() {
-        let body =
-            "### 🐛 Describe the bug\nx\n## Minimal repro\ny\n### Error logs\n_No response_\n### Versions\nz";
+        let body = "### 🐛 Describe the bug\nx\n## Minimal repro\ny\n### Error logs\n_No response_\n### Versions\nz";
         let sections: Vec<Section> = pieces(body).into_iter().map(|it| it.section).collect();
-        assert_eq!(sections, [Section::Description, Section::Description, Section::Logs, Section::Versions]);
+        assert_eq!(
+            sections,
+            [
+                Section::Description,
+                Section::Description,
+                Section::Logs,
+                Section::Versions
+            ]
+        );
     }
 
     #[test]
     fn comments_images_and_links() {
-        assert_eq!(shown("<!-- ```py\nno\n``` -->\nyes"), ["Description prose yes"]);
+        assert_eq!(
+            shown("<!-- ```py\nno\n``` -->\nyes"),
+            ["Description prose yes"]
+        );
         assert_eq!(shown("![shot](https://x/y.png)"), ["Description image"]);
-        assert_eq!(shown("<details><summary>code</summary>\n\n```\na\n```\n</details>").len(), 2);
+        assert_eq!(
+            shown("<details><summary>code</summary>\n\n```\na\n```\n</details>").len(),
+            2
+        );
         assert_eq!(
             shown("see https://gist.github.com/a/1)."),
             [

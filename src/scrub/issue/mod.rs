@@ -1,5 +1,5 @@
-//! An issue as data: what GitHub's REST interface says of it, and pure functions that read it. Nothing here runs, asks
-//! or writes. Called by the steps of the flow.
+//! An issue as data: what GitHub's REST interface says of it, and pure functions that read it.
+//! Nothing here runs, asks or writes. Called by the steps of the flow.
 
 pub mod actionable;
 pub mod analyze;
@@ -44,12 +44,15 @@ impl std::str::FromStr for Repo {
             !it.is_empty()
                 && it != "."
                 && it != ".."
-                && it.chars().all(|char| char.is_ascii_alphanumeric() || "-_.".contains(char))
+                && it
+                    .chars()
+                    .all(|char| char.is_ascii_alphanumeric() || "-_.".contains(char))
         };
         match text.split_once('/') {
-            Some((owner, name)) if is_name(owner) && is_name(name) => {
-                Ok(Self { owner: owner.to_owned(), name: name.to_owned() })
-            }
+            Some((owner, name)) if is_name(owner) && is_name(name) => Ok(Self {
+                owner: owner.to_owned(),
+                name: name.to_owned(),
+            }),
             _ => Err("a repository has the form OWNER/NAME".to_owned()),
         }
     }
@@ -207,7 +210,8 @@ pub enum IssueError {
     PullRequest,
 }
 
-/// Reads `repos/O/R/issues/N` and the pages of `repos/O/R/issues/N/comments`, the latter one array behind the other.
+/// Reads `repos/O/R/issues/N` and the pages of `repos/O/R/issues/N/comments`, the latter one array
+/// behind the other.
 pub fn parse(issue: &str, comments: &str) -> Result<Issue, IssueError> {
     let answer: Answer = serde_json::from_str(issue)?;
     let mut posts = Vec::new();
@@ -217,7 +221,8 @@ pub fn parse(issue: &str, comments: &str) -> Result<Issue, IssueError> {
     assemble(&answer, &posts)
 }
 
-/// Reads a saved issue: either what `gh api repos/O/R/issues/N` prints, or `{"issue": ..., "comments": [...]}`.
+/// Reads a saved issue: either what `gh api repos/O/R/issues/N` prints, or `{"issue": ...,
+/// "comments": [...]}`.
 pub fn parse_saved(text: &str) -> Result<Issue, IssueError> {
     #[derive(Deserialize)]
     struct Saved {
@@ -250,7 +255,10 @@ fn assemble(answer: &Answer, comments: &[Answer]) -> Result<Issue, IssueError> {
         node_id: answer.node_id.clone().unwrap_or_default(),
         title,
         post: post(answer),
-        is_closed: answer.state.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("closed")),
+        is_closed: answer
+            .state
+            .as_deref()
+            .is_some_and(|it| it.eq_ignore_ascii_case("closed")),
         state_reason: answer.state_reason.clone(),
         is_locked: answer.locked,
         labels: answer.labels.iter().map(name).collect(),
@@ -261,7 +269,10 @@ fn assemble(answer: &Answer, comments: &[Answer]) -> Result<Issue, IssueError> {
 }
 
 fn post(answer: &Answer) -> Post {
-    let author = answer.user.as_ref().map_or_else(|| "ghost".to_owned(), |it| it.login.clone());
+    let author = answer
+        .user
+        .as_ref()
+        .map_or_else(|| "ghost".to_owned(), |it| it.login.clone());
     let kind = answer.user.as_ref().and_then(|it| it.kind.as_deref());
     Post {
         is_bot: kind == Some("Bot")
@@ -280,7 +291,13 @@ pub(super) const OWN_MARK: &str = "(Analysis by minrepro ";
 
 /// Programs that post from ordinary accounts.
 fn is_known_bot(author: &str) -> bool {
-    ["pytorchmergebot", "pytorch-bot", "pytorchbot", "facebook-github-bot"].contains(&author)
+    [
+        "pytorchmergebot",
+        "pytorch-bot",
+        "pytorchbot",
+        "facebook-github-bot",
+    ]
+    .contains(&author)
 }
 
 fn time(text: Option<&str>) -> Option<SystemTime> {
@@ -299,26 +316,42 @@ mod tests {
         let comments = r#"[{"body":"b","user":{"login":"c[bot]"},"created_at":"2026-02-02T00:00:00Z"}]
             [{"body":"a","user":null,"author_association":"SOMETHING_NEW","created_at":"2026-02-01T00:00:00Z"}]"#;
         let issue = parse(issue, comments).unwrap();
-        assert_eq!((issue.number, issue.is_locked, issue.is_closed), (7, true, false));
+        assert_eq!(
+            (issue.number, issue.is_locked, issue.is_closed),
+            (7, true, false)
+        );
         assert_eq!(
             (issue.labels.as_slice(), issue.post.body.as_str()),
             (["x", "y"].map(str::to_owned).as_slice(), "")
         );
         assert!(issue.post.association.is_trusted() && issue.has_label("X"));
-        let said: Vec<_> = issue.comments.iter().map(|it| (it.author.as_str(), it.is_bot)).collect();
+        let said: Vec<_> = issue
+            .comments
+            .iter()
+            .map(|it| (it.author.as_str(), it.is_bot))
+            .collect();
         assert_eq!(said, [("ghost", false), ("c[bot]", true)]);
         assert!(!issue.comments[0].association.is_trusted());
     }
 
     #[test]
     fn what_is_no_issue_is_refused() {
-        for text in ["", "[]", "{}", r#"{"number":1}"#, r#"{"number":1,"title":"t","pull_request":{}}"#] {
+        for text in [
+            "",
+            "[]",
+            "{}",
+            r#"{"number":1}"#,
+            r#"{"number":1,"title":"t","pull_request":{}}"#,
+        ] {
             assert!(parse_saved(text).is_err(), "{text}");
         }
         assert!(parse_saved(r#"{"issue":{"number":1,"title":"t"},"comments":[]}"#).is_ok());
         for repo in ["pytorch", "a/b/c", "/b", "a/", "a/..", "a b/c", "-R/../x"] {
             assert!(repo.parse::<Repo>().is_err(), "{repo}");
         }
-        assert_eq!("pytorch/pytorch".parse::<Repo>().unwrap().to_string(), "pytorch/pytorch");
+        assert_eq!(
+            "pytorch/pytorch".parse::<Repo>().unwrap().to_string(),
+            "pytorch/pytorch"
+        );
     }
 }

@@ -33,52 +33,73 @@ static DENIES: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is well-formed")
 });
 
-/// The latest confirmation of the last six months whose error, where it shows one, is the reported one. A confirmation
-/// without an error counts from those who may change the repository.
-pub fn confirmation(issue: &Issue, reported: Option<&Reported>, now: SystemTime) -> Option<Confirmation> {
-    issue.comments.iter().rev().filter(|post| !post.is_bot).find_map(|post| {
-        let age = now.duration_since(post.created).unwrap_or_default();
-        if age > HALF_A_YEAR {
-            return None;
-        }
-        let blocks = blocks::blocks(&post.body);
-        let text: String = blocks
-            .iter()
-            .filter_map(|block| match &block.kind {
-                Kind::Prose(text) => Some(text.as_str()),
+/// The latest confirmation of the last six months whose error, where it shows one, is the reported
+/// one. A confirmation without an error counts from those who may change the repository.
+pub fn confirmation(
+    issue: &Issue,
+    reported: Option<&Reported>,
+    now: SystemTime,
+) -> Option<Confirmation> {
+    issue
+        .comments
+        .iter()
+        .rev()
+        .filter(|post| !post.is_bot)
+        .find_map(|post| {
+            let age = now.duration_since(post.created).unwrap_or_default();
+            if age > HALF_A_YEAR {
+                return None;
+            }
+            let blocks = blocks::blocks(&post.body);
+            let text: String = blocks
+                .iter()
+                .filter_map(|block| match &block.kind {
+                    Kind::Prose(text) => Some(text.as_str()),
+                    _ => None,
+                })
+                .collect();
+            let found = CONFIRMS.find(&text)?;
+            if DENIES.is_match(&text) {
+                return None;
+            }
+            let shown = blocks.iter().rev().find_map(|block| match &block.kind {
+                Kind::Log(log) => parse_log(log),
                 _ => None,
+            });
+            let fits = match (&shown, reported) {
+                (Some(shown), Some(reported)) => is_same(shown, &reported.what),
+                (Some(_), None) => false,
+                (None, _) => post.association.is_trusted(),
+            };
+            let quote = text
+                .lines()
+                .find(|line| line.contains(found.as_str()))
+                .unwrap_or_default()
+                .trim()
+                .chars()
+                .take(120)
+                .collect();
+            fits.then(|| Confirmation {
+                author: post.author.clone(),
+                days: age.as_secs() / 86_400,
+                quote,
             })
-            .collect();
-        let found = CONFIRMS.find(&text)?;
-        if DENIES.is_match(&text) {
-            return None;
-        }
-        let shown = blocks.iter().rev().find_map(|block| match &block.kind {
-            Kind::Log(log) => parse_log(log),
-            _ => None,
-        });
-        let fits = match (&shown, reported) {
-            (Some(shown), Some(reported)) => is_same(shown, &reported.what),
-            (Some(_), None) => false,
-            (None, _) => post.association.is_trusted(),
-        };
-        let quote = text
-            .lines()
-            .find(|line| line.contains(found.as_str()))
-            .unwrap_or_default()
-            .trim()
-            .chars()
-            .take(120)
-            .collect();
-        fits.then(|| Confirmation { author: post.author.clone(), days: age.as_secs() / 86_400, quote })
-    })
+        })
 }
 
 fn is_same(shown: &What, reported: &What) -> bool {
     match (shown, reported) {
-        (What::Exception { class, message, .. }, What::Exception { class: expected, message: text, .. }) => {
+        (
+            What::Exception { class, message, .. },
+            What::Exception {
+                class: expected,
+                message: text,
+                ..
+            },
+        ) => {
             let short = |it: &str| it.rsplit('.').next().unwrap_or_default().to_owned();
-            short(class) == short(expected) && (message == text || shown.signature() == reported.signature())
+            short(class) == short(expected)
+                && (message == text || shown.signature() == reported.signature())
         }
         (What::Crash(_), What::Crash(_)) => true,
         _ => false,

@@ -1,5 +1,6 @@
-//! What an issue says goes wrong: the exception of the last traceback in its logs or around the repro, a crash, a hang, a
-//! wrong result; and the signature by which a run is held against it. Pure.
+//! What an issue says goes wrong: the exception of the last traceback in its logs or around the
+//! repro, a crash, a hang, a wrong result; and the signature by which a run is held against it.
+//! Pure.
 
 use std::sync::LazyLock;
 
@@ -60,7 +61,10 @@ pattern!(
     INLINE,
     r"((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Failed)|torch\._dynamo\.exc\.Unsupported): ?([^`\n]{3,200})"
 );
-pattern!(WRAPPED, r"^backend='[^']*' raised:\s*\n?((?:\w+\.)*\w+)(?:: ?(.*))?");
+pattern!(
+    WRAPPED,
+    r"^backend='[^']*' raised:\s*\n?((?:\w+\.)*\w+)(?:: ?(.*))?"
+);
 pattern!(WRAPPED_2_0, r"^\w+ raised ((?:\w+\.)*\w+)(?:: ?(.*))?");
 pattern!(FAKE, r"^Failed running call_(?:function|method|module) ");
 pattern!(GOT, r#"got \w+\(['"](.{5,}?)['"]\)?[,)]"#);
@@ -72,8 +76,14 @@ pattern!(
     ABORT,
     r"(?i)free\(\): |double free|malloc\(\): |corrupted size|corrupted double|terminate called|SIGABRT|\bAborted\b|exit(?:ed with)? (?:code|status) (?:-6|134)"
 );
-pattern!(FPE, r"(?i)floating[- ]point exception|SIGFPE|exit(?:ed with)? (?:code|status) (?:-8|136)");
-pattern!(ILL, r"(?i)illegal instruction|SIGILL|exit(?:ed with)? (?:code|status) (?:-4|132)");
+pattern!(
+    FPE,
+    r"(?i)floating[- ]point exception|SIGFPE|exit(?:ed with)? (?:code|status) (?:-8|136)"
+);
+pattern!(
+    ILL,
+    r"(?i)illegal instruction|SIGILL|exit(?:ed with)? (?:code|status) (?:-4|132)"
+);
 pattern!(BUS, r"(?i)\bbus error|SIGBUS");
 pattern!(CRASH_WORD, r"(?i)\bcrash(?:es|ed|ing)?\b|core dumped");
 pattern!(
@@ -95,7 +105,10 @@ pattern!(
 
 /// What an issue reports, looked for near the repro first.
 pub fn reported(issue: &Issue, repro: Option<&Repro>) -> Option<Reported> {
-    let posts: Vec<Vec<Block>> = issue.posts().map(|post| blocks::blocks(&post.body)).collect();
+    let posts: Vec<Vec<Block>> = issue
+        .posts()
+        .map(|post| blocks::blocks(&post.body))
+        .collect();
     let own: Vec<usize> = issue
         .posts()
         .enumerate()
@@ -103,32 +116,56 @@ pub fn reported(issue: &Issue, repro: Option<&Repro>) -> Option<Reported> {
         .map(|(at, _)| at)
         .collect();
     let of_repro = repro.map_or(0, |it| it.post);
-    let name = |at: usize| if at == 0 { "the description".to_owned() } else { format!("comment {at}") };
+    let name = |at: usize| {
+        if at == 0 {
+            "the description".to_owned()
+        } else {
+            format!("comment {at}")
+        }
+    };
     if of_repro > 0
         && let Some(what) = near(&posts[of_repro], repro)
     {
-        return Some(Reported { what, source: format!("beside the repro in {}", name(of_repro)) });
+        return Some(Reported {
+            what,
+            source: format!("beside the repro in {}", name(of_repro)),
+        });
     }
     for &at in &own {
         if let Some(what) = in_logs(&posts[at]) {
-            return Some(Reported { what, source: format!("the error logs in {}", name(at)) });
+            return Some(Reported {
+                what,
+                source: format!("the error logs in {}", name(at)),
+            });
         }
     }
     for at in [of_repro].into_iter().chain(own.iter().copied()) {
         if let Some(what) = near(&posts[at], repro.filter(|it| it.post == at)) {
-            return Some(Reported { what, source: format!("the log in {}", name(at)) });
+            return Some(Reported {
+                what,
+                source: format!("the log in {}", name(at)),
+            });
         }
     }
     if let Some(what) = repro.and_then(|it| in_comments(&it.code)) {
-        return Some(Reported { what, source: "a comment in the repro".to_owned() });
+        return Some(Reported {
+            what,
+            source: "a comment in the repro".to_owned(),
+        });
     }
     if let Some(what) = inline(&issue.title) {
-        return Some(Reported { what, source: "the title".to_owned() });
+        return Some(Reported {
+            what,
+            source: "the title".to_owned(),
+        });
     }
     for at in [of_repro].into_iter().chain(own) {
         let text = prose(&posts[at]);
         if let Some(what) = inline(&text) {
-            return Some(Reported { what, source: format!("the text of {}", name(at)) });
+            return Some(Reported {
+                what,
+                source: format!("the text of {}", name(at)),
+            });
         }
     }
     in_words(issue, &posts[of_repro], repro)
@@ -142,8 +179,9 @@ pub fn parse_log(text: &str) -> Option<What> {
         return Some(of_exception(&exception));
     }
     let lines: Vec<&str> = text.lines().collect();
-    let at =
-        lines.iter().rposition(|line| HEADLINE.is_match(line) && !line.contains("Traceback (most recent"));
+    let at = lines
+        .iter()
+        .rposition(|line| HEADLINE.is_match(line) && !line.contains("Traceback (most recent"));
     if let Some(at) = at
         && let Some(found) = HEADLINE.captures(lines[at])
         && !found[1].ends_with("Warning")
@@ -153,18 +191,29 @@ pub fn parse_log(text: &str) -> Option<What> {
             message.push('\n');
             message.push_str(line);
         }
-        let exception = Exception { class: found[1].to_owned(), message, ..Exception::default() };
+        let exception = Exception {
+            class: found[1].to_owned(),
+            message,
+            ..Exception::default()
+        };
         return Some(of_exception(&exception));
     }
     crash(&text)
 }
 
-/// The exception of the last traceback; where a launcher only tells of a worker's failure, the worker's.
+/// The exception of the last traceback; where a launcher only tells of a worker's failure, the
+/// worker's.
 fn last_exception(text: &str) -> Option<Exception> {
     let exception = traceback::parse(text)?;
-    if matches!(exception.short_class(), "ChildFailedError" | "ProcessRaisedException") {
+    if matches!(
+        exception.short_class(),
+        "ChildFailedError" | "ProcessRaisedException"
+    ) {
         let others = traceback::parse_all(text);
-        let root = others.into_iter().rev().find(|it| it.short_class() != exception.short_class());
+        let root = others
+            .into_iter()
+            .rev()
+            .find(|it| it.short_class() != exception.short_class());
         return root.or(Some(exception));
     }
     Some(exception)
@@ -173,10 +222,16 @@ fn last_exception(text: &str) -> Option<Exception> {
 /// Wrappers taken off, trailers cut.
 fn of_exception(exception: &Exception) -> What {
     let files = library_files(&exception.frames);
-    let wrapped = WRAPPED.captures(&exception.message).or_else(|| WRAPPED_2_0.captures(&exception.message));
+    let wrapped = WRAPPED
+        .captures(&exception.message)
+        .or_else(|| WRAPPED_2_0.captures(&exception.message));
     if let Some(found) = wrapped {
         let message = found.get(2).map_or("", |it| it.as_str()).trim().to_owned();
-        return What::Exception { class: found[1].to_owned(), message, files };
+        return What::Exception {
+            class: found[1].to_owned(),
+            message,
+            files,
+        };
     }
     if exception.message.trim().is_empty()
         && exception.short_class() == "InternalTorchDynamoError"
@@ -184,7 +239,11 @@ fn of_exception(exception: &Exception) -> What {
     {
         return of_exception(cause);
     }
-    let mut lines = exception.message.lines().map(str::trim_end).filter(|line| !line.trim().is_empty());
+    let mut lines = exception
+        .message
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default().to_owned();
     if FAKE.is_match(&first) {
         // The line tells what was called; the one below it what went wrong.
@@ -197,18 +256,32 @@ fn of_exception(exception: &Exception) -> What {
         }
     }
     if let Some(found) = GOT.captures(&first) {
-        return What::Exception { class: exception.class.clone(), message: found[1].to_owned(), files };
+        return What::Exception {
+            class: exception.class.clone(),
+            message: found[1].to_owned(),
+            files,
+        };
     }
-    let message = if TRAILER.is_match(&first) { String::new() } else { first };
-    What::Exception { class: exception.class.clone(), message, files }
+    let message = if TRAILER.is_match(&first) {
+        String::new()
+    } else {
+        first
+    };
+    What::Exception {
+        class: exception.class.clone(),
+        message,
+        files,
+    }
 }
 
 /// The files of frames that belong to installed packages, from the package on, without repeats.
 fn library_files(frames: &[Frame]) -> Vec<String> {
     let mut files = Vec::new();
     for frame in frames {
-        let found =
-            frame.file.split_once("site-packages/").or_else(|| frame.file.split_once("dist-packages/"));
+        let found = frame
+            .file
+            .split_once("site-packages/")
+            .or_else(|| frame.file.split_once("dist-packages/"));
         let file = match found {
             Some((_, file)) => file.to_owned(),
             None => match frame.file.rfind("/torch/") {
@@ -253,14 +326,22 @@ fn near(blocks: &[Block], repro: Option<&Repro>) -> Option<What> {
         Kind::Prose(text) if text.contains("Traceback (most recent call last)") => parse_log(text),
         _ => None,
     };
-    let Some(at) = at else { return blocks.iter().rev().find_map(failure) };
+    let Some(at) = at else {
+        return blocks.iter().rev().find_map(failure);
+    };
     // Up to the next code, a log speaks of the repro; further down it may speak of what came later.
-    blocks[at + 1..].iter().find_map(failure).or_else(|| blocks[..at].iter().rev().find_map(failure))
+    blocks[at + 1..]
+        .iter()
+        .find_map(failure)
+        .or_else(|| blocks[..at].iter().rev().find_map(failure))
 }
 
 /// `# RuntimeError: ...` in the repro.
 fn in_comments(code: &str) -> Option<What> {
-    let comments = code.lines().filter_map(|line| line.split_once('#')).map(|(_, comment)| comment.trim());
+    let comments = code
+        .lines()
+        .filter_map(|line| line.split_once('#'))
+        .map(|(_, comment)| comment.trim());
     comments.rev().find_map(inline)
 }
 
@@ -274,16 +355,22 @@ fn inline(text: &str) -> Option<What> {
             message.pop();
         }
     }
-    Some(What::Exception { class: found[1].to_owned(), message, files: Vec::new() })
+    Some(What::Exception {
+        class: found[1].to_owned(),
+        message,
+        files: Vec::new(),
+    })
 }
 
 /// What only words tell.
 fn in_words(issue: &Issue, blocks: &[Block], repro: Option<&Repro>) -> Option<Reported> {
     let text = prose(blocks);
     let code = repro.map_or("", |it| it.code.as_str());
-    for (source, text) in
-        [("the title", issue.title.as_str()), ("the text", text.as_str()), ("a comment in the repro", code)]
-    {
+    for (source, text) in [
+        ("the title", issue.title.as_str()),
+        ("the text", text.as_str()),
+        ("a comment in the repro", code),
+    ] {
         let what = if let Some(what) = crash(text) {
             what
         } else if HANG.is_match(text) && source != "a comment in the repro" {
@@ -298,12 +385,18 @@ fn in_words(issue: &Issue, blocks: &[Block], repro: Option<&Repro>) -> Option<Re
         } else {
             continue;
         };
-        return Some(Reported { what, source: source.to_owned() });
+        return Some(Reported {
+            what,
+            source: source.to_owned(),
+        });
     }
     if blocks.iter().any(|it| it.section == Section::Expected)
         || issue.has_label("module: correctness (silent)")
     {
-        return Some(Reported { what: What::WrongResult, source: "the expected behaviour".to_owned() });
+        return Some(Reported {
+            what: What::WrongResult,
+            source: "the expected behaviour".to_owned(),
+        });
     }
     None
 }
@@ -328,7 +421,9 @@ fn unboxed(text: &str) -> String {
 
 /// Moved to the left so that the header stands in the first column.
 fn unindented(text: &str) -> String {
-    let header = text.lines().find(|line| line.trim_start().starts_with("Traceback (most recent"));
+    let header = text
+        .lines()
+        .find(|line| line.trim_start().starts_with("Traceback (most recent"));
     let width = header.map_or(0, |line| line.len() - line.trim_start().len());
     if width == 0 {
         return text.to_owned();
@@ -337,7 +432,9 @@ fn unindented(text: &str) -> String {
         let margin = line.len() - line.trim_start().len();
         line[margin.min(width)..].to_owned()
     };
-    text.lines().map(|line| format!("{}\n", cut(line))).collect()
+    text.lines()
+        .map(|line| format!("{}\n", cut(line)))
+        .collect()
 }
 
 impl What {
@@ -347,9 +444,15 @@ impl What {
             Self::Exception { class, message, .. } => {
                 let class = class.rsplit('.').next().unwrap_or(class);
                 let message = distinctive(message);
-                Some(if message.is_empty() { class.to_owned() } else { format!("{class}: {message}") })
+                Some(if message.is_empty() {
+                    class.to_owned()
+                } else {
+                    format!("{class}: {message}")
+                })
             }
-            Self::Crash(signals) if signals.is_empty() => Some("exit:139,134,136,132,135".to_owned()),
+            Self::Crash(signals) if signals.is_empty() => {
+                Some("exit:139,134,136,132,135".to_owned())
+            }
             Self::Crash(signals) => {
                 // What aborts in one run is a bad access in the next.
                 let mut signals = signals.clone();
@@ -358,7 +461,8 @@ impl What {
                 }
                 signals.sort_unstable();
                 signals.dedup();
-                let statuses: Vec<String> = signals.iter().map(|it| (128 + it).to_string()).collect();
+                let statuses: Vec<String> =
+                    signals.iter().map(|it| (128 + it).to_string()).collect();
                 Some(format!("exit:{}", statuses.join(",")))
             }
             Self::Hang => Some("timeout".to_owned()),
@@ -380,13 +484,30 @@ impl What {
 
 /// The part of a message that tells the bug from others and stays as it is from run to run.
 fn distinctive(message: &str) -> String {
-    let line: String = message.lines().next().unwrap_or_default().chars().take(160).collect();
+    let line: String = message
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(160)
+        .collect();
     let masked = VARIES.replace_all(&line, "…");
-    let words =
-        |text: &str| text.split(|char: char| !char.is_alphabetic()).filter(|word| word.len() > 2).count();
-    let chosen = if words(&masked) >= 2 { masked.into_owned() } else { line.clone() };
-    let mut chosen =
-        chosen.trim().trim_start_matches('…').trim_end_matches(['…', ' ', '(', '[']).trim().to_owned();
+    let words = |text: &str| {
+        text.split(|char: char| !char.is_alphabetic())
+            .filter(|word| word.len() > 2)
+            .count()
+    };
+    let chosen = if words(&masked) >= 2 {
+        masked.into_owned()
+    } else {
+        line.clone()
+    };
+    let mut chosen = chosen
+        .trim()
+        .trim_start_matches('…')
+        .trim_end_matches(['…', ' ', '(', '['])
+        .trim()
+        .to_owned();
     if line.chars().count() == 160
         && let Some(at) = chosen.rfind(' ')
     {
@@ -401,12 +522,17 @@ mod tests {
 
     #[track_caller]
     fn check(log: &str, expected: &str) {
-        assert_eq!(parse_log(log).map(|it| it.signature().unwrap()).as_deref(), Some(expected), "{log}");
+        assert_eq!(
+            parse_log(log).map(|it| it.signature().unwrap()).as_deref(),
+            Some(expected),
+            "{log}"
+        );
     }
 
     #[test]
     fn every_form_of_log_gives_its_signature() {
-        let head = "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\n    f()\n";
+        let head =
+            "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\n    f()\n";
         for (log, expected) in [
             (
                 "RuntimeError: expected scalar type Float but found Double",
@@ -457,12 +583,18 @@ mod tests {
             "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"x.py\", line 1, in <module>\n[rank0]: RuntimeError: Sharding propagation failed\nTraceback (most recent call last):\n  File \"/bin/torchrun\", line 1, in <module>\ntorch.distributed.elastic.multiprocessing.errors.ChildFailedError:\n====\nx.py FAILED\n",
             "RuntimeError: Sharding propagation failed",
         );
-        check("E       ValueError: not good at all\n", "ValueError: not good at all");
+        check(
+            "E       ValueError: not good at all\n",
+            "ValueError: not good at all",
+        );
         check(
             "╭──── Traceback (most recent call last) ────╮\n│ x.py:3 in f │\n╰──────╯\nTypeError: cannot add these\n",
             "TypeError: cannot add these",
         );
-        check("free(): invalid next size (fast)\nAborted (core dumped)\n", "exit:134,139");
+        check(
+            "free(): invalid next size (fast)\nAborted (core dumped)\n",
+            "exit:134,139",
+        );
         check("Floating point exception (core dumped)\n", "exit:136");
         check("Segmentation fault (core dumped)\n", "exit:134,139");
         assert_eq!(parse_log("UserWarning: careful\nall well\n"), None);
@@ -471,7 +603,9 @@ mod tests {
     #[test]
     fn files_of_the_library_are_kept_for_the_search_of_the_change() {
         let log = "Traceback (most recent call last):\n  File \"/v/lib/python3.11/site-packages/torch/_dynamo/x.py\", line 1, in f\n    g()\n  File \"/src/pytorch/torch/_inductor/y.py\", line 2, in g\n    h()\nKeyError: 1\n";
-        let Some(What::Exception { files, .. }) = parse_log(log) else { panic!("no exception") };
+        let Some(What::Exception { files, .. }) = parse_log(log) else {
+            panic!("no exception")
+        };
         assert_eq!(files, ["torch/_dynamo/x.py", "torch/_inductor/y.py"]);
     }
 }

@@ -1,5 +1,6 @@
-//! Which code of an issue is its repro, and why that one: the most recent by the original poster; a commenter's only if
-//! it is shorter and needs nothing from the description. What is not clear is asked, never guessed. Pure.
+//! Which code of an issue is its repro, and why that one: the most recent by the original poster; a
+//! commenter's only if it is shorter and needs nothing from the description. What is not clear is
+//! asked, never guessed. Pure.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
@@ -53,7 +54,8 @@ macro_rules! pattern {
     };
 }
 
-// What stands before code that is no repro: a cure, what works, a place in the library, what a tool printed.
+// What stands before code that is no repro: a cure, what works, a place in the library, what a tool
+// printed.
 pattern!(
     CONTRAST,
     r"(?i)work[- ]?arounds?\b|\bworks?\b(?:\s+(?:fine|well|correctly|as expected|ok|around|if|when|with|without|on|in))|\bworking\b|\bno (?:error|issue|problem|crash)|\bdoes(?:n't| not) (?:fail|crash|error|happen)|\bruns? (?:fine|ok|correctly|without)|\bfix(?:es|ed)?\b|\bsolution\b|\bpropos(?:e|al)|\bpatch\b|\binstead\b|\bexpected (?:output|result|behaviou?r)|\b(?:source|generated|output|triton|inductor|compiled) code\b|\bthe (?:culprit|offending|relevant|following) (?:code|lines?|function) (?:in|from|of) |\bin `?torch/|\bimplementation (?:in|of)\b|\bfull (?:code|script)\b.{0,30}\bproject\b"
@@ -72,7 +74,17 @@ pattern!(
 );
 
 /// Names that scripts use without importing them, which a repair can supply.
-const WELL_KNOWN: &[&str] = &["torch", "nn", "F", "np", "numpy", "functional", "os", "sys", "math"];
+const WELL_KNOWN: &[&str] = &[
+    "torch",
+    "nn",
+    "F",
+    "np",
+    "numpy",
+    "functional",
+    "os",
+    "sys",
+    "math",
+];
 
 /// One piece of code that may be the repro.
 #[derive(Clone, Debug)]
@@ -100,12 +112,20 @@ impl Candidate {
 
     /// The last two lines before it that say something.
     fn last_words(&self) -> String {
-        let filled: Vec<&str> = self.lead.lines().filter(|line| !line.trim().is_empty()).collect();
+        let filled: Vec<&str> = self
+            .lead
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
         filled[filled.len().saturating_sub(2)..].join(" ")
     }
 
     fn is_self_contained(&self) -> bool {
-        self.parses && self.lacks.iter().all(|name| WELL_KNOWN.contains(&name.as_str()))
+        self.parses
+            && self
+                .lacks
+                .iter()
+                .all(|name| WELL_KNOWN.contains(&name.as_str()))
     }
 
     fn weight(&self) -> u32 {
@@ -139,30 +159,55 @@ pub fn pick(issue: &Issue) -> Pick {
             break;
         }
     }
-    let place =
-        |at: usize| if at == 0 { "the description" } else { "the original poster's latest comment with one" };
+    let place = |at: usize| {
+        if at == 0 {
+            "the description"
+        } else {
+            "the original poster's latest comment with one"
+        }
+    };
     let own: Option<Vec<Repro>> = own.map(|(at, found)| {
         let (found, why) = preferred(found);
-        found.iter().map(|it| repro(at, it, &format!("{}: {why}", place(at)))).collect()
+        found
+            .iter()
+            .map(|it| repro(at, it, &format!("{}: {why}", place(at))))
+            .collect()
     });
-    let own_self_contained = own.as_ref().is_some_and(|own| own.iter().any(|it| is_self_contained(&it.code)));
-    let least = own.as_ref().and_then(|own| own.iter().map(|it| it.weight).min());
+    let own_self_contained = own
+        .as_ref()
+        .is_some_and(|own| own.iter().any(|it| is_self_contained(&it.code)));
+    let least = own
+        .as_ref()
+        .and_then(|own| own.iter().map(|it| it.weight).min());
     let mut claimed: Option<Repro> = None;
     let mut unclaimed: Option<Repro> = None;
     for (at, post) in posts.iter().enumerate().skip(1) {
-        if issue.is_original_poster(post) || post.is_bot || NOT_REPRODUCED.is_match(&prose(&post.body)) {
+        if issue.is_original_poster(post)
+            || post.is_bot
+            || NOT_REPRODUCED.is_match(&prose(&post.body))
+        {
             continue;
         }
         let found = candidates(&post.body);
-        let fits: Vec<&Candidate> =
-            found.iter().filter(|it| it.parses && it.lacks.is_empty() && !it.is_contrast()).collect();
+        let fits: Vec<&Candidate> = found
+            .iter()
+            .filter(|it| it.parses && it.lacks.is_empty() && !it.is_contrast())
+            .collect();
         for candidate in fits {
             if least.is_some_and(|least| candidate.weight() >= least) {
                 continue;
             }
-            let is_claimed = REPRO.is_match(&prose(&post.body)) || MINIMAL.is_match(&candidate.lead);
-            let target = if is_claimed { &mut claimed } else { &mut unclaimed };
-            if target.as_ref().is_none_or(|before| candidate.weight() < before.weight) {
+            let is_claimed =
+                REPRO.is_match(&prose(&post.body)) || MINIMAL.is_match(&candidate.lead);
+            let target = if is_claimed {
+                &mut claimed
+            } else {
+                &mut unclaimed
+            };
+            if target
+                .as_ref()
+                .is_none_or(|before| candidate.weight() < before.weight)
+            {
                 let why = format!(
                     "a comment by {}: shorter, and it needs nothing from the description",
                     post.author
@@ -184,14 +229,20 @@ pub fn pick(issue: &Issue) -> Pick {
 }
 
 fn is_self_contained(code: &str) -> bool {
-    Program::parse(code)
-        .is_ok_and(|program| python::unbound(&program).iter().all(|it| WELL_KNOWN.contains(&it.as_str())))
+    Program::parse(code).is_ok_and(|program| {
+        python::unbound(&program)
+            .iter()
+            .all(|it| WELL_KNOWN.contains(&it.as_str()))
+    })
 }
 
 /// No code: pictures of it, or a link.
 fn nothing(issue: &Issue) -> Pick {
     let own = issue.posts().filter(|post| issue.is_original_poster(post));
-    let kinds: Vec<Kind> = own.flat_map(|post| blocks::blocks(&post.body)).map(|it| it.kind).collect();
+    let kinds: Vec<Kind> = own
+        .flat_map(|post| blocks::blocks(&post.body))
+        .map(|it| it.kind)
+        .collect();
     let link = kinds.iter().find_map(|kind| match kind {
         Kind::Elsewhere(link) => Some(link.clone()),
         _ => None,
@@ -209,11 +260,20 @@ fn preferred(mut found: Vec<Candidate>) -> (Vec<Candidate>, &'static str) {
         return (found, "its only code that does something");
     }
     for (rule, why) in [
-        ((|it| !it.is_minified) as fn(&Candidate) -> bool, "the only one that people wrote"),
-        (|it| !it.is_contrast(), "the others show what works or where the cause is"),
+        (
+            (|it| !it.is_minified) as fn(&Candidate) -> bool,
+            "the only one that people wrote",
+        ),
+        (
+            |it| !it.is_contrast(),
+            "the others show what works or where the cause is",
+        ),
         (Candidate::is_minimal, "it is called minimal"),
         (|it| it.fails, "the error stands right behind it"),
-        (|it| it.parses && it.lacks.is_empty(), "the only one that is complete"),
+        (
+            |it| it.parses && it.lacks.is_empty(),
+            "the only one that is complete",
+        ),
     ] {
         let fits = found.iter().filter(|it| rule(it)).count();
         if fits == 1 {
@@ -249,7 +309,12 @@ fn candidates(body: &str) -> Vec<Candidate> {
             Kind::Log(text) => {
                 // Only what follows at once speaks of the code before.
                 if let Some(last) = groups.last_mut()
-                    && lead.trim().lines().filter(|line| !line.trim().is_empty()).count() <= 3
+                    && lead
+                        .trim()
+                        .lines()
+                        .filter(|line| !line.trim().is_empty())
+                        .count()
+                        <= 3
                     && blocks::shows_failure(&text)
                 {
                     last.fails = true;
@@ -285,9 +350,12 @@ fn can_be_run(program: &Program) -> bool {
     python::does_something(program) || program.body().iter().any(super::analyze::is_test)
 }
 
-/// Adds a block to the one before if it needs its names; else it stands for itself, with imports that it shares.
+/// Adds a block to the one before if it needs its names; else it stands for itself, with imports
+/// that it shares.
 fn add(groups: &mut Vec<Candidate>, mut next: Candidate) {
-    let before = groups.last().filter(|it| it.parses && next.parses && it.is_minified == next.is_minified);
+    let before = groups
+        .last()
+        .filter(|it| it.parses && next.parses && it.is_minified == next.is_minified);
     if let Some(before) = before
         && !next.lacks.is_empty()
         && !next.is_contrast()
@@ -310,12 +378,15 @@ fn add(groups: &mut Vec<Candidate>, mut next: Candidate) {
                 return;
             }
         } else if !shared.is_empty() {
-            let mut lines: Vec<&str> =
-                shared.iter().filter_map(|name| imported.get(*name).map(String::as_str)).collect();
+            let mut lines: Vec<&str> = shared
+                .iter()
+                .filter_map(|name| imported.get(*name).map(String::as_str))
+                .collect();
             lines.dedup();
             next.text = format!("{}\n{}", lines.join("\n"), next.text);
-            next.lacks =
-                Program::parse(next.text.as_str()).map(|it| python::unbound(&it)).unwrap_or_default();
+            next.lacks = Program::parse(next.text.as_str())
+                .map(|it| python::unbound(&it))
+                .unwrap_or_default();
         }
     }
     groups.push(next);
@@ -332,7 +403,12 @@ fn imported(program: &Program) -> std::collections::BTreeMap<String, String> {
         };
         for alias in names {
             let name = alias.asname.as_ref().unwrap_or(&alias.name);
-            let name = name.as_str().split('.').next().unwrap_or_default().to_owned();
+            let name = name
+                .as_str()
+                .split('.')
+                .next()
+                .unwrap_or_default()
+                .to_owned();
             found.insert(name, program.slice(stmt.range()).to_owned());
         }
     }

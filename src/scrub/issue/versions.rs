@@ -28,7 +28,10 @@ macro_rules! pattern {
 }
 
 pattern!(TORCH, r"(?m)^\s*PyTorch version:\s*(\S+)\s*$");
-pattern!(PACKAGE, r"(?m)^\s*\[(?:pip3?|conda)\]\s+(?:py)?torch(?:==|\s+)(\d\S*)");
+pattern!(
+    PACKAGE,
+    r"(?m)^\s*\[(?:pip3?|conda)\]\s+(?:py)?torch(?:==|\s+)(\d\S*)"
+);
 pattern!(
     LOOSE,
     r"(?i)\b(?:py)?torch(?:\.__version__)?(?: version)?\s*(?:is\s*)?(?:==|[:= ]\s*v?)\s*['\x22`]?(\d+\.\d+(?:\.\d+)?(?:\.?(?:dev|a|b|rc|post)\d+)?(?:\+\w+|git\w+)*)"
@@ -38,7 +41,10 @@ pattern!(
     r"(?i)\b(?:pytorch|torch)[\w\s:,(]{0,24}\b(nightly|main|master|trunk)\b|\b(nightly|main|master|trunk)\b (?:build|branch|version)"
 );
 pattern!(PYTHON, r"(?m)^\s*Python version:\s*(\d+\.\d+)");
-pattern!(LOOSE_PYTHON, r"(?i)\bpython(?: version)?\s*[:=]?\s*v?(3\.\d+)");
+pattern!(
+    LOOSE_PYTHON,
+    r"(?i)\bpython(?: version)?\s*[:=]?\s*v?(3\.\d+)"
+);
 pattern!(OS, r"(?m)^\s*OS:\s*(\S.*?)\s*$");
 pattern!(CUDA, r"(?m)^\s*CUDA used to build PyTorch:\s*(\S+)\s*$");
 pattern!(
@@ -51,11 +57,20 @@ pub fn versions(text: &str) -> Versions {
     let text = text.replace('\r', "");
     let first = |pattern: &Regex| pattern.captures(&text).map(|found| found[1].to_owned());
     let known = |it: &String| {
-        !matches!(it.as_str(), "N/A" | "None" | "Could" | "Could not collect" | "No CUDA" | "Not")
+        !matches!(
+            it.as_str(),
+            "N/A" | "None" | "Could" | "Could not collect" | "No CUDA" | "Not"
+        )
     };
     let branch = || {
         let found = BRANCH.captures(&text)?;
-        Some(found.get(1).or_else(|| found.get(2))?.as_str().to_lowercase())
+        Some(
+            found
+                .get(1)
+                .or_else(|| found.get(2))?
+                .as_str()
+                .to_lowercase(),
+        )
     };
     Versions {
         torch: first(&TORCH)
@@ -79,7 +94,10 @@ mod tests {
         let text = "Collecting environment information...\r\nPyTorch version: 2.6.0+cu124\nIs debug build: False\nCUDA used to build PyTorch: 12.4\n\nOS: Ubuntu 22.04.5 LTS (x86_64)\n\nPython version: 3.11.9 (main, Apr 2024) [GCC 11.4.0] (64-bit runtime)\nIs CUDA available: True\nGPU models and configuration: \nGPU 0: NVIDIA A100-SXM4-80GB\nGPU 1: NVIDIA A100-SXM4-80GB\n\nVersions of relevant libraries:\n[pip3] torch==2.6.0\n";
         let found = versions(text);
         assert_eq!(found.torch.as_deref(), Some("2.6.0+cu124"));
-        assert_eq!((found.python.as_deref(), found.cuda.as_deref()), (Some("3.11"), Some("12.4")));
+        assert_eq!(
+            (found.python.as_deref(), found.cuda.as_deref()),
+            (Some("3.11"), Some("12.4"))
+        );
         assert_eq!(found.os.as_deref(), Some("Ubuntu 22.04.5 LTS (x86_64)"));
         assert_eq!(found.gpu.as_deref(), Some("NVIDIA A100-SXM4-80GB"));
     }
@@ -87,9 +105,18 @@ mod tests {
     #[test]
     fn every_form_of_version_is_read() {
         for (text, expected) in [
-            ("PyTorch version: 2.7.0.dev20250308+cu126", Some("2.7.0.dev20250308+cu126")),
-            ("PyTorch version: 2.4.0a0+git20333e3", Some("2.4.0a0+git20333e3")),
-            ("PyTorch version: N/A\n[pip3] torch==2.1.0+cu121", Some("2.1.0+cu121")),
+            (
+                "PyTorch version: 2.7.0.dev20250308+cu126",
+                Some("2.7.0.dev20250308+cu126"),
+            ),
+            (
+                "PyTorch version: 2.4.0a0+git20333e3",
+                Some("2.4.0a0+git20333e3"),
+            ),
+            (
+                "PyTorch version: N/A\n[pip3] torch==2.1.0+cu121",
+                Some("2.1.0+cu121"),
+            ),
             ("[conda] pytorch 1.13.1 py3.10", Some("1.13.1")),
             ("torch 2.8", Some("2.8")),
             ("torch==2.0.1", Some("2.0.1")),
@@ -107,6 +134,9 @@ mod tests {
             "PyTorch version: 2.0\nCUDA used to build PyTorch: None\nOS: Could not collect\nGPU models and configuration: Could not collect\n",
         );
         assert_eq!((bare.cuda, bare.os, bare.gpu), (None, None, None));
-        assert_eq!(versions("python 3.10, torch 2.8").python.as_deref(), Some("3.10"));
+        assert_eq!(
+            versions("python 3.10, torch 2.8").python.as_deref(),
+            Some("3.10")
+        );
     }
 }

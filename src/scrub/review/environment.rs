@@ -22,13 +22,22 @@ impl Reviewer<'_> {
                 continue;
             };
             for item in &dict.items {
-                let texts = item.key.as_ref().map(|it| self.names.texts(it)).unwrap_or_default();
+                let texts = item
+                    .key
+                    .as_ref()
+                    .map(|it| self.names.texts(it))
+                    .unwrap_or_default();
                 self.variable(range, &texts, Some(&item.value));
             }
         }
     }
 
-    pub(super) fn variable(&mut self, range: TextRange, names: &BTreeSet<String>, value: Option<&Expr>) {
+    pub(super) fn variable(
+        &mut self,
+        range: TextRange,
+        names: &BTreeSet<String>,
+        value: Option<&Expr>,
+    ) {
         if names.is_empty() {
             self.add(
                 range,
@@ -42,14 +51,18 @@ impl Reviewer<'_> {
             }
             let far = value.map(|it| self.names.texts(it)).unwrap_or_default();
             if name == "MASTER_ADDR" && far.iter().any(|it| !is_local(it)) {
-                self.add(range, Concern::Network, "meets processes of another machine".to_owned());
+                self.add(
+                    range,
+                    Concern::Network,
+                    "meets processes of another machine".to_owned(),
+                );
             }
         }
     }
 }
 
-/// Whether setting a variable makes other programs behave differently: where they look for programs, libraries and
-/// modules, whom they trust, and which compiler is used.
+/// Whether setting a variable makes other programs behave differently: where they look for
+/// programs, libraries and modules, whom they trust, and which compiler is used.
 fn is_dangerous(name: &str) -> bool {
     let name = name.to_uppercase();
     let names = [
@@ -77,8 +90,13 @@ fn is_dangerous(name: &str) -> bool {
         "PROMPT_COMMAND",
         "PS1",
     ];
-    let is_harmless = ["PYTHONHASHSEED", "PYTHONUNBUFFERED", "PYTHONFAULTHANDLER", "PYTHONWARNINGS"]
-        .contains(&name.as_str());
+    let is_harmless = [
+        "PYTHONHASHSEED",
+        "PYTHONUNBUFFERED",
+        "PYTHONFAULTHANDLER",
+        "PYTHONWARNINGS",
+    ]
+    .contains(&name.as_str());
     let prefixes = [
         "LD_",
         "DYLD_",

@@ -23,7 +23,11 @@ impl Reviewer<'_> {
             _ => false,
         };
         if decodes {
-            self.add(range, Concern::Obfuscation, format!("`{}` decodes what can not be read", shown(path)));
+            self.add(
+                range,
+                Concern::Obfuscation,
+                format!("`{}` decodes what can not be read", shown(path)),
+            );
         }
     }
 
@@ -38,27 +42,43 @@ impl Reviewer<'_> {
                 text.get(at + 2..at + 4)
             };
             let code = digits.and_then(|it| u8::from_str_radix(it, 16).ok());
-            letters +=
-                usize::from(code.is_some_and(|it| it.is_ascii_alphabetic() || it == b'_' || it == b'('));
+            letters += usize::from(
+                code.is_some_and(|it| it.is_ascii_alphabetic() || it == b'_' || it == b'('),
+            );
         }
         let total = text.len();
         if letters >= 4 && letters * 12 > total {
-            self.add(range, Concern::Obfuscation, format!("writes {letters} letters as escapes"));
+            self.add(
+                range,
+                Concern::Obfuscation,
+                format!("writes {letters} letters as escapes"),
+            );
         }
     }
 
     /// Texts made of character codes within one statement.
     pub(super) fn characters(&mut self, statement: AnyNodeRef<'_>) {
-        if matches!(statement, AnyNodeRef::StmtFunctionDef(_) | AnyNodeRef::StmtClassDef(_)) {
+        if matches!(
+            statement,
+            AnyNodeRef::StmtFunctionDef(_) | AnyNodeRef::StmtClassDef(_)
+        ) {
             return;
         }
         let (mut chrs, mut codes, mut makes_bytes) = (0, 0, false);
-        for node in self.tree.nodes.iter().filter(|it| statement.range().contains_range(it.node.range())) {
+        for node in self
+            .tree
+            .nodes
+            .iter()
+            .filter(|it| statement.range().contains_range(it.node.range()))
+        {
             match node.node {
-                AnyNodeRef::ExprName(name) if name.id == "chr" && !self.names.binds("chr") => chrs += 1,
+                AnyNodeRef::ExprName(name) if name.id == "chr" && !self.names.binds("chr") => {
+                    chrs += 1
+                }
                 AnyNodeRef::ExprCall(call) => {
                     let path = self.names.resolve(&call.func);
-                    makes_bytes |= path.contains("builtins.bytes") || path.contains("builtins.bytearray");
+                    makes_bytes |=
+                        path.contains("builtins.bytes") || path.contains("builtins.bytearray");
                 }
                 AnyNodeRef::ExprList(list) => codes = codes.max(numbers(&list.elts)),
                 AnyNodeRef::ExprTuple(tuple) => codes = codes.max(numbers(&tuple.elts)),
@@ -66,7 +86,11 @@ impl Reviewer<'_> {
             }
         }
         if chrs >= 4 || ((chrs >= 1 || makes_bytes) && codes >= 6) {
-            self.add(statement.range(), Concern::Obfuscation, "makes a text of character codes".to_owned());
+            self.add(
+                statement.range(),
+                Concern::Obfuscation,
+                "makes a text of character codes".to_owned(),
+            );
         }
     }
 }
@@ -84,6 +108,8 @@ pub(super) fn is_load_config(node: AnyNodeRef<'_>) -> bool {
 /// A long text of the letters that encodings use, without spaces.
 pub(super) fn is_packed(text: &str) -> bool {
     text.len() >= 160
-        && text.chars().all(|char| char.is_ascii_alphanumeric() || "+/=_-\n".contains(char))
+        && text
+            .chars()
+            .all(|char| char.is_ascii_alphanumeric() || "+/=_-\n".contains(char))
         && text.chars().any(|char| char.is_ascii_digit())
 }

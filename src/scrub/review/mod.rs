@@ -1,6 +1,7 @@
-//! The security review: what a script would do that a stranger's script should not, found on its syntax tree with names
-//! resolved through imports, aliases, `getattr` and the tricks that hide imports. Never by text search. Runs nothing.
-//! Called by `minrepro review` and by the flow before anything is run.
+//! The security review: what a script would do that a stranger's script should not, found on its
+//! syntax tree with names resolved through imports, aliases, `getattr` and the tricks that hide
+//! imports. Never by text search. Runs nothing. Called by `minrepro review` and by the flow before
+//! anything is run.
 
 mod rules;
 

@@ -1,6 +1,6 @@
-//! What the names of a program stand for: `o.system` after `import os as o`, `getattr(os, "sys" + "tem")`,
-//! `__import__("os").system`, `sys.modules["os"]`. Ignores the order of execution: a name stands for all that anything
-//! binds to it. Pure.
+//! What the names of a program stand for: `o.system` after `import os as o`, `getattr(os, "sys" +
+//! "tem")`, `__import__("os").system`, `sys.modules["os"]`. Ignores the order of execution: a name
+//! stands for all that anything binds to it. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,12 @@ const ROUNDS: usize = 6;
 
 impl Names {
     pub(super) fn of(program: &Program) -> Self {
-        let bound = program.scopes().variables.iter().map(|it| it.name.to_string()).collect();
+        let bound = program
+            .scopes()
+            .variables
+            .iter()
+            .map(|it| it.name.to_string())
+            .collect();
         let mut names = Self {
             aliases: BTreeMap::new(),
             attributes: BTreeMap::new(),
@@ -38,11 +43,21 @@ impl Names {
             stars: BTreeSet::new(),
         };
         for _ in 0..ROUNDS {
-            let before = (names.aliases.clone(), names.attributes.clone(), names.texts.clone());
+            let before = (
+                names.aliases.clone(),
+                names.attributes.clone(),
+                names.texts.clone(),
+            );
             for node in &program.tree().nodes {
                 names.learn(node.node);
             }
-            if before == (names.aliases.clone(), names.attributes.clone(), names.texts.clone()) {
+            if before
+                == (
+                    names.aliases.clone(),
+                    names.attributes.clone(),
+                    names.texts.clone(),
+                )
+            {
                 break;
             }
         }
@@ -115,7 +130,10 @@ impl Names {
             (Expr::Attribute(attribute), value) => {
                 let paths = self.resolve(value);
                 if !paths.is_empty() {
-                    self.attributes.entry(attribute.attr.to_string()).or_default().extend(paths);
+                    self.attributes
+                        .entry(attribute.attr.to_string())
+                        .or_default()
+                        .extend(paths);
                 }
             }
             (
@@ -151,7 +169,10 @@ impl Names {
         let paths = paths.into_iter().filter(|path| path.len() < 160);
         let mut paths = paths.peekable();
         if paths.peek().is_some() {
-            self.aliases.entry(name.to_owned()).or_default().extend(paths);
+            self.aliases
+                .entry(name.to_owned())
+                .or_default()
+                .extend(paths);
         }
     }
 
@@ -178,7 +199,11 @@ impl Names {
             Expr::Await(awaited) => self.resolve(&awaited.value),
             Expr::Starred(starred) => self.resolve(&starred.value),
             Expr::If(choice) => &self.resolve(&choice.body) | &self.resolve(&choice.orelse),
-            Expr::BoolOp(choice) => choice.values.iter().flat_map(|it| self.resolve(it)).collect(),
+            Expr::BoolOp(choice) => choice
+                .values
+                .iter()
+                .flat_map(|it| self.resolve(it))
+                .collect(),
             Expr::BinOp(operation) if operation.op == Operator::Div => {
                 // Paths of files are joined so.
                 self.resolve(&operation.left)
@@ -211,7 +236,9 @@ impl Names {
         for path in &function {
             match path.as_str() {
                 "builtins.getattr" | "inspect.getattr_static" => {
-                    let Some([object, name]) = args.get(..2) else { continue };
+                    let Some([object, name]) = args.get(..2) else {
+                        continue;
+                    };
                     for name in self.texts(name) {
                         paths.extend(joined(&self.resolve(object), &name));
                     }
@@ -226,8 +253,10 @@ impl Names {
                     let names = args.first().map(|it| self.texts(it)).unwrap_or_default();
                     paths.extend(names.into_iter().map(|name| name.replace(':', ".")));
                 }
-                "builtins.vars" => paths
-                    .extend(joined(&args.first().map(|it| self.resolve(it)).unwrap_or_default(), "__dict__")),
+                "builtins.vars" => paths.extend(joined(
+                    &args.first().map(|it| self.resolve(it)).unwrap_or_default(),
+                    "__dict__",
+                )),
                 "builtins.globals" | "builtins.locals" => {
                     paths.insert("globals".to_owned());
                 }
@@ -253,14 +282,16 @@ impl Names {
             && let Some(object) = args.first()
         {
             let makes_getter = self.resolve(&getter.func);
-            if makes_getter.contains("operator.attrgetter") || makes_getter.contains("operator.methodcaller")
+            if makes_getter.contains("operator.attrgetter")
+                || makes_getter.contains("operator.methodcaller")
             {
                 for name in self.texts(name) {
                     paths.extend(joined(&self.resolve(object), &name));
                 }
             }
         }
-        // `"".join` and the like have no path, methods of what is known have one: `os.__getattribute__("system")`.
+        // `"".join` and the like have no path, methods of what is known have one:
+        // `os.__getattribute__("system")`.
         if let Expr::Attribute(attribute) = &*call.func
             && matches!(
                 attribute.attr.as_str(),
@@ -282,7 +313,10 @@ impl Names {
         if names.is_empty() {
             return object.iter().map(|path| format!("{path}[]")).collect();
         }
-        names.iter().flat_map(|name| self.member(&object, name)).collect()
+        names
+            .iter()
+            .flat_map(|name| self.member(&object, name))
+            .collect()
     }
 
     /// `sys.modules["os"]`, `os.__dict__["system"]`, `globals()["x"]`, `__builtins__["eval"]`.
@@ -317,7 +351,11 @@ impl Names {
                 let bytes: Vec<u8> = bytes.value.bytes().collect();
                 [String::from_utf8_lossy(&bytes).into_owned()].into()
             }
-            Expr::Name(name) => self.texts.get(name.id.as_str()).cloned().unwrap_or_default(),
+            Expr::Name(name) => self
+                .texts
+                .get(name.id.as_str())
+                .cloned()
+                .unwrap_or_default(),
             Expr::If(choice) => &self.texts(&choice.body) | &self.texts(&choice.orelse),
             Expr::BinOp(operation) if operation.op == Operator::Add => {
                 let right = self.texts(&operation.right);
@@ -330,7 +368,9 @@ impl Names {
                 let mut whole = String::new();
                 for element in text.value.elements() {
                     match element {
-                        ast::InterpolatedStringElement::Literal(literal) => whole.push_str(&literal.value),
+                        ast::InterpolatedStringElement::Literal(literal) => {
+                            whole.push_str(&literal.value)
+                        }
                         ast::InterpolatedStringElement::Interpolation(part) => {
                             match self.texts(&part.expression).first() {
                                 Some(text) => whole.push_str(text),
@@ -341,9 +381,11 @@ impl Names {
                 }
                 [whole].into()
             }
-            Expr::Subscript(subscript) if is_reversal(&subscript.slice) => {
-                self.texts(&subscript.value).iter().map(|text| text.chars().rev().collect()).collect()
-            }
+            Expr::Subscript(subscript) if is_reversal(&subscript.slice) => self
+                .texts(&subscript.value)
+                .iter()
+                .map(|text| text.chars().rev().collect())
+                .collect(),
             Expr::Call(call) => self.texts_of_call(call),
             _ => BTreeSet::new(),
         }
@@ -362,19 +404,25 @@ impl Names {
                 "decode" | "encode" | "format" => own,
                 "replace" => {
                     let (from, to) = (arg(0), arg(1));
-                    let (Some(from), Some(to)) = (from.first(), to.first()) else { return BTreeSet::new() };
+                    let (Some(from), Some(to)) = (from.first(), to.first()) else {
+                        return BTreeSet::new();
+                    };
                     own.iter().map(|text| text.replace(from, to)).collect()
                 }
                 "join" => {
                     let Some(
-                        Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }),
+                        Expr::List(ast::ExprList { elts, .. })
+                        | Expr::Tuple(ast::ExprTuple { elts, .. }),
                     ) = args.first()
                     else {
                         return BTreeSet::new();
                     };
                     let parts: Option<Vec<String>> =
                         elts.iter().map(|it| self.texts(it).pop_first()).collect();
-                    own.iter().zip(parts).map(|(between, parts)| parts.join(between)).collect()
+                    own.iter()
+                        .zip(parts)
+                        .map(|(between, parts)| parts.join(between))
+                        .collect()
                 }
                 _ => BTreeSet::new(),
             };
@@ -394,7 +442,8 @@ impl Names {
             return args.first().map(|it| self.texts(it)).unwrap_or_default();
         }
         if function.contains("os.path.join") {
-            let parts: Option<Vec<String>> = args.iter().map(|it| self.texts(it).pop_first()).collect();
+            let parts: Option<Vec<String>> =
+                args.iter().map(|it| self.texts(it).pop_first()).collect();
             return parts.map(|parts| parts.join("/")).into_iter().collect();
         }
         BTreeSet::new()
@@ -413,8 +462,8 @@ fn joined(objects: &Paths, name: &str) -> Paths {
             // Modules hold what they import: `tempfile._os.system`.
             (
                 None,
-                "os" | "_os" | "sys" | "_sys" | "subprocess" | "shutil" | "_shutil" | "builtins" | "socket"
-                | "importlib" | "ctypes",
+                "os" | "_os" | "sys" | "_sys" | "subprocess" | "shutil" | "_shutil" | "builtins"
+                | "socket" | "importlib" | "ctypes",
             ) if !object.contains('(') && object != name => name.trim_start_matches('_').to_owned(),
             // `os.__dict__.__getitem__` and `.get`
             (Some(_), "__getitem__" | "get" | "pop") => object.clone(),
@@ -425,9 +474,14 @@ fn joined(objects: &Paths, name: &str) -> Paths {
 
 /// `[::-1]`
 fn is_reversal(slice: &Expr) -> bool {
-    let Expr::Slice(slice) = slice else { return false };
-    let is_minus_one = |step: &Expr| matches!(step, Expr::UnaryOp(unary) if unary.op == ast::UnaryOp::USub);
-    slice.lower.is_none() && slice.upper.is_none() && slice.step.as_deref().is_some_and(is_minus_one)
+    let Expr::Slice(slice) = slice else {
+        return false;
+    };
+    let is_minus_one =
+        |step: &Expr| matches!(step, Expr::UnaryOp(unary) if unary.op == ast::UnaryOp::USub);
+    slice.lower.is_none()
+        && slice.upper.is_none()
+        && slice.step.as_deref().is_some_and(is_minus_one)
 }
 
 fn is_module(path: &str) -> bool {

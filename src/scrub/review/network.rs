@@ -19,7 +19,11 @@ impl Reviewer<'_> {
             expr.map(|it| self.names.texts(it)).unwrap_or_default()
         };
         let host = |expr: Option<&Expr>| match expr {
-            Some(Expr::Tuple(pair)) => pair.elts.first().map(|it| self.names.texts(it)).unwrap_or_default(),
+            Some(Expr::Tuple(pair)) => pair
+                .elts
+                .first()
+                .map(|it| self.names.texts(it))
+                .unwrap_or_default(),
             other => texts(other),
         };
         let is_elsewhere =
@@ -34,7 +38,11 @@ impl Reviewer<'_> {
                     | "socket.create_server"
             ) || (path.starts_with("socket.socket()")
                 && matches!(name, "connect" | "connect_ex" | "sendto" | "bind"));
-            let address = if name == "sendto" { call.arguments.args.last() } else { first };
+            let address = if name == "sendto" {
+                call.arguments.args.last()
+            } else {
+                first
+            };
             let asks_for_itself =
                 address.is_some_and(|it| self.names.resolve(it).contains("socket.gethostname()"));
             if speaks && !asks_for_itself && is_elsewhere(&host(address)) {
@@ -42,10 +50,15 @@ impl Reviewer<'_> {
             }
         }
         if name == "init_process_group" || name == "init_rpc" {
-            let method = texts(call.arguments.find_keyword("init_method").map(|it| &it.value));
+            let method = texts(
+                call.arguments
+                    .find_keyword("init_method")
+                    .map(|it| &it.value),
+            );
             let is_far = method.iter().any(|it| {
-                it.strip_prefix("tcp://")
-                    .is_some_and(|rest| !is_local(rest.rsplit_once(':').map_or(rest, |(host, _)| host)))
+                it.strip_prefix("tcp://").is_some_and(|rest| {
+                    !is_local(rest.rsplit_once(':').map_or(rest, |(host, _)| host))
+                })
             });
             if is_far {
                 found.push("meets processes of another machine");

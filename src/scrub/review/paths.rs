@@ -5,8 +5,16 @@ use super::Concern;
 /// What is a concern wherever it is named, called or not: the path itself and all below it.
 const ANYWHERE: &[(&str, Concern, &str)] = &[
     ("requests", Concern::Network, "speaks HTTP"),
-    ("urllib.request", Concern::Network, "fetches from the network"),
-    ("urllib.urlopen", Concern::Network, "fetches from the network"),
+    (
+        "urllib.request",
+        Concern::Network,
+        "fetches from the network",
+    ),
+    (
+        "urllib.urlopen",
+        Concern::Network,
+        "fetches from the network",
+    ),
     ("urllib2", Concern::Network, "fetches from the network"),
     ("urllib3", Concern::Network, "speaks HTTP"),
     ("http.client", Concern::Network, "speaks HTTP"),
@@ -28,12 +36,28 @@ const ANYWHERE: &[(&str, Concern, &str)] = &[
     ("boto3", Concern::Network, "speaks to a cloud"),
     ("webbrowser", Concern::Network, "opens a browser"),
     ("socketserver", Concern::Network, "serves other machines"),
-    ("asyncio.open_connection", Concern::Network, "speaks to other machines"),
-    ("asyncio.start_server", Concern::Network, "serves other machines"),
+    (
+        "asyncio.open_connection",
+        Concern::Network,
+        "speaks to other machines",
+    ),
+    (
+        "asyncio.start_server",
+        Concern::Network,
+        "serves other machines",
+    ),
     ("huggingface_hub", Concern::Network, "downloads models"),
-    ("datasets.load_dataset", Concern::Network, "downloads a data set"),
+    (
+        "datasets.load_dataset",
+        Concern::Network,
+        "downloads a data set",
+    ),
     ("torch.hub", Concern::Network, "downloads code and models"),
-    ("torch.utils.model_zoo", Concern::Network, "downloads models"),
+    (
+        "torch.utils.model_zoo",
+        Concern::Network,
+        "downloads models",
+    ),
     ("os.system", Concern::Commands, "runs a command"),
     ("os.popen", Concern::Commands, "runs a command"),
     ("os.startfile", Concern::Commands, "runs a program"),
@@ -44,26 +68,70 @@ const ANYWHERE: &[(&str, Concern, &str)] = &[
     ("pty", Concern::Commands, "runs commands"),
     ("pexpect", Concern::Commands, "runs commands"),
     ("sh", Concern::Commands, "runs commands"),
-    ("asyncio.create_subprocess_shell", Concern::Commands, "runs a command"),
-    ("asyncio.create_subprocess_exec", Concern::Commands, "runs a program"),
+    (
+        "asyncio.create_subprocess_shell",
+        Concern::Commands,
+        "runs a command",
+    ),
+    (
+        "asyncio.create_subprocess_exec",
+        Concern::Commands,
+        "runs a program",
+    ),
     ("ctypes", Concern::Commands, "calls native code"),
     ("cffi", Concern::Commands, "calls native code"),
     ("_ctypes", Concern::Commands, "calls native code"),
     ("builtins.eval", Concern::Commands, "runs a text as code"),
     ("builtins.exec", Concern::Commands, "runs a text as code"),
-    ("builtins.compile", Concern::Commands, "makes code of a text"),
+    (
+        "builtins.compile",
+        Concern::Commands,
+        "makes code of a text",
+    ),
     ("builtins.execfile", Concern::Commands, "runs another file"),
     ("code.interact", Concern::Commands, "runs what is typed"),
-    ("code.InteractiveInterpreter", Concern::Commands, "runs a text as code"),
-    ("code.InteractiveConsole", Concern::Commands, "runs a text as code"),
+    (
+        "code.InteractiveInterpreter",
+        Concern::Commands,
+        "runs a text as code",
+    ),
+    (
+        "code.InteractiveConsole",
+        Concern::Commands,
+        "runs a text as code",
+    ),
     ("codeop", Concern::Commands, "makes code of a text"),
     ("runpy", Concern::Commands, "runs another file"),
-    ("torch.utils.cpp_extension.load", Concern::Commands, "compiles and runs native code"),
-    ("torch.utils.cpp_extension.load_inline", Concern::Commands, "compiles and runs native code"),
-    ("torch.ops.load_library", Concern::Commands, "runs native code"),
-    ("torch.classes.load_library", Concern::Commands, "runs native code"),
-    ("importlib.machinery", Concern::Commands, "imports by a path"),
-    ("importlib.util.spec_from_file_location", Concern::Commands, "imports by a path"),
+    (
+        "torch.utils.cpp_extension.load",
+        Concern::Commands,
+        "compiles and runs native code",
+    ),
+    (
+        "torch.utils.cpp_extension.load_inline",
+        Concern::Commands,
+        "compiles and runs native code",
+    ),
+    (
+        "torch.ops.load_library",
+        Concern::Commands,
+        "runs native code",
+    ),
+    (
+        "torch.classes.load_library",
+        Concern::Commands,
+        "runs native code",
+    ),
+    (
+        "importlib.machinery",
+        Concern::Commands,
+        "imports by a path",
+    ),
+    (
+        "importlib.util.spec_from_file_location",
+        Concern::Commands,
+        "imports by a path",
+    ),
     ("imp.load_source", Concern::Commands, "imports by a path"),
     ("dill", Concern::Loading, "unpickles"),
     ("cloudpickle.load", Concern::Loading, "unpickles"),
@@ -73,18 +141,46 @@ const ANYWHERE: &[(&str, Concern, &str)] = &[
     ("pandas.read_pickle", Concern::Loading, "unpickles a file"),
     ("torch.package", Concern::Loading, "runs code of a file"),
     ("yaml.load", Concern::Loading, "makes objects of a text"),
-    ("yaml.unsafe_load", Concern::Loading, "makes objects of a text"),
+    (
+        "yaml.unsafe_load",
+        Concern::Loading,
+        "makes objects of a text",
+    ),
     ("marshal", Concern::Obfuscation, "makes code of bytes"),
     ("pip", Concern::Installing, "runs pip"),
     ("ensurepip", Concern::Installing, "installs pip"),
     ("conda.cli", Concern::Installing, "runs conda"),
-    ("setuptools.setup", Concern::Installing, "installs a package"),
-    ("os.putenv", Concern::Environment, "sets a variable behind Python's back"),
+    (
+        "setuptools.setup",
+        Concern::Installing,
+        "installs a package",
+    ),
+    (
+        "os.putenv",
+        Concern::Environment,
+        "sets a variable behind Python's back",
+    ),
     ("os.unsetenv", Concern::Environment, "takes a variable away"),
-    ("os.path.expanduser", Concern::Files, "leads to the home folder"),
-    ("pathlib.Path.home", Concern::Files, "leads to the home folder"),
-    ("pathlib.Path().home", Concern::Files, "leads to the home folder"),
-    ("pathlib.Path().expanduser", Concern::Files, "leads to the home folder"),
+    (
+        "os.path.expanduser",
+        Concern::Files,
+        "leads to the home folder",
+    ),
+    (
+        "pathlib.Path.home",
+        Concern::Files,
+        "leads to the home folder",
+    ),
+    (
+        "pathlib.Path().home",
+        Concern::Files,
+        "leads to the home folder",
+    ),
+    (
+        "pathlib.Path().expanduser",
+        Concern::Files,
+        "leads to the home folder",
+    ),
     ("os.chmod", Concern::Files, "changes who may use a file"),
     ("os.chown", Concern::Files, "changes whose a file is"),
     ("os.remove", Concern::Files, "removes a file"),
@@ -99,7 +195,11 @@ const ANYWHERE: &[(&str, Concern, &str)] = &[
     ("os.truncate", Concern::Files, "cuts a file"),
     ("os.mkfifo", Concern::Files, "makes a pipe"),
     ("os.chroot", Concern::Files, "changes the root folder"),
-    ("shutil.rmtree", Concern::Files, "removes a folder and all in it"),
+    (
+        "shutil.rmtree",
+        Concern::Files,
+        "removes a folder and all in it",
+    ),
     ("shutil.move", Concern::Files, "moves files"),
     ("shutil.copy", Concern::Files, "copies files"),
     ("shutil.copy2", Concern::Files, "copies files"),
@@ -108,7 +208,11 @@ const ANYWHERE: &[(&str, Concern, &str)] = &[
     ("shutil.chown", Concern::Files, "changes whose a file is"),
     ("shutil.make_archive", Concern::Files, "packs files"),
     ("shutil.unpack_archive", Concern::Files, "unpacks files"),
-    ("zipfile.ZipFile().extractall", Concern::Files, "unpacks files"),
+    (
+        "zipfile.ZipFile().extractall",
+        Concern::Files,
+        "unpacks files",
+    ),
     ("tarfile.open().extractall", Concern::Files, "unpacks files"),
     ("fileinput", Concern::Files, "may change files in place"),
 ];
@@ -129,7 +233,10 @@ const LAUNCHERS: &[&str] = &[
 pub(super) fn anywhere(path: &str) -> Option<(Concern, &'static str)> {
     let is_below = |root: &str| {
         path.strip_prefix(root).is_some_and(|rest| {
-            rest.is_empty() || rest.starts_with('.') || rest.starts_with('(') || rest.starts_with('[')
+            rest.is_empty()
+                || rest.starts_with('.')
+                || rest.starts_with('(')
+                || rest.starts_with('[')
         })
     };
     // A module alone does nothing yet: `import requests` only names it.
@@ -144,7 +251,10 @@ pub(super) fn anywhere(path: &str) -> Option<(Concern, &'static str)> {
     if is_exec {
         return Some((Concern::Commands, "runs a program"));
     }
-    ANYWHERE.iter().find(|(root, ..)| is_below(root)).map(|(_, concern, what)| (*concern, *what))
+    ANYWHERE
+        .iter()
+        .find(|(root, ..)| is_below(root))
+        .map(|(_, concern, what)| (*concern, *what))
 }
 
 /// Whether a path is a function that runs a command.
@@ -251,6 +361,11 @@ pub(super) fn changes_path(method: &str) -> bool {
 pub(super) fn is_inside(name: &str) -> bool {
     matches!(
         name,
-        "__subclasses__" | "__globals__" | "__builtins__" | "__loader__" | "f_globals" | "f_builtins"
+        "__subclasses__"
+            | "__globals__"
+            | "__builtins__"
+            | "__loader__"
+            | "f_globals"
+            | "f_builtins"
     )
 }

@@ -52,7 +52,10 @@ impl<'a> Reviewer<'a> {
                 }
                 AnyNodeRef::ExprBytesLiteral(bytes) => {
                     let length: usize = bytes.value.iter().map(|part| part.value.len()).sum();
-                    let is_config = self.tree.ancestors(index as u32).any(|it| hidden::is_load_config(it));
+                    let is_config = self
+                        .tree
+                        .ancestors(index as u32)
+                        .any(|it| hidden::is_load_config(it));
                     if length > 256 && !is_config {
                         self.add(
                             bytes.range(),
@@ -81,7 +84,11 @@ impl<'a> Reviewer<'a> {
 
     pub(super) fn add(&mut self, range: TextRange, concern: Concern, what: String) {
         let line = line_of(self.program, range.start());
-        self.found.push(Finding { line, concern, what });
+        self.found.push(Finding {
+            line,
+            concern,
+            what,
+        });
     }
 
     /// A name or a chain of attributes, called or not.
@@ -99,14 +106,20 @@ impl<'a> Reviewer<'a> {
         if matches!(above, Some(AnyNodeRef::ExprAttribute(_))) {
             return;
         }
-        let Some(expr) = node.as_expr_ref() else { return };
+        let Some(expr) = node.as_expr_ref() else {
+            return;
+        };
         let is_called =
             matches!(above, Some(AnyNodeRef::ExprCall(call)) if call.func.range() == node.range());
         for path in self.resolve_ref(expr) {
             if let Some((concern, what)) = paths::anywhere(&path) {
                 self.add(node.range(), concern, format!("`{}` {what}", shown(&path)));
             } else if paths::is_launcher(&path) && !is_called {
-                self.add(node.range(), Concern::Commands, format!("`{path}` runs a command"));
+                self.add(
+                    node.range(),
+                    Concern::Commands,
+                    format!("`{path}` runs a command"),
+                );
             } else if matches!(
                 path.as_str(),
                 "sys.meta_path" | "sys.path_hooks" | "sys.settrace" | "sys.addaudithook"
@@ -123,7 +136,9 @@ impl<'a> Reviewer<'a> {
     fn resolve_ref(&self, node: ast::ExprRef<'_>) -> Paths {
         match node {
             ast::ExprRef::Name(name) => self.names.resolve(&Expr::Name(name.clone())),
-            ast::ExprRef::Attribute(attribute) => self.names.resolve(&Expr::Attribute(attribute.clone())),
+            ast::ExprRef::Attribute(attribute) => {
+                self.names.resolve(&Expr::Attribute(attribute.clone()))
+            }
             _ => Paths::new(),
         }
     }
@@ -161,7 +176,10 @@ impl<'a> Reviewer<'a> {
 
     /// What a call or a subscript stands for, where it is no result but the thing itself.
     fn looked_up(&mut self, range: TextRange, whole: &Paths) {
-        for path in whole.iter().filter(|it| !it.ends_with("()") && !it.ends_with(']')) {
+        for path in whole
+            .iter()
+            .filter(|it| !it.ends_with("()") && !it.ends_with(']'))
+        {
             if let Some((concern, what)) = paths::anywhere(path) {
                 self.add(range, concern, format!("`{}` {what}", shown(path)));
             } else if paths::is_launcher(path) {
@@ -177,8 +195,11 @@ impl<'a> Reviewer<'a> {
         let keyword = |name: &str| call.arguments.find_keyword(name).map(|it| &it.value);
         let whole = self.names.resolve(&Expr::Call(call.clone()));
         self.looked_up(range, &whole);
-        let first =
-            args.first().or_else(|| ["file", "path", "args", "f", "name"].into_iter().find_map(keyword));
+        let first = args.first().or_else(|| {
+            ["file", "path", "args", "f", "name"]
+                .into_iter()
+                .find_map(keyword)
+        });
         for path in &function {
             self.hidden_name(path, call);
             self.command(path, call, first);
@@ -187,7 +208,10 @@ impl<'a> Reviewer<'a> {
             self.decoding(path, range);
             self.network(path, call, first);
             match path.as_str() {
-                "timeit.timeit" | "timeit.repeat" | "timeit.Timer" | "torch.utils.benchmark.Timer" => {
+                "timeit.timeit"
+                | "timeit.repeat"
+                | "timeit.Timer"
+                | "torch.utils.benchmark.Timer" => {
                     self.inner_code(call);
                 }
                 "types.FunctionType" | "types.CodeType" => {
@@ -196,15 +220,24 @@ impl<'a> Reviewer<'a> {
                 "os.kill" | "os.killpg"
                     if !first.is_some_and(|it| self.names.resolve(it).contains("os.getpid()")) =>
                 {
-                    self.add(range, Concern::Commands, format!("`{path}` signals another process"));
+                    self.add(
+                        range,
+                        Concern::Commands,
+                        format!("`{path}` signals another process"),
+                    );
                 }
                 _ => {}
             }
         }
-        let Expr::Attribute(method) = &*call.func else { return };
+        let Expr::Attribute(method) = &*call.func else {
+            return;
+        };
         let name = method.attr.as_str();
         let object = self.names.resolve(&method.value);
-        if object.iter().any(|it| it == "os.environ" || it == "os.environb") {
+        if object
+            .iter()
+            .any(|it| it == "os.environ" || it == "os.environb")
+        {
             match name {
                 "update" => {
                     let keywords: Vec<String> = call
@@ -220,11 +253,17 @@ impl<'a> Reviewer<'a> {
                     let texts = first.map(|it| self.names.texts(it)).unwrap_or_default();
                     self.variable(range, &texts, args.get(1).filter(|_| name != "pop"));
                 }
-                "clear" => self.add(range, Concern::Environment, "clears the environment".to_owned()),
+                "clear" => self.add(
+                    range,
+                    Concern::Environment,
+                    "clears the environment".to_owned(),
+                ),
                 _ => {}
             }
         }
-        let is_path = object.iter().any(|it| it.starts_with("pathlib.") && it.contains("()"));
+        let is_path = object
+            .iter()
+            .any(|it| it.starts_with("pathlib.") && it.contains("()"));
         if let Some(what) = paths::writes_by_name(name)
             && !self.is_temporary(&method.value)
         {
@@ -232,12 +271,21 @@ impl<'a> Reviewer<'a> {
         } else if is_path && paths::changes_path(name) && !self.is_temporary(&method.value) {
             let reads_only = name == "open" && !self.writes(first);
             if !reads_only {
-                self.add(range, Concern::Files, format!("`{name}` changes a file or folder"));
+                self.add(
+                    range,
+                    Concern::Files,
+                    format!("`{name}` changes a file or folder"),
+                );
             }
         }
         if object.iter().any(|it| it.ends_with("get_ipython()")) {
-            self.add(range, Concern::Commands, "gives the notebook a command".to_owned());
-            let texts: BTreeSet<String> = args.iter().flat_map(|it| self.texts_within(it)).collect();
+            self.add(
+                range,
+                Concern::Commands,
+                "gives the notebook a command".to_owned(),
+            );
+            let texts: BTreeSet<String> =
+                args.iter().flat_map(|it| self.texts_within(it)).collect();
             self.installs(range, &texts);
         }
     }
@@ -247,7 +295,9 @@ impl<'a> Reviewer<'a> {
         let args = &call.arguments.args;
         match path {
             "builtins.getattr" | "inspect.getattr_static" => {
-                let Some([object, name]) = args.get(..2) else { return };
+                let Some([object, name]) = args.get(..2) else {
+                    return;
+                };
                 let texts = self.names.texts(name);
                 let modules = self.names.resolve(object);
                 let is_risky = modules.iter().any(|it| {
@@ -273,7 +323,11 @@ impl<'a> Reviewer<'a> {
                     );
                 }
                 if texts.iter().any(|it| paths::is_inside(it)) {
-                    self.add(call.range(), Concern::Obfuscation, "reaches into the interpreter".to_owned());
+                    self.add(
+                        call.range(),
+                        Concern::Obfuscation,
+                        "reaches into the interpreter".to_owned(),
+                    );
                 }
             }
             "builtins.__import__"
@@ -281,7 +335,10 @@ impl<'a> Reviewer<'a> {
             | "importlib.__import__"
             | "pydoc.locate"
             | "pkgutil.resolve_name" => {
-                let texts = args.first().map(|it| self.names.texts(it)).unwrap_or_default();
+                let texts = args
+                    .first()
+                    .map(|it| self.names.texts(it))
+                    .unwrap_or_default();
                 if texts.is_empty() {
                     self.add(
                         call.range(),
@@ -302,13 +359,22 @@ impl<'a> Reviewer<'a> {
             return;
         }
         if runs && !first.is_some_and(|it| self.is_torchrun(it)) {
-            self.add(call.range(), Concern::Commands, format!("`{path}` runs a command"));
+            self.add(
+                call.range(),
+                Concern::Commands,
+                format!("`{path}` runs a command"),
+            );
         }
-        let texts: BTreeSet<String> =
-            call.arguments.args.iter().flat_map(|it| self.texts_within(it)).collect();
+        let texts: BTreeSet<String> = call
+            .arguments
+            .args
+            .iter()
+            .flat_map(|it| self.texts_within(it))
+            .collect();
         self.installs(call.range(), &texts);
         if texts.iter().any(|it| {
-            it.split_whitespace().any(|word| ["curl", "wget", "scp", "ssh", "nc", "ncat"].contains(&word))
+            it.split_whitespace()
+                .any(|word| ["curl", "wget", "scp", "ssh", "nc", "ncat"].contains(&word))
         }) {
             self.add(
                 call.range(),
@@ -345,7 +411,9 @@ impl<'a> Reviewer<'a> {
 
     /// `["torchrun", ...]` and `[sys.executable, "-m", "torch.distributed.run", ...]`.
     fn is_torchrun(&self, command: &Expr) -> bool {
-        if let Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }) = command {
+        if let Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }) =
+            command
+        {
             let word = |at: usize| elts.get(at).and_then(|it| self.names.texts(it).pop_first());
             let is_launcher = |it: Option<String>| {
                 it.is_some_and(|it| {
@@ -357,7 +425,9 @@ impl<'a> Reviewer<'a> {
                     )
                 })
             };
-            let is_python = elts.first().is_some_and(|it| self.names.resolve(it).contains("sys.executable"))
+            let is_python = elts
+                .first()
+                .is_some_and(|it| self.names.resolve(it).contains("sys.executable"))
                 || word(0).is_some_and(|it| it == "python" || it == "python3");
             return word(0).as_deref() == Some("torchrun")
                 || (is_python && word(1).as_deref() == Some("-m") && is_launcher(word(2)));
@@ -370,7 +440,9 @@ impl<'a> Reviewer<'a> {
 
     /// The texts of an expression and of what is in its lists.
     fn texts_within(&self, expr: &Expr) -> BTreeSet<String> {
-        if let Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }) = expr {
+        if let Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }) =
+            expr
+        {
             return elts.iter().flat_map(|it| self.texts_within(it)).collect();
         }
         self.names.texts(expr)
@@ -382,15 +454,29 @@ impl<'a> Reviewer<'a> {
         }
         let range = call.range();
         let index = usize::from(path == "sys.path.insert");
-        let named = if index == 1 { call.arguments.args.get(1) } else { first };
+        let named = if index == 1 {
+            call.arguments.args.get(1)
+        } else {
+            first
+        };
         let Some(named) = named else { return };
         let texts = self.names.texts(named);
         if texts.iter().any(|it| is_outside(it)) {
-            self.add(range, Concern::Files, format!("`{}` reaches outside the script's folder", shown(path)));
+            self.add(
+                range,
+                Concern::Files,
+                format!("`{}` reaches outside the script's folder", shown(path)),
+            );
         }
-        let opens = matches!(path, "builtins.open" | "io.open" | "codecs.open" | "gzip.open" | "bz2.open");
-        let mode =
-            call.arguments.args.get(1).or_else(|| call.arguments.find_keyword("mode").map(|it| &it.value));
+        let opens = matches!(
+            path,
+            "builtins.open" | "io.open" | "codecs.open" | "gzip.open" | "bz2.open"
+        );
+        let mode = call
+            .arguments
+            .args
+            .get(1)
+            .or_else(|| call.arguments.find_keyword("mode").map(|it| &it.value));
         let writes = if opens {
             self.writes(mode)
         } else if path == "os.open" {
@@ -404,9 +490,15 @@ impl<'a> Reviewer<'a> {
             false
         };
         let is_own = self.is_temporary(named)
-            || texts.iter().any(|it| it == "/dev/null" || (it.starts_with("/tmp/") && !it.contains("..")));
+            || texts
+                .iter()
+                .any(|it| it == "/dev/null" || (it.starts_with("/tmp/") && !it.contains("..")));
         if writes && !is_own {
-            self.add(range, Concern::Files, format!("`{}` writes a file", shown(path)));
+            self.add(
+                range,
+                Concern::Files,
+                format!("`{}` writes a file", shown(path)),
+            );
         }
     }
 
@@ -422,7 +514,11 @@ impl<'a> Reviewer<'a> {
         struct Finder<'n>(&'n Names, bool);
         impl<'a> ast::visitor::Visitor<'a> for Finder<'_> {
             fn visit_expr(&mut self, expr: &'a Expr) {
-                self.1 |= self.0.resolve(expr).iter().any(|it| it.starts_with("tempfile."));
+                self.1 |= self
+                    .0
+                    .resolve(expr)
+                    .iter()
+                    .any(|it| it.starts_with("tempfile."));
                 ast::visitor::walk_expr(self, expr);
             }
         }
@@ -432,10 +528,16 @@ impl<'a> Reviewer<'a> {
     }
 
     fn loading(&mut self, path: &str, call: &ast::ExprCall, first: Option<&Expr>) {
-        let Some(what) = paths::loads(path) else { return };
-        let is_true =
-            |it: &ast::Keyword| !matches!(&it.value, Expr::BooleanLiteral(literal) if !literal.value);
-        if path == "numpy.load" && !call.arguments.find_keyword("allow_pickle").is_some_and(is_true) {
+        let Some(what) = paths::loads(path) else {
+            return;
+        };
+        let is_true = |it: &ast::Keyword| !matches!(&it.value, Expr::BooleanLiteral(literal) if !literal.value);
+        if path == "numpy.load"
+            && !call
+                .arguments
+                .find_keyword("allow_pickle")
+                .is_some_and(is_true)
+        {
             return;
         }
         let is_own = first.is_some_and(|it| {
@@ -451,7 +553,11 @@ impl<'a> Reviewer<'a> {
                     .iter()
                     .any(|own| it.starts_with(own))
                 })
-                || self.names.texts(it).iter().any(|text| self.saved.contains(text))
+                || self
+                    .names
+                    .texts(it)
+                    .iter()
+                    .any(|text| self.saved.contains(text))
         });
         if !is_own {
             self.add(call.range(), Concern::Loading, format!("`{path}` {what}"));
@@ -466,10 +572,16 @@ impl<'a> Reviewer<'a> {
 
     /// Code in texts that are run: reviewed as the rest.
     fn inner_code(&mut self, call: &ast::ExprCall) {
-        let values = call.arguments.args.iter().chain(call.arguments.keywords.iter().map(|it| &it.value));
+        let values = call
+            .arguments
+            .args
+            .iter()
+            .chain(call.arguments.keywords.iter().map(|it| &it.value));
         let texts: Vec<String> = values.flat_map(|it| self.names.texts(it)).collect();
         for text in texts {
-            let Ok(program) = Program::parse(text) else { continue };
+            let Ok(program) = Program::parse(text) else {
+                continue;
+            };
             for finding in super::review(&program) {
                 self.add(call.range(), finding.concern, finding.what);
             }
@@ -480,7 +592,9 @@ impl<'a> Reviewer<'a> {
     fn saved(&self) -> BTreeSet<String> {
         let mut saved: BTreeSet<String> = BTreeSet::new();
         for node in &self.tree.nodes {
-            let AnyNodeRef::ExprCall(call) = node.node else { continue };
+            let AnyNodeRef::ExprCall(call) = node.node else {
+                continue;
+            };
             let is_save = self
                 .names
                 .resolve(&call.func)

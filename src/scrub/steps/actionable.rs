@@ -12,13 +12,16 @@ use crate::{
     },
 };
 
-/// Judges the issue; hands on whether it is a bug, or something else with a repro that shows how things are.
+/// Judges the issue; hands on whether it is a bug, or something else with a repro that shows how
+/// things are.
 pub(in crate::scrub) fn actionable(
     cx: &mut Cx<'_>,
     issue: Maybe<'_>,
     repro: Option<&Repro>,
 ) -> Result<Step<Sort>, Failure> {
-    let Some(issue) = issue else { return Ok(Step::Next(Sort::Bug)) };
+    let Some(issue) = issue else {
+        return Ok(Step::Next(Sort::Bug));
+    };
     cx.step("2", "is it actionable?");
     let machine = if repro.is_some_and(|it| it.code.contains("cuda")) && !issue.is_closed {
         machine(cx)?
@@ -27,7 +30,11 @@ pub(in crate::scrub) fn actionable(
     };
     let mut judgement = judge(issue, repro, cx.found.reported.as_ref(), machine);
     if let Some(sort) = cx.settings.assume {
-        judgement = Judgement { sort, evidence: "you said so by `--assume`".to_owned(), is_certain: true };
+        judgement = Judgement {
+            sort,
+            evidence: "you said so by `--assume`".to_owned(),
+            is_certain: true,
+        };
     }
     if !judgement.is_certain {
         let question = format!("it may be {}: {}", name(judgement.sort), judgement.evidence);
@@ -55,7 +62,9 @@ pub(in crate::scrub) fn actionable(
     }
     let end = match sort {
         Sort::Bug => return Ok(Step::Next(sort)),
-        Sort::Feature | Sort::Refactoring | Sort::Question if repro.is_some() => return Ok(Step::Next(sort)),
+        Sort::Feature | Sort::Refactoring | Sort::Question if repro.is_some() => {
+            return Ok(Step::Next(sort));
+        }
         Sort::Feature | Sort::Refactoring | Sort::Question => End::NotABug,
         Sort::Closed | Sort::Resolved => End::ClosedAlready,
         Sort::Duplicate => End::Duplicate,
@@ -67,13 +76,23 @@ pub(in crate::scrub) fn actionable(
 }
 
 /// Suggests closing what nobody can act upon.
-pub(in crate::scrub) fn consider_closing(cx: &mut Cx<'_>, issue: &Issue, end: End) -> Result<(), Failure> {
+pub(in crate::scrub) fn consider_closing(
+    cx: &mut Cx<'_>,
+    issue: &Issue,
+    end: End,
+) -> Result<(), Failure> {
     if !matches!(end, End::NeedsRepro | End::ImageOnly | End::NeedsHardware) {
         return Ok(());
     }
-    let Some(why) = suggests_closing(issue, SystemTime::now()) else { return Ok(()) };
+    let Some(why) = suggests_closing(issue, SystemTime::now()) else {
+        return Ok(());
+    };
     cx.decided(&format!("{why}: it may be closed as not planned"));
-    if cx.settings.close_stale || cx.asker.agrees("plan to close it as not planned?", "--close-stale")? {
+    if cx.settings.close_stale
+        || cx
+            .asker
+            .agrees("plan to close it as not planned?", "--close-stale")?
+    {
         cx.found.close_as_stale = Some(why);
     }
     Ok(())
@@ -83,8 +102,13 @@ fn machine(cx: &mut Cx<'_>) -> Result<Machine, Failure> {
     let said = cx.ask_python(
         "import torch\nprint('gpus', torch.cuda.device_count() if torch.cuda.is_available() else 0)\n",
     )?;
-    let gpus = said.lines().find_map(|line| line.strip_prefix("gpus ")).and_then(|it| it.parse().ok());
-    Ok(Machine { gpus: gpus.unwrap_or(0) })
+    let gpus = said
+        .lines()
+        .find_map(|line| line.strip_prefix("gpus "))
+        .and_then(|it| it.parse().ok());
+    Ok(Machine {
+        gpus: gpus.unwrap_or(0),
+    })
 }
 
 fn name(sort: Sort) -> &'static str {

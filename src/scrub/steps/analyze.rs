@@ -38,9 +38,14 @@ pub(in crate::scrub) fn analyze(
             "the code is not Python, and the missing bracket is not easily found",
         ));
     };
-    let says_nothing = cx.found.reported.is_none() && cx.settings.signature.is_empty() && issue.is_some();
+    let says_nothing =
+        cx.found.reported.is_none() && cx.settings.signature.is_empty() && issue.is_some();
     if says_nothing {
-        return Ok(needs_repro(cx, issue, "neither an error nor what is expected is told"));
+        return Ok(needs_repro(
+            cx,
+            issue,
+            "neither an error nor what is expected is told",
+        ));
     }
     let data = analyze::external_data(&program);
     if !data.is_empty() {
@@ -48,7 +53,12 @@ pub(in crate::scrub) fn analyze(
         return Ok(needs_repro(cx, issue, &why));
     }
     if let Some(called) = analyze::with_tests_called(&program) {
-        adapt(cx, &mut program, called, "the tests are called, which the script leaves to a test runner");
+        adapt(
+            cx,
+            &mut program,
+            called,
+            "the tests are called, which the script leaves to a test runner",
+        );
     }
     program = match security(cx, &repro, program)? {
         Step::Next(program) => program,
@@ -59,12 +69,18 @@ pub(in crate::scrub) fn analyze(
     }
     let env = analyze::rendezvous(&program).unwrap_or_default();
     if !env.is_empty() {
-        adaptation(cx, "torch.distributed: run as one process, by variables for the rendezvous");
+        adaptation(
+            cx,
+            "torch.distributed: run as one process, by variables for the rendezvous",
+        );
     }
     if issue.is_some_and(|issue| issue.has_label("needs reproduction")) {
         cx.found.remove.push("needs reproduction".to_owned());
     }
-    Ok(Step::Next(Ready { code: program.text().to_owned(), env }))
+    Ok(Step::Next(Ready {
+        code: program.text().to_owned(),
+        env,
+    }))
 }
 
 pub(super) fn adaptation(cx: &mut Cx<'_>, what: &str) {
@@ -92,7 +108,8 @@ fn needs_repro(cx: &mut Cx<'_>, issue: Maybe<'_>, why: &str) -> Step<Ready> {
     if issue.is_some_and(|it| !it.has_label("needs reproduction")) {
         cx.found.add.push("needs reproduction".to_owned());
     }
-    cx.found.next = Some("ask for a script that shows it, and for what it should do instead".to_owned());
+    cx.found.next =
+        Some("ask for a script that shows it, and for what it should do instead".to_owned());
     Step::End(End::NeedsRepro, why.to_owned())
 }
 
@@ -111,7 +128,10 @@ fn packages(cx: &mut Cx<'_>, program: &Program) -> Result<Step<()>, Failure> {
         // PyTorch itself is chosen by the interpreter, not installed in passing.
         let may_install = !missing.iter().any(|it| it == "torch");
         if !may_install
-            || !cx.asker.agrees(&format!("install {names} into a folder of this scrub?"), &flags)?
+            || !cx.asker.agrees(
+                &format!("install {names} into a folder of this scrub?"),
+                &flags,
+            )?
         {
             let hint = if may_install {
                 format!("install {names}, or say so by `{flags}`")
@@ -119,18 +139,27 @@ fn packages(cx: &mut Cx<'_>, program: &Program) -> Result<Step<()>, Failure> {
                 "name an interpreter that has PyTorch by `--python PATH`".to_owned()
             };
             cx.found.next = Some(hint);
-            return Ok(Step::End(End::MissingPackages, format!("not here: {names}")));
+            return Ok(Step::End(
+                End::MissingPackages,
+                format!("not here: {names}"),
+            ));
         }
         wanted = missing;
     }
     let python = installed(cx, &wanted)?;
     cx.lab.set_python(&python)?;
-    cx.decided(&format!("run with {}, installed for this scrub", wanted.join(", ")));
+    cx.decided(&format!(
+        "run with {}, installed for this scrub",
+        wanted.join(", ")
+    ));
     let missing = self::missing(cx, program)?;
     if missing.is_empty() {
         return Ok(Step::Next(()));
     }
-    Ok(Step::End(End::MissingPackages, format!("still not here: {}", missing.join(", "))))
+    Ok(Step::End(
+        End::MissingPackages,
+        format!("still not here: {}", missing.join(", ")),
+    ))
 }
 
 fn missing(cx: &mut Cx<'_>, program: &Program) -> Result<Vec<String>, Failure> {
@@ -140,7 +169,11 @@ fn missing(cx: &mut Cx<'_>, program: &Program) -> Result<Vec<String>, Failure> {
         serde_json::to_string(&names).unwrap_or_default()
     );
     let said = cx.ask_python(&question)?;
-    Ok(said.lines().filter_map(|line| line.strip_prefix("missing ")).map(str::to_owned).collect())
+    Ok(said
+        .lines()
+        .filter_map(|line| line.strip_prefix("missing "))
+        .map(str::to_owned)
+        .collect())
 }
 
 /// Where an interpreter finds its packages, and which PyTorch it has.
@@ -162,7 +195,9 @@ fn installed(cx: &mut Cx<'_>, packages: &[String]) -> Result<PathBuf, Failure> {
     let path = folder.to_string_lossy().into_owned();
     let has = cx.ask_python(WHERE)?;
     let told = |name: &str| -> Vec<&str> {
-        has.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).collect()
+        has.lines()
+            .filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
+            .collect()
     };
     let well = |cx: &Cx<'_>, mut call: Call| -> Result<String, Failure> {
         call.limit = std::time::Duration::from_mins(15);
@@ -176,7 +211,13 @@ fn installed(cx: &mut Cx<'_>, packages: &[String]) -> Result<PathBuf, Failure> {
                 .hint(
                     "check the names; or install them yourself, and name that interpreter by `--python PATH`",
                 );
-        failure.details = said.stderr.lines().rev().take(10).map(str::to_owned).collect();
+        failure.details = said
+            .stderr
+            .lines()
+            .rev()
+            .take(10)
+            .map(str::to_owned)
+            .collect();
         failure.details.reverse();
         if said.is_missing {
             failure.details = vec![format!("`{}` is not there", call.argv[0])];
@@ -189,30 +230,47 @@ fn installed(cx: &mut Cx<'_>, packages: &[String]) -> Result<PathBuf, Failure> {
         let call = Call::new([own.as_str(), "-m", "venv", "--clear", &path]);
         cx.decided(&call.shown());
         well(cx, call)?;
-        // `--system-site-packages` would give those of the interpreter that the user's own environment was made from.
+        // `--system-site-packages` would give those of the interpreter that the user's own
+        // environment was made from.
         let question = "import sysconfig; print(sysconfig.get_path('purelib'))";
         let site = well(cx, Call::new([&python.to_string_lossy(), "-c", question]))?;
-        let adds =
-            told("path").into_iter().map(|it| format!("site.addsitedir({})", serde_json::Value::from(it)));
+        let adds = told("path")
+            .into_iter()
+            .map(|it| format!("site.addsitedir({})", serde_json::Value::from(it)));
         let adds = format!("import site; {}\n", adds.collect::<Vec<_>>().join("; "));
         // PyTorch is chosen by the interpreter: no package may bring another.
-        let torch = told("torch").first().map_or_else(String::new, |it| format!("torch=={it}\n"));
+        let torch = told("torch")
+            .first()
+            .map_or_else(String::new, |it| format!("torch=={it}\n"));
         for (file, text) in [
             (PathBuf::from(site.trim()).join("_of_interpreter.pth"), adds),
             (folder.join("constraints.txt"), torch),
             (mark, has.clone()),
         ] {
             crate::report::write_atomically(&file, text.as_bytes()).map_err(|error| {
-                let error =
-                    anyhow::Error::new(error).context(format!("could not write `{}`", file.display()));
+                let error = anyhow::Error::new(error)
+                    .context(format!("could not write `{}`", file.display()));
                 Failure::new(Exit::Environment, error)
             })?;
         }
     }
     let constraints = folder.join("constraints.txt");
     let (program, constraints) = (python.to_string_lossy(), constraints.to_string_lossy());
-    let install = [&program, "-m", "pip", "install", "--quiet", "--constraint", &constraints];
-    let call = Call::new(install.into_iter().map(str::to_owned).chain(packages.iter().cloned()));
+    let install = [
+        &program,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--constraint",
+        &constraints,
+    ];
+    let call = Call::new(
+        install
+            .into_iter()
+            .map(str::to_owned)
+            .chain(packages.iter().cloned()),
+    );
     cx.decided(&call.shown());
     well(cx, call)?;
     Ok(python)
@@ -226,8 +284,15 @@ fn security(cx: &mut Cx<'_>, repro: &Repro, program: Program) -> Result<Step<Pro
         cx.found.findings.clone_from(&findings);
         let hash = blake3::hash(program.text().as_bytes()).to_hex().to_string();
         if cx.settings.trust || cx.state.agreed.contains(&hash) {
-            let said = if findings.is_empty() { "" } else { "; you said that it may run" };
-            cx.decided(&format!("security review: {} concerns{said}", findings.len()));
+            let said = if findings.is_empty() {
+                ""
+            } else {
+                "; you said that it may run"
+            };
+            cx.decided(&format!(
+                "security review: {} concerns{said}",
+                findings.len()
+            ));
             return Ok(Step::Next(program));
         }
         if findings.is_empty() {
@@ -248,15 +313,32 @@ fn security(cx: &mut Cx<'_>, repro: &Repro, program: Program) -> Result<Step<Pro
             cx.found.next = Some("read the script, then run again with `--trust`".to_owned());
             return Ok(Step::End(
                 End::SecurityConcern,
-                format!("nobody has said that the script of {} may run", repro.author),
+                format!(
+                    "nobody has said that the script of {} may run",
+                    repro.author
+                ),
             ));
         }
         for finding in &findings {
-            let Finding { line, concern, what } = finding;
-            cx.printer.always(&format!("     line {line}: {concern}: {what} ({})", concern.why()));
+            let Finding {
+                line,
+                concern,
+                what,
+            } = finding;
+            cx.printer.always(&format!(
+                "     line {line}: {concern}: {what} ({})",
+                concern.why()
+            ));
         }
-        let options = [("p", "proceed"), ("s", "skip: it is not run"), ("d", "drop the risky parts")];
-        match cx.asker.choose("the script gives cause for concern", &options, 1, "--trust")? {
+        let options = [
+            ("p", "proceed"),
+            ("s", "skip: it is not run"),
+            ("d", "drop the risky parts"),
+        ];
+        match cx
+            .asker
+            .choose("the script gives cause for concern", &options, 1, "--trust")?
+        {
             0 => {
                 cx.state.agreed.insert(hash);
                 cx.state.keep();
@@ -272,9 +354,13 @@ fn security(cx: &mut Cx<'_>, repro: &Repro, program: Program) -> Result<Step<Pro
                 adaptation(cx, "the risky parts were dropped");
             }
             _ => {
-                cx.found.next =
-                    Some("look at each concern, then run again with `--trust`, or not at all".to_owned());
-                return Ok(Step::End(End::SecurityConcern, format!("{} concerns", findings.len())));
+                cx.found.next = Some(
+                    "look at each concern, then run again with `--trust`, or not at all".to_owned(),
+                );
+                return Ok(Step::End(
+                    End::SecurityConcern,
+                    format!("{} concerns", findings.len()),
+                ));
             }
         }
     }
@@ -292,9 +378,16 @@ fn is_known(cx: &Cx<'_>, repro: &Repro) -> Result<bool, Failure> {
     };
     let (known, by) = match known {
         Some(known) => (known, "GitHub says so"),
-        None => (repro.association.is_trusted(), "by what the issue says of the author"),
+        None => (
+            repro.association.is_trusted(),
+            "by what the issue says of the author",
+        ),
     };
-    cx.decided(&format!("{} is {}a collaborator ({by})", repro.author, if known { "" } else { "not " }));
+    cx.decided(&format!(
+        "{} is {}a collaborator ({by})",
+        repro.author,
+        if known { "" } else { "not " }
+    ));
     Ok(known)
 }
 

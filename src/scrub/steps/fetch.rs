@@ -22,14 +22,20 @@ pub(in crate::scrub) fn fetch(cx: &mut Cx<'_>) -> Result<Option<Issue>, Failure>
             cx.step("1", &format!("fetching {}#{number}", cx.settings.repo));
             match &cx.github {
                 Some(github) => github.issue()?,
-                None => return Err(Failure::new(Exit::Bug, anyhow::anyhow!("nobody asks GitHub"))),
+                None => {
+                    return Err(Failure::new(
+                        Exit::Bug,
+                        anyhow::anyhow!("nobody asks GitHub"),
+                    ));
+                }
             }
         }
         Source::Saved(path) => {
             cx.step("1", &format!("reading the issue from {}", path.display()));
             let text = text_of(path)?;
             parse_saved(&text).map_err(|error| {
-                let error = anyhow::Error::new(error).context(format!("could not read `{}`", path.display()));
+                let error = anyhow::Error::new(error)
+                    .context(format!("could not read `{}`", path.display()));
                 Failure::new(Exit::Usage, error)
                     .hint("save one by `gh api repos/OWNER/NAME/issues/NUMBER > issue.json`")
             })?
@@ -39,7 +45,11 @@ pub(in crate::scrub) fn fetch(cx: &mut Cx<'_>) -> Result<Option<Issue>, Failure>
             return Ok(None);
         }
     };
-    cx.decided(&format!("\"{}\", {} comments", issue.title, issue.comments.len()));
+    cx.decided(&format!(
+        "\"{}\", {} comments",
+        issue.title,
+        issue.comments.len()
+    ));
     cx.found.title = Some(issue.title.clone());
     cx.found.versions = Some(versions(&issue.post.body));
     if issue.is_locked {
@@ -57,9 +67,14 @@ fn text_of(path: &Path) -> Result<String, Failure> {
 }
 
 /// Picks the repro and the error.
-pub(in crate::scrub) fn read(cx: &mut Cx<'_>, issue: Option<&Issue>) -> Result<Step<Option<Repro>>, Failure> {
+pub(in crate::scrub) fn read(
+    cx: &mut Cx<'_>,
+    issue: Option<&Issue>,
+) -> Result<Step<Option<Repro>>, Failure> {
     let Some(issue) = issue else {
-        let Source::Script(path) = &cx.settings.source else { return Ok(Step::Next(None)) };
+        let Source::Script(path) = &cx.settings.source else {
+            return Ok(Step::Next(None));
+        };
         let code = text_of(path)?;
         let repro = Repro {
             parses: Program::parse(code.as_str()).is_ok(),
@@ -97,7 +112,10 @@ pub(in crate::scrub) fn read(cx: &mut Cx<'_>, issue: Option<&Issue>) -> Result<S
             } else {
                 cx.found.next = Some("ask for the code as text".to_owned());
                 cx.found.add.push("needs reproduction".to_owned());
-                return Ok(Step::End(End::ImageOnly, "the code is shown in pictures only".to_owned()));
+                return Ok(Step::End(
+                    End::ImageOnly,
+                    "the code is shown in pictures only".to_owned(),
+                ));
             }
         }
         Pick::None(link) => {
@@ -110,11 +128,18 @@ pub(in crate::scrub) fn read(cx: &mut Cx<'_>, issue: Option<&Issue>) -> Result<S
         }
     };
     if let Some(repro) = &repro {
-        cx.decided(&format!("repro of {} tokens by {}: {}", repro.weight, repro.author, repro.why));
+        cx.decided(&format!(
+            "repro of {} tokens by {}: {}",
+            repro.weight, repro.author, repro.why
+        ));
     }
     cx.found.reported = reported(issue, repro.as_ref());
     if let Some(reported) = &cx.found.reported {
-        cx.decided(&format!("reported: {} ({})", reported.what.describe(), reported.source));
+        cx.decided(&format!(
+            "reported: {} ({})",
+            reported.what.describe(),
+            reported.source
+        ));
     }
     cx.found.repro.clone_from(&repro);
     Ok(Step::Next(repro))
@@ -123,12 +148,24 @@ pub(in crate::scrub) fn read(cx: &mut Cx<'_>, issue: Option<&Issue>) -> Result<S
 fn choose(cx: &Cx<'_>, options: &[Repro]) -> Result<usize, Failure> {
     let mut details = Vec::new();
     for (at, option) in options.iter().enumerate() {
-        details.push(format!("{}: by {}, {} tokens, {}", at + 1, option.author, option.weight, option.why));
-        details.extend(option.code.lines().take(12).map(|line| format!("    {line}")));
+        details.push(format!(
+            "{}: by {}, {} tokens, {}",
+            at + 1,
+            option.author,
+            option.weight,
+            option.why
+        ));
+        details.extend(
+            option
+                .code
+                .lines()
+                .take(12)
+                .map(|line| format!("    {line}")),
+        );
     }
     if !cx.asker.is_attended() {
-        let mut failure =
-            Failure::usage("several pieces of code may be the repro").hint("choose one by `--pick N`");
+        let mut failure = Failure::usage("several pieces of code may be the repro")
+            .hint("choose one by `--pick N`");
         failure.details = details;
         return Err(failure);
     }
@@ -136,7 +173,12 @@ fn choose(cx: &Cx<'_>, options: &[Repro]) -> Result<usize, Failure> {
         cx.printer.always(line);
     }
     let keys: Vec<String> = (1..=options.len()).map(|it| it.to_string()).collect();
-    let choices: Vec<(&str, &str)> =
-        keys.iter().zip(options).map(|(key, option)| (key.as_str(), option.author.as_str())).collect();
-    Ok(cx.asker.choose("which is the repro?", &choices, 0, "--pick N")?)
+    let choices: Vec<(&str, &str)> = keys
+        .iter()
+        .zip(options)
+        .map(|(key, option)| (key.as_str(), option.author.as_str()))
+        .collect();
+    Ok(cx
+        .asker
+        .choose("which is the repro?", &choices, 0, "--pick N")?)
 }

@@ -12,7 +12,8 @@ use crate::{
     },
 };
 
-/// Looks for the version, then for the change; neither is found without environments and a checkout.
+/// Looks for the version, then for the change; neither is found without environments and a
+/// checkout.
 pub(in crate::scrub) fn fixed(
     cx: &mut Cx<'_>,
     showing: &Showing,
@@ -42,7 +43,8 @@ pub(in crate::scrub) fn fixed(
         (&answer.change, &cx.settings.pytorch, &cx.found.reported)
         && answer.is_fixed
     {
-        let found = change::candidates(checkout, (before, after), number, &reported.what, cx.tools)?;
+        let found =
+            change::candidates(checkout, (before, after), number, &reported.what, cx.tools)?;
         for candidate in &found.changes {
             cx.decided(&format!(
                 "perhaps {} {} ({})",

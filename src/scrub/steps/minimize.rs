@@ -15,29 +15,42 @@ use crate::{
 const FEW: usize = 3;
 
 /// Minimizes; the end, and why.
-pub(in crate::scrub) fn minimize(cx: &mut Cx<'_>, showing: &Showing) -> Result<(End, String), Failure> {
+pub(in crate::scrub) fn minimize(
+    cx: &mut Cx<'_>,
+    showing: &Showing,
+) -> Result<(End, String), Failure> {
     cx.step("6", "minimizing");
     let name = cx.name();
     let original = cx.file(&format!("repro_{name}_original.py"));
     let output = cx.file(&format!("repro_{name}.py"));
     write_atomically(&original, showing.code.as_bytes()).map_err(|error| {
-        let error = anyhow::Error::new(error).context(format!("could not write `{}`", original.display()));
+        let error =
+            anyhow::Error::new(error).context(format!("could not write `{}`", original.display()));
         Failure::new(Exit::Environment, error).hint("name another folder by `--dir FOLDER`")
     })?;
     cx.decided(&format!("the script as it is: {}", original.display()));
-    let lines = |text: &str| Program::parse(text).map_or(0, |program| python::lines_of_code(&program));
+    let lines =
+        |text: &str| Program::parse(text).map_or(0, |program| python::lines_of_code(&program));
     let before = lines(&showing.code);
     if before <= FEW {
-        return Ok((End::AlreadyMinimal, format!("it has {before} lines of code")));
+        return Ok((
+            End::AlreadyMinimal,
+            format!("it has {before} lines of code"),
+        ));
     }
     if !showing.is_steady {
-        cx.found.next = Some("find what makes it steady: a seed, one thread, a loop around it".to_owned());
+        cx.found.next =
+            Some("find what makes it steady: a seed, one thread, a loop around it".to_owned());
         return Ok((
             End::AlreadyMinimal,
             "it shows only now and then, so it can not be minimized".to_owned(),
         ));
     }
-    let is_wrong_result = cx.found.reported.as_ref().is_some_and(|it| matches!(it.what, What::WrongResult));
+    let is_wrong_result = cx
+        .found
+        .reported
+        .as_ref()
+        .is_some_and(|it| matches!(it.what, What::WrongResult));
     if is_wrong_result && cx.settings.signature.is_empty() {
         // An assertion fails just as well once all that made it fail for a reason is gone.
         cx.found.next = Some(format!(
@@ -49,7 +62,9 @@ pub(in crate::scrub) fn minimize(cx: &mut Cx<'_>, showing: &Showing) -> Result<(
             "only an assertion tells the bug, which would survive without its cause".to_owned(),
         ));
     }
-    let reduced = cx.lab.minimize(&original, &showing.signature, &showing.env, &output)?;
+    let reduced = cx
+        .lab
+        .minimize(&original, &showing.signature, &showing.env, &output)?;
     let after = lines(&reduced.text);
     // A line less or a shorter name is nothing to bother a maintainer with.
     let is_material =
@@ -60,7 +75,10 @@ pub(in crate::scrub) fn minimize(cx: &mut Cx<'_>, showing: &Showing) -> Result<(
             format!("nothing material can go: {before} -> {after} lines of code"),
         ));
     }
-    cx.decided(&format!("{before} -> {after} lines of code: {}", output.display()));
+    cx.decided(&format!(
+        "{before} -> {after} lines of code: {}",
+        output.display()
+    ));
     let why = format!("{} -> {} tokens", reduced.tokens.0, reduced.tokens.1);
     cx.found.minimized = Some(Smaller {
         file: output,
@@ -75,13 +93,20 @@ pub(in crate::scrub) fn minimize(cx: &mut Cx<'_>, showing: &Showing) -> Result<(
 /// What the bug goes away without, of what does not speak for itself: the settings of calls.
 fn necessary(kept: &[Kept]) -> Vec<String> {
     let is_setting = |note: &str| {
-        let name = note.trim_start_matches('`').split('=').next().unwrap_or_default();
+        let name = note
+            .trim_start_matches('`')
+            .split('=')
+            .next()
+            .unwrap_or_default();
         note.contains('=')
             && !name.is_empty()
-            && name.chars().all(|char| char.is_alphanumeric() || char == '_')
+            && name
+                .chars()
+                .all(|char| char.is_alphanumeric() || char == '_')
     };
-    let passes_without =
-        kept.iter().filter(|it| matches!(it.verdict, Verdict::Passed) && is_setting(&it.note));
+    let passes_without = kept
+        .iter()
+        .filter(|it| matches!(it.verdict, Verdict::Passed) && is_setting(&it.note));
     let mut notes: Vec<String> = passes_without.map(|it| it.note.clone()).collect();
     notes.dedup();
     notes.truncate(8);

@@ -1,5 +1,5 @@
-//! The nine steps of a scrub, a file each, and what they hand on. Each takes what is known so far and gives the next, or
-//! an end with its reason.
+//! The nine steps of a scrub, a file each, and what they hand on. Each takes what is known so far
+//! and gives the next, or an end with its reason.
 
 pub(super) mod actionable;
 pub(super) mod analyze;
@@ -109,7 +109,10 @@ pub enum Posting {
 
 /// What the user says.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub struct Settings {
     /// Where the issue is.
     pub source: Source,
@@ -292,7 +295,9 @@ impl Cx<'_> {
             trial.times,
             trial.timeout
         );
-        let key = blake3::hash(format!("{key}\n{}", trial.code).as_bytes()).to_hex().to_string();
+        let key = blake3::hash(format!("{key}\n{}", trial.code).as_bytes())
+            .to_hex()
+            .to_string();
         if let Some(known) = self.state.runs.get(&key) {
             return Ok(known.clone());
         }
@@ -312,7 +317,10 @@ impl Cx<'_> {
             timeout: Duration::from_mins(2),
         };
         let outcomes = self.run(trial)?;
-        Ok(outcomes.first().map(|it| it.stdout.text().into_owned()).unwrap_or_default())
+        Ok(outcomes
+            .first()
+            .map(|it| it.stdout.text().into_owned())
+            .unwrap_or_default())
     }
 
     /// A file of the folder.
@@ -324,9 +332,11 @@ impl Cx<'_> {
     pub(super) fn name(&self) -> String {
         match &self.settings.source {
             Source::GitHub(number) => number.to_string(),
-            Source::Saved(path) | Source::Script(path) => {
-                path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-            }
+            Source::Saved(path) | Source::Script(path) => path
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
         }
     }
 }
@@ -334,7 +344,10 @@ impl Cx<'_> {
 /// The labels that change, as one write.
 pub(super) fn labels(add: &[&str], remove: &[&str]) -> Write {
     let owned = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect();
-    Write::Labels { add: owned(add), remove: owned(remove) }
+    Write::Labels {
+        add: owned(add),
+        remove: owned(remove),
+    }
 }
 
 /// The issue that steps read, where there is one.

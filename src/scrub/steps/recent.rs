@@ -7,16 +7,24 @@ use crate::{cli::Failure, scrub::issue::recent::confirmation};
 
 /// Hands on whether the bug is still to be verified; else it goes straight to minimizing.
 pub(in crate::scrub) fn recent(cx: &mut Cx<'_>, issue: Maybe<'_>) -> Result<Step<()>, Failure> {
-    let Some(issue) = issue else { return Ok(Step::Next(())) };
+    let Some(issue) = issue else {
+        return Ok(Step::Next(()));
+    };
     cx.step("4", "was it verified not long ago?");
     let Some(found) = confirmation(issue, cx.found.reported.as_ref(), SystemTime::now()) else {
         cx.decided("no");
         return Ok(Step::Next(()));
     };
-    cx.decided(&format!("{} days ago {} wrote \"{}\"", found.days, found.author, found.quote));
+    cx.decided(&format!(
+        "{} days ago {} wrote \"{}\"",
+        found.days, found.author, found.quote
+    ));
     let why = format!("{} confirmed it {} days ago", found.author, found.days);
     cx.found.confirmation = Some(found);
-    let options = [("v", "verifying it again, then minimizing"), ("s", "stopping here")];
+    let options = [
+        ("v", "verifying it again, then minimizing"),
+        ("s", "stopping here"),
+    ];
     if cx.settings.reverify || cx.asker.choose("go on?", &options, 1, "--reverify")? == 0 {
         return Ok(Step::Next(()));
     }

@@ -19,7 +19,11 @@ pub(in crate::scrub) fn comment(found: &Found, end: End) -> Option<String> {
     if !is_gone && ran.same == 0 {
         return None;
     }
-    let verb = if is_gone { "no longer reproduces" } else { "still reproduces" };
+    let verb = if is_gone {
+        "no longer reproduces"
+    } else {
+        "still reproduces"
+    };
     let mut body = format!("This issue {verb} on {version}.");
     if !is_gone && ran.same < ran.of {
         let _ = write!(body, " It shows in {} of {} runs.", ran.same, ran.of);
@@ -27,7 +31,9 @@ pub(in crate::scrub) fn comment(found: &Found, end: End) -> Option<String> {
     body.push('\n');
     if is_gone && let Some(pull) = certain_change(found) {
         let _ = writeln!(body, "Fixed by #{pull}.");
-    } else if is_gone && let Some((before, after)) = found.fixed.as_ref().and_then(|it| it.change.as_ref()) {
+    } else if is_gone
+        && let Some((before, after)) = found.fixed.as_ref().and_then(|it| it.change.as_ref())
+    {
         let _ = writeln!(body, "It is in {before} and not in {after}.");
     }
     if let Some(smaller) = &found.minimized {
@@ -48,21 +54,30 @@ pub(in crate::scrub) fn comment(found: &Found, end: End) -> Option<String> {
     if is_gone {
         let _ = writeln!(body, "\nClosing as this was fixed in {version}.");
     }
-    let _ =
-        writeln!(body, "\n{OWN_MARK}{}; reviewed by the person who posts it.)", env!("CARGO_PKG_VERSION"));
+    let _ = writeln!(
+        body,
+        "\n{OWN_MARK}{}; reviewed by the person who posts it.)",
+        env!("CARGO_PKG_VERSION")
+    );
     Some(body)
 }
 
 /// A fence longer than any in the text.
 fn fenced(text: &str) -> String {
-    let longest = text.split(|char| char != '`').map(str::len).max().unwrap_or(0);
+    let longest = text
+        .split(|char| char != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}python\n{}\n{fence}", text.trim_end())
 }
 
 /// The pull request that stands out among the candidates.
 fn certain_change(found: &Found) -> Option<u64> {
-    let [first, rest @ ..] = found.changes.as_slice() else { return None };
+    let [first, rest @ ..] = found.changes.as_slice() else {
+        return None;
+    };
     let is_ahead = rest.first().is_none_or(|next| next.score + 3 < first.score);
     first.pull.filter(|_| first.score >= 6 && is_ahead)
 }
@@ -78,20 +93,34 @@ pub(in crate::scrub) fn plan(found: &Found, issue: &Issue, end: End) -> Vec<Writ
     if is_bug && let Some(body) = comment(found, end) {
         writes.push(Write::Comment { body });
     }
-    let add: Vec<&str> = found.add.iter().map(String::as_str).filter(|it| !issue.has_label(it)).collect();
-    let remove: Vec<&str> =
-        found.remove.iter().map(String::as_str).filter(|it| issue.has_label(it)).collect();
+    let add: Vec<&str> = found
+        .add
+        .iter()
+        .map(String::as_str)
+        .filter(|it| !issue.has_label(it))
+        .collect();
+    let remove: Vec<&str> = found
+        .remove
+        .iter()
+        .map(String::as_str)
+        .filter(|it| issue.has_label(it))
+        .collect();
     if !add.is_empty() || !remove.is_empty() {
         writes.push(labels(&add, &remove));
     }
     if end == End::DoesNotReproduce {
-        writes.push(Write::Close { reason: CloseReason::Completed });
+        writes.push(Write::Close {
+            reason: CloseReason::Completed,
+        });
     } else if found.close_as_stale.is_some() {
-        writes.push(Write::Close { reason: CloseReason::NotPlanned });
+        writes.push(Write::Close {
+            reason: CloseReason::NotPlanned,
+        });
     }
     let is_looked_at = !matches!(end, End::ClosedAlready);
     if writes.is_empty() && is_looked_at {
-        // Nothing visible: the label's date tells that somebody looked. In one edit the two would cancel out.
+        // Nothing visible: the label's date tells that somebody looked. In one edit the two would
+        // cancel out.
         if issue.has_label("triaged") {
             writes.push(labels(&[], &["triaged"]));
         }
@@ -109,7 +138,11 @@ pub(in crate::scrub) fn post(
     let Some(github) = &cx.github else {
         let planned = writes
             .iter()
-            .map(|write| Planned { command: String::new(), write: write.clone(), state: "shown" })
+            .map(|write| Planned {
+                command: String::new(),
+                write: write.clone(),
+                state: "shown",
+            })
             .collect();
         for write in writes {
             if let Write::Comment { body } = write {
@@ -119,7 +152,9 @@ pub(in crate::scrub) fn post(
         return Ok((planned, Carried::default()));
     };
     let planned = |states: &[&'static str]| -> Vec<Planned> {
-        let commands = writes.iter().map(|write| (write.clone(), github.command(write).shown()));
+        let commands = writes
+            .iter()
+            .map(|write| (write.clone(), github.command(write).shown()));
         commands
             .enumerate()
             .map(|(at, (write, command))| Planned {
@@ -134,19 +169,26 @@ pub(in crate::scrub) fn post(
         return Ok((Vec::new(), Carried::default()));
     }
     cx.printer.always("");
-    cx.printer.always(&format!("{} writes to {}#{}:", writes.len(), cx.settings.repo, issue.number));
+    cx.printer.always(&format!(
+        "{} writes to {}#{}:",
+        writes.len(),
+        cx.settings.repo,
+        issue.number
+    ));
     for (at, write) in writes.iter().enumerate() {
         if let Write::Comment { body } = write {
             show(cx, "the comment, word for word", body);
         }
-        cx.printer.always(&format!("  {}. {}", at + 1, github.command(write).shown()));
+        cx.printer
+            .always(&format!("  {}. {}", at + 1, github.command(write).shown()));
     }
     let agreed = match cx.settings.posting {
         Posting::DryRun => false,
         Posting::Agreed => true,
-        Posting::Ask => {
-            cx.asker.agrees("carry them out? PyTorch asks that a person has read what is posted", "--post")?
-        }
+        Posting::Ask => cx.asker.agrees(
+            "carry them out? PyTorch asks that a person has read what is posted",
+            "--post",
+        )?,
     };
     if !agreed {
         cx.decided("nothing was written");

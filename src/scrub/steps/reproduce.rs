@@ -1,5 +1,5 @@
-//! Step 5: does it still reproduce? Runs the script as it is, then repaired, then with what makes its bug show as a
-//! failure; tells a crash, a hang and an unsteady bug from each other.
+//! Step 5: does it still reproduce? Runs the script as it is, then repaired, then with what makes
+//! its bug show as a failure; tells a crash, a hang and an unsteady bug from each other.
 
 use minrepro_reducers::syntax::Program;
 
@@ -49,7 +49,10 @@ struct Expected {
 }
 
 /// Runs the script.
-pub(in crate::scrub) fn reproduce(cx: &mut Cx<'_>, ready: Ready) -> Result<Step<Reproduced>, Failure> {
+pub(in crate::scrub) fn reproduce(
+    cx: &mut Cx<'_>,
+    ready: Ready,
+) -> Result<Step<Reproduced>, Failure> {
     cx.step("5", "does it still reproduce?");
     let with_version = version(cx)?;
     cx.decided(&format!("with {with_version}"));
@@ -60,7 +63,9 @@ pub(in crate::scrub) fn reproduce(cx: &mut Cx<'_>, ready: Ready) -> Result<Step<
         if shows(&expected, &outcome) {
             break;
         }
-        let Some((mended, what)) = repaired(&code, &outcome) else { break };
+        let Some((mended, what)) = repaired(&code, &outcome) else {
+            break;
+        };
         adaptation(cx, &what);
         code = mended;
         outcome = once(cx, &code, &env)?;
@@ -72,7 +77,10 @@ pub(in crate::scrub) fn reproduce(cx: &mut Cx<'_>, ready: Ready) -> Result<Step<
                     .filter(|_| matches!(expected.what, Some(What::WrongResult))),
                 "an assertion was added behind what is printed, which the issue expects to be true",
             ),
-            (with(&code, analyze::with_resets), "`torch._dynamo.reset()` was put between the compilations"),
+            (
+                with(&code, analyze::with_resets),
+                "`torch._dynamo.reset()` was put between the compilations",
+            ),
         ] {
             let Some(changed) = changed else { continue };
             let other = once(cx, &changed, &env)?;
@@ -96,7 +104,8 @@ pub(in crate::scrub) fn reproduce(cx: &mut Cx<'_>, ready: Ready) -> Result<Step<
         {
             cx.found.ran_with = Some(tested(with_version, 0, 1, &outcome));
             cx.found.next = Some(
-                "look at what it prints; if it is wrong, say so by `--signature \"stdout:TEXT\"`".to_owned(),
+                "look at what it prints; if it is wrong, say so by `--signature \"stdout:TEXT\"`"
+                    .to_owned(),
             );
             return Ok(Step::End(
                 End::NeedsRepro,
@@ -148,14 +157,24 @@ fn not_shown(
         let file = cx.file(&format!("repro_{}_dynamo.log", cx.name()));
         let log = outcome.stderr.text();
         if crate::report::write_atomically(&file, log.as_bytes()).is_ok() {
-            cx.decided(&format!("a run with TORCH_LOGS=+dynamo is in {}", file.display()));
+            cx.decided(&format!(
+                "a run with TORCH_LOGS=+dynamo is in {}",
+                file.display()
+            ));
         }
     }
     cx.found.next = Some(
-        "is it the same bug by another name? Then give its `--signature`; else adapt the script".to_owned(),
+        "is it the same bug by another name? Then give its `--signature`; else adapt the script"
+            .to_owned(),
     );
-    let wanted = expected.what.as_ref().map_or_else(|| expected.typed.join(" and "), What::describe);
-    Ok(Step::End(End::DifferentError, format!("expected {wanted}; seen {seen}")))
+    let wanted = expected
+        .what
+        .as_ref()
+        .map_or_else(|| expected.typed.join(" and "), What::describe);
+    Ok(Step::End(
+        End::DifferentError,
+        format!("expected {wanted}; seen {seen}"),
+    ))
 }
 
 /// Runs it some more times: whether every run shows it.
@@ -170,9 +189,16 @@ fn settle(
     if first.end == RunEnd::Timeout {
         // Once is enough of that.
         let limit = cx.settings.timeout.as_secs();
-        cx.decided(&format!("it does not end within {limit} s, and that is the bug"));
+        cx.decided(&format!(
+            "it does not end within {limit} s, and that is the bug"
+        ));
         cx.found.ran_with = Some(tested(version, 1, 1, first));
-        return Ok(Showing { code, env, signature: expected.typed.clone(), is_steady: true });
+        return Ok(Showing {
+            code,
+            env,
+            signature: expected.typed.clone(),
+            is_steady: true,
+        });
     }
     let count = |outcomes: &[Outcome]| outcomes.iter().filter(|it| shows(expected, it)).count();
     let mut outcomes = run(cx, &code, &env, RUNS)?;
@@ -194,19 +220,46 @@ fn settle(
         }
     }
     let of = outcomes.len();
-    let shown = outcomes.iter().find(|it| shows(expected, it)).unwrap_or(first);
-    cx.decided(&format!("it reproduces in {same} of {of} runs: {}", summary(shown)));
+    let shown = outcomes
+        .iter()
+        .find(|it| shows(expected, it))
+        .unwrap_or(first);
+    cx.decided(&format!(
+        "it reproduces in {same} of {of} runs: {}",
+        summary(shown)
+    ));
     cx.found.ran_with = Some(tested(version, same, of, shown));
-    Ok(Showing { code, env, signature: expected.typed.clone(), is_steady: same == of })
+    Ok(Showing {
+        code,
+        env,
+        signature: expected.typed.clone(),
+        is_steady: same == of,
+    })
 }
 
 fn tested(version: String, same: usize, of: usize, outcome: &Outcome) -> Tested {
-    Tested { with: version, same, of, seen: summary(outcome) }
+    Tested {
+        with: version,
+        same,
+        of,
+        seen: summary(outcome),
+    }
 }
 
-fn run(cx: &mut Cx<'_>, code: &str, env: &[(String, String)], times: usize) -> Result<Vec<Outcome>, Failure> {
+fn run(
+    cx: &mut Cx<'_>,
+    code: &str,
+    env: &[(String, String)],
+    times: usize,
+) -> Result<Vec<Outcome>, Failure> {
     let timeout = cx.settings.timeout;
-    cx.run(Trial { python: None, code: code.to_owned(), env: env.to_vec(), times, timeout })
+    cx.run(Trial {
+        python: None,
+        code: code.to_owned(),
+        env: env.to_vec(),
+        times,
+        timeout,
+    })
 }
 
 fn once(cx: &mut Cx<'_>, code: &str, env: &[(String, String)]) -> Result<Outcome, Failure> {
@@ -223,16 +276,24 @@ fn expected(cx: &Cx<'_>) -> Result<Expected, Failure> {
     if typed.is_empty() {
         typed.extend(what.as_ref().and_then(What::signature));
     }
-    let specs = typed.iter().map(|it| Spec::parse(it)).collect::<Result<Vec<_>, _>>().map_err(|error| {
-        let hint = error.hint;
-        Failure::new(Exit::Usage, error).hint(hint)
-    })?;
+    let specs = typed
+        .iter()
+        .map(|it| Spec::parse(it))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| {
+            let hint = error.hint;
+            Failure::new(Exit::Usage, error).hint(hint)
+        })?;
     Ok(Expected { what, specs, typed })
 }
 
 fn shows(expected: &Expected, outcome: &Outcome) -> bool {
     let outcomes = std::slice::from_ref(outcome);
-    !expected.specs.is_empty() && expected.specs.iter().all(|spec| spec.resolve(outcomes).1 == 1)
+    !expected.specs.is_empty()
+        && expected
+            .specs
+            .iter()
+            .all(|spec| spec.resolve(outcomes).1 == 1)
 }
 
 fn is_well(outcome: &Outcome) -> bool {
@@ -240,7 +301,10 @@ fn is_well(outcome: &Outcome) -> bool {
 }
 
 fn is_assertion(outcome: &Outcome) -> bool {
-    outcome.exception.as_ref().is_some_and(|it| it.short_class() == "AssertionError")
+    outcome
+        .exception
+        .as_ref()
+        .is_some_and(|it| it.short_class() == "AssertionError")
 }
 
 /// The sign that a run gives by itself.
@@ -248,7 +312,11 @@ fn derive_sign(expected: &mut Expected, outcome: &Outcome) -> Result<(), Failure
     match derive(std::slice::from_ref(outcome)) {
         Ok(signature) => {
             expected.typed = signature.to_arguments();
-            expected.specs = expected.typed.iter().filter_map(|it| Spec::parse(it).ok()).collect();
+            expected.specs = expected
+                .typed
+                .iter()
+                .filter_map(|it| Spec::parse(it).ok())
+                .collect();
             Ok(())
         }
         Err(error) => Err(Failure::new(
@@ -269,7 +337,12 @@ fn repaired(code: &str, outcome: &Outcome) -> Option<(String, String)> {
     REPAIRS.iter().find_map(|repair| {
         Some((
             repair.mend(&program, exception)?,
-            format!("{} ({}, on `{}`)", repair.what, repair.name, headline(exception)),
+            format!(
+                "{} ({}, on `{}`)",
+                repair.what,
+                repair.name,
+                headline(exception)
+            ),
         ))
     })
 }
@@ -290,8 +363,15 @@ fn seeded(code: &str) -> Option<String> {
     })?;
     let imports_torch = program.body().iter().any(|stmt| matches!(stmt, Stmt::Import(import) if import.names.iter().any(|it| it.name.as_str() == "torch")));
     let at: usize = first.start().into();
-    let line = if imports_torch { "torch.manual_seed(0)\n" } else { "import random\nrandom.seed(0)\n" };
-    Some(analyze::inserted(code, std::iter::once((at, line.to_owned()))))
+    let line = if imports_torch {
+        "torch.manual_seed(0)\n"
+    } else {
+        "import random\nrandom.seed(0)\n"
+    };
+    Some(analyze::inserted(
+        code,
+        std::iter::once((at, line.to_owned())),
+    ))
 }
 
 /// `PyTorch 2.9.1`, or `Python 3.12.1` where there is none.
@@ -301,5 +381,7 @@ fn version(cx: &mut Cx<'_>) -> Result<String, Failure> {
     )?;
     let line = said.lines().find_map(|line| line.strip_prefix("with "));
     // An interpreter that can not say so much can not import torch.
-    Ok(line.unwrap_or("a PyTorch that can not be imported").to_owned())
+    Ok(line
+        .unwrap_or("a PyTorch that can not be imported")
+        .to_owned())
 }

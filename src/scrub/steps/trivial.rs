@@ -1,4 +1,5 @@
-//! Step 7: tests of a checkout that are marked for this issue and may pass now. Reports; changes nothing.
+//! Step 7: tests of a checkout that are marked for this issue and may pass now. Reports; changes
+//! nothing.
 
 use super::Cx;
 use crate::{cli::Failure, scrub::tool::Call};
@@ -10,11 +11,15 @@ const NEAR: usize = 3;
 
 /// Looks for tests that name the issue beside such a mark.
 pub(in crate::scrub) fn trivial(cx: &mut Cx<'_>, number: u64) -> Result<(), Failure> {
-    let Some(checkout) = &cx.settings.pytorch else { return Ok(()) };
+    let Some(checkout) = &cx.settings.pytorch else {
+        return Ok(());
+    };
     cx.step("7", "is there a test that waits for it?");
     let pattern = format!("(#|issues/){number}([^0-9]|$)");
     let context = NEAR.to_string();
-    let mut call = Call::new(["git", "grep", "-n", "-E", "-C", &context, "-e", &pattern, "--", "test/"]);
+    let mut call = Call::new([
+        "git", "grep", "-n", "-E", "-C", &context, "-e", &pattern, "--", "test/",
+    ]);
     call.folder = Some(checkout.clone());
     let said = cx.tools.call(&call)?;
     cx.found.tests = marked(&said.stdout);
@@ -31,14 +36,20 @@ pub(in crate::scrub) fn trivial(cx: &mut Cx<'_>, number: u64) -> Result<(), Fail
 fn marked(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for group in text.split("\n--\n") {
-        let Some(line) = group.lines().find(|line| MARKS.iter().any(|mark| line.contains(mark))) else {
+        let Some(line) = group
+            .lines()
+            .find(|line| MARKS.iter().any(|mark| line.contains(mark)))
+        else {
             continue;
         };
         // `file:12:text` where it matched, `file-12-text` beside that.
         let parts = ['-', ':'].into_iter().find_map(|mark| {
             let (file, rest) = line.split_once(&format!(".py{mark}"))?;
             let (number, text) = rest.split_once(mark)?;
-            number.parse::<u32>().ok().map(|number| format!("{file}.py:{number}: {}", text.trim()))
+            number
+                .parse::<u32>()
+                .ok()
+                .map(|number| format!("{file}.py:{number}: {}", text.trim()))
         });
         found.extend(parts);
     }
@@ -52,7 +63,10 @@ mod tests {
     #[test]
     fn marks_beside_the_number_are_found() {
         let text = "test/test_a.py-11-    @unittest.expectedFailure\ntest/test_a.py:12:    # https://github.com/pytorch/pytorch/issues/7\ntest/test_a.py-13-    def test_x(self):\n--\ntest/test_b.py:3:# see #7\ntest/test_b.py-4-x = 1\n";
-        assert_eq!(marked(text), ["test/test_a.py:11: @unittest.expectedFailure"]);
+        assert_eq!(
+            marked(text),
+            ["test/test_a.py:11: @unittest.expectedFailure"]
+        );
         assert!(marked("").is_empty());
     }
 }

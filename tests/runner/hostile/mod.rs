@@ -1,5 +1,5 @@
-//! Programs that try to do harm, each against something set up outside of it, by every way of running them. What stands
-//! outside must be as it was, and the next run must work.
+//! Programs that try to do harm, each against something set up outside of it, by every way of
+//! running them. What stands outside must be as it was, and the next run must work.
 
 mod outside;
 mod scripts;
@@ -64,7 +64,11 @@ fn runs(kind: Kind) -> Option<Run> {
     if kind.confinement() == Confinement::Landlock {
         setup.supervisor = without_namespaces(folder.path());
     }
-    setup.sandbox = if kind == Kind::Free { Sandbox::Off } else { Sandbox::Auto };
+    setup.sandbox = if kind == Kind::Free {
+        Sandbox::Off
+    } else {
+        Sandbox::Auto
+    };
     let runner = Runner::start(setup).unwrap();
     if runner.confinement() != kind.confinement() {
         return None;
@@ -72,15 +76,24 @@ fn runs(kind: Kind) -> Option<Run> {
     let run = move |source: &str, seconds| {
         // The folder stays as long as there are runs.
         assert!(folder.path().exists());
-        let start = if kind.is_warm() { Start::Warm } else { Start::Cold };
-        let job = Job { start, ..Job::new(source.as_bytes().into(), Duration::from_secs(seconds)) };
+        let start = if kind.is_warm() {
+            Start::Warm
+        } else {
+            Start::Cold
+        };
+        let job = Job {
+            start,
+            ..Job::new(source.as_bytes().into(), Duration::from_secs(seconds))
+        };
         let outcome = runner.run_all(&[job], &mut |_, _| {}).unwrap().remove(0);
         if kind.is_warm() {
             assert_eq!(runner.why_cold(), None, "{source}");
         }
         format!("{}{}", outcome.stdout.text(), outcome.stderr.text())
     };
-    Some(Box::new(move |source| (run(source, 5), run("print(1)\n", 20))))
+    Some(Box::new(move |source| {
+        (run(source, 5), run("print(1)\n", 20))
+    }))
 }
 
 /// A minrepro that may make no user namespaces.
@@ -90,7 +103,10 @@ fn without_namespaces(folder: &Path) -> std::path::PathBuf {
         "#!/bin/sh\nexec unshare -Ur sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec {} supervise'\n",
         env!("CARGO_BIN_EXE_minrepro")
     );
-    fs::File::create(&path).unwrap().write_all(text.as_bytes()).unwrap();
+    fs::File::create(&path)
+        .unwrap()
+        .write_all(text.as_bytes())
+        .unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     path
 }
@@ -99,7 +115,9 @@ fn without_namespaces(folder: &Path) -> std::path::PathBuf {
 fn broken_by(run: &Run, needs: Needs, source: &str) -> Vec<String> {
     let outside = Outside::new();
     let told = outside.told(SHARED_MEMORY);
-    let (said, next) = run(&format!("OUTSIDE = {told:?}\n{PRELUDE}{source}\nprint('tried')\n"));
+    let (said, next) = run(&format!(
+        "OUTSIDE = {told:?}\n{PRELUDE}{source}\nprint('tried')\n"
+    ));
     let mut faults = outside.changes();
     if said.contains("ESCAPED") {
         faults.push(said.clone());
@@ -117,7 +135,10 @@ fn broken_by(run: &Run, needs: Needs, source: &str) -> Vec<String> {
 
 fn withstands_all(kind: Kind) {
     let Some(run) = runs(kind) else {
-        return skip("hostile programs", &format!("{kind:?} can not be had on this system"));
+        return skip(
+            "hostile programs",
+            &format!("{kind:?} can not be had on this system"),
+        );
     };
     let mut faults = Vec::new();
     for (name, needs, source) in SCRIPTS {

@@ -35,14 +35,26 @@ impl Outside {
         let home = folder.path().join("home");
         fs::create_dir_all(home.join("folder")).unwrap();
         for name in ["file", "folder/inner", "journal", "result.min.py"] {
-            fs::File::create(home.join(name)).unwrap().write_all(b"mine").unwrap();
+            fs::File::create(home.join(name))
+                .unwrap()
+                .write_all(b"mine")
+                .unwrap();
         }
         let setuid = home.join("setuid");
         fs::copy("/bin/cat", &setuid).unwrap();
         fs::set_permissions(&setuid, fs::Permissions::from_mode(0o4755)).unwrap();
-        let marker = folder.path().file_name().unwrap().to_str().unwrap().replace(".tmp", "minrepro-");
+        let marker = folder
+            .path()
+            .file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .replace(".tmp", "minrepro-");
         let address = SocketAddr::from_abstract_name(&marker).unwrap();
-        let (tcp, udp) = (TcpListener::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+        let (tcp, udp) = (
+            TcpListener::bind("127.0.0.1:0").unwrap(),
+            UdpSocket::bind("127.0.0.1:0").unwrap(),
+        );
         let abstract_socket = UnixListener::bind_addr(&address).unwrap();
         let stream = UnixListener::bind(home.join("stream")).unwrap();
         let datagram = UnixDatagram::bind(home.join("datagram")).unwrap();
@@ -52,11 +64,24 @@ impl Outside {
         stream.set_nonblocking(true).unwrap();
         datagram.set_nonblocking(true).unwrap();
         let mut victim = command("sleep");
-        victim.arg("600").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        victim
+            .arg("600")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let victim = victim.spawn().unwrap();
         let before = String::new();
-        let mut outside =
-            Self { folder, victim, tcp, udp, abstract_socket, stream, datagram, marker, before };
+        let mut outside = Self {
+            folder,
+            victim,
+            tcp,
+            udp,
+            abstract_socket,
+            stream,
+            datagram,
+            marker,
+            before,
+        };
         // The victim is at rest once it sleeps.
         while !outside.state().contains("state S") {
             std::thread::yield_now();
@@ -108,7 +133,11 @@ impl Outside {
         heard("the abstract socket", self.abstract_socket.accept().err());
         heard("the stream socket", self.stream.accept().err());
         heard("the datagram socket", self.datagram.recv(&mut buffer).err());
-        changes.extend(processes_with(&self.marker).iter().map(|it| format!("still there: {it}")));
+        changes.extend(
+            processes_with(&self.marker)
+                .iter()
+                .map(|it| format!("still there: {it}")),
+        );
         changes
     }
 
@@ -117,12 +146,26 @@ impl Outside {
         describe(&self.home(), &mut lines);
         let pid = self.victim.id();
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |it| it.1).split_whitespace().collect();
+        let fields: Vec<&str> = stat
+            .rsplit_once(')')
+            .map_or("", |it| it.1)
+            .split_whitespace()
+            .collect();
         // Places as in proc_pid_stat(5), the first two left out.
         let field = |place: usize| fields.get(place - 3).copied().unwrap_or("gone");
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let of = |name: &str| status.lines().find(|line| line.starts_with(name)).unwrap_or_default();
-        lines.push(format!("victim: state {} nice {} policy {}", field(3), field(19), field(41)));
+        let of = |name: &str| {
+            status
+                .lines()
+                .find(|line| line.starts_with(name))
+                .unwrap_or_default()
+        };
+        lines.push(format!(
+            "victim: state {} nice {} policy {}",
+            field(3),
+            field(19),
+            field(41)
+        ));
         lines.push(format!("{} {}", of("Cpus_allowed:"), of("TracerPid")));
         lines.push(fs::read_to_string("/proc/sys/kernel/hostname").unwrap());
         lines.join("\n")
@@ -134,7 +177,10 @@ impl Drop for Outside {
         let _ = self.victim.kill();
         let _ = self.victim.wait();
         let _ = fs::set_permissions(self.home(), fs::Permissions::from_mode(0o700));
-        let _ = fs::set_permissions(self.home().join("folder"), fs::Permissions::from_mode(0o700));
+        let _ = fs::set_permissions(
+            self.home().join("folder"),
+            fs::Permissions::from_mode(0o700),
+        );
     }
 }
 
@@ -143,8 +189,11 @@ fn describe(path: &Path, lines: &mut Vec<String>) {
     let Ok(it) = path.symlink_metadata() else {
         return lines.push(format!("{} is gone", path.display()));
     };
-    let content =
-        if it.is_file() && it.len() < 100 { fs::read(path).unwrap_or_default() } else { Vec::new() };
+    let content = if it.is_file() && it.len() < 100 {
+        fs::read(path).unwrap_or_default()
+    } else {
+        Vec::new()
+    };
     lines.push(format!(
         "{} {:o} {}:{} {} bytes, {} links, {}.{:09}, {}.{:09} {:?}",
         path.display(),
@@ -161,8 +210,12 @@ fn describe(path: &Path, lines: &mut Vec<String>) {
         String::from_utf8_lossy(&content)
     ));
     if it.is_dir() {
-        let mut inside: Vec<PathBuf> =
-            fs::read_dir(path).into_iter().flatten().flatten().map(|it| it.path()).collect();
+        let mut inside: Vec<PathBuf> = fs::read_dir(path)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|it| it.path())
+            .collect();
         inside.sort();
         for path in inside {
             describe(&path, lines);

@@ -1,9 +1,11 @@
-//! What a program may try. Each prints `ESCAPED` where something went through that the outside would not show.
+//! What a program may try. Each prints `ESCAPED` where something went through that the outside
+//! would not show.
 
 /// What it takes to withstand a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Needs {
-    /// Any confinement; and without one the outside shows it, at no harm to more than what the test has set up.
+    /// Any confinement; and without one the outside shows it, at no harm to more than what the test
+    /// has set up.
     Shown,
     /// Any confinement.
     Any,

@@ -44,12 +44,19 @@ fn tensors_are_written_as_calls() {
             ("image", "torch.randn(2, 4, 5, 3).permute(0, 3, 1, 2)"),
             ("half", "torch.randn(3, dtype=torch.float16)"),
             ("zero", "torch.zeros(2, dtype=torch.float64)"),
-            ("layers", "nn.Sequential(nn.Conv2d(3, 8, kernel_size=3, padding=1), nn.GELU()).eval()"),
+            (
+                "layers",
+                "nn.Sequential(nn.Conv2d(3, 8, kernel_size=3, padding=1), nn.GELU()).eval()",
+            ),
             ("shape", "(3, 4)"),
             ("kind", "torch.bfloat16"),
             ("weight", "torch.randn(2, 4, requires_grad=True)"),
         ] {
-            assert_eq!(values.get(name).map(String::as_str), Some(expected), "{name}");
+            assert_eq!(
+                values.get(name).map(String::as_str),
+                Some(expected),
+                "{name}"
+            );
         }
     });
 }
@@ -70,12 +77,16 @@ torch.compile(Model(), backend='eager', fullgraph=True)(torch.randn(3, 4))
 #[test]
 fn what_was_compiled_is_run_once_more_without() {
     let test = "what_was_compiled_is_run_once_more_without";
-    let Some(python) = torch() else { return skip(test, "no PyTorch was found") };
+    let Some(python) = torch() else {
+        return skip(test, "no PyTorch was found");
+    };
     on(&python, COMPILED, |plain, traced, evidence| {
         assert_eq!((plain.end, &plain.stdout), (traced.end, &traced.stdout));
         let evidence = evidence.unwrap();
         assert!(evidence.hits.contains_key(&7), "{:?}", evidence.hits);
-        let [module, compiled] = evidence.failure.as_slice() else { panic!("{:?}", evidence.failure) };
+        let [module, compiled] = evidence.failure.as_slice() else {
+            panic!("{:?}", evidence.failure)
+        };
         assert!(module.line == 10 && !module.compiled && compiled.line == 8 && compiled.compiled);
         let value = |name: &str| compiled.values.get(name).map(String::as_str);
         assert_eq!(value("y"), Some("torch.rand(3, 4)"));
@@ -104,19 +115,32 @@ torch.compile(torch.nn.Sequential(torch.nn.Linear(4, 2, False)), backend='eager'
 #[test]
 fn what_pytorch_called_is_written_down_as_calls() {
     let test = "what_pytorch_called_is_written_down_as_calls";
-    let Some(python) = torch() else { return skip(test, "no PyTorch was found") };
+    let Some(python) = torch() else {
+        return skip(test, "no PyTorch was found");
+    };
     on(&python, MAPPED, |_, _, evidence: Option<Evidence>| {
         let calls = evidence.unwrap().calls;
-        let first = calls.first().map(|it| (it.called.as_str(), it.arguments.as_str(), it.compiled));
+        let first = calls
+            .first()
+            .map(|it| (it.called.as_str(), it.arguments.as_str(), it.compiled));
         let called = "torch.vmap(torch.nn.functional.dropout, (1, None))";
-        assert_eq!(first, Some((called, "torch.zeros(3, 4), 0.25", false)), "{calls:?}");
+        assert_eq!(
+            first,
+            Some((called, "torch.zeros(3, 4), 0.25", false)),
+            "{calls:?}"
+        );
         assert_eq!(calls[1].called, "torch.vmap(nn.Dropout(p=0.25), (1,))");
     });
     on(&python, COMPILED_BENEATH, |_, _, evidence| {
         let calls = evidence.unwrap().calls;
-        let [only] = calls.as_slice() else { panic!("{calls:?}") };
+        let [only] = calls.as_slice() else {
+            panic!("{calls:?}")
+        };
         let given = "torch.randn(3, 5), torch.randn(2, 4, requires_grad=True), None";
-        assert_eq!((only.called.as_str(), only.arguments.as_str()), ("torch.nn.functional.linear", given));
+        assert_eq!(
+            (only.called.as_str(), only.arguments.as_str()),
+            ("torch.nn.functional.linear", given)
+        );
         assert!(only.compiled);
     });
 }
@@ -148,26 +172,36 @@ loss.backward()
 #[test]
 fn the_forward_call_of_a_backward_that_fails_is_found() {
     let test = "the_forward_call_of_a_backward_that_fails_is_found";
-    let Some(python) = torch() else { return skip(test, "no PyTorch was found") };
+    let Some(python) = torch() else {
+        return skip(test, "no PyTorch was found");
+    };
     on(&python, BACKWARD, |plain, traced, evidence| {
         assert_eq!((plain.end, &plain.stdout), (traced.end, &traced.stdout));
         let evidence = evidence.unwrap();
         let lines: Vec<u32> = evidence.forward.iter().map(|frame| frame.line).collect();
         assert_eq!(lines, [19, 18, 10]);
-        let value = |frame: usize, name: &str| evidence.forward[frame].values.get(name).map(String::as_str);
-        // With gradients, though it was called without them before; and what is read by the line after it.
+        let value =
+            |frame: usize, name: &str| evidence.forward[frame].values.get(name).map(String::as_str);
+        // With gradients, though it was called without them before; and what is read by the line
+        // after it.
         assert_eq!(value(2, "x"), Some("torch.randn(8, 4)"));
-        assert_eq!(value(2, "self.linear"), Some("nn.Linear(in_features=4, out_features=2)"));
+        assert_eq!(
+            value(2, "self.linear"),
+            Some("nn.Linear(in_features=4, out_features=2)")
+        );
         assert_eq!(value(2, "self.floor"), Some("0.5"));
         assert_eq!(value(1, "call"), Some("functools.partial(Model())"));
     });
 }
 
-/// A tensor of the same shape does not stand for one that gradients go back through, where that is what fails.
+/// A tensor of the same shape does not stand for one that gradients go back through, where that is
+/// what fails.
 #[test]
 fn what_a_failing_backward_goes_through_is_not_written_as_a_new_tensor() {
     let test = "what_a_failing_backward_goes_through_is_not_written_as_a_new_tensor";
-    let Some(python) = torch() else { return skip(test, "no PyTorch was found") };
+    let Some(python) = torch() else {
+        return skip(test, "no PyTorch was found");
+    };
     let source = |end: &str| {
         format!(
             "\
@@ -185,13 +219,19 @@ loss = squared(w).sum() / count(w)
     let has = |source: &str, wanted: (bool, bool)| {
         on(&python, source, |_, _, evidence| {
             let evidence = evidence.unwrap();
-            let found = (evidence.returned.contains_key(&2), evidence.failure[0].values.contains_key("loss"));
+            let found = (
+                evidence.returned.contains_key(&2),
+                evidence.failure[0].values.contains_key("loss"),
+            );
             assert_eq!(found, wanted);
             assert_eq!(evidence.returned.get(&4).map(String::as_str), Some("3"));
             assert!(evidence.failure[0].values.contains_key("w"));
         });
     };
-    has(&source("loss.add(torch.ones(2, 2)).backward()"), (false, false));
+    has(
+        &source("loss.add(torch.ones(2, 2)).backward()"),
+        (false, false),
+    );
     has(&source("loss.add(torch.ones(2, 2)) @ w"), (true, true));
 }
 
@@ -221,10 +261,15 @@ torch.compile(Gate(), backend='eager')(torch.randn(4))
 #[test]
 fn functions_that_compiled_code_hands_over_count_as_executed() {
     let test = "functions_that_compiled_code_hands_over_count_as_executed";
-    let Some(python) = torch() else { return skip(test, "no PyTorch was found") };
+    let Some(python) = torch() else {
+        return skip(test, "no PyTorch was found");
+    };
     on(&python, HANDED_OVER, |_, _, evidence| {
         let hits = evidence.unwrap().hits;
-        let found: Vec<u32> = [7, 9, 11, 18].into_iter().filter(|line| hits.contains_key(line)).collect();
+        let found: Vec<u32> = [7, 9, 11, 18]
+            .into_iter()
+            .filter(|line| hits.contains_key(line))
+            .collect();
         assert_eq!(found, [7, 9, 18]);
     });
 }
@@ -243,7 +288,9 @@ print(torch._dynamo.utils.counters['frames'])
 #[test]
 fn the_compiler_does_not_compile_what_watches() {
     let test = "the_compiler_does_not_compile_what_watches";
-    let Some(python) = torch() else { return skip(test, "no PyTorch was found") };
+    let Some(python) = torch() else {
+        return skip(test, "no PyTorch was found");
+    };
     on(&python, WATCHED, |plain, traced, evidence| {
         assert_eq!((plain.end, &plain.stdout), (traced.end, &traced.stdout));
         assert!(evidence.unwrap().hits.contains_key(&4));
