@@ -71,9 +71,13 @@ impl Stage {
 }
 
 impl Pass {
-    /// The first line of the documentation.
-    pub fn summary(&self) -> &'static str {
-        self.doc.trim_start().lines().next().unwrap_or_default()
+    /// The first paragraph of the documentation, on one line.
+    pub fn summary(&self) -> String {
+        let lines = self.doc.trim_start().lines().map(str::trim);
+        lines
+            .take_while(|line| !line.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// The proposals for a program, in the pass's order.
