@@ -87,7 +87,7 @@ pub(super) fn doubts(
             .filter(|it| rests_on(wanted, program, Some(it)));
         let is_hollow = telling.is_none() || !wanted.values.is_empty();
         doubts.push(Doubt {
-            verdict: is_hollow.then_some(Verdict::Hollow),
+            verdict: is_hollow.then_some(Verdict::Vacuous),
             ..Doubt::default()
         });
         if let Some(telling) = telling.filter(|_| is_hollow)
@@ -105,7 +105,7 @@ pub(super) fn doubts(
             let found = left.iter().position(|it| it == value);
             found.map(|at| left.swap_remove(at)).is_some()
         });
-        let verdict = (!is_kept).then_some(Verdict::Hollow);
+        let verdict = (!is_kept).then_some(Verdict::Vacuous);
         doubts[place] = Doubt {
             verdict,
             seconds: outcome.wall.as_secs_f64(),

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     engine::{Candidate, Halt, Judge, Judged, Retraction},
-    oracle::{Steadiness, Verdict, summary},
+    oracle::{SequentialTest, Verdict, summary},
     runner::{End, Job, Outcome, Room, RunError, Runner, Start},
 };
 
@@ -50,7 +50,7 @@ pub(super) struct Live<'a> {
     /// What the statement that tells of the bug has to rest on, if that is one of the script's.
     pub(super) grounds: Option<Grounds>,
     /// How candidates are tested, if the bug does not show each time.
-    pub(super) steadiness: Option<Steadiness>,
+    pub(super) steadiness: Option<SequentialTest>,
     /// Runs the control that the user named.
     pub(super) control: Option<&'a Runner>,
     /// The variables that are taken away from the result, to see what is necessary; none if that is
@@ -93,7 +93,7 @@ impl Live<'_> {
             let found =
                 precision::precisions(self.runner, shown, self.measure, self.timeout, self.start)?;
             for (doubt, it) in doubts.iter_mut().zip(&found) {
-                let hollow = (it.is_further_off != Some(true)).then_some(Verdict::Hollow);
+                let hollow = (it.is_further_off != Some(true)).then_some(Verdict::Vacuous);
                 let verdict = if it.shows_plain == Some(true) {
                     Some(Verdict::Passed)
                 } else {
@@ -202,7 +202,7 @@ impl Judge for Live<'_> {
                         .grounds
                         .as_ref()
                         .is_some_and(|it| !grounds::rests_on(it, program, telling.as_ref()));
-                let verdict = if is_hollow { Verdict::Hollow } else { verdict };
+                let verdict = if is_hollow { Verdict::Vacuous } else { verdict };
                 deliver(
                     index,
                     Judged {
@@ -259,7 +259,7 @@ impl Judge for Live<'_> {
         deliver: &mut dyn FnMut(usize, Judged),
     ) -> Result<(), Halt> {
         let usual = self.steadiness;
-        self.steadiness = usual.map(Steadiness::strict);
+        self.steadiness = usual.map(SequentialTest::strict);
         let result = self.judge(batch, deliver);
         self.steadiness = usual;
         result
@@ -323,7 +323,7 @@ impl Judge for Live<'_> {
     }
 
     fn patience(&self) -> Option<u64> {
-        self.steadiness.as_ref().map(Steadiness::doubtful_after)
+        self.steadiness.as_ref().map(SequentialTest::doubtful_after)
     }
 
     fn can_trace(&self) -> bool {

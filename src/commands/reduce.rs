@@ -22,7 +22,7 @@ use crate::{
     cli::{Exit, Failure, Format, Printer, ReduceArgs},
     engine::{self, Ablation, Event, Halt, Options, Reduction, Stop, ablate},
     journal::{Journal, JournalError},
-    oracle::{self, Steadiness},
+    oracle::{self, SequentialTest},
     report::{
         self, Confirmed, Emitted, InterpreterReport, Progress, Report, temporary, write_atomically,
     },
@@ -177,7 +177,7 @@ pub(super) struct Minimized {
     pub(super) confirmed: Confirmed,
     /// How often the script as given showed the bug, if that was not each time.
     shown: Option<Confirmed>,
-    pub(super) steadiness: Option<Steadiness>,
+    pub(super) steadiness: Option<SequentialTest>,
     /// Where in a library the result fails, if that is not where the script did.
     elsewhere: Option<String>,
     pub(super) measure: Measure,

@@ -5,7 +5,7 @@ use minrepro_reducers::grounds::Telling;
 
 use super::{grounds::telling, measure::Measure};
 use crate::{
-    oracle::{Steadiness, Verdict},
+    oracle::{SequentialTest, Verdict},
     runner::{Job, RunError, Runner},
 };
 
@@ -30,7 +30,7 @@ pub(super) fn repeated(
     runner: &Runner,
     jobs: &[Job],
     measure: &Measure,
-    steadiness: &Steadiness,
+    steadiness: &SequentialTest,
 ) -> Result<Vec<Repeated>, RunError> {
     let start = Repeated {
         verdict: Verdict::Passed,

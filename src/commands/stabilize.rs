@@ -6,13 +6,13 @@ use minrepro_reducers::{conditions, seeds::seeded, syntax::Program};
 
 use super::session::Session;
 use crate::{
-    oracle::{Baseline, Signature, Spec, Stabilizer},
+    oracle::{Baseline, Seed, Signature, Spec},
     runner::{Outcome, RunError},
 };
 
 /// A script that shows its bug each time, and by what.
 pub(super) struct Steady {
-    pub(super) stabilizer: Stabilizer,
+    pub(super) stabilizer: Seed,
     /// Its bytes, where they are not those of the script.
     pub(super) bytes: Option<Vec<u8>>,
     pub(super) baseline: Baseline,
@@ -25,7 +25,7 @@ pub(super) fn steady(
     signature: Option<&Signature>,
     timeout: std::time::Duration,
 ) -> Result<Option<Steady>, RunError> {
-    let Some(enough) = Stabilizer::enough(rate) else {
+    let Some(enough) = Seed::enough(rate) else {
         return Ok(None);
     };
     let Ok(program) = Program::read(&session.bytes) else {
@@ -64,7 +64,7 @@ pub(super) fn steady(
 }
 
 /// What is tried, with the bytes that it makes of the script: first what leaves that as it is.
-fn tried(session: &Session, program: &Program) -> Vec<(Stabilizer, Option<Vec<u8>>)> {
+fn tried(session: &Session, program: &Program) -> Vec<(Seed, Option<Vec<u8>>)> {
     let mut all = Vec::new();
     let env = session.env();
     let of_user = env
@@ -72,9 +72,9 @@ fn tried(session: &Session, program: &Program) -> Vec<(Stabilizer, Option<Vec<u8
         .find(|(name, _)| name == "PYTHONHASHSEED")
         .map(|(_, value)| value);
     if of_user.is_none_or(|it| it == "random") && conditions::minds_hashes(program) {
-        all.extend(Stabilizer::TRIED.map(|seed| (Stabilizer::HashSeed(seed), None)));
+        all.extend(Seed::TRIED.map(|seed| (Seed::Hash(seed), None)));
     }
-    for seed in Stabilizer::TRIED {
+    for seed in Seed::TRIED {
         let Some((text, calls)) = seeded(program, seed) else {
             continue;
         };
@@ -82,17 +82,17 @@ fn tried(session: &Session, program: &Program) -> Vec<(Stabilizer, Option<Vec<u8
             .sibling(text.as_str())
             .ok()
             .and_then(|it| it.encode());
-        all.extend(bytes.map(|bytes| (Stabilizer::Seeds(seed, calls), Some(bytes))));
+        all.extend(bytes.map(|bytes| (Seed::Calls(seed, calls), Some(bytes))));
     }
     all
 }
 
 /// Applies again what an earlier session found.
-pub(super) fn again(session: &Session, stabilizer: &Stabilizer) -> Option<Vec<u8>> {
+pub(super) fn again(session: &Session, stabilizer: &Seed) -> Option<Vec<u8>> {
     session.set_variables(stabilizer.variable().into_iter().collect());
     match stabilizer {
-        Stabilizer::HashSeed(_) => None,
-        Stabilizer::Seeds(seed, _) => {
+        Seed::Hash(_) => None,
+        Seed::Calls(seed, _) => {
             let program = Program::read(&session.bytes).ok()?;
             let (text, _) = seeded(&program, *seed)?;
             program.sibling(text.as_str()).ok()?.encode()

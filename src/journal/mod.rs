@@ -9,7 +9,7 @@ use std::{collections::HashMap, fmt, io, path::Path, str::FromStr, time::Duratio
 use minrepro_reducers::{evidence::Evidence, grounds::Grounds};
 use serde::{Deserialize, Serialize};
 
-use crate::oracle::{Signature, Stabilizer, Steadiness, Verdict};
+use crate::oracle::{Seed, SequentialTest, Signature, Verdict};
 use file::File;
 pub use file::JournalError;
 
@@ -96,10 +96,10 @@ pub struct Settled {
     /// How candidates are tested, and how often the script showed the bug in how many runs, if it
     /// does not show each time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flaky: Option<(Steadiness, usize, usize)>,
+    pub flaky: Option<(SequentialTest, usize, usize)>,
     /// What makes the bug show each time, which it did not by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stabilizer: Option<Stabilizer>,
+    pub stabilizer: Option<Seed>,
     /// Why all runs are cold, if something was found that speaks against warm ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<String>,

@@ -6,12 +6,12 @@ use std::{collections::BTreeSet, sync::LazyLock};
 use regex::Regex;
 
 use super::{
+    crash_site::CrashSite,
+    normalize::{fragments, informative_lines, is_steady, letters},
     origin::is_raised,
     pattern::Pattern,
-    place::{Place, is_in_library},
+    raise_site::{RaiseSite, is_in_library},
     signature::{Part, Signature, leaves},
-    spot::Spot,
-    wording::{fragments, is_steady, letters, telling},
 };
 use crate::runner::{End, Exception, Outcome, traceback};
 
@@ -85,7 +85,7 @@ fn of_death(outcomes: &[Outcome]) -> Vec<Part> {
             .find(|line| LAST_WORDS.is_match(line))
             .map(str::to_owned)
     });
-    let spot = Spot::common(outcomes).map(Part::In);
+    let spot = CrashSite::common(outcomes).map(Part::In);
     [Part::Signal(signals.into_iter().collect())]
         .into_iter()
         .chain(said.map(Part::Stderr))
@@ -104,7 +104,8 @@ fn of_exceptions(exceptions: &[&Exception]) -> Option<Vec<Part>> {
     let class = common(exceptions, |it| Some(it.short_class().to_owned()))?;
     let mut parts = vec![Part::Class(class)];
     let message = message(exceptions);
-    let place = common(exceptions, Place::of).filter(|_| needs_place(message.as_ref(), exceptions));
+    let place =
+        common(exceptions, RaiseSite::of).filter(|_| needs_place(message.as_ref(), exceptions));
     parts.extend(message.map(Part::Message));
     parts.extend(place.map(Part::RaisedAt));
     let causes: Option<Vec<&Exception>> = exceptions.iter().map(|it| beneath(it)).collect();
@@ -131,7 +132,10 @@ pub(super) fn common<T: PartialEq>(
 /// What the messages of all exceptions have in common; the whole message where it is but a quoted
 /// name, as that of a `KeyError` is.
 pub(super) fn message(exceptions: &[&Exception]) -> Option<Pattern> {
-    let told: Vec<Vec<&str>> = exceptions.iter().map(|it| telling(&it.message)).collect();
+    let told: Vec<Vec<&str>> = exceptions
+        .iter()
+        .map(|it| informative_lines(&it.message))
+        .collect();
     let found = fragments(&told);
     if !found.is_empty() {
         return Some(Pattern::Lines(found));
@@ -216,8 +220,8 @@ pub(super) fn wrapped(exception: &Exception) -> Option<&Exception> {
 
 /// A program that shows its error in its own words, or by its exit status.
 fn of_output(outcomes: &[Outcome], end: End) -> Result<Vec<Part>, NotDerivable> {
-    let on_stdout = pattern(outcomes, |it| telling_line(&it.stdout.text())).map(Part::Stdout);
-    let told = pattern(outcomes, |it| telling_line(&it.stderr.text())).map(Part::Stderr);
+    let on_stdout = pattern(outcomes, |it| error_line(&it.stdout.text())).map(Part::Stdout);
+    let told = pattern(outcomes, |it| error_line(&it.stderr.text())).map(Part::Stderr);
     let End::Exit(status @ 1..) = end else {
         return on_stdout
             .or(told)
@@ -261,7 +265,7 @@ fn last_line(text: &str) -> Option<String> {
 
 /// The line of a program's own output that tells of an error most plainly: the headline of a
 /// printed traceback, the name of an exception, a loud word, a word; the last one of a kind.
-fn telling_line(text: &str) -> Option<String> {
+fn error_line(text: &str) -> Option<String> {
     static SIGNS: LazyLock<[Regex; 3]> = LazyLock::new(|| {
         [
             r"(?:^|[^\w])[A-Za-z_][\w.]*(?:Error|Exception)\b",
@@ -276,7 +280,7 @@ fn telling_line(text: &str) -> Option<String> {
             .expect("the pattern is well-formed")
     });
     if let Some(exception) = traceback::parse_all(text).last() {
-        let lines = telling(&exception.message);
+        let lines = informative_lines(&exception.message);
         return Some(format!("{}: {}", exception.class, lines.join("\n")));
     }
     let lines: Vec<&str> = own_lines(text)

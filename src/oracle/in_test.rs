@@ -3,7 +3,7 @@
 //! Pure.
 
 use super::{
-    accident::Accidents,
+    artifact::Artifacts,
     pattern::Pattern,
     signature::{Part, Signature},
 };
@@ -20,7 +20,7 @@ impl Signature {
     fn in_test(&self) -> Vec<Self> {
         let reported = |parts| Self {
             parts,
-            accidents: Accidents::default(),
+            artifacts: Artifacts::default(),
             raises: true,
             dies: false,
             ends: true,
@@ -93,7 +93,7 @@ mod tests {
     fn of(parts: Vec<Part>) -> Signature {
         Signature {
             parts,
-            accidents: Accidents::default(),
+            artifacts: Artifacts::default(),
             raises: false,
             dies: false,
             ends: false,

@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     derive::is_of_interpreter,
-    place::{Place, is_check, is_in_library, is_own},
+    raise_site::{RaiseSite, is_check, is_in_library, is_own},
 };
 use crate::runner::Exception;
 
 /// What raised an exception, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct RaiseOrigin {
     /// Whether a statement raised it, a `raise` or an `assert`.
     pub stated: bool,
     /// Where.
-    pub place: Place,
+    pub place: RaiseSite,
 }
 
-impl Origin {
+impl RaiseOrigin {
     /// What raised an exception, if its traceback tells.
     pub(super) fn of(exception: &Exception) -> Option<Self> {
         Some(Self {
             stated: is_raised(exception),
-            place: Place::of(exception)?,
+            place: RaiseSite::of(exception)?,
         })
     }
 
@@ -44,7 +44,7 @@ impl Origin {
         let Some(its) = Self::of(exception) else {
             return true;
         };
-        let is_claim = |it: &Self| it.stated && matches!(it.place, Place::Script { .. });
+        let is_claim = |it: &Self| it.stated && matches!(it.place, RaiseSite::Script { .. });
         if is_claim(self) || is_claim(&its) {
             return is_claim(self) && is_claim(&its);
         }
@@ -59,10 +59,10 @@ impl Origin {
 
     fn is_as(&self, its: &Self) -> bool {
         let is_there = match (&self.place, &its.place) {
-            (Place::Script { .. }, Place::Script { .. }) => true,
+            (RaiseSite::Script { .. }, RaiseSite::Script { .. }) => true,
             (
-                Place::Library { file, function, .. },
-                Place::Library {
+                RaiseSite::Library { file, function, .. },
+                RaiseSite::Library {
                     file: its,
                     function: of,
                     ..

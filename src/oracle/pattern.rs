@@ -6,7 +6,7 @@ use std::fmt;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use super::wording::letters;
+use super::normalize::letters;
 
 /// What stands between two fragments where a pattern is shown or typed.
 pub(super) const ELLIPSIS: &str = " … ";

@@ -6,12 +6,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    accident::{self, Accident, Accidents},
-    origin::Origin,
+    artifact::{self, Artifacts, ReductionArtifact},
+    crash_site::CrashSite,
+    origin::RaiseOrigin,
     pattern::Pattern,
-    place::Place,
+    raise_site::RaiseSite,
     signals,
-    spot::Spot,
     verdict::{Difference, Verdict},
 };
 use crate::runner::{Captured, End, Exception, Outcome, traceback};
@@ -25,10 +25,10 @@ use crate::runner::{Captured, End, Exception, Outcome, traceback};
 pub struct Signature {
     /// The parts.
     pub parts: Vec<Part>,
-    /// What the script as given shows of the failures that programs get by accident when parts of
+    /// What the script as given shows of the failures that programs get by artifact when parts of
     /// them go. An outcome with others never matches.
-    #[serde(default, skip_serializing_if = "Accidents::is_empty")]
-    pub accidents: Accidents,
+    #[serde(default, skip_serializing_if = "Artifacts::is_empty")]
+    pub artifacts: Artifacts,
     /// Whether the script as given ends with an exception, or prints one. Where it does not, an
     /// outcome that does shows another bug, whatever else it shows.
     #[serde(default)]
@@ -42,7 +42,7 @@ pub struct Signature {
     pub ends: bool,
     /// What raised the exception of the script as given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
+    pub origin: Option<RaiseOrigin>,
     /// Whether an exception from elsewhere in a library never is the same.
     #[serde(default)]
     pub strict: bool,
@@ -59,7 +59,7 @@ pub enum Part {
     /// In the exception's class and message, `Class: message`.
     Headline(Pattern),
     /// Where the exception was raised, for messages that do not tell bugs from each other.
-    RaisedAt(Place),
+    RaisedAt(RaiseSite),
     /// The class, and what is in the message, of the exception, or of one that it was raised from
     /// or, as a group, holds.
     Cause(String, Option<Pattern>),
@@ -68,9 +68,9 @@ pub enum Part {
     /// Death by one of these signals: the program's own, or a child's that its status tells of.
     Signal(Vec<i32>),
     /// The program does not end.
-    Timeout(Pace),
+    Timeout(HangKind),
     /// Where the program was when it died of a signal or was ended.
-    In(Spot),
+    In(CrashSite),
     /// On standard output.
     Stdout(Pattern),
     /// On standard error.
@@ -80,14 +80,14 @@ pub enum Part {
 /// What a program does that does not end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Pace {
+pub enum HangKind {
     /// It computes.
     Busy,
     /// It waits for something that does not come.
     Waiting,
 }
 
-impl Pace {
+impl HangKind {
     /// What an outcome's processor time says.
     pub(super) fn of(outcome: &Outcome) -> Self {
         // Many runs may share a core.
@@ -115,20 +115,20 @@ impl Signature {
                 .iter()
                 .filter_map(|outcome| outcome.exception.as_ref())
         };
-        let mut accidents: Accidents = exceptions().flat_map(accident::behind).collect();
+        let mut artifacts: Artifacts = exceptions().flat_map(artifact::behind).collect();
         for (part, outcome) in parts
             .iter()
             .flat_map(|part| outcomes.iter().map(move |it| (part, it)))
         {
             // What is printed beside the sign counts only where the sign is not seen without it.
             if let Some(printed) = part.printed(outcome)
-                && !part.holds(outcome, &accidents)
+                && !part.holds(outcome, &artifacts)
             {
-                accidents.extend(printed.lines().flat_map(accident::told_in));
+                artifacts.extend(printed.lines().flat_map(artifact::named_in));
             }
         }
         if is_status_alone(&parts) {
-            accidents.extend(outcomes.iter().flat_map(told_anywhere));
+            artifacts.extend(outcomes.iter().flat_map(named_on_streams));
         }
         let dies = outcomes
             .iter()
@@ -136,11 +136,11 @@ impl Signature {
         let ended = |it: &Outcome| it.exception.is_some() && matches!(it.end, End::Exit(1..));
         Self {
             parts,
-            accidents,
+            artifacts,
             raises: exceptions().next().is_some(),
             dies,
             ends: !outcomes.is_empty() && outcomes.iter().all(ended),
-            origin: Origin::common(exceptions()),
+            origin: RaiseOrigin::common(exceptions()),
             strict: false,
         }
     }
@@ -160,7 +160,7 @@ impl Signature {
             return false;
         }
         if let Some(exception) = &outcome.exception
-            && !(accident::behind(exception).is_subset(&self.accidents)
+            && !(artifact::behind(exception).is_subset(&self.artifacts)
                 && self.may_come_from(outcome, exception))
         {
             return false;
@@ -168,13 +168,13 @@ impl Signature {
         // A status says nothing of why, so all that is printed does.
         if is_status_alone(&self.parts)
             && matches!(outcome.end, End::Exit(_))
-            && !told_anywhere(outcome).is_subset(&self.accidents)
+            && !named_on_streams(outcome).is_subset(&self.artifacts)
         {
             return false;
         }
         self.parts
             .iter()
-            .all(|part| part.holds(outcome, &self.accidents))
+            .all(|part| part.holds(outcome, &self.artifacts))
     }
 
     /// Whether an exception may be the bug's by what raised it, and by what it ended.
@@ -218,9 +218,9 @@ impl Signature {
 
     /// Whether the bug is that a name is bound nowhere.
     pub fn is_name_error(&self) -> bool {
-        [Accident::Name, Accident::UnboundLocal]
+        [ReductionArtifact::Name, ReductionArtifact::UnboundLocal]
             .iter()
-            .any(|it| self.accidents.contains(it))
+            .any(|it| self.artifacts.contains(it))
     }
 
     /// Whether the bug shows by what the script prints and by nothing else.
@@ -256,8 +256,8 @@ impl Signature {
 }
 
 impl Part {
-    /// Whether this part holds of an outcome, lines of other accidents than these left out.
-    fn holds(&self, outcome: &Outcome, accidents: &Accidents) -> bool {
+    /// Whether this part holds of an outcome, lines of other artifacts than these left out.
+    fn holds(&self, outcome: &Outcome, artifacts: &Artifacts) -> bool {
         let exception = outcome.exception.as_ref();
         let any = |holds: &dyn Fn(&Exception) -> bool| {
             exception
@@ -287,12 +287,12 @@ impl Part {
                 End::Exit(status) => status > 128 && signals.contains(&(status - 128)),
                 End::Timeout | End::Limit(_) => false,
             },
-            Self::Timeout(pace) => outcome.end == End::Timeout && Pace::of(outcome) == *pace,
+            Self::Timeout(pace) => outcome.end == End::Timeout && HangKind::of(outcome) == *pace,
             Self::In(spot) if outcome.end == End::Timeout => spot.holds_up(outcome),
             Self::In(spot) => spot.allows_death(outcome),
             Self::Stdout(pattern) | Self::Stderr(pattern) => self
                 .printed(outcome)
-                .is_some_and(|printed| pattern.is_in(&accident::without(&printed, accidents))),
+                .is_some_and(|printed| pattern.is_in(&artifact::without(&printed, artifacts))),
         }
     }
 
@@ -312,12 +312,12 @@ pub(super) fn is_status_alone(parts: &[Part]) -> bool {
     parts.iter().all(|part| matches!(part, Part::Exit(_)))
 }
 
-/// The accidents that an outcome tells of on either stream.
-fn told_anywhere(outcome: &Outcome) -> Accidents {
-    let told = |stream: &Captured| -> Accidents {
+/// The artifacts that an outcome tells of on either stream.
+fn named_on_streams(outcome: &Outcome) -> Artifacts {
+    let told = |stream: &Captured| -> Artifacts {
         traceback::without_frames(&stream.text())
             .lines()
-            .flat_map(accident::told_in)
+            .flat_map(artifact::named_in)
             .collect()
     };
     &told(&outcome.stdout) | &told(&outcome.stderr)

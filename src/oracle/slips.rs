@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{accident::is_accident, verdict::Difference, wording};
+use super::{artifact::is_artifact, normalize, verdict::Difference};
 use crate::runner::End;
 
 /// Failures of one kind.
@@ -27,7 +27,7 @@ pub struct Slip {
 pub fn ledger<'a>(differences: impl IntoIterator<Item = (String, &'a Difference)>) -> Vec<Slip> {
     let mut groups: BTreeMap<(String, String), Slip> = BTreeMap::new();
     for (example, difference) in differences {
-        if is_accident(&difference.class, &difference.message) {
+        if is_artifact(&difference.class, &difference.message) {
             continue;
         }
         let class = if difference.class.is_empty() {
@@ -41,7 +41,7 @@ pub fn ledger<'a>(differences: impl IntoIterator<Item = (String, &'a Difference)
             .next()
             .unwrap_or_default()
             .to_owned();
-        let kind = wording::kind(&message);
+        let kind = normalize::kind(&message);
         groups
             .entry((class.clone(), kind))
             .or_insert_with(|| Slip {
@@ -61,11 +61,11 @@ pub fn ledger<'a>(differences: impl IntoIterator<Item = (String, &'a Difference)
 /// have been the bug, with gaps in their place: a message that tells sizes changes with them.
 pub fn looser<'a>(typed: impl IntoIterator<Item = &'a str>, slips: &[Slip]) -> Option<String> {
     typed.into_iter().find_map(|typed| {
-        let loose = wording::kind(typed);
+        let loose = normalize::kind(typed);
         let message = loose
             .split_once(": ")
             .map_or(loose.as_str(), |(_, message)| message);
-        let blocks = |slip: &Slip| wording::kind(&slip.message).contains(message.trim());
+        let blocks = |slip: &Slip| normalize::kind(&slip.message).contains(message.trim());
         (loose != typed && slips.iter().any(blocks)).then_some(loose)
     })
 }

@@ -4,12 +4,12 @@
 use regex::Regex;
 
 use super::{
+    crash_site::CrashSite,
     derive::{common, is_internal, message, wrapped},
     pattern::Pattern,
-    place::{Place, is_in_library},
+    raise_site::{RaiseSite, is_in_library},
     signals,
-    signature::{Pace, Part, Signature, is_status_alone, listed},
-    spot::Spot,
+    signature::{HangKind, Part, Signature, is_status_alone, listed},
 };
 use crate::runner::{Exception, Outcome};
 
@@ -76,7 +76,7 @@ impl Spec {
         parts.extend(implied(&parts, outcomes));
         if matches!(parts.as_slice(), [Part::Signal(_) | Part::Timeout(_)]) {
             // What else could hold a program up, or kill it, is much.
-            parts.extend(Spot::common(outcomes).map(Part::In));
+            parts.extend(CrashSite::common(outcomes).map(Part::In));
         }
         (parts, count)
     }
@@ -111,13 +111,13 @@ fn implied(parts: &[Part], outcomes: &[Outcome]) -> Vec<Part> {
         return found;
     }
     if exceptions.iter().all(|it| is_internal(it)) {
-        let place = common(&exceptions, |it| match Place::of(it)? {
-            Place::Library { file, function, .. } => Some(Place::Library {
+        let place = common(&exceptions, |it| match RaiseSite::of(it)? {
+            RaiseSite::Library { file, function, .. } => Some(RaiseSite::Library {
                 file,
                 function,
                 code: None,
             }),
-            Place::Script { .. } => None,
+            RaiseSite::Script { .. } => None,
         });
         found.extend(place.map(Part::RaisedAt));
     }
@@ -181,13 +181,13 @@ fn readings(typed: &str) -> Result<Readings, (String, &'static str)> {
             "exit" => exit(wanted),
             "stdout" => Ok(each(Pattern::typed(wanted), Part::Stdout)),
             "stderr" => Ok(each(Pattern::typed(wanted), Part::Stderr)),
-            "at" => Ok(each(Place::typed(wanted), Part::RaisedAt)),
+            "at" => Ok(each(RaiseSite::typed(wanted), Part::RaisedAt)),
             "cause" => cause(wanted),
             "signal" => signal(wanted),
-            "in" => Ok(each(Spot::typed(wanted), Part::In)),
+            "in" => Ok(each(CrashSite::typed(wanted), Part::In)),
             _ => match wanted {
-                "busy" => Ok(vec![vec![Part::Timeout(Pace::Busy)]]),
-                "waiting" => Ok(vec![vec![Part::Timeout(Pace::Waiting)]]),
+                "busy" => Ok(vec![vec![Part::Timeout(HangKind::Busy)]]),
+                "waiting" => Ok(vec![vec![Part::Timeout(HangKind::Waiting)]]),
                 _ => Err((
                     "it is neither `busy` nor `waiting`".to_owned(),
                     "`timeout` alone finds out which",
@@ -196,7 +196,7 @@ fn readings(typed: &str) -> Result<Readings, (String, &'static str)> {
         };
     }
     if typed == "timeout" {
-        return Ok(each(vec![Pace::Waiting, Pace::Busy], Part::Timeout));
+        return Ok(each(vec![HangKind::Waiting, HangKind::Busy], Part::Timeout));
     }
     if let Some(regex) = regex(typed) {
         let compiled = Regex::new(&regex).map_err(|cause| {

@@ -14,7 +14,7 @@ pub enum Verdict {
     /// The program ended well, without the bug.
     Passed,
     /// The signature matches, but what the program says of itself rests on nothing any more.
-    Hollow,
+    Vacuous,
     /// The program failed, in another way.
     Different(Difference),
     /// The time limit, in milliseconds, passed.

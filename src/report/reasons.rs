@@ -30,7 +30,7 @@ fn outcome(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Same => "the bug still shows".to_owned(),
         Verdict::Passed => "the bug is gone".to_owned(),
-        Verdict::Hollow => "what the script says of it would be an empty claim".to_owned(),
+        Verdict::Vacuous => "what the script says of it would be an empty claim".to_owned(),
         Verdict::TimedOut(limit) => format!("no end within {:.0} s", *limit as f64 / 1000.0),
         Verdict::Different(it) => different(it),
     }

@@ -1,7 +1,7 @@
 //! The search itself, on in-memory oracles: what it reaches and how many runs it asks for. No
 //! Python runs here.
 
-mod steadiness;
+mod sequential_test;
 
 use std::collections::HashMap;
 

@@ -21,7 +21,7 @@ pub(super) use settle::{Calibration, Settlement};
 use super::{control, inputs, measure::Measure, output::encoded, repeat::repeated, script};
 use crate::{
     cli::{Exit, Failure, Printer, RunArgs, SandboxWhen},
-    oracle::{BaselineError, NotDerivable, RULES, Spec, Stabilizer, Steadiness, summary},
+    oracle::{BaselineError, NotDerivable, RULES, Seed, SequentialTest, Spec, summary},
     report::Confirmed,
     runner::{
         Command, Confinement, End, Interpreter, Job, Limits, Outcome, RunError, Runner, Sandbox,
@@ -67,7 +67,7 @@ pub(super) struct Session {
     /// The script with its random numbers seeded, where that makes the bug show each time.
     seeded: OnceCell<Vec<u8>>,
     /// What makes the bug show each time.
-    stabilizer: OnceCell<Stabilizer>,
+    stabilizer: OnceCell<Seed>,
     memory: u64,
     /// The files of the test command that were named by a path.
     programs: Vec<PathBuf>,
@@ -256,7 +256,7 @@ impl Session {
     }
 
     /// What makes the bug show each time, if it did not by itself.
-    pub(super) fn stabilizer(&self) -> Option<&Stabilizer> {
+    pub(super) fn stabilizer(&self) -> Option<&Seed> {
         self.stabilizer.get()
     }
 
@@ -362,7 +362,7 @@ impl Session {
 
     /// The variables that each run is given, by the user and to make the bug show each time.
     pub(super) fn env(&self) -> Vec<(String, String)> {
-        let own = self.stabilizer.get().and_then(Stabilizer::variable);
+        let own = self.stabilizer.get().and_then(Seed::variable);
         let replaced = |name: &str| own.as_ref().is_some_and(|(its, _)| its == name);
         let of_user = self
             .args
@@ -395,7 +395,7 @@ impl Session {
         program: &Program,
         measure: &Measure,
         timeout: Duration,
-        steadiness: Option<&Steadiness>,
+        steadiness: Option<&SequentialTest>,
         already: usize,
     ) -> Result<(Confirmed, Option<String>), RunError> {
         let bytes: Arc<[u8]> = encoded(program)

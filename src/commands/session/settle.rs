@@ -10,7 +10,7 @@ use crate::{
     cli::{Exit, Failure, RunnerKind},
     commands::{control, grounds, measure::Measure, precision, stabilize},
     journal::{Journal, Settled},
-    oracle::{Baseline, BaselineError, Signature, Spec, Stabilizer, Steadiness, summary},
+    oracle::{Baseline, BaselineError, Seed, SequentialTest, Signature, Spec, summary},
     runner::{End, Job, Outcome, RunError, Start},
 };
 
@@ -35,7 +35,7 @@ pub(in crate::commands) struct Settlement {
     pub(in crate::commands) grounds: Option<Grounds>,
     /// How candidates are tested, and how often the script showed the bug in how many runs, if it
     /// does not show each time.
-    pub(in crate::commands) flaky: Option<(Steadiness, usize, usize)>,
+    pub(in crate::commands) flaky: Option<(SequentialTest, usize, usize)>,
     /// How many runs in fresh interpreters showed the bug just now; none where the journal
     /// remembers.
     pub(in crate::commands) fresh: usize,
@@ -200,7 +200,10 @@ impl Session {
 
     /// The base of the reduction, by a seed if that makes the bug show each time; else with how
     /// candidates are to be tested.
-    fn baseline(&self, outcomes: Vec<Outcome>) -> Result<(Baseline, Option<Steadiness>), Failure> {
+    fn baseline(
+        &self,
+        outcomes: Vec<Outcome>,
+    ) -> Result<(Baseline, Option<SequentialTest>), Failure> {
         let first = outcomes.first().cloned();
         let error = match Baseline::new(&self.specs, outcomes.clone()) {
             Ok(baseline) if self.args.min_rate.is_none() => return Ok((baseline, None)),
@@ -382,7 +385,7 @@ impl Session {
         Ok(Some(found.baseline))
     }
 
-    fn keep_stabilizer(&self, stabilizer: Stabilizer, bytes: Option<Vec<u8>>) {
+    fn keep_stabilizer(&self, stabilizer: Seed, bytes: Option<Vec<u8>>) {
         // Set once in a session; the first is the one that its journal remembers.
         let _ = self.stabilizer.set(stabilizer);
         if let Some(bytes) = bytes {
@@ -396,7 +399,7 @@ impl Session {
         &self,
         mut outcomes: Vec<Outcome>,
         error: BaselineError,
-    ) -> Result<(Baseline, Steadiness), Failure> {
+    ) -> Result<(Baseline, SequentialTest), Failure> {
         let wall = outcomes
             .iter()
             .map(|outcome| outcome.wall)
@@ -412,7 +415,7 @@ impl Session {
         let Ok(baseline) = Baseline::of_some(&self.specs, outcomes) else {
             return Err(self.not_reproduced(error, first.as_ref()));
         };
-        match Steadiness::of(baseline.same, of, self.args.min_rate) {
+        match SequentialTest::of(baseline.same, of, self.args.min_rate) {
             Some(steadiness) => Ok((baseline, steadiness)),
             None => Err(self.not_reproduced(baseline.too_rare(&self.specs), first.as_ref())),
         }

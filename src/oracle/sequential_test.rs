@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What is tested, and how often that may err.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Steadiness {
+pub struct SequentialTest {
     /// The share of runs in which the script as given shows the bug.
     pub rate: f64,
     /// A program that shows it in no more than this share of runs is to be refused.
@@ -17,7 +17,7 @@ pub struct Steadiness {
     pub wrongly_refused: f64,
 }
 
-impl Steadiness {
+impl SequentialTest {
     /// The test for candidates of a script that showed the bug in `same` of `of` runs; none if that
     /// is too rare.
     pub fn of(same: usize, of: usize, least: Option<f64>) -> Option<Self> {

@@ -11,7 +11,7 @@ use crate::runner::{Exception, Frame};
 /// Where an exception was raised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum RaiseSite {
     /// In a library.
     Library {
         /// The last two parts of the file's path; fewer where the user gave fewer.
@@ -30,7 +30,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl RaiseSite {
     /// Where an exception was raised, if its traceback tells.
     pub(super) fn of(exception: &Exception) -> Option<Self> {
         let last = exception.frames.last()?;
@@ -107,7 +107,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for RaiseSite {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Library {
@@ -216,11 +216,11 @@ mod tests {
     #[track_caller]
     fn check(frames: &[(&str, &str, &str)], expected: &str) {
         let exception = raised(frames);
-        let place = Place::of(&exception).unwrap();
+        let place = RaiseSite::of(&exception).unwrap();
         assert_eq!(place.to_string(), expected);
         assert!(place.holds(&exception));
         assert!(
-            Place::typed(&place.argument()).contains(&place),
+            RaiseSite::typed(&place.argument()).contains(&place),
             "{place:?}"
         );
     }
@@ -281,10 +281,10 @@ mod tests {
                 ("/l/site-packages/a/b.py", "f", code),
             ])
         };
-        let place = Place::of(&at("assert a")).unwrap();
+        let place = RaiseSite::of(&at("assert a")).unwrap();
         assert!(!place.holds(&at("assert b")));
-        let typed = &Place::typed("b.py, f()")[0];
+        let typed = &RaiseSite::typed("b.py, f()")[0];
         assert!(typed.holds(&at("assert a")) && typed.holds(&at("assert b")));
-        assert!(!Place::typed("bb.py, f()")[0].holds(&at("assert a")));
+        assert!(!RaiseSite::typed("bb.py, f()")[0].holds(&at("assert a")));
     }
 }

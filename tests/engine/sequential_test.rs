@@ -5,7 +5,7 @@
 use minrepro::{
     engine::{Candidate, Halt, Judge, Judged, Options, Reduction, Retraction, reduce},
     journal::Journal,
-    oracle::{Steadiness, Verdict},
+    oracle::{SequentialTest, Verdict},
 };
 use minrepro_reducers::{registry::PASSES, syntax::Program};
 
@@ -24,7 +24,7 @@ impl Chance {
     }
 
     /// Runs until the test decides: whether it accepts, and after how many runs.
-    fn decide(&mut self, test: &Steadiness, rate: f64) -> (bool, u64) {
+    fn decide(&mut self, test: &SequentialTest, rate: f64) -> (bool, u64) {
         let (mut same, mut of) = (0, 0);
         loop {
             let more = test.at_least(same, of);
@@ -80,7 +80,7 @@ fn rate(text: &str) -> f64 {
 /// Judges by runs that chance decides; without a test the bug shows each time.
 struct Simulated {
     chance: Chance,
-    test: Option<Steadiness>,
+    test: Option<SequentialTest>,
     runs: u64,
 }
 
@@ -111,7 +111,7 @@ impl Judge for Simulated {
     }
 
     fn patience(&self) -> Option<u64> {
-        self.test.as_ref().map(Steadiness::doubtful_after)
+        self.test.as_ref().map(SequentialTest::doubtful_after)
     }
 
     fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Retraction>, Halt> {
@@ -141,7 +141,7 @@ fn script() -> String {
     (1..=12).map(noise).chain([SCRIPT.to_owned()]).collect()
 }
 
-fn run(seed: u64, test: Option<Steadiness>) -> (Reduction, u64) {
+fn run(seed: u64, test: Option<SequentialTest>) -> (Reduction, u64) {
     let mut judge = Simulated {
         chance: Chance(seed),
         test,
@@ -165,8 +165,8 @@ fn run(seed: u64, test: Option<Steadiness>) -> (Reduction, u64) {
 }
 
 /// What twenty runs of a script say that shows the bug in three of ten.
-fn test() -> Steadiness {
-    Steadiness::of(6, 20, None).unwrap()
+fn test() -> SequentialTest {
+    SequentialTest::of(6, 20, None).unwrap()
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn the_test_errs_no_more_often_than_it_states() {
     for test in [
         test(),
         test().strict(),
-        Steadiness::of(10, 20, Some(0.2)).unwrap(),
+        SequentialTest::of(10, 20, Some(0.2)).unwrap(),
     ] {
         let mut share = |rate: f64, wrong: bool| {
             let wrongs = (0..10_000)
@@ -219,7 +219,7 @@ fn the_test_errs_no_more_often_than_it_states() {
 
 #[test]
 fn what_shows_too_rarely_is_no_base() {
-    assert_eq!(Steadiness::of(1, 20, None), None);
-    assert_eq!(Steadiness::of(6, 20, Some(0.4)), None);
-    assert!(Steadiness::of(20, 20, Some(0.7)).unwrap().patience() < test().patience());
+    assert_eq!(SequentialTest::of(1, 20, None), None);
+    assert_eq!(SequentialTest::of(6, 20, Some(0.4)), None);
+    assert!(SequentialTest::of(20, 20, Some(0.7)).unwrap().patience() < test().patience());
 }

@@ -6,13 +6,13 @@ use std::{collections::BTreeSet, fmt, sync::LazyLock};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use super::place::Place;
+use super::raise_site::RaiseSite;
 use crate::runner::{Exception, Frame, Outcome};
 
 /// Where a program was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Spot {
+pub enum CrashSite {
     /// In a function of a library.
     Library {
         /// The last two parts of the file's path; fewer where the user gave fewer.
@@ -24,16 +24,16 @@ pub enum Spot {
     Script(BTreeSet<String>),
 }
 
-impl Spot {
+impl CrashSite {
     /// Where a stack ends, if it tells.
     pub(super) fn of(stack: &[Frame]) -> Option<Self> {
         let raised = Exception {
             frames: stack.to_vec(),
             ..Exception::default()
         };
-        Some(match Place::of(&raised)? {
-            Place::Library { file, function, .. } => Self::Library { file, function },
-            Place::Script { code } => Self::Script(calls(&code)),
+        Some(match RaiseSite::of(&raised)? {
+            RaiseSite::Library { file, function, .. } => Self::Library { file, function },
+            RaiseSite::Script { code } => Self::Script(calls(&code)),
         })
     }
 
@@ -85,15 +85,15 @@ impl Spot {
     /// What a typed text may mean: `FILE, FUNCTION()`, or a line of the script.
     pub(super) fn typed(text: &str) -> Vec<Self> {
         let of = |place| match place {
-            Place::Library { code: Some(_), .. } => None,
-            Place::Library {
+            RaiseSite::Library { code: Some(_), .. } => None,
+            RaiseSite::Library {
                 file,
                 function,
                 code: None,
             } => Some(Self::Library { file, function }),
-            Place::Script { code } => Some(Self::Script(calls(&code))),
+            RaiseSite::Script { code } => Some(Self::Script(calls(&code))),
         };
-        Place::typed(text).into_iter().filter_map(of).collect()
+        RaiseSite::typed(text).into_iter().filter_map(of).collect()
     }
 
     /// As the user types it.
@@ -123,7 +123,7 @@ fn calls(code: &str) -> BTreeSet<String> {
         .collect()
 }
 
-impl fmt::Display for Spot {
+impl fmt::Display for CrashSite {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "in {}", self.argument())
     }

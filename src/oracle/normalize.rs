@@ -13,7 +13,7 @@ const LONG: usize = 60;
 
 /// The lines of a message that tell what went wrong: the first; where it only announces another,
 /// that one, too; and where it is general by design, the explanation or the compiler's own error.
-pub(super) fn telling(message: &str) -> Vec<&str> {
+pub(super) fn informative_lines(message: &str) -> Vec<&str> {
     let mut lines = message
         .lines()
         .map(str::trim)
@@ -299,21 +299,21 @@ mod tests {
     #[test]
     fn advice_is_not_the_failure() {
         assert_eq!(
-            telling("AssertionError: \n\nSet TORCHDYNAMO_VERBOSE=1 for more"),
+            informative_lines("AssertionError: \n\nSet TORCHDYNAMO_VERBOSE=1 for more"),
             ["AssertionError"]
         );
         assert_eq!(
-            telling("raised:\nRuntimeError: a\nmore"),
+            informative_lines("raised:\nRuntimeError: a\nmore"),
             ["raised:", "RuntimeError: a"]
         );
         assert_eq!(
-            telling("plain\n  Explanation: b\n  Hint: c"),
+            informative_lines("plain\n  Explanation: b\n  Hint: c"),
             ["plain", "Explanation: b"]
         );
         assert_eq!(
-            telling("C++\n/t/a.cpp:7: error: no b"),
+            informative_lines("C++\n/t/a.cpp:7: error: no b"),
             ["C++", "error: no b"]
         );
-        assert_eq!(telling(""), Vec::<&str>::new());
+        assert_eq!(informative_lines(""), Vec::<&str>::new());
     }
 }

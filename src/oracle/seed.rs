@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 /// Something that decides what chance decided before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stabilizer {
+pub enum Seed {
     /// The variable `PYTHONHASHSEED`.
-    HashSeed(u32),
+    Hash(u32),
     /// The script itself seeds its random numbers by this, for which these calls were put in.
-    Seeds(u32, String),
+    Calls(u32, String),
 }
 
-impl Stabilizer {
+impl Seed {
     /// The seeds that are tried, of each kind.
     pub const TRIED: std::ops::Range<u32> = 0..8;
 
@@ -26,8 +26,8 @@ impl Stabilizer {
     /// The variable that it sets.
     pub fn variable(&self) -> Option<(String, String)> {
         match self {
-            Self::HashSeed(seed) => Some(("PYTHONHASHSEED".to_owned(), seed.to_string())),
-            Self::Seeds(..) => None,
+            Self::Hash(seed) => Some(("PYTHONHASHSEED".to_owned(), seed.to_string())),
+            Self::Calls(..) => None,
         }
     }
 
@@ -41,11 +41,11 @@ impl Stabilizer {
     }
 }
 
-impl fmt::Display for Stabilizer {
+impl fmt::Display for Seed {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::HashSeed(seed) => write!(formatter, "PYTHONHASHSEED={seed}"),
-            Self::Seeds(_, calls) => formatter.write_str(calls),
+            Self::Hash(seed) => write!(formatter, "PYTHONHASHSEED={seed}"),
+            Self::Calls(_, calls) => formatter.write_str(calls),
         }
     }
 }
@@ -57,9 +57,9 @@ mod tests {
     #[test]
     fn chance_is_hardly_ever_believed() {
         for (rate, runs) in [(0.01, 3), (0.1, 4), (0.3, 7), (0.5, 11), (0.7, 21)] {
-            assert_eq!(Stabilizer::enough(rate), Some(runs), "{rate}");
+            assert_eq!(Seed::enough(rate), Some(runs), "{rate}");
             assert!(rate.powf(runs as f64) * 16.0 <= 0.01, "{rate}");
         }
-        assert_eq!(Stabilizer::enough(0.9), None);
+        assert_eq!(Seed::enough(0.9), None);
     }
 }

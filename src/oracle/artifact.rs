@@ -1,4 +1,4 @@
-//! Failures that programs get by accident once parts of them go: missing names, modules and
+//! Failures that programs get by artifact once parts of them go: missing names, modules and
 //! arguments, broken syntax, a plain literal where an object was, and numbers made of nothing. None
 //! is ever the bug, printed or raised, unless the script as given shows its like. Pure.
 
@@ -7,13 +7,13 @@ use std::{collections::BTreeSet, sync::LazyLock};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use super::{signature::leaves, wording::telling};
+use super::{normalize::informative_lines, signature::leaves};
 use crate::runner::Exception;
 
-/// A kind of accident.
+/// A kind of artifact.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Accident {
+pub enum ReductionArtifact {
     /// A name is bound nowhere.
     Name,
     /// A local variable is not bound yet.
@@ -48,11 +48,11 @@ const LITERAL: &str = r"(?x)
     | ' (int|float|str|bytes|bool|list|dict|tuple) '\ object\ (?: is | has | does | can )
     | ^ (list|tuple) \ (?:assignment\ )? index\ out\ of\ range | \b pop\ from\ empty\ (list)";
 
-/// The accidents that a set of runs shows.
-pub(super) type Accidents = BTreeSet<Accident>;
+/// The artifacts that a set of runs shows.
+pub(super) type Artifacts = BTreeSet<ReductionArtifact>;
 
-impl Accident {
-    /// The accident that a class stands for.
+impl ReductionArtifact {
+    /// The artifact that a class stands for.
     pub(super) fn of_class(class: &str) -> Option<Self> {
         Some(match class.rsplit('.').next().unwrap_or(class) {
             "NameError" => Self::Name,
@@ -65,78 +65,82 @@ impl Accident {
     }
 }
 
-/// Whether a failure is an accident, by its class or by what its message says.
-pub(super) fn is_accident(class: &str, message: &str) -> bool {
-    Accident::of_class(class).is_some()
-        || !telling(message)
+/// Whether a failure is an artifact, by its class or by what its message says.
+pub(super) fn is_artifact(class: &str, message: &str) -> bool {
+    ReductionArtifact::of_class(class).is_some()
+        || !informative_lines(message)
             .into_iter()
-            .all(|line| told_in(line).is_empty())
+            .all(|line| named_in(line).is_empty())
 }
 
-/// The accidents that a line tells of, by their class or by the interpreter's words.
-pub(super) fn told_in(line: &str) -> Accidents {
+/// The artifacts that a line tells of, by their class or by the interpreter's words.
+pub(super) fn named_in(line: &str) -> Artifacts {
     static CLASS: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"\b(?:NameError|UnboundLocalError|ImportError|ModuleNotFoundError|SyntaxError|IndentationError|TabError)\b")
             .expect("the pattern is well-formed")
     });
-    static WORDS: LazyLock<[(Accident, Regex); 7]> = LazyLock::new(|| {
+    static WORDS: LazyLock<[(ReductionArtifact, Regex); 7]> = LazyLock::new(|| {
         [
-            (Accident::Name, r"\bname '\w+' is not defined|\bfree variable '\w+'"),
+            (ReductionArtifact::Name, r"\bname '\w+' is not defined|\bfree variable '\w+'"),
             (
-                Accident::UnboundLocal,
+                ReductionArtifact::UnboundLocal,
                 r"\blocal variable '\w+' (?:where it is not associated with a value|referenced before assignment)",
             ),
-            (Accident::Import, r"\bcannot import name '"),
-            (Accident::Module, r"\bNo module named '"),
+            (ReductionArtifact::Import, r"\bcannot import name '"),
+            (ReductionArtifact::Module, r"\bNo module named '"),
             // How such an exception is printed by a program: its place comes last.
             (
-                Accident::Syntax,
+                ReductionArtifact::Syntax,
                 r"\binvalid syntax\b|\((?:<(?:string|unknown|stdin)>|[\w.+-]+\.py), line \d+\)",
             ),
-            (Accident::NotANumber, r"\bGreatest absolute difference: (?:nan|inf)\b"),
-            (Accident::Arity, ARITY),
+            (ReductionArtifact::NotANumber, r"\bGreatest absolute difference: (?:nan|inf)\b"),
+            (ReductionArtifact::Arity, ARITY),
         ]
-        .map(|(accident, pattern)| (accident, Regex::new(pattern).expect("the pattern is well-formed")))
+        .map(|(artifact, pattern)| (artifact, Regex::new(pattern).expect("the pattern is well-formed")))
     });
     static TYPES: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(LITERAL).expect("the pattern is well-formed"));
-    let mut told: Accidents = CLASS
+    let mut told: Artifacts = CLASS
         .find_iter(line)
-        .filter_map(|it| Accident::of_class(it.as_str()))
+        .filter_map(|it| ReductionArtifact::of_class(it.as_str()))
         .collect();
     told.extend(
         WORDS
             .iter()
             .filter(|(_, words)| words.is_match(line))
-            .map(|(accident, _)| accident.clone()),
+            .map(|(artifact, _)| artifact.clone()),
     );
     let types = TYPES
         .captures_iter(line)
         .filter_map(|found| found.iter().skip(1).flatten().next());
-    told.extend(types.map(|of| Accident::Literal(of.as_str().to_owned())));
+    told.extend(types.map(|of| ReductionArtifact::Literal(of.as_str().to_owned())));
     told
 }
 
-/// The accidents that an exception is, tells of, holds as a group, or was raised from.
-pub(super) fn behind(exception: &Exception) -> Accidents {
+/// The artifacts that an exception is, tells of, holds as a group, or was raised from.
+pub(super) fn behind(exception: &Exception) -> Artifacts {
     let all = exception
         .chain
         .iter()
         .chain([exception])
         .chain(leaves(exception));
-    let classes = all.clone().filter_map(|it| Accident::of_class(&it.class));
+    let classes = all
+        .clone()
+        .filter_map(|it| ReductionArtifact::of_class(&it.class));
     let compared = exception
         .message
         .lines()
         .filter(|line| line.starts_with("Greatest absolute difference"));
-    let lines = all.flat_map(|it| telling(&it.message)).chain(compared);
-    classes.chain(lines.flat_map(told_in)).collect()
+    let lines = all
+        .flat_map(|it| informative_lines(&it.message))
+        .chain(compared);
+    classes.chain(lines.flat_map(named_in)).collect()
 }
 
-/// A text without the lines that tell of accidents other than these.
-pub(super) fn without(text: &str, known: &Accidents) -> String {
+/// A text without the lines that tell of artifacts other than these.
+pub(super) fn without(text: &str, known: &Artifacts) -> String {
     text.lines()
-        .filter(|line| told_in(line).is_subset(known))
+        .filter(|line| named_in(line).is_subset(known))
         .flat_map(|line| [line, "\n"])
         .collect()
 }
@@ -148,100 +152,103 @@ mod tests {
     #[test]
     fn accidents_in_words() {
         for (line, expected) in [
-            ("FAIL: NameError: no", Some(Accident::Name)),
+            ("FAIL: NameError: no", Some(ReductionArtifact::Name)),
             (
                 "name 'x' is not defined. Did you mean: 'y'?",
-                Some(Accident::Name),
+                Some(ReductionArtifact::Name),
             ),
             (
                 "cannot access free variable 'x' where it is not",
-                Some(Accident::Name),
+                Some(ReductionArtifact::Name),
             ),
             (
                 "cannot access local variable 'x' where it is not associated with a value",
-                Some(Accident::UnboundLocal),
+                Some(ReductionArtifact::UnboundLocal),
             ),
             (
                 "local variable 'x' referenced before assignment",
-                Some(Accident::UnboundLocal),
+                Some(ReductionArtifact::UnboundLocal),
             ),
             (
                 "cannot import name 'a' from 'b' (unknown location)",
-                Some(Accident::Import),
+                Some(ReductionArtifact::Import),
             ),
-            ("No module named 'a.b'", Some(Accident::Module)),
+            ("No module named 'a.b'", Some(ReductionArtifact::Module)),
             (
                 "'(' was never closed (x.py, line 3)",
-                Some(Accident::Syntax),
+                Some(ReductionArtifact::Syntax),
             ),
             (
                 "f() missing 2 required positional arguments: 'a' and 'b'",
-                Some(Accident::Arity),
+                Some(ReductionArtifact::Arity),
             ),
             (
                 "A.f() takes from 1 to 2 positional arguments but 3 were given",
-                Some(Accident::Arity),
+                Some(ReductionArtifact::Arity),
             ),
             (
                 "f() got an unexpected keyword argument 'a'",
-                Some(Accident::Arity),
+                Some(ReductionArtifact::Arity),
             ),
             (
                 "add() missing 1 required positional arguments: \"other\"",
-                Some(Accident::Arity),
+                Some(ReductionArtifact::Arity),
             ),
             (
                 "pow() missing required argument 'exp' (pos 2)",
-                Some(Accident::Arity),
+                Some(ReductionArtifact::Arity),
             ),
             (
                 "len() takes exactly one argument (2 given)",
-                Some(Accident::Arity),
+                Some(ReductionArtifact::Arity),
             ),
-            ("A() takes no arguments", Some(Accident::Arity)),
+            ("A() takes no arguments", Some(ReductionArtifact::Arity)),
             (
                 "isinstance expected 2 arguments, got 1",
-                Some(Accident::Arity),
+                Some(ReductionArtifact::Arity),
             ),
             (
                 "conv2d() received an invalid combination of arguments - got (int)",
-                Some(Accident::Arity),
+                Some(ReductionArtifact::Arity),
             ),
             (
                 "not enough values to unpack (expected 2, got 1)",
-                Some(Accident::Arity),
+                Some(ReductionArtifact::Arity),
             ),
             ("expected 2 tensors, got 1", None),
             (
                 "list index out of range",
-                Some(Accident::Literal("list".into())),
+                Some(ReductionArtifact::Literal("list".into())),
             ),
             ("index 3 is out of range", None),
             (
                 "'NoneType' object is not callable",
-                Some(Accident::Literal("NoneType".into())),
+                Some(ReductionArtifact::Literal("NoneType".into())),
             ),
             (
                 "'int' object is not callable",
-                Some(Accident::Literal("int".into())),
+                Some(ReductionArtifact::Literal("int".into())),
             ),
             (
                 "argument after * must be an iterable, not NoneType",
-                Some(Accident::Literal("NoneType".into())),
+                Some(ReductionArtifact::Literal("NoneType".into())),
             ),
             ("'Tensor' object is not callable", None),
             ("the name of x is not good", None),
             ("MyNameError: a", None),
             ("expected (3, line 4)", None),
         ] {
-            assert_eq!(told_in(line).into_iter().next(), expected, "{line}");
+            assert_eq!(named_in(line).into_iter().next(), expected, "{line}");
         }
     }
 
     #[test]
     fn lines_of_accidents_go() {
         let text = "a\nb: name 'x' is not defined\nc\n";
-        assert_eq!(without(text, &Accidents::new()), "a\nc\n");
-        assert_eq!(without(text, &Accidents::from([Accident::Name])), text);
+        assert_eq!(without(text, &Artifacts::new()), "a\nc\n");
+        assert_eq!(
+            without(text, &Artifacts::from([ReductionArtifact::Name])),
+            text
+        );
     }
 }
