@@ -83,7 +83,7 @@ pub(crate) fn operands(
             .filter(|_| matches!(telling, Telling::Raised(_)));
         if let Some(AnyNodeRef::StmtExpr(it)) = check.map(|&it| outline.statements[it].node) {
             compared(&it.value, &mut |operand| {
-                operands.push((0, operand.range()))
+                operands.push((0, operand.range()));
             });
             return operands;
         }

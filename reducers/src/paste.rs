@@ -126,7 +126,7 @@ fn has_no_open_line_end(program: &Program, range: TextRange) -> bool {
         match token.kind() {
             TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => depth += 1,
             TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => {
-                depth = depth.saturating_sub(1)
+                depth = depth.saturating_sub(1);
             }
             TokenKind::NonLogicalNewline => return depth > 0,
             _ => {}

@@ -295,7 +295,7 @@ impl<'a> Slicer<'a> {
                 Need::Statement(index) if !self.kept[index] => self.grow_by_statement(index),
                 Need::Change(index) if self.changes.insert(index) => self.grow_by_change(index),
                 Need::Variable(index) if self.variables.insert(index) => {
-                    self.grow_by_variable(index)
+                    self.grow_by_variable(index);
                 }
                 Need::Attribute(name) if self.attributes.insert(name.clone()) => {
                     self.grow_by_attribute(&name);

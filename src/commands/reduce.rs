@@ -104,10 +104,10 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
         match emit::emit(&session, &minimized, path) {
             Ok(emitted) => minimized.test = Some(emitted),
             Err(emit::Unwritten::Stopped(error)) => {
-                minimized.reduction.stop = Stop::Halted(halt(error))
+                minimized.reduction.stop = Stop::Halted(halt(error));
             }
             Err(emit::Unwritten::Because(why)) => {
-                printer.warning(&format!("no test was written: {why}"))
+                printer.warning(&format!("no test was written: {why}"));
             }
         }
     }
@@ -364,7 +364,7 @@ fn tried(
     let left = max_runs.map(|it| it.saturating_sub(reduction.tally.runs));
     let found = conditions(program, env);
     let mut ablation = ablate(program, found, judge, journal, left, &mut |event, tally| {
-        progress.event(event, tally)
+        progress.event(event, tally);
     });
     match ablation.halt.take() {
         // The reduction is done all the same; the report says what was not tried.

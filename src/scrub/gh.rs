@@ -219,7 +219,7 @@ impl<'a> GitHub<'a> {
         let labels: Vec<(&str, String)>;
         match write {
             Write::Comment { body } => {
-                argv.extend(["comment", &number, "--repo", &repo, "--body", body])
+                argv.extend(["comment", &number, "--repo", &repo, "--body", body]);
             }
             Write::Labels { add, remove } => {
                 argv.extend(["edit", &number, "--repo", &repo]);

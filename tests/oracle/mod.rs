@@ -133,7 +133,7 @@ fn scripts_that_do_not_parse() {
         },
     );
     on_all("scripts_that_do_not_parse", 8, "if 1:\nx\n", |it| {
-        assert_eq!(it.class, "IndentationError")
+        assert_eq!(it.class, "IndentationError");
     });
     on_all("scripts_that_do_not_parse", 8, "exec('(')\n", |it| {
         assert_eq!(it.class, "SyntaxError");

@@ -196,10 +196,7 @@ fn scenario(end: &'static str, title: &str, body: &str) -> Scenario {
     }
 }
 
-#[expect(
-    clippy::too_many_lines,
-    reason = "one scenario for each end, side by side"
-)]
+// One scenario for each end, side by side.
 fn scenarios() -> Vec<Scenario> {
     let refreshed = |calls: &mut Vec<&'static str>| {
         calls.push("ask subscription");

@@ -74,7 +74,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                 drop_lines(program, literal.range, &statements, out);
             }
             AnyNodeRef::BytesLiteral(literal) => {
-                drop_lines(program, literal.range, &statements, out)
+                drop_lines(program, literal.range, &statements, out);
             }
             _ => {}
         }

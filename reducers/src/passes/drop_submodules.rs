@@ -76,7 +76,7 @@ fn propose(cx: &Cx<'_>, out: &mut Proposals) {
                 part.keeps_shape = keeps_shape(&torch, &assign.value);
             }
             Some(AnyNodeRef::ExprCall(call)) if call.func.range() == it.range => {
-                part.calls.push(call)
+                part.calls.push(call);
             }
             _ => part.other += 1,
         }

@@ -96,7 +96,7 @@ fn breaks_line(program: &Program, range: TextRange) -> bool {
             match token.kind() {
                 TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => open += 1,
                 TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => {
-                    open = open.saturating_sub(1)
+                    open = open.saturating_sub(1);
                 }
                 _ => {}
             }

@@ -356,10 +356,7 @@ fn parameter_annotations(parameters: &ast::Parameters) -> impl Iterator<Item = &
 }
 
 impl<'a> Visitor<'a> for Builder {
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one arm for each kind of statement that binds or may be misplaced"
-    )]
+    // One arm for each kind of statement that binds or may be misplaced.
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         self.statements.push(stmt.range());
         let is_future = matches!(stmt, Stmt::ImportFrom(import) if import.module.as_deref() == Some("__future__"));

@@ -183,7 +183,7 @@ fn distinct(members: Vec<Member>) -> Vec<Member> {
         let is_other = |it: &Chunk| it.pass() == chunk.pass() && it.group != chunk.group;
         match kept.last_mut() {
             Some((first, last)) if tokens * 20 <= *first * 21 && !is_other(&last.chunk) => {
-                *last = member
+                *last = member;
             }
             _ => kept.push((tokens, member)),
         }

@@ -73,7 +73,7 @@ impl Reviewer<'_> {
         {
             match node.node {
                 AnyNodeRef::ExprName(name) if name.id == "chr" && !self.names.binds("chr") => {
-                    chrs += 1
+                    chrs += 1;
                 }
                 AnyNodeRef::ExprCall(call) => {
                     let path = self.names.resolve(&call.func);

@@ -369,7 +369,7 @@ impl Names {
                 for element in text.value.elements() {
                     match element {
                         ast::InterpolatedStringElement::Literal(literal) => {
-                            whole.push_str(&literal.value)
+                            whole.push_str(&literal.value);
                         }
                         ast::InterpolatedStringElement::Interpolation(part) => {
                             match self.texts(&part.expression).first() {
