@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use super::{lab::Bench, script, scrub};
+use super::{script, script_runner::Bench, scrub};
 use crate::{
     cli::{BisectArgs, Exit, Failure, Printer},
     oracle::Spec,
     runner::Interpreter,
     scrub::{
-        bisect::{Answer, Probe, Question, environments, search},
+        bisect::{BisectAnswer, BisectQuestion, VersionProbe, environments, search},
         change::{self, History},
         issue::reported::parse_log,
     },
@@ -28,7 +28,7 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
     }
     let specs = typed
         .iter()
-        .map(|it| Spec::parse(it))
+        .map(|text| Spec::parse(text))
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| {
             let hint = error.hint;
@@ -57,12 +57,12 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
         // No probe is made by the user's own interpreter, which may be none that will do.
         run.python = found
             .iter()
-            .map(|it| &it.python)
-            .find(|it| Interpreter::find(Some(it)).is_ok())
+            .map(|environment| &environment.python)
+            .find(|python| Interpreter::find(Some(python)).is_ok())
             .cloned();
     }
     let bench = Bench::new(run, printer)?;
-    let question = Question {
+    let question = BisectQuestion {
         code: program.text(),
         env: &[],
         specs: &specs,
@@ -74,7 +74,7 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
     if let (Some((before, after)), Some(checkout), Some(what)) = (
         &answer.change,
         &args.versions.pytorch,
-        typed.iter().find_map(|it| parse_log(it)),
+        typed.iter().find_map(|text| parse_log(text)),
     ) {
         history = change::candidates(checkout, (before, after), args.issue, &what, &tools)?;
     }
@@ -99,11 +99,11 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
     Ok(exit(&answer))
 }
 
-fn exit(answer: &Answer) -> Exit {
+fn exit(answer: &BisectAnswer) -> Exit {
     let told = answer
         .versions
         .iter()
-        .any(|(_, it)| matches!(it, Some(Probe::Shows(_) | Probe::Gone(_))));
+        .any(|(_, probe)| matches!(probe, Some(VersionProbe::Shows(_) | VersionProbe::Gone(_))));
     match (&answer.change, told) {
         (Some(_), _) => Exit::Reduced,
         (None, true) => Exit::NotReproduced,

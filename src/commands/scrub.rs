@@ -3,16 +3,16 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use super::lab::Bench;
+use super::script_runner::Bench;
 use crate::{
     cli::{Assume, Exit, Failure, Printer, ProbeArgs, RunArgs, RunnerKind, ScrubArgs, VersionArgs},
     report::write_atomically,
     scrub::{
-        Report, Tools,
+        ExternalTools, ScrubReport,
         bisect::Environments,
-        issue::{Repo, actionable::Sort},
+        issue::{Repo, actionable::IssueKind},
         scrub as go,
-        steps::{Posting, Settings, Source},
+        steps::{IssueSource, Posting, ScrubSettings},
     },
 };
 
@@ -61,7 +61,7 @@ pub(super) fn scrub(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failure>
 }
 
 /// The last lines.
-fn tell(report: &Report, settings: &Settings, printer: Printer) {
+fn tell(report: &ScrubReport, settings: &ScrubSettings, printer: Printer) {
     printer.note(&format!("\n{:?}: {}", report.end, report.why));
     if let Some(smaller) = &report.found.minimized {
         printer.note(&format!("minimized repro: {}", smaller.file.display()));
@@ -73,14 +73,14 @@ fn tell(report: &Report, settings: &Settings, printer: Printer) {
         "report: {}",
         settings.folder.join("report.json").display()
     ));
-    if report.interrupted.is_some() && report.plan.iter().any(|it| it.state != "done") {
+    if report.interrupted.is_some() && report.plan.iter().any(|write| write.state != "done") {
         printer.always("interrupted: run the same command again, it goes on from here");
     }
 }
 
 /// The tools of the user.
-pub(super) fn tools(printer: Printer) -> Result<Tools, Failure> {
-    Tools::start(printer).map_err(|error| {
+pub(super) fn tools(printer: Printer) -> Result<ExternalTools, Failure> {
+    ExternalTools::start(printer).map_err(|error| {
         Failure::new(
             Exit::Environment,
             anyhow::Error::new(error).context("could not listen to signals"),
@@ -116,8 +116,8 @@ pub(super) fn environments(args: &VersionArgs) -> Environments {
     }
 }
 
-fn settings(args: &ScrubArgs) -> Result<Settings, Failure> {
-    let told = args.issue.as_ref().and_then(|it| it.repo.clone());
+fn settings(args: &ScrubArgs) -> Result<ScrubSettings, Failure> {
+    let told = args.issue.as_ref().and_then(|issue| issue.repo.clone());
     if let (Some(told), Some(repo)) = (&told, &args.repo)
         && told != repo
     {
@@ -131,11 +131,15 @@ fn settings(args: &ScrubArgs) -> Result<Settings, Failure> {
         name: "pytorch".to_owned(),
     });
     let source = match (&args.issue, &args.from) {
-        (Some(issue), None) => Source::GitHub(issue.number),
-        (None, Some(file)) if file.extension().is_some_and(|it| it == "json") => {
-            Source::Saved(file.clone())
+        (Some(issue), None) => IssueSource::GitHub(issue.number),
+        (None, Some(file))
+            if file
+                .extension()
+                .is_some_and(|extension| extension == "json") =>
+        {
+            IssueSource::Saved(file.clone())
         }
-        (None, Some(file)) => Source::Script(file.clone()),
+        (None, Some(file)) => IssueSource::Script(file.clone()),
         _ => {
             return Err(Failure::usage(
                 "name an issue by its number, or a file by `--from FILE`",
@@ -143,14 +147,14 @@ fn settings(args: &ScrubArgs) -> Result<Settings, Failure> {
         }
     };
     let name = match &source {
-        Source::GitHub(number) => number.to_string(),
-        Source::Saved(file) | Source::Script(file) => file
+        IssueSource::GitHub(number) => number.to_string(),
+        IssueSource::Saved(file) | IssueSource::Script(file) => file
             .file_stem()
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned(),
     };
-    Ok(Settings {
+    Ok(ScrubSettings {
         source,
         repo,
         folder: args
@@ -163,13 +167,13 @@ fn settings(args: &ScrubArgs) -> Result<Settings, Failure> {
             (false, false) => Posting::Ask,
         },
         json: args.json,
-        assume: args.assume.map(|it| match it {
-            Assume::Bug => Sort::Bug,
-            Assume::Duplicate => Sort::Duplicate,
-            Assume::Feature => Sort::Feature,
-            Assume::Refactoring => Sort::Refactoring,
-            Assume::Question => Sort::Question,
-            Assume::Tracker => Sort::Tracker,
+        assume: args.assume.map(|assumed| match assumed {
+            Assume::Bug => IssueKind::Bug,
+            Assume::Duplicate => IssueKind::Duplicate,
+            Assume::Feature => IssueKind::Feature,
+            Assume::Refactoring => IssueKind::Refactoring,
+            Assume::Question => IssueKind::Question,
+            Assume::Tracker => IssueKind::Tracker,
         }),
         trust: args.trust,
         with: args.with.clone(),

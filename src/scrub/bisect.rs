@@ -7,8 +7,8 @@ use std::{cmp::Ordering, path::PathBuf, time::Duration};
 use serde::Serialize;
 
 use super::{
-    steps::{Lab, Trial},
-    tool::{Call, Tools},
+    steps::{ScriptRunner, Trial},
+    tool::{ExternalTools, ToolCall},
 };
 use crate::{
     cli::{Exit, Failure, Printer},
@@ -29,7 +29,7 @@ pub struct Environments {
 
 /// A version and the interpreter that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Environment {
+pub struct VersionEnvironment {
     /// The version, or whatever it is called.
     pub version: String,
     /// The interpreter.
@@ -41,7 +41,7 @@ pub struct Environment {
 /// What a version does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Probe {
+pub enum VersionProbe {
     /// It shows the bug.
     Shows(String),
     /// It does not.
@@ -52,13 +52,13 @@ pub enum Probe {
 
 /// A search over versions in order, oldest first.
 #[derive(Debug)]
-pub struct Search {
-    probes: Vec<Option<Probe>>,
+pub struct VersionSearch {
+    probes: Vec<Option<VersionProbe>>,
     /// How many rounds were made.
     pub rounds: u32,
 }
 
-impl Search {
+impl VersionSearch {
     /// A search over so many versions.
     pub fn new(versions: usize) -> Self {
         Self {
@@ -101,14 +101,14 @@ impl Search {
 
     fn shows(&self, at: usize) -> Option<bool> {
         match self.probes[at] {
-            Some(Probe::Shows(_)) => Some(true),
-            Some(Probe::Gone(_)) => Some(false),
+            Some(VersionProbe::Shows(_)) => Some(true),
+            Some(VersionProbe::Gone(_)) => Some(false),
             _ => None,
         }
     }
 
     /// A round of probes is done.
-    pub fn learn(&mut self, found: Vec<(usize, Probe)>) {
+    pub fn learn(&mut self, found: Vec<(usize, VersionProbe)>) {
         self.rounds += 1;
         for (at, probe) in found {
             self.probes[at] = Some(probe);
@@ -146,9 +146,9 @@ fn spread(places: &[usize], most: usize, with_ends: bool) -> Vec<usize> {
 
 /// What a search found.
 #[derive(Clone, Debug, Serialize)]
-pub struct Answer {
+pub struct BisectAnswer {
     /// Each version with what it showed; none if it needed no look.
-    pub versions: Vec<(String, Option<Probe>)>,
+    pub versions: Vec<(String, Option<VersionProbe>)>,
     /// The last version before the change, and the first after it.
     pub change: Option<(String, String)>,
     /// Whether the bug went there; else it came.
@@ -157,13 +157,13 @@ pub struct Answer {
     pub rounds: u32,
 }
 
-impl Answer {
+impl BisectAnswer {
     /// In one sentence.
     pub fn describe(&self) -> String {
         let skipped: Vec<&str> = self
             .versions
             .iter()
-            .filter(|(_, probe)| matches!(probe, Some(Probe::Broken(_))))
+            .filter(|(_, probe)| matches!(probe, Some(VersionProbe::Broken(_))))
             .map(|(version, _)| version.as_str())
             .collect();
         let skipped = if skipped.is_empty() {
@@ -179,14 +179,14 @@ impl Answer {
             None if self
                 .versions
                 .iter()
-                .any(|(_, it)| matches!(it, Some(Probe::Shows(_)))) =>
+                .any(|(_, probe)| matches!(probe, Some(VersionProbe::Shows(_)))) =>
             {
                 format!("every version that was tried shows it{skipped}")
             }
             None if self
                 .versions
                 .iter()
-                .any(|(_, it)| matches!(it, Some(Probe::Gone(_)))) =>
+                .any(|(_, probe)| matches!(probe, Some(VersionProbe::Gone(_)))) =>
             {
                 format!("no version that was tried shows it{skipped}")
             }
@@ -196,7 +196,7 @@ impl Answer {
 }
 
 /// What is looked for, and how.
-pub struct Question<'a> {
+pub struct BisectQuestion<'a> {
     /// The script.
     pub code: &'a str,
     /// Its variables.
@@ -211,12 +211,12 @@ pub struct Question<'a> {
 
 /// Searches.
 pub fn search(
-    question: &Question<'_>,
-    environments: &[Environment],
-    lab: &dyn Lab,
+    question: &BisectQuestion<'_>,
+    environments: &[VersionEnvironment],
+    runner: &dyn ScriptRunner,
     printer: Printer,
-) -> Result<Answer, Failure> {
-    let mut search = Search::new(environments.len());
+) -> Result<BisectAnswer, Failure> {
+    let mut search = VersionSearch::new(environments.len());
     loop {
         let next = search.next(question.at_once);
         if next.is_empty() {
@@ -247,18 +247,18 @@ pub fn search(
             })
             .collect();
         let mut found = Vec::new();
-        for (at, outcomes) in next.into_iter().zip(lab.run(&trials)) {
+        for (at, outcomes) in next.into_iter().zip(runner.run(&trials)) {
             let probe = match outcomes {
                 Ok(outcomes) => judge(&outcomes, question.specs),
                 Err(failure) if matches!(failure.exit, Exit::Interrupted(_)) => {
                     return Err(failure);
                 }
-                Err(failure) => Probe::Broken(failure.error.to_string()),
+                Err(failure) => VersionProbe::Broken(failure.error.to_string()),
             };
             let (mark, seen) = match &probe {
-                Probe::Shows(seen) => ("shows it", seen),
-                Probe::Gone(seen) => ("does not", seen),
-                Probe::Broken(seen) => ("can not tell", seen),
+                VersionProbe::Shows(seen) => ("shows it", seen),
+                VersionProbe::Gone(seen) => ("does not", seen),
+                VersionProbe::Broken(seen) => ("can not tell", seen),
             };
             printer.note(&format!(
                 "       {:<16} {mark}: {seen}",
@@ -272,17 +272,17 @@ pub fn search(
     if let Some((before, after)) = change
         && search.probes[before..after]
             .iter()
-            .any(|it| matches!(it, Some(Probe::Broken(_))))
+            .any(|probe| matches!(probe, Some(VersionProbe::Broken(_))))
     {
         printer.note("     one that can not tell may show the bug in other words; a `--signature` that fits both narrows it down");
     }
     let version = |at: usize| environments[at].version.clone();
-    Ok(Answer {
+    Ok(BisectAnswer {
         is_fixed: change.is_some_and(|(before, _)| search.shows(before) == Some(true)),
         change: change.map(|(before, after)| (version(before), version(after))),
         versions: environments
             .iter()
-            .map(|it| it.version.clone())
+            .map(|environment| environment.version.clone())
             .zip(search.probes)
             .collect(),
         rounds: search.rounds,
@@ -290,37 +290,37 @@ pub fn search(
 }
 
 /// What a run means: a script that fails in another way can not tell whether the bug is there.
-fn judge(outcomes: &[Outcome], specs: &[Spec]) -> Probe {
+fn judge(outcomes: &[Outcome], specs: &[Spec]) -> VersionProbe {
     let seen = outcomes.first().map(summary).unwrap_or_default();
     if specs
         .iter()
         .all(|spec| spec.resolve(outcomes).1 == outcomes.len())
         && !outcomes.is_empty()
     {
-        return Probe::Shows(seen);
+        return VersionProbe::Shows(seen);
     }
     let is_well = outcomes
         .iter()
-        .all(|it| it.exception.is_none() && it.end == crate::runner::End::Exit(0));
+        .all(|outcome| outcome.exception.is_none() && outcome.end == crate::runner::End::Exit(0));
     if is_well {
-        Probe::Gone(seen)
+        VersionProbe::Gone(seen)
     } else {
-        Probe::Broken(seen)
+        VersionProbe::Broken(seen)
     }
 }
 
 /// All environments there are, oldest version first; what does not exist is told.
 pub fn environments(
     from: &Environments,
-    tools: &Tools,
+    tools: &ExternalTools,
     printer: Printer,
-) -> Result<Vec<Environment>, Failure> {
-    let plain = |version: &str, python: PathBuf| Environment {
+) -> Result<Vec<VersionEnvironment>, Failure> {
+    let plain = |version: &str, python: PathBuf| VersionEnvironment {
         version: version.to_owned(),
         python,
         env: Vec::new(),
     };
-    let mut found: Vec<Environment> = from
+    let mut found: Vec<VersionEnvironment> = from
         .named
         .iter()
         .map(|(version, python)| plain(version, python.clone()))
@@ -343,14 +343,16 @@ pub fn environments(
 }
 
 /// What conda has; nothing where there is no conda.
-fn of_conda(tools: &Tools) -> Result<Result<Vec<Environment>, String>, Failure> {
+fn of_conda(tools: &ExternalTools) -> Result<Result<Vec<VersionEnvironment>, String>, Failure> {
     // Where a shell function stands for it, only the variable names the program.
-    let named = std::env::var("CONDA_EXE").ok().filter(|it| !it.is_empty());
+    let named = std::env::var("CONDA_EXE")
+        .ok()
+        .filter(|path| !path.is_empty());
     let mut why = None;
     for program in named.iter().map(String::as_str).chain(["conda"]) {
         // Some releases print no JSON for the first.
         for words in [["env", "list", "--json"], ["info", "--envs", "--json"]] {
-            let said = tools.call(&Call::new(std::iter::once(program).chain(words)))?;
+            let said = tools.call(&ToolCall::new(std::iter::once(program).chain(words)))?;
             if said.is_missing {
                 break;
             }
@@ -370,12 +372,12 @@ fn of_conda(tools: &Tools) -> Result<Result<Vec<Environment>, String>, Failure> 
 
 /// The environments named `pytorch-VERSION`, with what their activation would set; none if it is
 /// not conda's JSON.
-fn parse_conda(text: &str) -> Option<Vec<Environment>> {
+fn parse_conda(text: &str) -> Option<Vec<VersionEnvironment>> {
     #[derive(serde::Deserialize)]
-    struct List {
+    struct CondaList {
         envs: Vec<PathBuf>,
     }
-    let list: List = serde_json::from_str(text).ok()?;
+    let list: CondaList = serde_json::from_str(text).ok()?;
     let environments = list.envs.into_iter().filter_map(|path| {
         let name = path.file_name()?.to_str()?.to_owned();
         let version = name.strip_prefix("pytorch-")?.to_owned();
@@ -391,7 +393,7 @@ fn parse_conda(text: &str) -> Option<Vec<Environment>> {
                 format!("{}:{search}", path.join("bin").display()),
             ),
         ];
-        Some(Environment {
+        Some(VersionEnvironment {
             version,
             python: path.join("bin/python"),
             env,
@@ -404,12 +406,12 @@ fn parse_conda(text: &str) -> Option<Vec<Environment>> {
 fn of_uv(
     version: &str,
     install: bool,
-    tools: &Tools,
+    tools: &ExternalTools,
     printer: Printer,
 ) -> Result<Result<PathBuf, String>, Failure> {
     let Some(cache) = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
-        .filter(|it| it.is_absolute())
+        .filter(|path| path.is_absolute())
         .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))
     else {
         return Ok(Err("neither `XDG_CACHE_HOME` nor `HOME` is set".to_owned()));
@@ -429,7 +431,7 @@ fn of_uv(
     }
     let path = folder.to_string_lossy().into_owned();
     let calls = [
-        Call::new([
+        ToolCall::new([
             "uv",
             "venv",
             "--quiet",
@@ -438,7 +440,7 @@ fn of_uv(
             python_for(version),
             &path,
         ]),
-        Call::new([
+        ToolCall::new([
             "uv",
             "pip",
             "install",
@@ -478,7 +480,7 @@ fn why_uv_failed(stderr: &str) -> String {
         .collect();
     let at = lines
         .iter()
-        .position(|it| it.starts_with("error:"))
+        .position(|line| line.starts_with("error:"))
         .unwrap_or(0);
     let Some((first, rest)) = lines.get(at..).and_then(<[&str]>::split_first) else {
         return "uv failed and did not say why".to_owned();
@@ -486,8 +488,8 @@ fn why_uv_failed(stderr: &str) -> String {
     let first = first.trim_start_matches("error:").trim();
     let cause = rest
         .iter()
-        .rfind(|it| it.starts_with("cause:") || it.starts_with("Caused by:"));
-    match cause.and_then(|it| it.split_once(": ")) {
+        .rfind(|line| line.starts_with("cause:") || line.starts_with("Caused by:"));
+    match cause.and_then(|cause| cause.split_once(": ")) {
         Some((_, cause)) => format!("{first}: {cause}"),
         None => first.to_owned(),
     }
@@ -523,10 +525,10 @@ fn numbers(version: &str) -> Vec<u64> {
 
 /// The order of versions: by number; what comes before a release comes first.
 pub fn compare(a: &str, b: &str) -> Ordering {
-    let is_early = |it: &str| {
+    let is_early = |version: &str| {
         ["dev", "a0", "b0", "rc"]
             .iter()
-            .any(|mark| it.contains(mark))
+            .any(|mark| version.contains(mark))
     };
     numbers(a)
         .cmp(&numbers(b))
@@ -546,7 +548,7 @@ mod tests {
         broken: &[usize],
         at_once: usize,
     ) -> (Option<(usize, usize)>, u32) {
-        let mut search = Search::new(count);
+        let mut search = VersionSearch::new(count);
         loop {
             let next = search.next(at_once);
             if next.is_empty() {
@@ -554,9 +556,9 @@ mod tests {
             }
             assert!(next.len() <= at_once);
             let probe = |at: usize| match at {
-                at if broken.contains(&at) => Probe::Broken(String::new()),
-                at if at < fixed => Probe::Shows(String::new()),
-                _ => Probe::Gone(String::new()),
+                at if broken.contains(&at) => VersionProbe::Broken(String::new()),
+                at if at < fixed => VersionProbe::Shows(String::new()),
+                _ => VersionProbe::Gone(String::new()),
             };
             search.learn(next.into_iter().map(|at| (at, probe(at))).collect());
         }
@@ -576,8 +578,8 @@ mod tests {
         for fixed in 1..9 {
             for broken in 0..9 {
                 let (change, rounds) = run(9, fixed, &[broken], 3);
-                let before = (0..fixed).rev().find(|it| *it != broken);
-                let after = (fixed..9).find(|it| *it != broken);
+                let before = (0..fixed).rev().find(|at| *at != broken);
+                let after = (fixed..9).find(|at| *at != broken);
                 assert_eq!(change, before.zip(after), "{fixed} {broken}");
                 assert!(rounds <= 4, "{fixed} {broken}: {rounds}");
             }

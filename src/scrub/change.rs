@@ -10,13 +10,13 @@ use std::{
 use serde::Serialize;
 
 use super::{
-    issue::reported::What,
-    tool::{Call, Interrupted, Tools},
+    issue::reported::ReportedFailure,
+    tool::{ExternalTools, Interrupted, ToolCall},
 };
 
 /// A change that may have done it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct CommitCandidate {
     /// The commit.
     pub commit: String,
     /// Its subject.
@@ -38,7 +38,7 @@ const MOST: usize = 5;
 #[derive(Debug, Default)]
 pub struct History {
     /// Candidates, the likeliest first.
-    pub changes: Vec<Change>,
+    pub changes: Vec<CommitCandidate>,
     /// Why there may be more, for people.
     pub gaps: Vec<String>,
 }
@@ -62,12 +62,12 @@ pub fn candidates(
     checkout: &Path,
     versions: (&str, &str),
     number: Option<u64>,
-    what: &What,
-    tools: &Tools,
+    what: &ReportedFailure,
+    tools: &ExternalTools,
 ) -> Result<History, Interrupted> {
     let started = Instant::now();
     let git = |args: &[&str]| {
-        let mut call = Call::new(std::iter::once("git").chain(args.iter().copied()));
+        let mut call = ToolCall::new(std::iter::once("git").chain(args.iter().copied()));
         call.folder = Some(checkout.to_owned());
         call.limit = LIMIT.saturating_sub(started.elapsed());
         call.env = vec![
@@ -84,7 +84,7 @@ pub fn candidates(
             plain.to_owned(),
             format!("v{plain}-rc1"),
         ];
-        let calls: Vec<Call> = names
+        let calls: Vec<ToolCall> = names
             .iter()
             .map(|name| {
                 git(&[
@@ -111,7 +111,7 @@ pub fn candidates(
     let range = format!("{}..{}", ends[0], ends[1]);
     let listed = format!("--max-count={LISTED}");
     let clues = clues(number, what);
-    let calls: Vec<Call> = clues
+    let calls: Vec<ToolCall> = clues
         .iter()
         .map(|clue| {
             let args = ["log", "--format=%h%x09%s", &listed, &range];
@@ -122,7 +122,7 @@ pub fn candidates(
         })
         .collect();
     let mut history = History::default();
-    let mut found: BTreeMap<String, Change> = BTreeMap::new();
+    let mut found: BTreeMap<String, CommitCandidate> = BTreeMap::new();
     for (clue, said) in clues.into_iter().zip(tools.call_all(&calls)?) {
         if !said.is_well() {
             history.gaps.push(format!(
@@ -134,17 +134,19 @@ pub fn candidates(
         let lines: Vec<(&str, &str)> = said
             .stdout
             .lines()
-            .filter_map(|it| it.split_once('\t'))
+            .filter_map(|line| line.split_once('\t'))
             .collect();
         let score = (clue.weight)(lines.len(), clue.depth);
         for (commit, subject) in lines {
-            let change = found.entry(commit.to_owned()).or_insert_with(|| Change {
-                commit: commit.to_owned(),
-                subject: subject.to_owned(),
-                pull: pull(subject),
-                score: 0,
-                reasons: Vec::new(),
-            });
+            let change = found
+                .entry(commit.to_owned())
+                .or_insert_with(|| CommitCandidate {
+                    commit: commit.to_owned(),
+                    subject: subject.to_owned(),
+                    pull: pull(subject),
+                    score: 0,
+                    reasons: Vec::new(),
+                });
             change.score += score;
             change.reasons.push(clue.reason.clone());
         }
@@ -158,9 +160,9 @@ pub fn candidates(
 }
 
 /// What to look for. No file and no word alone is enough for a claim.
-fn clues(number: Option<u64>, what: &What) -> Vec<Clue> {
+fn clues(number: Option<u64>, what: &ReportedFailure) -> Vec<Clue> {
     let mut clues = Vec::new();
-    let owned = |args: &[&str]| args.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let owned = |args: &[&str]| args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>();
     if let Some(number) = number {
         let pattern = format!("--grep=(#|issues/){number}([^0-9]|$)");
         let reason = "its message names the issue".to_owned();
@@ -171,7 +173,7 @@ fn clues(number: Option<u64>, what: &What) -> Vec<Clue> {
             reason,
         });
     }
-    if let What::Exception { files, .. } = what {
+    if let ReportedFailure::Exception { files, .. } = what {
         for (depth, file) in (0..).zip(files.iter().rev().take(4)) {
             let reason = format!("it changes {file}, which the traceback names");
             let weight = |hits, depth| 4 - depth + u32::from(hits <= 3);
@@ -211,16 +213,16 @@ fn pull(subject: &str) -> Option<u64> {
 }
 
 /// The words of an error that tell it from others: names first, long words next.
-fn keywords(what: &What) -> Vec<String> {
-    let What::Exception { message, .. } = what else {
+fn keywords(what: &ReportedFailure) -> Vec<String> {
+    let ReportedFailure::Exception { message, .. } = what else {
         return Vec::new();
     };
     let mut words: Vec<String> = message
         .split(|char: char| !(char.is_alphanumeric() || char == '_' || char == '.'))
-        .map(|it| it.trim_matches('.').to_owned())
-        .filter(|it| it.len() > 6 && it.chars().any(char::is_alphabetic))
+        .map(|word| word.trim_matches('.').to_owned())
+        .filter(|word| word.len() > 6 && word.chars().any(char::is_alphabetic))
         .collect();
-    words.sort_by_key(|it| (!it.contains(['_', '.']), std::cmp::Reverse(it.len())));
+    words.sort_by_key(|word| (!word.contains(['_', '.']), std::cmp::Reverse(word.len())));
     words.dedup();
     words.truncate(3);
     words

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     issue::{self, Issue, IssueError, Repo},
-    plan::Write,
-    tool::{Call, Interrupted, Said, Tools},
+    plan::IssueWrite,
+    tool::{ExternalTools, Interrupted, ToolCall, ToolOutput},
 };
 use crate::cli::{Exit, Failure};
 
@@ -20,7 +20,7 @@ const WAITS: [u64; 3] = [1, 2, 4];
 
 /// One issue on GitHub.
 pub struct GitHub<'a> {
-    tools: &'a Tools,
+    tools: &'a ExternalTools,
     repo: Repo,
     number: u64,
 }
@@ -120,7 +120,7 @@ impl Subscription {
 
 impl<'a> GitHub<'a> {
     /// Makes sure that `gh` is there and new enough.
-    pub fn open(tools: &'a Tools, repo: Repo, number: u64) -> Result<Self, GhError> {
+    pub fn open(tools: &'a ExternalTools, repo: Repo, number: u64) -> Result<Self, GhError> {
         let github = Self {
             tools,
             repo,
@@ -213,15 +213,15 @@ impl<'a> GitHub<'a> {
     }
 
     /// The command of a write, as it is shown and carried out.
-    pub fn command(&self, write: &Write) -> Call {
+    pub fn command(&self, write: &IssueWrite) -> ToolCall {
         let (number, repo) = (self.number.to_string(), self.repo.to_string());
         let mut argv: Vec<&str> = vec!["issue"];
         let labels: Vec<(&str, String)>;
         match write {
-            Write::Comment { body } => {
+            IssueWrite::Comment { body } => {
                 argv.extend(["comment", &number, "--repo", &repo, "--body", body]);
             }
-            Write::Labels { add, remove } => {
+            IssueWrite::Labels { add, remove } => {
                 argv.extend(["edit", &number, "--repo", &repo]);
                 labels = [("--remove-label", remove), ("--add-label", add)]
                     .into_iter()
@@ -232,7 +232,7 @@ impl<'a> GitHub<'a> {
                     argv.extend([flag, names.as_str()]);
                 }
             }
-            Write::Close { reason } => {
+            IssueWrite::Close { reason } => {
                 argv.extend(["close", &number, "--repo", &repo, "--reason", reason.name()]);
             }
         }
@@ -240,7 +240,7 @@ impl<'a> GitHub<'a> {
     }
 
     /// Carries out a write, once. The caller holds signals back, so that it is not left half done.
-    pub fn write(&self, write: &Write) -> Result<(), GhError> {
+    pub fn write(&self, write: &IssueWrite) -> Result<(), GhError> {
         let call = self.command(write);
         if !is_about(&call.argv, &self.repo, self.number) {
             return Err(GhError::WrongTarget);
@@ -253,13 +253,13 @@ impl<'a> GitHub<'a> {
         }
     }
 
-    fn read(&self, call: &Call) -> Result<Said, GhError> {
+    fn read(&self, call: &ToolCall) -> Result<ToolOutput, GhError> {
         self.read_all(std::slice::from_ref(call))
             .map(|mut said| said.remove(0))
     }
 
     /// Reads all at the same time; those that fail for a passing reason are tried again.
-    fn read_all(&self, calls: &[Call]) -> Result<Vec<Said>, GhError> {
+    fn read_all(&self, calls: &[ToolCall]) -> Result<Vec<ToolOutput>, GhError> {
         let mut said = self.tools.call_all(calls)?;
         for wait in WAITS {
             let failed: Vec<usize> = (0..calls.len())
@@ -271,12 +271,12 @@ impl<'a> GitHub<'a> {
                 parse_failure(&said[first])
             ));
             self.tools.sleep(Duration::from_secs(wait))?;
-            let again: Vec<Call> = failed.iter().map(|&at| calls[at].clone()).collect();
+            let again: Vec<ToolCall> = failed.iter().map(|&at| calls[at].clone()).collect();
             for (at, new) in failed.into_iter().zip(self.tools.call_all(&again)?) {
                 said[at] = new;
             }
         }
-        match said.iter().find(|it| !it.is_well()) {
+        match said.iter().find(|answer| !answer.is_well()) {
             Some(failed) => Err(parse_failure(failed)),
             None => Ok(said),
         }
@@ -291,8 +291,8 @@ impl GhError {
 }
 
 /// A call of `gh` that asks nothing, shows nothing and reads nothing from the terminal.
-fn gh<'s>(args: impl IntoIterator<Item = &'s str>) -> Call {
-    let mut call = Call::new(std::iter::once("gh").chain(args));
+fn gh<'s>(args: impl IntoIterator<Item = &'s str>) -> ToolCall {
+    let mut call = ToolCall::new(std::iter::once("gh").chain(args));
     let set = |value: &str| Some(value.to_owned());
     call.env = vec![
         ("GH_PROMPT_DISABLED", set("1")),
@@ -344,7 +344,7 @@ fn parse_subscription(answer: &str, pointer: &str) -> Result<Subscription, GhErr
 }
 
 /// Why a call failed, from its exit status and what it says.
-fn parse_failure(said: &Said) -> GhError {
+fn parse_failure(said: &ToolOutput) -> GhError {
     if said.is_missing {
         return GhError::Missing;
     }
@@ -395,7 +395,7 @@ fn parse_failure(said: &Said) -> GhError {
     }
 }
 
-fn first_line(said: &Said) -> String {
+fn first_line(said: &ToolOutput) -> String {
     said.stderr
         .lines()
         .map(str::trim)
@@ -409,10 +409,10 @@ mod tests {
     use super::*;
 
     fn failed(status: Option<i32>, stderr: &str) -> GhError {
-        parse_failure(&Said {
+        parse_failure(&ToolOutput {
             status,
             stderr: stderr.to_owned(),
-            ..Said::default()
+            ..ToolOutput::default()
         })
     }
 

@@ -2,15 +2,15 @@
 //! that stand alone.
 //!
 //! What an issue says is read by pure functions (`issue`), what a script would do is reviewed on
-//! its syntax tree (`review`); the nine steps (`steps`) decide with them, run by the [`steps::Lab`]
+//! its syntax tree (`review`); the nine steps (`steps`) decide with them, run by the [`steps::ScriptRunner`]
 //! that the commands lend, and write through `gh`. Called by the commands.
 
-mod ask;
 pub mod bisect;
 pub mod change;
 pub mod gh;
 pub mod issue;
 pub mod plan;
+mod prompt;
 mod python;
 pub mod repair;
 pub mod review;
@@ -23,24 +23,27 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-pub use ask::Asker;
 pub use plan::Planned;
-use steps::{Cx, End, Found, Lab, Posting, Settings, Source, next, reproduce::Reproduced};
-pub use tool::{Call, Tools};
+pub use prompt::Prompt;
+use steps::{
+    IssueSource, Posting, ScriptRunner, ScrubContext, ScrubEnd, ScrubFindings, ScrubSettings, next,
+    reproduce::Reproduced,
+};
+pub use tool::{ExternalTools, ToolCall};
 
 use crate::{
     cli::{Exit, Failure, Printer},
     scrub::{
         gh::{GhError, GitHub},
-        issue::{Issue, actionable::Sort},
-        state::State,
+        issue::{Issue, actionable::IssueKind},
+        state::ScrubState,
         tool::Interrupted,
     },
 };
 
 /// What came of a scrub.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct ScrubReport {
     /// The version of this form.
     pub version: u32,
     /// The repository.
@@ -48,12 +51,12 @@ pub struct Report {
     /// The issue.
     pub number: Option<u64>,
     /// How it ended.
-    pub end: End,
+    pub end: ScrubEnd,
     /// Why.
     pub why: String,
     /// What was found on the way.
     #[serde(flatten)]
-    pub found: Found,
+    pub found: ScrubFindings,
     /// The comment, where there is something to say.
     pub comment: Option<String>,
     /// The writes, and what became of each.
@@ -67,7 +70,7 @@ pub struct Report {
     pub interrupted: Option<i32>,
 }
 
-impl Report {
+impl ScrubReport {
     /// The exit status: that of the end, unless writes went wrong.
     pub fn exit(&self) -> Exit {
         if let Some(signal) = self.interrupted {
@@ -77,9 +80,9 @@ impl Report {
             return Exit::Environment;
         }
         match self.end {
-            End::DoesNotReproduce | End::DifferentError => Exit::NotReproduced,
-            End::MissingPackages | End::NeedsHardware => Exit::Environment,
-            End::SecurityConcern => Exit::Refused,
+            ScrubEnd::DoesNotReproduce | ScrubEnd::DifferentError => Exit::NotReproduced,
+            ScrubEnd::MissingPackages | ScrubEnd::NeedsHardware => Exit::Environment,
+            ScrubEnd::SecurityConcern => Exit::Refused,
             _ => Exit::Reduced,
         }
     }
@@ -87,25 +90,25 @@ impl Report {
 
 /// Scrubs an issue.
 pub fn scrub(
-    settings: &Settings,
-    tools: &Tools,
-    lab: &mut dyn Lab,
+    settings: &ScrubSettings,
+    tools: &ExternalTools,
+    runner: &mut dyn ScriptRunner,
     printer: Printer,
-) -> Result<Report, Failure> {
+) -> Result<ScrubReport, Failure> {
     let started = Instant::now();
     let github = match settings.source {
-        Source::GitHub(number) => Some(GitHub::open(tools, settings.repo.clone(), number)?),
+        IssueSource::GitHub(number) => Some(GitHub::open(tools, settings.repo.clone(), number)?),
         _ => None,
     };
-    let mut cx = Cx {
+    let mut cx = ScrubContext {
         settings,
         tools,
         github,
-        asker: Asker::new(tools, printer, settings.json),
+        prompt: Prompt::new(tools, printer, settings.json),
         printer,
-        lab,
-        state: State::open(&settings.folder, &settings.repo),
-        found: Found::default(),
+        runner,
+        state: ScrubState::open(&settings.folder, &settings.repo),
+        found: ScrubFindings::default(),
     };
     let issue = steps::fetch::fetch(&mut cx)?;
     if let (Some(issue), Some(github)) = (&issue, &cx.github)
@@ -136,10 +139,10 @@ pub fn scrub(
         interrupted = carried.interrupted;
     }
     let comment = steps::report::comment(&cx.found, end);
-    Ok(Report {
+    Ok(ScrubReport {
         version: 1,
         repo: settings.repo.to_string(),
-        number: issue.as_ref().map(|it| it.number),
+        number: issue.as_ref().map(|issue| issue.number),
         end,
         why,
         comment,
@@ -152,23 +155,23 @@ pub fn scrub(
 }
 
 /// The steps that decide, to an end and its reason.
-fn go(cx: &mut Cx<'_>, issue: Option<&Issue>) -> Result<(End, String), Failure> {
+fn go(cx: &mut ScrubContext<'_>, issue: Option<&Issue>) -> Result<(ScrubEnd, String), Failure> {
     let repro = next!(steps::fetch::read(cx, issue));
-    let sort = next!(steps::actionable::actionable(cx, issue, repro.as_ref()));
+    let kind = next!(steps::actionable::actionable(cx, issue, repro.as_ref()));
     let ready = next!(steps::analyze::analyze(cx, issue, repro));
-    if sort == Sort::Bug {
+    if kind == IssueKind::Bug {
         next!(steps::recent::recent(cx, issue));
     }
-    let number = issue.map(|it| it.number);
+    let number = issue.map(|issue| issue.number);
     let reproduced = next!(steps::reproduce::reproduce(cx, ready));
-    if sort != Sort::Bug {
+    if kind != IssueKind::Bug {
         let persists = matches!(reproduced, Reproduced::Same(_));
         let said = if persists {
             "the behaviour that it speaks of is still so"
         } else {
             "the behaviour that it speaks of is no longer so"
         };
-        return Ok((End::NotABug, said.to_owned()));
+        return Ok((ScrubEnd::NotABug, said.to_owned()));
     }
     match reproduced {
         Reproduced::Passes(showing) => {
@@ -177,12 +180,12 @@ fn go(cx: &mut Cx<'_>, issue: Option<&Issue>) -> Result<(End, String), Failure> 
                 .found
                 .ran_with
                 .as_ref()
-                .map_or_else(String::new, |it| format!(" with {}", it.with));
+                .map_or_else(String::new, |tested| format!(" with {}", tested.with));
             cx.found.next = Some("close it, if you agree".to_owned());
             if let Some(number) = number {
                 steps::trivial::trivial(cx, number)?;
             }
-            Ok((End::DoesNotReproduce, format!("it runs well{version}")))
+            Ok((ScrubEnd::DoesNotReproduce, format!("it runs well{version}")))
         }
         Reproduced::Same(showing) => {
             let end = steps::minimize::minimize(cx, &showing)?;

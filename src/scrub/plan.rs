@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 use super::{
     gh::{GhError, GitHub, Subscription},
     issue::Issue,
-    state::State,
+    state::ScrubState,
     subscription,
-    tool::Tools,
+    tool::ExternalTools,
 };
 use crate::cli::Printer;
 
 /// A change to an issue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Write {
+pub enum IssueWrite {
     /// A comment.
     Comment {
         /// Its text.
@@ -64,14 +64,14 @@ pub struct Planned {
     pub command: String,
     /// The write.
     #[serde(flatten)]
-    pub write: Write,
+    pub write: IssueWrite,
     /// What became of it: `shown`, `done`, `failed`, `in doubt`.
     pub state: &'static str,
 }
 
 /// What came of carrying out a plan.
 #[derive(Debug, Default)]
-pub struct Carried {
+pub struct CarriedOut {
     /// Each write's state.
     pub states: Vec<&'static str>,
     /// What went wrong, for people.
@@ -80,16 +80,19 @@ pub struct Carried {
     pub interrupted: Option<i32>,
 }
 
-impl Write {
+impl IssueWrite {
     /// Whether an issue shows that this was done.
     fn is_done(&self, issue: &Issue) -> bool {
         let same =
             |a: &str, b: &str| a.replace("\r\n", "\n").trim() == b.replace("\r\n", "\n").trim();
         match self {
-            Self::Comment { body } => issue.comments.iter().any(|it| same(&it.body, body)),
+            Self::Comment { body } => issue
+                .comments
+                .iter()
+                .any(|comment| same(&comment.body, body)),
             Self::Labels { add, remove } => {
-                add.iter().all(|it| issue.has_label(it))
-                    && !remove.iter().any(|it| issue.has_label(it))
+                add.iter().all(|label| issue.has_label(label))
+                    && !remove.iter().any(|label| issue.has_label(label))
             }
             Self::Close { .. } => issue.is_closed,
         }
@@ -111,16 +114,16 @@ const AUTO_SUBSCRIPTION: u32 = 30;
 
 /// Carries out writes that the user has agreed to.
 pub fn carry_out(
-    writes: &[Write],
+    writes: &[IssueWrite],
     issue: &Issue,
     github: &GitHub<'_>,
-    tools: &Tools,
-    state: &mut State,
+    tools: &ExternalTools,
+    state: &mut ScrubState,
     printer: Printer,
-) -> Carried {
-    let mut carried = Carried {
+) -> CarriedOut {
+    let mut carried = CarriedOut {
         states: vec!["shown"; writes.len()],
-        ..Carried::default()
+        ..CarriedOut::default()
     };
     let file = subscription::file(&state.repo, issue.number);
     let saved = match subscription::save(file.as_deref(), issue, github) {
@@ -144,9 +147,9 @@ pub fn carry_out(
             carried.troubles.extend(not_tried(&writes[index..], github));
             break;
         }
-        let outcome = if matches!(write, Write::Comment { .. }) && write.is_done(issue) {
+        let outcome = if matches!(write, IssueWrite::Comment { .. }) && write.is_done(issue) {
             // Word for word what is there already.
-            One {
+            WriteOutcome {
                 state: "done",
                 why: String::new(),
                 is_made: false,
@@ -156,7 +159,7 @@ pub fn carry_out(
         };
         carried.states[index] = outcome.state;
         if outcome.state != "failed" {
-            is_subscribing |= outcome.is_made && !matches!(write, Write::Labels { .. });
+            is_subscribing |= outcome.is_made && !matches!(write, IssueWrite::Labels { .. });
             is_closed |= write.closes();
         }
         let command = github.command(write).in_short();
@@ -178,7 +181,7 @@ pub fn carry_out(
             break;
         }
     }
-    if carried.states.iter().all(|it| *it == "done") {
+    if carried.states.iter().all(|state| *state == "done") {
         state.finish();
     }
     if is_closed {
@@ -187,7 +190,7 @@ pub fn carry_out(
         && let Err(error) = restore(saved, is_subscribing, issue, github, tools)
     {
         let kept = file
-            .map(|it| format!("; it is kept in `{}`", it.display()))
+            .map(|file| format!("; it is kept in `{}`", file.display()))
             .unwrap_or_default();
         carried.troubles.push(format!(
             "your subscription was not restored to {saved:?}: {error}{kept}, and the next scrub of this issue restores it; or do so on the issue's page"
@@ -195,27 +198,35 @@ pub fn carry_out(
     } else {
         subscription::forget(file.as_deref());
     }
-    carried.interrupted = tools.release().map(|it| it.0);
+    carried.interrupted = tools.release().map(|signal| signal.0);
     carried
 }
 
-fn not_tried<'w>(writes: &'w [Write], github: &'w GitHub<'_>) -> impl Iterator<Item = String> + 'w {
+fn not_tried<'w>(
+    writes: &'w [IssueWrite],
+    github: &'w GitHub<'_>,
+) -> impl Iterator<Item = String> + 'w {
     writes
         .iter()
         .map(|write| format!("not tried: {}", github.command(write).in_short()))
 }
 
-struct One {
+struct WriteOutcome {
     state: &'static str,
     why: String,
     /// Whether it was tried now; else it was done before.
     is_made: bool,
 }
 
-/// One write, unless it was done before; afterwards the issue itself tells.
-fn carry_out_one(index: usize, write: &Write, github: &GitHub<'_>, state: &mut State) -> One {
+/// WriteOutcome write, unless it was done before; afterwards the issue itself tells.
+fn carry_out_one(
+    index: usize,
+    write: &IssueWrite,
+    github: &GitHub<'_>,
+    state: &mut ScrubState,
+) -> WriteOutcome {
     let identity = write.identity(index);
-    let one = |state, why: String, is_made| One {
+    let one = |state, why: String, is_made| WriteOutcome {
         state,
         why,
         is_made,
@@ -243,8 +254,10 @@ fn carry_out_one(index: usize, write: &Write, github: &GitHub<'_>, state: &mut S
         }
         (Ok(_), failure) => {
             state.settle(&identity, false);
-            let why =
-                failure.map_or_else(|| "GitHub does not show it".to_owned(), |it| it.to_string());
+            let why = failure.map_or_else(
+                || "GitHub does not show it".to_owned(),
+                |error| error.to_string(),
+            );
             one("failed", why, true)
         }
         // `gh` said that it was done; that nobody can look does not undo it.
@@ -263,7 +276,7 @@ fn restore(
     is_subscribing: bool,
     issue: &Issue,
     github: &GitHub<'_>,
-    tools: &Tools,
+    tools: &ExternalTools,
 ) -> Result<(), GhError> {
     if saved == Subscription::Subscribed {
         return Ok(());
@@ -290,7 +303,7 @@ fn restore(
 pub fn restore_left_behind(
     issue: &Issue,
     github: &GitHub<'_>,
-    state: &State,
+    state: &ScrubState,
 ) -> Option<Result<Subscription, GhError>> {
     let file = subscription::file(&state.repo, issue.number)?;
     let saved = subscription::read(&file)?;

@@ -28,14 +28,15 @@ pub(crate) fn bound(program: &Program) -> BTreeSet<String> {
         .scopes()
         .variables
         .iter()
-        .filter(|it| it.scope == ScopeKind::Module);
+        .filter(|variable| variable.scope == ScopeKind::Module);
     of_module
-        .filter(|it| {
-            it.bindings
+        .filter(|variable| {
+            variable
+                .bindings
                 .iter()
                 .any(|binding| binding.kind != BindingKind::Weak)
         })
-        .map(|it| it.name.to_string())
+        .map(|variable| variable.name.to_string())
         .collect()
 }
 
@@ -125,7 +126,7 @@ pub(crate) fn imports(program: &Program) -> BTreeSet<String> {
             }
             AnyNodeRef::StmtImportFrom(import) => {
                 let dots = ".".repeat(import.level as usize);
-                let module = import.module.as_ref().map_or("", |it| it.as_str());
+                let module = import.module.as_ref().map_or("", |module| module.as_str());
                 found.insert(format!("{dots}{module}"));
             }
             _ => {}

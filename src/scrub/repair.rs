@@ -24,48 +24,49 @@ pub const REPAIRS: &[Repair] = &[
     Repair {
         name: "missing-import",
         what: "a well-known name that is never imported was imported",
-        fits: |it| is(it, "NameError", &["is not defined"]),
+        fits: |exception| is(exception, "NameError", &["is not defined"]),
         apply: import,
     },
     Repair {
         name: "dynamic-dim",
         what: "`constraints=[dynamic_dim(x, i)]` was written as `dynamic_shapes=`",
-        fits: |it| {
+        fits: |exception| {
             is(
-                it,
+                exception,
                 "TypeError",
                 &["unexpected keyword argument 'constraints'"],
-            ) || is(it, "ImportError", &["dynamic_dim"])
-                || is(it, "AttributeError", &["dynamic_dim"])
+            ) || is(exception, "ImportError", &["dynamic_dim"])
+                || is(exception, "AttributeError", &["dynamic_dim"])
         },
         apply: |program, _| constraints(program),
     },
     Repair {
         name: "dynamo-optimize",
         what: "`torch._dynamo.optimize(...)` was written as `torch.compile(backend=...)`",
-        fits: |it| {
-            is(it, "AttributeError", &["'optimize'"]) || is(it, "ImportError", &["'optimize'"])
+        fits: |exception| {
+            is(exception, "AttributeError", &["'optimize'"])
+                || is(exception, "ImportError", &["'optimize'"])
         },
         apply: |program, _| optimize(program),
     },
     Repair {
         name: "renamed",
         what: "a module or function of torch that was renamed was called by its new name",
-        fits: |it| {
-            is(it, "AttributeError", &["has no attribute"])
+        fits: |exception| {
+            is(exception, "AttributeError", &["has no attribute"])
                 || is(
-                    it,
+                    exception,
                     "ImportError",
                     &["cannot import name", "No module named"],
                 )
-                || is(it, "ModuleNotFoundError", &["No module named"])
+                || is(exception, "ModuleNotFoundError", &["No module named"])
         },
         apply: |program, exception| renamed(program, &exception.message),
     },
     Repair {
         name: "no-cuda",
         what: "the device `cuda` was written as `cpu`, since here is no CUDA",
-        fits: |it| {
+        fits: |exception| {
             [
                 "Torch not compiled with CUDA",
                 "No CUDA GPUs are available",
@@ -73,23 +74,23 @@ pub const REPAIRS: &[Repair] = &[
                 "CUDA driver version is insufficient",
             ]
             .iter()
-            .any(|part| it.message.contains(part))
+            .any(|part| exception.message.contains(part))
         },
         apply: |program, _| on_cpu(program),
     },
     Repair {
         name: "smaller-tensors",
         what: "large sizes were made smaller, since the memory does not suffice",
-        fits: |it| {
-            it.class.ends_with("OutOfMemoryError")
-                || it.class == "MemoryError"
+        fits: |exception| {
+            exception.class.ends_with("OutOfMemoryError")
+                || exception.class == "MemoryError"
                 || [
                     "out of memory",
                     "not enough memory",
                     "can't allocate memory",
                 ]
                 .iter()
-                .any(|part| it.message.contains(part))
+                .any(|part| exception.message.contains(part))
         },
         apply: |program, _| smaller(program),
     },
@@ -109,9 +110,9 @@ impl Repair {
 fn is(exception: &Exception, class: &str, parts: &[&str]) -> bool {
     // What dynamo wraps is mended like what it wraps.
     let all = exception.chain.iter().chain([exception]);
-    all.into_iter().any(|it| {
-        (it.short_class() == class || it.message.contains(class))
-            && parts.iter().any(|part| it.message.contains(part))
+    all.into_iter().any(|link| {
+        (link.short_class() == class || link.message.contains(class))
+            && parts.iter().any(|part| link.message.contains(part))
     })
 }
 
@@ -368,11 +369,11 @@ fn constraints(program: &Program) -> Option<String> {
                 let kept: Vec<&str> = import
                     .names
                     .iter()
-                    .filter(|it| it.name.as_str() != "dynamic_dim")
-                    .map(|it| program.slice(it.range()))
+                    .filter(|alias| alias.name.as_str() != "dynamic_dim")
+                    .map(|alias| program.slice(alias.range()))
                     .collect();
                 if kept.len() < import.names.len() {
-                    let module = import.module.as_ref().map_or("", |it| it.as_str());
+                    let module = import.module.as_ref().map_or("", |module| module.as_str());
                     let text = if kept.is_empty() {
                         "pass".to_owned()
                     } else {
@@ -396,10 +397,9 @@ fn dims(program: &Program, expr: &Expr) -> Vec<(String, String)> {
             .iter()
             .find_map(|node| match node.node {
                 AnyNodeRef::StmtAssign(assign)
-                    if assign
-                        .targets
-                        .iter()
-                        .any(|it| matches!(it, Expr::Name(target) if target.id == name.id)) =>
+                    if assign.targets.iter().any(
+                        |target| matches!(target, Expr::Name(target) if target.id == name.id),
+                    ) =>
                 {
                     Some(assign.value.range())
                 }
@@ -512,7 +512,7 @@ mod tests {
         let program = Program::parse(before).unwrap();
         let (applied, mended) = REPAIRS
             .iter()
-            .find_map(|it| Some((it.name, it.mend(&program, &exception)?)))
+            .find_map(|repair| Some((repair.name, repair.mend(&program, &exception)?)))
             .unwrap();
         assert_eq!((applied, mended.as_str()), (name, after));
     }
@@ -601,7 +601,7 @@ mod tests {
             assert!(
                 REPAIRS
                     .iter()
-                    .all(|it| it.mend(&program, &exception).is_none()),
+                    .all(|repair| repair.mend(&program, &exception).is_none()),
                 "{class}"
             );
         }

@@ -13,7 +13,7 @@ use crate::{report::write_atomically, runner::Outcome};
 
 /// What is remembered.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct State {
+pub struct ScrubState {
     /// The repository.
     pub repo: Repo,
     /// Code that the user agreed to run, by its hash.
@@ -28,7 +28,7 @@ pub struct State {
     file: Option<PathBuf>,
 }
 
-impl State {
+impl ScrubState {
     /// What is remembered in a folder; nothing if it is about another repository. Outcomes are kept
     /// under all that they depend on, agreements under the code: both outlive a new comment.
     pub fn open(folder: &Path, repo: &Repo) -> Self {

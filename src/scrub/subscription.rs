@@ -16,7 +16,7 @@ use super::{
 use crate::report::write_atomically;
 
 #[derive(Serialize, Deserialize)]
-struct Saved {
+struct SavedSubscription {
     node_id: String,
     state: Subscription,
 }
@@ -24,14 +24,14 @@ struct Saved {
 /// The file for an issue, its folder made; none where nobody else may be kept out.
 pub(super) fn file(repo: &Repo, number: u64) -> Option<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR")
-        .filter(|it| !it.is_empty())
+        .filter(|path| !path.is_empty())
         .map(PathBuf::from);
     let user = rustix::process::getuid().as_raw();
     let root = runtime
-        .filter(|it| it.is_absolute() && it.is_dir())
+        .filter(|path| path.is_absolute() && path.is_dir())
         .map_or_else(
             || std::env::temp_dir().join(format!("minrepro-{user}")),
-            |it| it.join("minrepro"),
+            |runtime| runtime.join("minrepro"),
         );
     let folder = root.join("subscriptions");
     std::fs::DirBuilder::new()
@@ -41,7 +41,7 @@ pub(super) fn file(repo: &Repo, number: u64) -> Option<PathBuf> {
         .ok()?;
     let is_own = root
         .symlink_metadata()
-        .is_ok_and(|it| it.is_dir() && it.uid() == user);
+        .is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == user);
     is_own.then(|| folder.join(format!("{}-{}-{number}.json", repo.owner, repo.name)))
 }
 
@@ -56,7 +56,7 @@ pub(super) fn save(
     }
     let state = github.subscription(&issue.node_id)?;
     if let Some(file) = file {
-        let text = serde_json::to_vec(&Saved {
+        let text = serde_json::to_vec(&SavedSubscription {
             node_id: issue.node_id.clone(),
             state,
         })
@@ -69,7 +69,7 @@ pub(super) fn save(
 
 /// What is kept.
 pub(super) fn read(file: &Path) -> Option<Subscription> {
-    let saved: Saved = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
+    let saved: SavedSubscription = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
     Some(saved.state)
 }
 

@@ -20,7 +20,7 @@ use crate::cli::{Exit, Failure, Printer};
 
 /// A program to be called.
 #[derive(Clone, Debug)]
-pub struct Call {
+pub struct ToolCall {
     /// The program and its arguments.
     pub argv: Vec<String>,
     /// Variables to set, or to take away.
@@ -36,7 +36,7 @@ pub struct Call {
 /// After so long the user wants to know what is waited for.
 const LONG: Duration = Duration::from_secs(4);
 
-impl Call {
+impl ToolCall {
     /// A call with a minute's time.
     pub fn new<T: Into<String>>(argv: impl IntoIterator<Item = T>) -> Self {
         let argv = argv.into_iter().map(Into::into).collect();
@@ -75,7 +75,7 @@ impl Call {
 
 /// What a program said.
 #[derive(Clone, Debug, Default)]
-pub struct Said {
+pub struct ToolOutput {
     /// Its exit status; none if it was killed or took too long.
     pub status: Option<i32>,
     /// Standard output.
@@ -86,7 +86,7 @@ pub struct Said {
     pub is_missing: bool,
 }
 
-impl Said {
+impl ToolOutput {
     /// Whether it ended well.
     pub fn is_well(&self) -> bool {
         self.status == Some(0)
@@ -94,16 +94,16 @@ impl Said {
 }
 
 /// Calls programs, and listens to signals meanwhile.
-pub struct Tools {
+pub struct ExternalTools {
     runtime: Runtime,
     signals: Mutex<Vec<(i32, Signal)>>,
-    hold: Mutex<Hold>,
+    hold: Mutex<SignalHold>,
     printer: Printer,
 }
 
 /// What becomes of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hold {
+enum SignalHold {
     /// It ends what is waited for.
     Off,
     /// It is kept for later.
@@ -128,7 +128,7 @@ impl From<Interrupted> for Failure {
     }
 }
 
-impl Tools {
+impl ExternalTools {
     /// Begins to listen.
     pub fn start(printer: Printer) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -148,13 +148,13 @@ impl Tools {
         Ok(Self {
             runtime,
             signals: Mutex::new(signals),
-            hold: Mutex::new(Hold::Off),
+            hold: Mutex::new(SignalHold::Off),
             printer,
         })
     }
 
     /// Calls all at the same time and waits for all.
-    pub fn call_all(&self, calls: &[Call]) -> Result<Vec<Said>, Interrupted> {
+    pub fn call_all(&self, calls: &[ToolCall]) -> Result<Vec<ToolOutput>, Interrupted> {
         self.wait(async {
             let mut running = JoinSet::new();
             for (index, call) in calls.iter().cloned().enumerate() {
@@ -168,25 +168,25 @@ impl Tools {
     }
 
     /// Calls one.
-    pub fn call(&self, call: &Call) -> Result<Said, Interrupted> {
+    pub fn call(&self, call: &ToolCall) -> Result<ToolOutput, Interrupted> {
         self.wait(patiently(call, self.printer))
     }
 
     /// From now on a first signal ends nothing, so that what was begun is finished; `check` tells
     /// of it. A second does.
     pub fn hold(&self) {
-        *self.held() = Hold::On;
+        *self.held() = SignalHold::On;
     }
 
     /// Signals end what is waited for again; the one that was kept.
     pub fn release(&self) -> Option<Interrupted> {
-        match std::mem::replace(&mut *self.held(), Hold::Off) {
-            Hold::Heard(signal) | Hold::Over(signal) => Some(Interrupted(signal)),
-            Hold::Off | Hold::On => None,
+        match std::mem::replace(&mut *self.held(), SignalHold::Off) {
+            SignalHold::Heard(signal) | SignalHold::Over(signal) => Some(Interrupted(signal)),
+            SignalHold::Off | SignalHold::On => None,
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, Hold> {
+    fn held(&self) -> MutexGuard<'_, SignalHold> {
         self.hold.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -218,13 +218,13 @@ impl Tools {
     pub fn check(&self) -> Result<(), Interrupted> {
         self.wait(tokio::task::yield_now())?;
         match *self.held() {
-            Hold::Heard(signal) | Hold::Over(signal) => Err(Interrupted(signal)),
-            Hold::Off | Hold::On => Ok(()),
+            SignalHold::Heard(signal) | SignalHold::Over(signal) => Err(Interrupted(signal)),
+            SignalHold::Off | SignalHold::On => Ok(()),
         }
     }
 
     fn wait<T>(&self, what: impl Future<Output = T>) -> Result<T, Interrupted> {
-        if let Hold::Over(signal) = *self.held() {
+        if let SignalHold::Over(signal) = *self.held() {
             return Err(Interrupted(signal));
         }
         let mut signals = self.signals.lock().unwrap_or_else(PoisonError::into_inner);
@@ -251,22 +251,22 @@ impl Tools {
     fn hear(&self, signal: i32) -> Result<(), Interrupted> {
         let mut hold = self.held();
         match *hold {
-            Hold::On => {
-                *hold = Hold::Heard(signal);
+            SignalHold::On => {
+                *hold = SignalHold::Heard(signal);
                 let line =
                     "     interrupted: what was begun is finished first; once more ends it at once";
                 self.printer.always(line);
                 return Ok(());
             }
-            Hold::Heard(_) => *hold = Hold::Over(signal),
-            Hold::Off | Hold::Over(_) => {}
+            SignalHold::Heard(_) => *hold = SignalHold::Over(signal),
+            SignalHold::Off | SignalHold::Over(_) => {}
         }
         Err(Interrupted(signal))
     }
 }
 
 /// Calls, and says so where it takes long.
-async fn patiently(call: &Call, printer: Printer) -> Said {
+async fn patiently(call: &ToolCall, printer: Printer) -> ToolOutput {
     let mut running = std::pin::pin!(said(call));
     if !call.is_told {
         tokio::select! {
@@ -282,9 +282,9 @@ async fn patiently(call: &Call, printer: Printer) -> Said {
     clippy::disallowed_methods,
     reason = "the one file of this room that starts processes"
 )]
-async fn said(call: &Call) -> Said {
+async fn said(call: &ToolCall) -> ToolOutput {
     let Some((program, args)) = call.argv.split_first() else {
-        return Said::default();
+        return ToolOutput::default();
     };
     let mut command = tokio::process::Command::new(program);
     command
@@ -308,10 +308,10 @@ async fn said(call: &Call) -> Said {
         Ok(child) => child,
         Err(error) => {
             let is_missing = error.kind() == std::io::ErrorKind::NotFound;
-            return Said {
+            return ToolOutput {
                 stderr: error.to_string(),
                 is_missing,
-                ..Said::default()
+                ..ToolOutput::default()
             };
         }
     };
@@ -323,12 +323,12 @@ async fn said(call: &Call) -> Said {
             drain(out, &mut stdout),
             drain(err, &mut stderr)
         );
-        status.ok().and_then(|it| it.code())
+        status.ok().and_then(|status| status.code())
     };
     let status = tokio::time::timeout(call.limit, all).await;
     let is_late = status.is_err();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let mut said = Said {
+    let mut said = ToolOutput {
         status: status.unwrap_or(None),
         stdout: text(&stdout),
         stderr: text(&stderr),

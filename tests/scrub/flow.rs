@@ -19,7 +19,7 @@ pub(super) fn has_gh(test: &str) -> bool {
     let found = command("gh")
         .arg("--version")
         .output()
-        .is_ok_and(|it| it.status.success());
+        .is_ok_and(|output| output.status.success());
     if !found {
         skip(test, "`gh` is not installed");
     }
@@ -386,14 +386,14 @@ fn every_end_is_reached_by_the_right_calls_in_the_right_order() {
         } else {
             "UNSUBSCRIBED"
         };
-        let fits = end.as_ref().is_ok_and(|it| *it == scenario.end)
+        let fits = end.as_ref().is_ok_and(|end| *end == scenario.end)
             && output.status.code() == Some(scenario.status)
             && squeezed(&calls)
                 == squeezed(
                     &scenario
                         .calls
                         .iter()
-                        .map(|it| (*it).to_owned())
+                        .map(|label| (*label).to_owned())
                         .collect::<Vec<_>>(),
                 )
             && world.label_names() == scenario.labels

@@ -53,11 +53,11 @@ fn check(flow: Flow, index: usize, times: u8, rehearsed: &Path) -> Option<String
     let begun = calls[..=index]
         .iter()
         .rev()
-        .take_while(|it| ["find issue", "list labels"].contains(&it.as_str()));
+        .take_while(|verb| ["find issue", "list labels"].contains(&verb.as_str()));
     let begun = usize::from(begun.count() > 0);
     let after: Vec<&String> = calls[index + 1..]
         .iter()
-        .filter(|it| is_write(it))
+        .filter(|request| is_write(request))
         .collect();
     if after.len() > begun {
         wrong.push(format!("{after:?} after Ctrl-C"));
@@ -113,7 +113,7 @@ fn ctrl_c_at_any_call_finishes_what_was_begun_and_begins_nothing() {
             // Once ends in order, twice at once.
             let times = [1, 2]
                 .into_iter()
-                .filter(|&it| all || (index + number) % 3 == usize::from(it));
+                .filter(|&write| all || (index + number) % 3 == usize::from(write));
             cases.extend(times.map(|times| (*flow, index, times, folder.path())));
         }
     }
@@ -186,7 +186,7 @@ fn what_takes_long_is_told() {
         assert_eq!(output.status.code(), Some(0), "{stderr}");
         let line = stderr.lines().find(|line| line.contains("waiting for"));
         assert!(
-            line.is_some_and(|it| it.contains(waited_for)),
+            line.is_some_and(|line| line.contains(waited_for)),
             "{index} {:?}: {stderr}",
             place.server.calls()
         );

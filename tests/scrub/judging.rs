@@ -45,7 +45,7 @@ fn every_record_is_what_it_is_or_asked_about() {
         }
         for (day, text) in rest
             .split("--- ")
-            .filter(|it| !it.trim().is_empty())
+            .filter(|record| !record.trim().is_empty())
             .enumerate()
         {
             let (head, body) = text.split_once('\n').unwrap();
@@ -62,7 +62,7 @@ fn every_record_is_what_it_is_or_asked_about() {
         let judged = judge(&issue, repro.as_ref(), reported.as_ref(), Machine { gpus });
         let shown = format!(
             "{}{}",
-            serde_json::to_value(judged.sort).unwrap().as_str().unwrap(),
+            serde_json::to_value(judged.kind).unwrap().as_str().unwrap(),
             if judged.is_certain { "" } else { "?" }
         );
         if shown != sort || !judged.evidence.contains(evidence) {

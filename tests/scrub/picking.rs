@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use minrepro::scrub::issue::{
     Association, Issue, Post,
-    reported::{What, reported},
+    reported::{ReportedFailure, reported},
     repro::{Pick, pick},
 };
 
@@ -123,18 +123,18 @@ fn check(case: &Case<'_>) -> Result {
         (picked, _) => return Result::Wrong(format!("{picked:?}")),
     };
     for (key, text) in &case.expected {
-        let is_in = repro.is_some_and(|it| it.code.contains(text));
+        let is_in = repro.is_some_and(|repro| repro.code.contains(text));
         if (*key == "has" && !is_in) || (*key == "not" && is_in) {
             return Result::Wrong(format!("{key} `{text}`: {repro:?}"));
         }
     }
-    let found = reported(&case.issue, repro.map(|it| &**it));
-    let shown = match found.as_ref().map(|it| &it.what) {
+    let found = reported(&case.issue, repro.map(|repro| &**repro));
+    let shown = match found.as_ref().map(|reported| &reported.what) {
         None => "-".to_owned(),
-        Some(What::Hang) => "hang".to_owned(),
-        Some(What::WrongResult) => "wrong".to_owned(),
-        Some(What::Crash(_)) => "crash".to_owned(),
-        Some(what @ What::Exception { .. }) => what.signature().unwrap(),
+        Some(ReportedFailure::Hang) => "hang".to_owned(),
+        Some(ReportedFailure::WrongResult) => "wrong".to_owned(),
+        Some(ReportedFailure::Crash(_)) => "crash".to_owned(),
+        Some(what @ ReportedFailure::Exception { .. }) => what.signature().unwrap(),
     };
     if shown == value("error") {
         Result::Right
@@ -150,7 +150,7 @@ fn the_right_repro_and_the_right_error_are_found() {
     let results: Vec<(&str, Result)> = cases.iter().map(|case| (case.name, check(case))).collect();
     let wrong: Vec<_> = results
         .iter()
-        .filter(|(_, it)| *it != Result::Right)
+        .filter(|(_, outcome)| *outcome != Result::Right)
         .collect();
     assert!(
         wrong.is_empty(),

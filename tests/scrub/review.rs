@@ -26,7 +26,10 @@ fn every_risky_snippet_is_found_for_what_it_is() {
         let found = found(snippet);
         count += 1;
         for concern in expected.split(' ') {
-            if !found.iter().any(|it| it.concern.to_string() == concern) {
+            if !found
+                .iter()
+                .any(|finding| finding.concern.to_string() == concern)
+            {
                 missed.push(format!("{concern} in\n{snippet}\n{found:?}"));
             }
         }

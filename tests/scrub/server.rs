@@ -91,7 +91,7 @@ impl World {
             .as_array()
             .unwrap()
             .iter()
-            .map(|it| it["name"].as_str().unwrap().to_owned())
+            .map(|label| label["name"].as_str().unwrap().to_owned())
             .collect()
     }
 
@@ -165,7 +165,7 @@ impl World {
             let page: usize = query
                 .split("page=")
                 .nth(2)
-                .and_then(|it| it.parse().ok())
+                .and_then(|number| number.parse().ok())
                 .unwrap_or(1);
             let shown: Vec<Value> = self
                 .comments
@@ -185,7 +185,10 @@ impl World {
             return (200, link, Value::Array(shown));
         }
         if let Some(user) = below.strip_prefix("collaborators/") {
-            return match (self.may_ask, self.collaborators.iter().any(|it| it == user)) {
+            return match (
+                self.may_ask,
+                self.collaborators.iter().any(|name| name == user),
+            ) {
                 (false, _) => (
                     403,
                     String::new(),
@@ -206,7 +209,7 @@ impl World {
                 .as_array()
                 .unwrap()
                 .iter()
-                .map(|it| it.as_str().unwrap().trim_start_matches("L_").to_owned())
+                .map(|label| label.as_str().unwrap().trim_start_matches("L_").to_owned())
                 .collect()
         };
         if query.contains("updateSubscription") {
@@ -242,13 +245,13 @@ impl World {
                 now.extend(
                     names
                         .into_iter()
-                        .filter(|it| !now.contains(it))
+                        .filter(|label| !now.contains(label))
                         .collect::<Vec<_>>(),
                 );
             } else {
-                now.retain(|it| !names.contains(it));
+                now.retain(|label| !names.contains(label));
             }
-            self.issue["labels"] = now.iter().map(|it| json!({"name": it})).collect();
+            self.issue["labels"] = now.iter().map(|name| json!({"name": name})).collect();
             let verb = if query.contains("addLabels") {
                 "addLabelsToLabelable"
             } else {
@@ -285,7 +288,7 @@ impl World {
             ),
         ] {
             let fields = asked.split('}').next().unwrap_or_default();
-            if fields.split(['{', ',']).any(|it| it == field)
+            if fields.split(['{', ',']).any(|word| word == field)
                 || asked.starts_with(&format!("{field},"))
             {
                 issue[field] = value;
@@ -295,7 +298,7 @@ impl World {
             let nodes: Vec<Value> = self
                 .label_names()
                 .iter()
-                .map(|it| json!({"id": format!("L_{it}"), "name": it, "description": "", "color": ""}))
+                .map(|name| json!({"id": format!("L_{name}"), "name": name, "description": "", "color": ""}))
                 .collect();
             issue["labels"] = json!({"totalCount": nodes.len(), "nodes": nodes});
         }

@@ -138,7 +138,7 @@ fn the_change_is_found_in_the_history_of_a_checkout() {
         || !command("git")
             .arg("--version")
             .output()
-            .is_ok_and(|it| it.status.success())
+            .is_ok_and(|output| output.status.success())
     {
         return skip("bisect", "no CPython or no git was found");
     }
@@ -203,7 +203,10 @@ fn the_change_is_found_in_the_history_of_a_checkout() {
     assert_eq!(status, Some(0), "{stderr}");
     let changes = value["changes"].as_array().unwrap();
     assert_eq!(changes[0]["pull"], 101, "{value:#}");
-    assert!(changes.iter().all(|it| it["pull"] != 103), "{value:#}");
+    assert!(
+        changes.iter().all(|change| change["pull"] != 103),
+        "{value:#}"
+    );
     assert!(
         changes[0]["reasons"]
             .to_string()
@@ -211,7 +214,13 @@ fn the_change_is_found_in_the_history_of_a_checkout() {
         "{value:#}"
     );
     // Of words, the rare one says more.
-    let score = |pull: u64| changes.iter().find(|it| it["pull"] == pull).unwrap()["score"].as_u64();
+    let score = |pull: u64| {
+        changes
+            .iter()
+            .find(|change| change["pull"] == pull)
+            .unwrap()["score"]
+            .as_u64()
+    };
     assert!(score(107) > score(105), "{value:#}");
 
     // A checkout that does not know a version says so.

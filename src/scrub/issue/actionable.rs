@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Issue, Post, YEAR,
-    blocks::{self, Kind as BlockKind},
+    blocks::{self, BlockKind},
     markdown::Section,
-    reported::{Reported, What},
+    reported::{Reported, ReportedFailure},
     repro::Repro,
 };
 
 /// What an issue is, if it is not a bug to be reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sort {
+pub enum IssueKind {
     /// A bug: go on.
     Bug,
     /// Closed.
@@ -43,7 +43,8 @@ pub enum Sort {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgement {
     /// What the issue is.
-    pub sort: Sort,
+    #[serde(rename = "sort")]
+    pub kind: IssueKind,
     /// Why: `title begins with [RFC]`.
     pub evidence: String,
     /// Whether a person should be asked before it is acted upon.
@@ -108,20 +109,20 @@ pub fn judge(
         .or_else(|| not_a_bug(issue, repro, reported))
         .or_else(|| resolved(issue))
         .or_else(|| hardware(issue, repro, reported, machine));
-    found.unwrap_or_else(|| certain(Sort::Bug, "nothing speaks against it"))
+    found.unwrap_or_else(|| certain(IssueKind::Bug, "nothing speaks against it"))
 }
 
-fn certain(sort: Sort, evidence: impl Into<String>) -> Judgement {
+fn certain(kind: IssueKind, evidence: impl Into<String>) -> Judgement {
     Judgement {
-        sort,
+        kind,
         evidence: evidence.into(),
         is_certain: true,
     }
 }
 
-fn doubtful(sort: Sort, evidence: impl Into<String>) -> Judgement {
+fn doubtful(kind: IssueKind, evidence: impl Into<String>) -> Judgement {
     Judgement {
-        sort,
+        kind,
         evidence: evidence.into(),
         is_certain: false,
     }
@@ -134,14 +135,17 @@ fn closed(issue: &Issue) -> Option<Judgement> {
     let reason = issue
         .state_reason
         .as_deref()
-        .map(|it| format!(" as {}", it.replace('_', " ")))
+        .map(|reason| format!(" as {}", reason.replace('_', " ")))
         .unwrap_or_default();
-    Some(certain(Sort::Closed, format!("it is closed{reason}")))
+    Some(certain(IssueKind::Closed, format!("it is closed{reason}")))
 }
 
 fn duplicate(issue: &Issue) -> Option<Judgement> {
     if issue.has_label("duplicate") {
-        return Some(certain(Sort::Duplicate, "it has the label `duplicate`"));
+        return Some(certain(
+            IssueKind::Duplicate,
+            "it has the label `duplicate`",
+        ));
     }
     issue
         .comments
@@ -159,16 +163,16 @@ fn duplicate(issue: &Issue) -> Option<Judgement> {
             let is_sure = post.association.is_trusted() || issue.is_original_poster(post);
             let is_doubted = MAYBE_DUPLICATE.is_match(&text);
             Some(if is_sure && !is_doubted {
-                certain(Sort::Duplicate, evidence)
+                certain(IssueKind::Duplicate, evidence)
             } else {
-                doubtful(Sort::Duplicate, evidence)
+                doubtful(IssueKind::Duplicate, evidence)
             })
         })
 }
 
 fn tracker(issue: &Issue, repro: Option<&Repro>) -> Option<Judgement> {
     if issue.has_label("tracker") {
-        return Some(certain(Sort::Tracker, "it has the label `tracker`"));
+        return Some(certain(IssueKind::Tracker, "it has the label `tracker`"));
     }
     if let Some(tag) = tag(&issue.title)
         && [
@@ -184,7 +188,7 @@ fn tracker(issue: &Issue, repro: Option<&Repro>) -> Option<Judgement> {
         .contains(&tag.as_str())
     {
         return Some(certain(
-            Sort::Tracker,
+            IssueKind::Tracker,
             format!("the title begins with [{tag}]"),
         ));
     }
@@ -197,13 +201,16 @@ fn tracker(issue: &Issue, repro: Option<&Repro>) -> Option<Judgement> {
         "meta issue",
     ] {
         if title.contains(words) {
-            return Some(certain(Sort::Tracker, format!("the title says `{words}`")));
+            return Some(certain(
+                IssueKind::Tracker,
+                format!("the title says `{words}`"),
+            ));
         }
     }
     let tasks = TASK.find_iter(&issue.post.body).count();
     (tasks >= 4 && repro.is_none()).then(|| {
         certain(
-            Sort::Tracker,
+            IssueKind::Tracker,
             format!("the description is a list of {tasks} tasks"),
         )
     })
@@ -214,72 +221,73 @@ fn not_a_bug(
     repro: Option<&Repro>,
     reported: Option<&Reported>,
 ) -> Option<Judgement> {
-    let fails = reported.is_some_and(|it| !matches!(it.what, What::WrongResult));
-    for (label, sort) in [
-        ("feature", Sort::Feature),
-        ("enhancement", Sort::Feature),
-        ("better-engineering", Sort::Refactoring),
-        ("question", Sort::Question),
-        ("module: docs", Sort::Question),
+    let fails =
+        reported.is_some_and(|reported| !matches!(reported.what, ReportedFailure::WrongResult));
+    for (label, kind) in [
+        ("feature", IssueKind::Feature),
+        ("enhancement", IssueKind::Feature),
+        ("better-engineering", IssueKind::Refactoring),
+        ("question", IssueKind::Question),
+        ("module: docs", IssueKind::Question),
     ] {
         if issue.has_label(label) && !(label == "module: docs" && fails) {
-            return Some(certain(sort, format!("it has the label `{label}`")));
+            return Some(certain(kind, format!("it has the label `{label}`")));
         }
     }
     if let Some(tag) = tag(&issue.title) {
-        let sort = match tag.as_str() {
+        let kind = match tag.as_str() {
             "rfc" | "feature" | "feature request" | "proposal" | "feature proposal"
-            | "enhancement" | "fr" => Some(Sort::Feature),
+            | "enhancement" | "fr" => Some(IssueKind::Feature),
             "be" | "better-engineering" | "better engineering" | "refactor" | "refactoring"
-            | "cleanup" | "code clean" => Some(Sort::Refactoring),
+            | "cleanup" | "code clean" => Some(IssueKind::Refactoring),
             "question" | "discussion" | "docs" | "doc" | "documentation" | "help"
-            | "help wanted" | "poll" => Some(Sort::Question),
+            | "help wanted" | "poll" => Some(IssueKind::Question),
             _ => None,
         };
-        if let Some(sort) = sort {
-            return Some(certain(sort, format!("the title begins with [{tag}]")));
+        if let Some(kind) = kind {
+            return Some(certain(kind, format!("the title begins with [{tag}]")));
         }
     }
     let sections: Vec<Section> = blocks::blocks(&issue.post.body)
         .iter()
-        .map(|it| it.section)
+        .map(|block| block.section)
         .collect();
     if sections.contains(&Section::Feature) {
         return Some(certain(
-            Sort::Feature,
+            IssueKind::Feature,
             "it was written with the form for features",
         ));
     }
     if sections.contains(&Section::Docs) {
         return Some(certain(
-            Sort::Question,
+            IssueKind::Question,
             "it was written with the form for documentation",
         ));
     }
     if issue.title.starts_with("DISABLED ") || issue.title.starts_with("UNSTABLE ") {
         return Some(certain(
-            Sort::Question,
+            IssueKind::Question,
             "it is the record of a test or job that was turned off",
         ));
     }
     if fails {
         return None;
     }
-    for (pattern, sort, what) in [
-        (&FEATURE, Sort::Feature, "asks for something new"),
+    for (pattern, kind, what) in [
+        (&FEATURE, IssueKind::Feature, "asks for something new"),
         (
             &REFACTORING,
-            Sort::Refactoring,
+            IssueKind::Refactoring,
             "speaks of work on the code",
         ),
-        (&QUESTION, Sort::Question, "asks a question"),
+        (&QUESTION, IssueKind::Question, "asks a question"),
     ] {
         if pattern.is_match(&issue.title) {
             let evidence = format!("the title {what}, and no failure is reported");
             return Some(if repro.is_none() && reported.is_none() {
-                certain(sort, evidence)
+                certain(kind, evidence)
             } else {
-                doubtful(sort, evidence)
+                doubtful(kind, evidence)
             });
         }
     }
@@ -304,9 +312,9 @@ fn resolved(issue: &Issue) -> Option<Judgement> {
             let is_sure =
                 (post.association.is_trusted() || issue.is_original_poster(post)) && !said_since;
             return Some(if is_sure {
-                certain(Sort::Resolved, evidence)
+                certain(IssueKind::Resolved, evidence)
             } else {
-                doubtful(Sort::Resolved, evidence)
+                doubtful(IssueKind::Resolved, evidence)
             });
         }
         let says_otherwise = NOT_RESOLVED.is_match(&text) || blocks::shows_failure(&post.body);
@@ -337,19 +345,19 @@ fn hardware(
     ] {
         if issue.has_label(label) {
             let evidence = format!("it has the label `{label}`, which calls for {what}");
-            let names_it = repro.is_none_or(|it| match label {
-                "module: mps" => it.code.contains("mps"),
-                "module: xpu" => it.code.contains("xpu"),
+            let names_it = repro.is_none_or(|repro| match label {
+                "module: mps" => repro.code.contains("mps"),
+                "module: xpu" => repro.code.contains("xpu"),
                 _ => true,
             });
             return Some(if names_it {
-                certain(Sort::Hardware, evidence)
+                certain(IssueKind::Hardware, evidence)
             } else {
-                doubtful(Sort::Hardware, evidence)
+                doubtful(IssueKind::Hardware, evidence)
             });
         }
     }
-    let code = repro.map_or("", |it| it.code.as_str());
+    let code = repro.map_or("", |repro| repro.code.as_str());
     for (device, what) in [
         ("mps", "an Apple GPU"),
         ("xpu", "an Intel GPU"),
@@ -358,7 +366,7 @@ fn hardware(
     ] {
         if names_device(code, device) {
             return Some(certain(
-                Sort::Hardware,
+                IssueKind::Hardware,
                 format!("the script uses the device `{device}`, which calls for {what}"),
             ));
         }
@@ -366,7 +374,7 @@ fn hardware(
     let cards = cards_needed(code);
     if cards > machine.gpus && cards > 1 {
         return Some(certain(
-            Sort::Hardware,
+            IssueKind::Hardware,
             format!(
                 "the script uses {cards} CUDA devices; here are {}",
                 machine.gpus
@@ -376,7 +384,7 @@ fn hardware(
     if machine.gpus > 0 || cards == 0 {
         return None;
     }
-    bound_to_cuda(issue, code, reported).map(|evidence| certain(Sort::Hardware, evidence))
+    bound_to_cuda(issue, code, reported).map(|evidence| certain(IssueKind::Hardware, evidence))
 }
 
 /// Why a CUDA script can not be run on a CPU instead, if it can not.
@@ -400,7 +408,9 @@ fn bound_to_cuda(issue: &Issue, code: &str, reported: Option<&Reported>) -> Opti
             ));
         }
     }
-    let headline = reported.map(|it| it.what.describe()).unwrap_or_default();
+    let headline = reported
+        .map(|reported| reported.what.describe())
+        .unwrap_or_default();
     for part in [
         "CUDA error",
         "CUDA out of memory",

@@ -16,8 +16,8 @@ pub fn packages(program: &Program) -> BTreeSet<String> {
     let roots = python::imports(program);
     roots
         .iter()
-        .filter(|it| !it.starts_with('.'))
-        .filter_map(|it| it.split('.').next())
+        .filter(|module| !module.starts_with('.'))
+        .filter_map(|module| module.split('.').next())
         .map(str::to_owned)
         .collect()
 }
@@ -95,13 +95,13 @@ pub fn external_data(program: &Program) -> Vec<String> {
                 read.extend(
                     texts
                         .into_iter()
-                        .filter(|it| ENDINGS.iter().any(|end| it.ends_with(end))),
+                        .filter(|text| ENDINGS.iter().any(|end| text.ends_with(end))),
                 );
             }
             _ => {}
         }
     }
-    read.retain(|it| !made.contains(it));
+    read.retain(|path| !made.contains(path));
     read.dedup();
     read
 }
@@ -128,7 +128,7 @@ pub fn rendezvous(program: &Program) -> Option<Vec<(String, String)>> {
         }
         _ => false,
     };
-    let is_distributed = program.tree().nodes.iter().any(|it| starts(it.node));
+    let is_distributed = program.tree().nodes.iter().any(|node| starts(node.node));
     let set: BTreeSet<String> = set_variables(program);
     is_distributed.then(|| {
         [
@@ -195,8 +195,8 @@ pub fn with_resets(program: &Program) -> Option<String> {
     }
     let compiles = |stmt: &&Stmt| {
         !matches!(stmt, Stmt::FunctionDef(_) | Stmt::ClassDef(_))
-            && program.tree().nodes.iter().any(|it| {
-                let AnyNodeRef::ExprCall(call) = it.node else {
+            && program.tree().nodes.iter().any(|node| {
+                let AnyNodeRef::ExprCall(call) = node.node else {
                     return false;
                 };
                 stmt.range().contains_range(call.range())
@@ -242,7 +242,7 @@ pub fn with_assertions(program: &Program) -> Option<String> {
             .args
             .iter()
             .rev()
-            .find(|it| is_comparison(it))
+            .find(|argument| is_comparison(argument))
         else {
             continue;
         };

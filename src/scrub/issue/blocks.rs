@@ -12,16 +12,16 @@ use crate::scrub::python;
 
 /// A piece of a post and what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct PostBlock {
     /// The section that it stands in.
     pub(super) section: Section,
     /// What it is.
-    pub(super) kind: Kind,
+    pub(super) kind: BlockKind,
 }
 
 /// What a piece is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BlockKind {
     /// Code.
     Python(Snippet),
     /// A traceback, or output with an error in it.
@@ -72,21 +72,21 @@ pattern!(
 );
 
 /// The blocks of a post.
-pub(super) fn blocks(body: &str) -> Vec<Block> {
+pub(super) fn blocks(body: &str) -> Vec<PostBlock> {
     let mut found = Vec::new();
     for piece in pieces(body) {
         let section = piece.section;
         let kinds = match piece.content {
-            Content::Prose(text) => vec![Kind::Prose(text)],
-            Content::Image => vec![Kind::Image],
-            Content::Elsewhere(link) => vec![Kind::Elsewhere(link)],
+            Content::Prose(text) => vec![BlockKind::Prose(text)],
+            Content::Image => vec![BlockKind::Image],
+            Content::Elsewhere(link) => vec![BlockKind::Elsewhere(link)],
             Content::Fence { language, text } => classify(&language, &text),
             Content::Indented(text) => match classify("", &text).as_slice() {
-                [Kind::Other(_)] => vec![Kind::Prose(text)],
+                [BlockKind::Other(_)] => vec![BlockKind::Prose(text)],
                 kinds => kinds.to_vec(),
             },
         };
-        found.extend(kinds.into_iter().map(|kind| Block { section, kind }));
+        found.extend(kinds.into_iter().map(|kind| PostBlock { section, kind }));
     }
     found
 }
@@ -114,7 +114,7 @@ pub(super) fn plain(text: &str) -> String {
         .collect()
 }
 
-fn classify(language: &str, text: &str) -> Vec<Kind> {
+fn classify(language: &str, text: &str) -> Vec<BlockKind> {
     let text = plain(text);
     let is_python = matches!(
         language,
@@ -124,14 +124,14 @@ fn classify(language: &str, text: &str) -> Vec<Kind> {
         return Vec::new();
     }
     if is_environment(&text) {
-        return vec![Kind::Environment(text)];
+        return vec![BlockKind::Environment(text)];
     }
     if matches!(
         language,
         "pytb" | "python-traceback" | "traceback" | "error"
     ) && Program::parse(text.as_str()).is_err()
     {
-        return vec![Kind::Log(text)];
+        return vec![BlockKind::Log(text)];
     }
     if matches!(
         language,
@@ -163,15 +163,15 @@ fn classify(language: &str, text: &str) -> Vec<Kind> {
             | "mlir"
     ) {
         return vec![if shows_failure(&text) {
-            Kind::Log(text)
+            BlockKind::Log(text)
         } else {
-            Kind::Other(text)
+            BlockKind::Other(text)
         }];
     }
     if let Some(code) = prompted(&text) {
-        let mut kinds: Vec<Kind> = code_of(&code.code, true).into_iter().collect();
+        let mut kinds: Vec<BlockKind> = code_of(&code.code, true).into_iter().collect();
         if shows_failure(&code.output) {
-            kinds.push(Kind::Log(code.output));
+            kinds.push(BlockKind::Log(code.output));
         }
         return kinds;
     }
@@ -185,26 +185,26 @@ fn classify(language: &str, text: &str) -> Vec<Kind> {
         )
     {
         return vec![if shows_failure(&text) {
-            Kind::Log(text)
+            BlockKind::Log(text)
         } else {
-            Kind::Other(text)
+            BlockKind::Other(text)
         }];
     }
     // A script with its output behind it.
     if let Some(at) = log_begins(&text) {
         let (code, log) = text.split_at(at);
         return match code_of(code, is_python) {
-            Some(code) => vec![code, Kind::Log(log.to_owned())],
-            None => vec![Kind::Log(text)],
+            Some(code) => vec![code, BlockKind::Log(log.to_owned())],
+            None => vec![BlockKind::Log(text)],
         };
     }
     if let Some(code) = code_of(&text, is_python && !ERROR_LINE.is_match(&text)) {
         return vec![code];
     }
     vec![if shows_failure(&text) {
-        Kind::Log(text)
+        BlockKind::Log(text)
     } else {
-        Kind::Other(text)
+        BlockKind::Other(text)
     }]
 }
 
@@ -235,7 +235,7 @@ fn log_begins(text: &str) -> Option<usize> {
 }
 
 /// Code cleaned so that it parses; broken code only where it is labelled as Python.
-fn code_of(text: &str, is_labelled: bool) -> Option<Kind> {
+fn code_of(text: &str, is_labelled: bool) -> Option<BlockKind> {
     let text = dedented(text);
     let candidates = [text.clone(), without_magics(&text)];
     for candidate in &candidates {
@@ -249,7 +249,7 @@ fn code_of(text: &str, is_labelled: bool) -> Option<Kind> {
                 python::is_program(&program)
             };
             let text = format!("{}\n", candidate.trim_matches('\n'));
-            return counts.then_some(Kind::Python(Snippet { text, parses: true }));
+            return counts.then_some(BlockKind::Python(Snippet { text, parses: true }));
         }
     }
     let is_meant = is_labelled
@@ -257,7 +257,7 @@ fn code_of(text: &str, is_labelled: bool) -> Option<Kind> {
             .lines()
             .any(|line| line.starts_with("import torch") || line.starts_with("from torch"));
     (is_meant && !text.trim().is_empty()).then(|| {
-        Kind::Python(Snippet {
+        BlockKind::Python(Snippet {
             text: format!("{}\n", text.trim_matches('\n')),
             parses: false,
         })
@@ -358,17 +358,20 @@ mod tests {
     use super::*;
 
     fn shown(body: &str) -> Vec<String> {
-        let shown = |kind: Kind| match kind {
-            Kind::Python(Snippet { text, parses: true }) => format!("python {text:?}"),
-            Kind::Python(Snippet { text, .. }) => format!("broken {text:?}"),
-            Kind::Log(text) => format!("log {}", text.lines().last().unwrap_or_default()),
-            Kind::Environment(_) => "environment".to_owned(),
-            Kind::Prose(_) => "prose".to_owned(),
-            Kind::Image => "image".to_owned(),
-            Kind::Elsewhere(_) => "elsewhere".to_owned(),
-            Kind::Other(_) => "other".to_owned(),
+        let shown = |kind: BlockKind| match kind {
+            BlockKind::Python(Snippet { text, parses: true }) => format!("python {text:?}"),
+            BlockKind::Python(Snippet { text, .. }) => format!("broken {text:?}"),
+            BlockKind::Log(text) => format!("log {}", text.lines().last().unwrap_or_default()),
+            BlockKind::Environment(_) => "environment".to_owned(),
+            BlockKind::Prose(_) => "prose".to_owned(),
+            BlockKind::Image => "image".to_owned(),
+            BlockKind::Elsewhere(_) => "elsewhere".to_owned(),
+            BlockKind::Other(_) => "other".to_owned(),
         };
-        blocks(body).into_iter().map(|it| shown(it.kind)).collect()
+        blocks(body)
+            .into_iter()
+            .map(|block| shown(block.kind))
+            .collect()
     }
 
     #[test]

@@ -7,7 +7,7 @@ use regex::Regex;
 
 /// A piece of a post.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct MarkdownPiece {
     /// The section that it stands in.
     pub(super) section: Section,
     /// What it is.
@@ -78,7 +78,7 @@ pattern!(
 );
 
 /// The pieces of a post.
-pub(super) fn pieces(body: &str) -> Vec<Piece> {
+pub(super) fn pieces(body: &str) -> Vec<MarkdownPiece> {
     let text = body.replace("\r\n", "\n").replace('\r', "\n");
     let text = without_comments(&text);
     let lines: Vec<&str> = text.lines().collect();
@@ -101,7 +101,7 @@ fn without_comments(text: &str) -> String {
     for line in text.split_inclusive('\n') {
         let opened = FENCE
             .captures(line.trim_end_matches('\n'))
-            .map(|it| it[2].to_owned());
+            .map(|found| found[2].to_owned());
         match (&fence, opened) {
             (None, Some(ticks)) if !outside_is_comment(&outside) => {
                 kept.push_str(&COMMENT.replace_all(&outside, ""));
@@ -139,7 +139,7 @@ struct Reader<'a> {
     at: usize,
     section: Section,
     prose: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<MarkdownPiece>,
 }
 
 impl Reader<'_> {
@@ -165,7 +165,7 @@ impl Reader<'_> {
     }
 
     fn push(&mut self, content: Content) {
-        self.pieces.push(Piece {
+        self.pieces.push(MarkdownPiece {
             section: self.section,
             content,
         });
@@ -470,7 +470,10 @@ mod tests {
     #[test]
     fn headings_of_forms_begin_sections_and_others_do_not() {
         let body = "### 🐛 Describe the bug\nx\n## Minimal repro\ny\n### Error logs\n_No response_\n### Versions\nz";
-        let sections: Vec<Section> = pieces(body).into_iter().map(|it| it.section).collect();
+        let sections: Vec<Section> = pieces(body)
+            .into_iter()
+            .map(|piece| piece.section)
+            .collect();
         assert_eq!(
             sections,
             [

@@ -40,11 +40,11 @@ impl From<Repo> for String {
 impl std::str::FromStr for Repo {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let is_name = |it: &str| {
-            !it.is_empty()
-                && it != "."
-                && it != ".."
-                && it
+        let is_name = |text: &str| {
+            !text.is_empty()
+                && text != "."
+                && text != ".."
+                && text
                     .chars()
                     .all(|char| char.is_ascii_alphanumeric() || "-_.".contains(char))
         };
@@ -140,7 +140,9 @@ impl Association {
 impl Issue {
     /// Whether it carries a label, in whatever case.
     pub fn has_label(&self, label: &str) -> bool {
-        self.labels.iter().any(|it| it.eq_ignore_ascii_case(label))
+        self.labels
+            .iter()
+            .any(|own| own.eq_ignore_ascii_case(label))
     }
 
     /// The description, then the comments.
@@ -161,7 +163,7 @@ pub const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// What GitHub's REST interface answers for an issue or a comment.
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct RestIssue {
     number: Option<u64>,
     node_id: Option<String>,
     title: Option<String>,
@@ -213,9 +215,9 @@ pub enum IssueError {
 /// Reads `repos/O/R/issues/N` and the pages of `repos/O/R/issues/N/comments`, the latter one array
 /// behind the other.
 pub fn parse(issue: &str, comments: &str) -> Result<Issue, IssueError> {
-    let answer: Answer = serde_json::from_str(issue)?;
+    let answer: RestIssue = serde_json::from_str(issue)?;
     let mut posts = Vec::new();
-    for page in serde_json::Deserializer::from_str(comments).into_iter::<Vec<Answer>>() {
+    for page in serde_json::Deserializer::from_str(comments).into_iter::<Vec<RestIssue>>() {
         posts.extend(page?);
     }
     assemble(&answer, &posts)
@@ -225,20 +227,20 @@ pub fn parse(issue: &str, comments: &str) -> Result<Issue, IssueError> {
 /// "comments": [...]}`.
 pub fn parse_saved(text: &str) -> Result<Issue, IssueError> {
     #[derive(Deserialize)]
-    struct Saved {
-        issue: Answer,
+    struct SavedIssue {
+        issue: RestIssue,
         #[serde(default)]
-        comments: Vec<Answer>,
+        comments: Vec<RestIssue>,
     }
     let value: serde_json::Value = serde_json::from_str(text)?;
     if value.get("issue").is_some() {
-        let saved: Saved = serde_json::from_value(value)?;
+        let saved: SavedIssue = serde_json::from_value(value)?;
         return assemble(&saved.issue, &saved.comments);
     }
     assemble(&serde_json::from_value(value)?, &[])
 }
 
-fn assemble(answer: &Answer, comments: &[Answer]) -> Result<Issue, IssueError> {
+fn assemble(answer: &RestIssue, comments: &[RestIssue]) -> Result<Issue, IssueError> {
     if answer.pull_request.is_some() {
         return Err(IssueError::PullRequest);
     }
@@ -246,7 +248,7 @@ fn assemble(answer: &Answer, comments: &[Answer]) -> Result<Issue, IssueError> {
     let title = answer.title.clone().ok_or(IssueError::Missing("title"))?;
     let updated = time(answer.updated_at.as_deref()).or_else(|| time(answer.created_at.as_deref()));
     let mut comments: Vec<Post> = comments.iter().map(post).collect();
-    comments.sort_by_key(|it| it.created);
+    comments.sort_by_key(|post| post.created);
     let name = |label: &Label| match label {
         Label::Named { name } | Label::Plain(name) => name.clone(),
     };
@@ -258,27 +260,34 @@ fn assemble(answer: &Answer, comments: &[Answer]) -> Result<Issue, IssueError> {
         is_closed: answer
             .state
             .as_deref()
-            .is_some_and(|it| it.eq_ignore_ascii_case("closed")),
+            .is_some_and(|state| state.eq_ignore_ascii_case("closed")),
         state_reason: answer.state_reason.clone(),
         is_locked: answer.locked,
         labels: answer.labels.iter().map(name).collect(),
-        assignees: answer.assignees.iter().map(|it| it.login.clone()).collect(),
+        assignees: answer
+            .assignees
+            .iter()
+            .map(|user| user.login.clone())
+            .collect(),
         updated: updated.unwrap_or(SystemTime::UNIX_EPOCH),
         comments,
     })
 }
 
-fn post(answer: &Answer) -> Post {
+fn post(answer: &RestIssue) -> Post {
     let author = answer
         .user
         .as_ref()
-        .map_or_else(|| "ghost".to_owned(), |it| it.login.clone());
-    let kind = answer.user.as_ref().and_then(|it| it.kind.as_deref());
+        .map_or_else(|| "ghost".to_owned(), |user| user.login.clone());
+    let kind = answer.user.as_ref().and_then(|user| user.kind.as_deref());
     Post {
         is_bot: kind == Some("Bot")
             || author.ends_with("[bot]")
             || is_known_bot(&author)
-            || answer.body.as_ref().is_some_and(|it| it.contains(OWN_MARK)),
+            || answer
+                .body
+                .as_ref()
+                .is_some_and(|body| body.contains(OWN_MARK)),
         author,
         association: answer.author_association,
         created: time(answer.created_at.as_deref()).unwrap_or(SystemTime::UNIX_EPOCH),
@@ -328,7 +337,7 @@ mod tests {
         let said: Vec<_> = issue
             .comments
             .iter()
-            .map(|it| (it.author.as_str(), it.is_bot))
+            .map(|post| (post.author.as_str(), post.is_bot))
             .collect();
         assert_eq!(said, [("ghost", false), ("c[bot]", true)]);
         assert!(!issue.comments[0].association.is_trusted());

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     HALF_A_YEAR, Issue,
-    blocks::{self, Kind},
-    reported::{Reported, What, parse_log},
+    blocks::{self, BlockKind},
+    reported::{Reported, ReportedFailure, parse_log},
 };
 
 /// A confirmation.
@@ -54,7 +54,7 @@ pub fn confirmation(
             let text: String = blocks
                 .iter()
                 .filter_map(|block| match &block.kind {
-                    Kind::Prose(text) => Some(text.as_str()),
+                    BlockKind::Prose(text) => Some(text.as_str()),
                     _ => None,
                 })
                 .collect();
@@ -63,7 +63,7 @@ pub fn confirmation(
                 return None;
             }
             let shown = blocks.iter().rev().find_map(|block| match &block.kind {
-                Kind::Log(log) => parse_log(log),
+                BlockKind::Log(log) => parse_log(log),
                 _ => None,
             });
             let fits = match (&shown, reported) {
@@ -87,21 +87,21 @@ pub fn confirmation(
         })
 }
 
-fn is_same(shown: &What, reported: &What) -> bool {
+fn is_same(shown: &ReportedFailure, reported: &ReportedFailure) -> bool {
     match (shown, reported) {
         (
-            What::Exception { class, message, .. },
-            What::Exception {
+            ReportedFailure::Exception { class, message, .. },
+            ReportedFailure::Exception {
                 class: expected,
                 message: text,
                 ..
             },
         ) => {
-            let short = |it: &str| it.rsplit('.').next().unwrap_or_default().to_owned();
+            let short = |class: &str| class.rsplit('.').next().unwrap_or_default().to_owned();
             short(class) == short(expected)
                 && (message == text || shown.signature() == reported.signature())
         }
-        (What::Crash(_), What::Crash(_)) => true,
+        (ReportedFailure::Crash(_), ReportedFailure::Crash(_)) => true,
         _ => false,
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Issue,
-    blocks::{self, Block, Kind},
+    blocks::{self, BlockKind, PostBlock},
     markdown::Section,
     repro::Repro,
 };
@@ -19,7 +19,7 @@ use crate::runner::{Exception, Frame, traceback};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reported {
     /// What goes wrong.
-    pub what: What,
+    pub what: ReportedFailure,
     /// Where the issue says so.
     pub source: String,
 }
@@ -27,7 +27,7 @@ pub struct Reported {
 /// What goes wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum What {
+pub enum ReportedFailure {
     /// An exception: its class as printed and the first line of its message.
     Exception {
         /// The class.
@@ -105,7 +105,7 @@ pattern!(
 
 /// What an issue reports, looked for near the repro first.
 pub fn reported(issue: &Issue, repro: Option<&Repro>) -> Option<Reported> {
-    let posts: Vec<Vec<Block>> = issue
+    let posts: Vec<Vec<PostBlock>> = issue
         .posts()
         .map(|post| blocks::blocks(&post.body))
         .collect();
@@ -115,7 +115,7 @@ pub fn reported(issue: &Issue, repro: Option<&Repro>) -> Option<Reported> {
         .filter(|(_, post)| issue.is_original_poster(post))
         .map(|(at, _)| at)
         .collect();
-    let of_repro = repro.map_or(0, |it| it.post);
+    let of_repro = repro.map_or(0, |repro| repro.post);
     let name = |at: usize| {
         if at == 0 {
             "the description".to_owned()
@@ -140,14 +140,14 @@ pub fn reported(issue: &Issue, repro: Option<&Repro>) -> Option<Reported> {
         }
     }
     for at in [of_repro].into_iter().chain(own.iter().copied()) {
-        if let Some(what) = near(&posts[at], repro.filter(|it| it.post == at)) {
+        if let Some(what) = near(&posts[at], repro.filter(|repro| repro.post == at)) {
             return Some(Reported {
                 what,
                 source: format!("the log in {}", name(at)),
             });
         }
     }
-    if let Some(what) = repro.and_then(|it| in_comments(&it.code)) {
+    if let Some(what) = repro.and_then(|repro| in_comments(&repro.code)) {
         return Some(Reported {
             what,
             source: "a comment in the repro".to_owned(),
@@ -172,7 +172,7 @@ pub fn reported(issue: &Issue, repro: Option<&Repro>) -> Option<Reported> {
 }
 
 /// The failure that a log shows last.
-pub fn parse_log(text: &str) -> Option<What> {
+pub fn parse_log(text: &str) -> Option<ReportedFailure> {
     let text = unboxed(&blocks::plain(text));
     let text = unindented(&text);
     if let Some(exception) = last_exception(&text) {
@@ -186,7 +186,7 @@ pub fn parse_log(text: &str) -> Option<What> {
         && let Some(found) = HEADLINE.captures(lines[at])
         && !found[1].ends_with("Warning")
     {
-        let mut message = found.get(2).map_or("", |it| it.as_str()).to_owned();
+        let mut message = found.get(2).map_or("", |text| text.as_str()).to_owned();
         for line in &lines[at + 1..] {
             message.push('\n');
             message.push_str(line);
@@ -213,21 +213,25 @@ fn last_exception(text: &str) -> Option<Exception> {
         let root = others
             .into_iter()
             .rev()
-            .find(|it| it.short_class() != exception.short_class());
+            .find(|other| other.short_class() != exception.short_class());
         return root.or(Some(exception));
     }
     Some(exception)
 }
 
 /// Wrappers taken off, trailers cut.
-fn of_exception(exception: &Exception) -> What {
+fn of_exception(exception: &Exception) -> ReportedFailure {
     let files = library_files(&exception.frames);
     let wrapped = WRAPPED
         .captures(&exception.message)
         .or_else(|| WRAPPED_2_0.captures(&exception.message));
     if let Some(found) = wrapped {
-        let message = found.get(2).map_or("", |it| it.as_str()).trim().to_owned();
-        return What::Exception {
+        let message = found
+            .get(2)
+            .map_or("", |text| text.as_str())
+            .trim()
+            .to_owned();
+        return ReportedFailure::Exception {
             class: found[1].to_owned(),
             message,
             files,
@@ -248,7 +252,7 @@ fn of_exception(exception: &Exception) -> What {
     if FAKE.is_match(&first) {
         // The line tells what was called; the one below it what went wrong.
         if let Some(second) = lines.find(|line| !TRAILER.is_match(line)) {
-            return What::Exception {
+            return ReportedFailure::Exception {
                 class: exception.class.clone(),
                 message: second.trim().to_owned(),
                 files,
@@ -256,7 +260,7 @@ fn of_exception(exception: &Exception) -> What {
         }
     }
     if let Some(found) = GOT.captures(&first) {
-        return What::Exception {
+        return ReportedFailure::Exception {
             class: exception.class.clone(),
             message: found[1].to_owned(),
             files,
@@ -267,7 +271,7 @@ fn of_exception(exception: &Exception) -> What {
     } else {
         first
     };
-    What::Exception {
+    ReportedFailure::Exception {
         class: exception.class.clone(),
         message,
         files,
@@ -289,28 +293,31 @@ fn library_files(frames: &[Frame]) -> Vec<String> {
                 None => continue,
             },
         };
-        files.retain(|it| *it != file);
+        files.retain(|known| *known != file);
         files.push(file);
     }
     files
 }
 
-fn crash(text: &str) -> Option<What> {
+fn crash(text: &str) -> Option<ReportedFailure> {
     let mut signals = Vec::new();
     for (pattern, signal) in [(&CRASH, 11), (&ABORT, 6), (&FPE, 8), (&ILL, 4), (&BUS, 7)] {
         if pattern.is_match(text) {
             signals.push(signal);
         }
     }
-    (!signals.is_empty()).then_some(What::Crash(signals))
+    (!signals.is_empty()).then_some(ReportedFailure::Crash(signals))
 }
 
 /// The last failure in the section for logs.
-fn in_logs(blocks: &[Block]) -> Option<What> {
-    let mut logs = blocks.iter().rev().filter(|it| it.section == Section::Logs);
+fn in_logs(blocks: &[PostBlock]) -> Option<ReportedFailure> {
+    let mut logs = blocks
+        .iter()
+        .rev()
+        .filter(|block| block.section == Section::Logs);
     logs.find_map(|block| match &block.kind {
-        Kind::Log(text) | Kind::Other(text) => parse_log(text),
-        Kind::Prose(text) => {
+        BlockKind::Log(text) | BlockKind::Other(text) => parse_log(text),
+        BlockKind::Prose(text) => {
             parse_log(text).filter(|_| text.contains("Traceback") || HEADLINE.is_match(text.trim()))
         }
         _ => None,
@@ -318,12 +325,14 @@ fn in_logs(blocks: &[Block]) -> Option<What> {
 }
 
 /// The first failure behind the repro, else the last one before it.
-fn near(blocks: &[Block], repro: Option<&Repro>) -> Option<What> {
-    let is_repro = |block: &Block| matches!(&block.kind, Kind::Python(snippet) if repro.is_some_and(|it| it.code.contains(snippet.text.trim())));
+fn near(blocks: &[PostBlock], repro: Option<&Repro>) -> Option<ReportedFailure> {
+    let is_repro = |block: &PostBlock| matches!(&block.kind, BlockKind::Python(snippet) if repro.is_some_and(|repro| repro.code.contains(snippet.text.trim())));
     let at = blocks.iter().rposition(is_repro);
-    let failure = |block: &Block| match &block.kind {
-        Kind::Log(text) => parse_log(text),
-        Kind::Prose(text) if text.contains("Traceback (most recent call last)") => parse_log(text),
+    let failure = |block: &PostBlock| match &block.kind {
+        BlockKind::Log(text) => parse_log(text),
+        BlockKind::Prose(text) if text.contains("Traceback (most recent call last)") => {
+            parse_log(text)
+        }
         _ => None,
     };
     let Some(at) = at else {
@@ -337,7 +346,7 @@ fn near(blocks: &[Block], repro: Option<&Repro>) -> Option<What> {
 }
 
 /// `# RuntimeError: ...` in the repro.
-fn in_comments(code: &str) -> Option<What> {
+fn in_comments(code: &str) -> Option<ReportedFailure> {
     let comments = code
         .lines()
         .filter_map(|line| line.split_once('#'))
@@ -346,7 +355,7 @@ fn in_comments(code: &str) -> Option<What> {
 }
 
 /// `RuntimeError: ...` within a text.
-fn inline(text: &str) -> Option<What> {
+fn inline(text: &str) -> Option<ReportedFailure> {
     let found = INLINE.captures(text)?;
     let mut message = found[2].trim().trim_end_matches('.').to_owned();
     for quote in ['"', '\''] {
@@ -355,7 +364,7 @@ fn inline(text: &str) -> Option<What> {
             message.pop();
         }
     }
-    Some(What::Exception {
+    Some(ReportedFailure::Exception {
         class: found[1].to_owned(),
         message,
         files: Vec::new(),
@@ -363,9 +372,9 @@ fn inline(text: &str) -> Option<What> {
 }
 
 /// What only words tell.
-fn in_words(issue: &Issue, blocks: &[Block], repro: Option<&Repro>) -> Option<Reported> {
+fn in_words(issue: &Issue, blocks: &[PostBlock], repro: Option<&Repro>) -> Option<Reported> {
     let text = prose(blocks);
-    let code = repro.map_or("", |it| it.code.as_str());
+    let code = repro.map_or("", |repro| repro.code.as_str());
     for (source, text) in [
         ("the title", issue.title.as_str()),
         ("the text", text.as_str()),
@@ -374,14 +383,14 @@ fn in_words(issue: &Issue, blocks: &[Block], repro: Option<&Repro>) -> Option<Re
         let what = if let Some(what) = crash(text) {
             what
         } else if HANG.is_match(text) && source != "a comment in the repro" {
-            What::Hang
+            ReportedFailure::Hang
         } else if CRASH_WORD.is_match(text)
             && source != "a comment in the repro"
             && issue.has_label("module: crash")
         {
-            What::Crash(Vec::new())
+            ReportedFailure::Crash(Vec::new())
         } else if WRONG.is_match(text) {
-            What::WrongResult
+            ReportedFailure::WrongResult
         } else {
             continue;
         };
@@ -390,20 +399,22 @@ fn in_words(issue: &Issue, blocks: &[Block], repro: Option<&Repro>) -> Option<Re
             source: source.to_owned(),
         });
     }
-    if blocks.iter().any(|it| it.section == Section::Expected)
+    if blocks
+        .iter()
+        .any(|block| block.section == Section::Expected)
         || issue.has_label("module: correctness (silent)")
     {
         return Some(Reported {
-            what: What::WrongResult,
+            what: ReportedFailure::WrongResult,
             source: "the expected behaviour".to_owned(),
         });
     }
     None
 }
 
-fn prose(blocks: &[Block]) -> String {
+fn prose(blocks: &[PostBlock]) -> String {
     let texts = blocks.iter().filter_map(|block| match &block.kind {
-        Kind::Prose(text) => Some(text.as_str()),
+        BlockKind::Prose(text) => Some(text.as_str()),
         _ => None,
     });
     texts.collect()
@@ -437,7 +448,7 @@ fn unindented(text: &str) -> String {
         .collect()
 }
 
-impl What {
+impl ReportedFailure {
     /// The signature that a run must show, as it is typed; none where only eyes can tell.
     pub fn signature(&self) -> Option<String> {
         match self {
@@ -461,8 +472,10 @@ impl What {
                 }
                 signals.sort_unstable();
                 signals.dedup();
-                let statuses: Vec<String> =
-                    signals.iter().map(|it| (128 + it).to_string()).collect();
+                let statuses: Vec<String> = signals
+                    .iter()
+                    .map(|signal| (128 + signal).to_string())
+                    .collect();
                 Some(format!("exit:{}", statuses.join(",")))
             }
             Self::Hang => Some("timeout".to_owned()),
@@ -523,7 +536,9 @@ mod tests {
     #[track_caller]
     fn check(log: &str, expected: &str) {
         assert_eq!(
-            parse_log(log).map(|it| it.signature().unwrap()).as_deref(),
+            parse_log(log)
+                .map(|failure| failure.signature().unwrap())
+                .as_deref(),
             Some(expected),
             "{log}"
         );
@@ -603,7 +618,7 @@ mod tests {
     #[test]
     fn files_of_the_library_are_kept_for_the_search_of_the_change() {
         let log = "Traceback (most recent call last):\n  File \"/v/lib/python3.11/site-packages/torch/_dynamo/x.py\", line 1, in f\n    g()\n  File \"/src/pytorch/torch/_inductor/y.py\", line 2, in g\n    h()\nKeyError: 1\n";
-        let Some(What::Exception { files, .. }) = parse_log(log) else {
+        let Some(ReportedFailure::Exception { files, .. }) = parse_log(log) else {
             panic!("no exception")
         };
         assert_eq!(files, ["torch/_dynamo/x.py", "torch/_inductor/y.py"]);

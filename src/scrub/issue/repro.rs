@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Association, Issue, Post,
-    blocks::{self, Block, Kind},
+    blocks::{self, BlockKind, PostBlock},
     markdown::Section,
 };
 use crate::scrub::python;
@@ -88,7 +88,7 @@ const WELL_KNOWN: &[&str] = &[
 
 /// One piece of code that may be the repro.
 #[derive(Clone, Debug)]
-struct Candidate {
+struct ReproCandidate {
     text: String,
     parses: bool,
     /// The names that it lacks.
@@ -100,7 +100,7 @@ struct Candidate {
     is_minified: bool,
 }
 
-impl Candidate {
+impl ReproCandidate {
     fn is_contrast(&self) -> bool {
         let lead = self.last_words();
         CONTRAST.is_match(&lead) && !MINIMAL.is_match(&lead)
@@ -136,7 +136,7 @@ impl Candidate {
 /// Picks the repro of an issue.
 pub fn pick(issue: &Issue) -> Pick {
     let posts: Vec<&Post> = issue.posts().collect();
-    let repro = |post: usize, candidate: &Candidate, why: &str| Repro {
+    let repro = |post: usize, candidate: &ReproCandidate, why: &str| Repro {
         code: candidate.text.clone(),
         parses: candidate.parses,
         author: posts[post].author.clone(),
@@ -145,14 +145,14 @@ pub fn pick(issue: &Issue) -> Pick {
         why: why.to_owned(),
         weight: candidate.weight(),
     };
-    let mut own: Option<(usize, Vec<Candidate>)> = None;
+    let mut own: Option<(usize, Vec<ReproCandidate>)> = None;
     for (at, post) in posts.iter().enumerate().rev() {
         if !issue.is_original_poster(post) || post.is_bot {
             continue;
         }
         let mut found = candidates(&post.body);
         if at > 0 {
-            found.retain(|it| it.is_self_contained() && !it.is_contrast());
+            found.retain(|candidate| candidate.is_self_contained() && !candidate.is_contrast());
         }
         if !found.is_empty() {
             own = Some((at, found));
@@ -170,15 +170,15 @@ pub fn pick(issue: &Issue) -> Pick {
         let (found, why) = preferred(found);
         found
             .iter()
-            .map(|it| repro(at, it, &format!("{}: {why}", place(at))))
+            .map(|candidate| repro(at, candidate, &format!("{}: {why}", place(at))))
             .collect()
     });
     let own_self_contained = own
         .as_ref()
-        .is_some_and(|own| own.iter().any(|it| is_self_contained(&it.code)));
+        .is_some_and(|own| own.iter().any(|repro| is_self_contained(&repro.code)));
     let least = own
         .as_ref()
-        .and_then(|own| own.iter().map(|it| it.weight).min());
+        .and_then(|own| own.iter().map(|repro| repro.weight).min());
     let mut claimed: Option<Repro> = None;
     let mut unclaimed: Option<Repro> = None;
     for (at, post) in posts.iter().enumerate().skip(1) {
@@ -189,9 +189,11 @@ pub fn pick(issue: &Issue) -> Pick {
             continue;
         }
         let found = candidates(&post.body);
-        let fits: Vec<&Candidate> = found
+        let fits: Vec<&ReproCandidate> = found
             .iter()
-            .filter(|it| it.parses && it.lacks.is_empty() && !it.is_contrast())
+            .filter(|candidate| {
+                candidate.parses && candidate.lacks.is_empty() && !candidate.is_contrast()
+            })
             .collect();
         for candidate in fits {
             if least.is_some_and(|least| candidate.weight() >= least) {
@@ -232,50 +234,53 @@ fn is_self_contained(code: &str) -> bool {
     Program::parse(code).is_ok_and(|program| {
         python::unbound(&program)
             .iter()
-            .all(|it| WELL_KNOWN.contains(&it.as_str()))
+            .all(|name| WELL_KNOWN.contains(&name.as_str()))
     })
 }
 
 /// No code: pictures of it, or a link.
 fn nothing(issue: &Issue) -> Pick {
     let own = issue.posts().filter(|post| issue.is_original_poster(post));
-    let kinds: Vec<Kind> = own
+    let kinds: Vec<BlockKind> = own
         .flat_map(|post| blocks::blocks(&post.body))
-        .map(|it| it.kind)
+        .map(|block| block.kind)
         .collect();
     let link = kinds.iter().find_map(|kind| match kind {
-        Kind::Elsewhere(link) => Some(link.clone()),
+        BlockKind::Elsewhere(link) => Some(link.clone()),
         _ => None,
     });
-    if link.is_none() && kinds.contains(&Kind::Image) {
+    if link.is_none() && kinds.contains(&BlockKind::Image) {
         return Pick::ImageOnly;
     }
     Pick::None(link)
 }
 
 /// The one among several of a post that is meant, or all that may be, the likeliest first.
-fn preferred(mut found: Vec<Candidate>) -> (Vec<Candidate>, &'static str) {
+fn preferred(mut found: Vec<ReproCandidate>) -> (Vec<ReproCandidate>, &'static str) {
     found.dedup_by(|next, before| next.text.trim() == before.text.trim());
     if found.len() == 1 {
         return (found, "its only code that does something");
     }
     for (rule, why) in [
         (
-            (|it| !it.is_minified) as fn(&Candidate) -> bool,
+            (|candidate| !candidate.is_minified) as fn(&ReproCandidate) -> bool,
             "the only one that people wrote",
         ),
         (
-            |it| !it.is_contrast(),
+            |candidate| !candidate.is_contrast(),
             "the others show what works or where the cause is",
         ),
-        (Candidate::is_minimal, "it is called minimal"),
-        (|it| it.fails, "the error stands right behind it"),
+        (ReproCandidate::is_minimal, "it is called minimal"),
         (
-            |it| it.parses && it.lacks.is_empty(),
+            |candidate| candidate.fails,
+            "the error stands right behind it",
+        ),
+        (
+            |candidate| candidate.parses && candidate.lacks.is_empty(),
             "the only one that is complete",
         ),
     ] {
-        let fits = found.iter().filter(|it| rule(it)).count();
+        let fits = found.iter().filter(|candidate| rule(candidate)).count();
         if fits == 1 {
             found.retain(rule);
             return (found, why);
@@ -292,21 +297,21 @@ fn prose(body: &str) -> String {
     blocks::blocks(body)
         .into_iter()
         .filter_map(|block| match block.kind {
-            Kind::Prose(text) => Some(text),
+            BlockKind::Prose(text) => Some(text),
             _ => None,
         })
         .collect()
 }
 
 /// The code of a post that can be run, blocks that belong together joined.
-fn candidates(body: &str) -> Vec<Candidate> {
-    let mut groups: Vec<Candidate> = Vec::new();
+fn candidates(body: &str) -> Vec<ReproCandidate> {
+    let mut groups: Vec<ReproCandidate> = Vec::new();
     let mut lead = String::new();
-    for Block { section, kind } in blocks::blocks(body) {
+    for PostBlock { section, kind } in blocks::blocks(body) {
         let is_minified = section == Section::Minified;
         match kind {
-            Kind::Prose(text) => lead.push_str(&text),
-            Kind::Log(text) => {
+            BlockKind::Prose(text) => lead.push_str(&text),
+            BlockKind::Log(text) => {
                 // Only what follows at once speaks of the code before.
                 if let Some(last) = groups.last_mut()
                     && lead
@@ -321,10 +326,10 @@ fn candidates(body: &str) -> Vec<Candidate> {
                 }
                 lead.clear();
             }
-            Kind::Python(snippet) if !matches!(section, Section::Logs | Section::Versions) => {
+            BlockKind::Python(snippet) if !matches!(section, Section::Logs | Section::Versions) => {
                 let program = Program::parse(snippet.text.as_str()).ok();
                 let lacks = program.as_ref().map(python::unbound).unwrap_or_default();
-                let next = Candidate {
+                let next = ReproCandidate {
                     text: snippet.text,
                     parses: snippet.parses,
                     lacks,
@@ -337,10 +342,11 @@ fn candidates(body: &str) -> Vec<Candidate> {
             _ => lead.clear(),
         }
     }
-    groups.retain(|it| {
-        it.parses
-            .then(|| Program::parse(it.text.as_str()))
-            .is_none_or(|it| it.is_ok_and(|it| can_be_run(&it)))
+    groups.retain(|candidate| {
+        candidate
+            .parses
+            .then(|| Program::parse(candidate.text.as_str()))
+            .is_none_or(|program| program.is_ok_and(|program| can_be_run(&program)))
     });
     groups
 }
@@ -352,10 +358,10 @@ fn can_be_run(program: &Program) -> bool {
 
 /// Adds a block to the one before if it needs its names; else it stands for itself, with imports
 /// that it shares.
-fn add(groups: &mut Vec<Candidate>, mut next: Candidate) {
+fn add(groups: &mut Vec<ReproCandidate>, mut next: ReproCandidate) {
     let before = groups
         .last()
-        .filter(|it| it.parses && next.parses && it.is_minified == next.is_minified);
+        .filter(|last| last.parses && next.parses && last.is_minified == next.is_minified);
     if let Some(before) = before
         && !next.lacks.is_empty()
         && !next.is_contrast()
@@ -385,7 +391,7 @@ fn add(groups: &mut Vec<Candidate>, mut next: Candidate) {
             lines.dedup();
             next.text = format!("{}\n{}", lines.join("\n"), next.text);
             next.lacks = Program::parse(next.text.as_str())
-                .map(|it| python::unbound(&it))
+                .map(|program| python::unbound(&program))
                 .unwrap_or_default();
         }
     }

@@ -56,9 +56,9 @@ pattern!(
 pub fn versions(text: &str) -> Versions {
     let text = text.replace('\r', "");
     let first = |pattern: &Regex| pattern.captures(&text).map(|found| found[1].to_owned());
-    let known = |it: &String| {
+    let known = |text: &String| {
         !matches!(
-            it.as_str(),
+            text.as_str(),
             "N/A" | "None" | "Could" | "Could not collect" | "No CUDA" | "Not"
         )
     };

@@ -25,7 +25,7 @@ impl Reviewer<'_> {
                 let texts = item
                     .key
                     .as_ref()
-                    .map(|it| self.names.texts(it))
+                    .map(|key| self.names.texts(key))
                     .unwrap_or_default();
                 self.variable(range, &texts, Some(&item.value));
             }
@@ -49,8 +49,10 @@ impl Reviewer<'_> {
             if is_dangerous(name) {
                 self.add(range, Concern::Environment, format!("sets `{name}`"));
             }
-            let far = value.map(|it| self.names.texts(it)).unwrap_or_default();
-            if name == "MASTER_ADDR" && far.iter().any(|it| !is_local(it)) {
+            let far = value
+                .map(|value| self.names.texts(value))
+                .unwrap_or_default();
+            if name == "MASTER_ADDR" && far.iter().any(|host| !is_local(host)) {
                 self.add(
                     range,
                     Concern::Network,

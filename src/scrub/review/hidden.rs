@@ -41,10 +41,11 @@ impl Reviewer<'_> {
             } else {
                 text.get(at + 2..at + 4)
             };
-            let code = digits.and_then(|it| u8::from_str_radix(it, 16).ok());
-            letters += usize::from(
-                code.is_some_and(|it| it.is_ascii_alphabetic() || it == b'_' || it == b'('),
-            );
+            let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+            letters +=
+                usize::from(code.is_some_and(|byte| {
+                    byte.is_ascii_alphabetic() || byte == b'_' || byte == b'('
+                }));
         }
         let total = text.len();
         if letters >= 4 && letters * 12 > total {
@@ -69,7 +70,7 @@ impl Reviewer<'_> {
             .tree
             .nodes
             .iter()
-            .filter(|it| statement.range().contains_range(it.node.range()))
+            .filter(|node| statement.range().contains_range(node.node.range()))
         {
             match node.node {
                 AnyNodeRef::ExprName(name) if name.id == "chr" && !self.names.binds("chr") => {
@@ -96,7 +97,7 @@ impl Reviewer<'_> {
 }
 
 fn numbers(elements: &[Expr]) -> usize {
-    let is_code = |it: &&Expr| matches!(it, Expr::NumberLiteral(number) if matches!(&number.value, ast::Number::Int(int) if int.as_u32().is_some_and(|it| it > 31 && it < 127)));
+    let is_code = |element: &&Expr| matches!(element, Expr::NumberLiteral(number) if matches!(&number.value, ast::Number::Int(int) if int.as_u32().is_some_and(|code| code > 31 && code < 127)));
     elements.iter().filter(is_code).count()
 }
 

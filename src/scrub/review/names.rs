@@ -33,7 +33,7 @@ impl Names {
             .scopes()
             .variables
             .iter()
-            .map(|it| it.name.to_string())
+            .map(|variable| variable.name.to_string())
             .collect();
         let mut names = Self {
             aliases: BTreeMap::new(),
@@ -79,7 +79,7 @@ impl Names {
                 }
             }
             AnyNodeRef::StmtImportFrom(import) if import.level == 0 => {
-                let module = import.module.as_ref().map_or("", |it| it.as_str());
+                let module = import.module.as_ref().map_or("", |module| module.as_str());
                 for alias in &import.names {
                     if alias.name.as_str() == "*" {
                         self.stars.insert(module.to_owned());
@@ -179,7 +179,7 @@ impl Names {
     fn text(&mut self, name: &str, texts: BTreeSet<String>) {
         let known = self.texts.entry(name.to_owned()).or_default();
         if known.len() + texts.len() <= 16 {
-            known.extend(texts.into_iter().filter(|it| it.len() < 4096));
+            known.extend(texts.into_iter().filter(|text| text.len() < 4096));
         }
     }
 
@@ -202,7 +202,7 @@ impl Names {
             Expr::BoolOp(choice) => choice
                 .values
                 .iter()
-                .flat_map(|it| self.resolve(it))
+                .flat_map(|value| self.resolve(value))
                 .collect(),
             Expr::BinOp(operation) if operation.op == Operator::Div => {
                 // Paths of files are joined so.
@@ -250,18 +250,28 @@ impl Names {
                 | "imp.load_module"
                 | "pydoc.locate"
                 | "pkgutil.resolve_name" => {
-                    let names = args.first().map(|it| self.texts(it)).unwrap_or_default();
+                    let names = args
+                        .first()
+                        .map(|name| self.texts(name))
+                        .unwrap_or_default();
                     paths.extend(names.into_iter().map(|name| name.replace(':', ".")));
                 }
                 "builtins.vars" => paths.extend(joined(
-                    &args.first().map(|it| self.resolve(it)).unwrap_or_default(),
+                    &args
+                        .first()
+                        .map(|object| self.resolve(object))
+                        .unwrap_or_default(),
                     "__dict__",
                 )),
                 "builtins.globals" | "builtins.locals" => {
                     paths.insert("globals".to_owned());
                 }
                 "functools.partial" | "functools.partialmethod" | "functools.wraps" => {
-                    paths.extend(args.first().map(|it| self.resolve(it)).unwrap_or_default());
+                    paths.extend(
+                        args.first()
+                            .map(|function| self.resolve(function))
+                            .unwrap_or_default(),
+                    );
                 }
                 _ => {
                     paths.insert(format!("{path}()"));
@@ -269,8 +279,8 @@ impl Names {
                         // A path below a temporary folder is one of the same.
                         let below = args
                             .iter()
-                            .flat_map(|it| self.resolve(it))
-                            .filter(|it| it.starts_with("tempfile."));
+                            .flat_map(|arg| self.resolve(arg))
+                            .filter(|path| path.starts_with("tempfile."));
                         paths.extend(below);
                     }
                 }
@@ -395,7 +405,7 @@ impl Names {
         let args = &call.arguments.args;
         if let Expr::Attribute(attribute) = &*call.func {
             let own = self.texts(&attribute.value);
-            let arg = |at: usize| args.get(at).map(|it| self.texts(it)).unwrap_or_default();
+            let arg = |at: usize| args.get(at).map(|arg| self.texts(arg)).unwrap_or_default();
             let change = |change: fn(&str) -> String| own.iter().map(|text| change(text)).collect();
             return match attribute.attr.as_str() {
                 "lower" | "casefold" => change(str::to_lowercase),
@@ -417,8 +427,10 @@ impl Names {
                     else {
                         return BTreeSet::new();
                     };
-                    let parts: Option<Vec<String>> =
-                        elts.iter().map(|it| self.texts(it).pop_first()).collect();
+                    let parts: Option<Vec<String>> = elts
+                        .iter()
+                        .map(|element| self.texts(element).pop_first())
+                        .collect();
                     own.iter()
                         .zip(parts)
                         .map(|(between, parts)| parts.join(between))
@@ -439,11 +451,13 @@ impl Names {
             || function.contains("os.path.expanduser")
             || function.contains("os.path.abspath")
         {
-            return args.first().map(|it| self.texts(it)).unwrap_or_default();
+            return args.first().map(|arg| self.texts(arg)).unwrap_or_default();
         }
         if function.contains("os.path.join") {
-            let parts: Option<Vec<String>> =
-                args.iter().map(|it| self.texts(it).pop_first()).collect();
+            let parts: Option<Vec<String>> = args
+                .iter()
+                .map(|part| self.texts(part).pop_first())
+                .collect();
             return parts.map(|parts| parts.join("/")).into_iter().collect();
         }
         BTreeSet::new()

@@ -16,18 +16,18 @@ impl Reviewer<'_> {
     ) -> Vec<&'static str> {
         let mut found = Vec::new();
         let texts = |expr: Option<&Expr>| -> BTreeSet<String> {
-            expr.map(|it| self.names.texts(it)).unwrap_or_default()
+            expr.map(|expr| self.names.texts(expr)).unwrap_or_default()
         };
         let host = |expr: Option<&Expr>| match expr {
             Some(Expr::Tuple(pair)) => pair
                 .elts
                 .first()
-                .map(|it| self.names.texts(it))
+                .map(|host| self.names.texts(host))
                 .unwrap_or_default(),
             other => texts(other),
         };
         let is_elsewhere =
-            |hosts: &BTreeSet<String>| hosts.is_empty() || hosts.iter().any(|it| !is_local(it));
+            |hosts: &BTreeSet<String>| hosts.is_empty() || hosts.iter().any(|host| !is_local(host));
         let name = path.rsplit('.').next().unwrap_or_default();
         if path.starts_with("socket.") {
             let speaks = matches!(
@@ -43,8 +43,9 @@ impl Reviewer<'_> {
             } else {
                 first
             };
-            let asks_for_itself =
-                address.is_some_and(|it| self.names.resolve(it).contains("socket.gethostname()"));
+            let asks_for_itself = address.is_some_and(|address| {
+                self.names.resolve(address).contains("socket.gethostname()")
+            });
             if speaks && !asks_for_itself && is_elsewhere(&host(address)) {
                 found.push("speaks to another machine");
             }
@@ -53,10 +54,10 @@ impl Reviewer<'_> {
             let method = texts(
                 call.arguments
                     .find_keyword("init_method")
-                    .map(|it| &it.value),
+                    .map(|keyword| &keyword.value),
             );
-            let is_far = method.iter().any(|it| {
-                it.strip_prefix("tcp://").is_some_and(|rest| {
+            let is_far = method.iter().any(|url| {
+                url.strip_prefix("tcp://").is_some_and(|rest| {
                     !is_local(rest.rsplit_once(':').map_or(rest, |(host, _)| host))
                 })
             });
@@ -68,9 +69,9 @@ impl Reviewer<'_> {
             found.push("meets processes of another machine");
         }
         let is_set = |keyword: &str| {
-            call.arguments.find_keyword(keyword).is_some_and(|it| {
-                !matches!(&it.value, Expr::NoneLiteral(_))
-                    && !matches!(&it.value, Expr::BooleanLiteral(value) if !value.value)
+            call.arguments.find_keyword(keyword).is_some_and(|keyword| {
+                !matches!(&keyword.value, Expr::NoneLiteral(_))
+                    && !matches!(&keyword.value, Expr::BooleanLiteral(value) if !value.value)
             })
         };
         let downloads = name == "from_pretrained"

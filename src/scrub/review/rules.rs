@@ -55,7 +55,7 @@ impl<'a> Reviewer<'a> {
                     let is_config = self
                         .tree
                         .ancestors(index as u32)
-                        .any(|it| hidden::is_load_config(it));
+                        .any(|ancestor| hidden::is_load_config(ancestor));
                     if length > 256 && !is_config {
                         self.add(
                             bytes.range(),
@@ -159,11 +159,11 @@ impl<'a> Reviewer<'a> {
         let whole = self.names.resolve(&Expr::Subscript(subscript.clone()));
         self.looked_up(subscript.range(), &whole);
         let is_hidden = self.names.texts(&subscript.slice).is_empty()
-            && object.iter().any(|it| {
-                it.ends_with(".__dict__")
-                    || it == "sys.modules"
-                    || it.ends_with("__builtins__")
-                    || it == "builtins"
+            && object.iter().any(|path| {
+                path.ends_with(".__dict__")
+                    || path == "sys.modules"
+                    || path.ends_with("__builtins__")
+                    || path == "builtins"
             });
         if is_hidden {
             self.add(
@@ -178,7 +178,7 @@ impl<'a> Reviewer<'a> {
     fn looked_up(&mut self, range: TextRange, whole: &Paths) {
         for path in whole
             .iter()
-            .filter(|it| !it.ends_with("()") && !it.ends_with(']'))
+            .filter(|path| !path.ends_with("()") && !path.ends_with(']'))
         {
             if let Some((concern, what)) = paths::anywhere(path) {
                 self.add(range, concern, format!("`{}` {what}", shown(path)));
@@ -192,7 +192,11 @@ impl<'a> Reviewer<'a> {
         let range = call.range();
         let function = self.names.resolve(&call.func);
         let args = &call.arguments.args;
-        let keyword = |name: &str| call.arguments.find_keyword(name).map(|it| &it.value);
+        let keyword = |name: &str| {
+            call.arguments
+                .find_keyword(name)
+                .map(|keyword| &keyword.value)
+        };
         let whole = self.names.resolve(&Expr::Call(call.clone()));
         self.looked_up(range, &whole);
         let first = args.first().or_else(|| {
@@ -218,7 +222,8 @@ impl<'a> Reviewer<'a> {
                     self.add(range, Concern::Commands, format!("`{path}` makes code"));
                 }
                 "os.kill" | "os.killpg"
-                    if !first.is_some_and(|it| self.names.resolve(it).contains("os.getpid()")) =>
+                    if !first
+                        .is_some_and(|pid| self.names.resolve(pid).contains("os.getpid()")) =>
                 {
                     self.add(
                         range,
@@ -236,7 +241,7 @@ impl<'a> Reviewer<'a> {
         let object = self.names.resolve(&method.value);
         if object
             .iter()
-            .any(|it| it == "os.environ" || it == "os.environb")
+            .any(|path| path == "os.environ" || path == "os.environb")
         {
             match name {
                 "update" => {
@@ -244,13 +249,13 @@ impl<'a> Reviewer<'a> {
                         .arguments
                         .keywords
                         .iter()
-                        .filter_map(|it| it.arg.as_ref())
+                        .filter_map(|keyword| keyword.arg.as_ref())
                         .map(ToString::to_string)
                         .collect();
                     self.updated(range, args, &keywords);
                 }
                 "setdefault" | "pop" | "__setitem__" | "__delitem__" => {
-                    let texts = first.map(|it| self.names.texts(it)).unwrap_or_default();
+                    let texts = first.map(|key| self.names.texts(key)).unwrap_or_default();
                     self.variable(range, &texts, args.get(1).filter(|_| name != "pop"));
                 }
                 "clear" => self.add(
@@ -263,7 +268,7 @@ impl<'a> Reviewer<'a> {
         }
         let is_path = object
             .iter()
-            .any(|it| it.starts_with("pathlib.") && it.contains("()"));
+            .any(|path| path.starts_with("pathlib.") && path.contains("()"));
         if let Some(what) = paths::writes_by_name(name)
             && !self.is_temporary(&method.value)
         {
@@ -278,14 +283,14 @@ impl<'a> Reviewer<'a> {
                 );
             }
         }
-        if object.iter().any(|it| it.ends_with("get_ipython()")) {
+        if object.iter().any(|path| path.ends_with("get_ipython()")) {
             self.add(
                 range,
                 Concern::Commands,
                 "gives the notebook a command".to_owned(),
             );
             let texts: BTreeSet<String> =
-                args.iter().flat_map(|it| self.texts_within(it)).collect();
+                args.iter().flat_map(|arg| self.texts_within(arg)).collect();
             self.installs(range, &texts);
         }
     }
@@ -300,9 +305,9 @@ impl<'a> Reviewer<'a> {
                 };
                 let texts = self.names.texts(name);
                 let modules = self.names.resolve(object);
-                let is_risky = modules.iter().any(|it| {
+                let is_risky = modules.iter().any(|module| {
                     matches!(
-                        it.as_str(),
+                        module.as_str(),
                         "os" | "sys"
                             | "subprocess"
                             | "builtins"
@@ -322,7 +327,7 @@ impl<'a> Reviewer<'a> {
                         "looks up a name that is only known when it runs".to_owned(),
                     );
                 }
-                if texts.iter().any(|it| paths::is_inside(it)) {
+                if texts.iter().any(|text| paths::is_inside(text)) {
                     self.add(
                         call.range(),
                         Concern::Obfuscation,
@@ -337,7 +342,7 @@ impl<'a> Reviewer<'a> {
             | "pkgutil.resolve_name" => {
                 let texts = args
                     .first()
-                    .map(|it| self.names.texts(it))
+                    .map(|arg| self.names.texts(arg))
                     .unwrap_or_default();
                 if texts.is_empty() {
                     self.add(
@@ -358,7 +363,7 @@ impl<'a> Reviewer<'a> {
         if !is_command {
             return;
         }
-        if runs && !first.is_some_and(|it| self.is_torchrun(it)) {
+        if runs && !first.is_some_and(|command| self.is_torchrun(command)) {
             self.add(
                 call.range(),
                 Concern::Commands,
@@ -369,11 +374,11 @@ impl<'a> Reviewer<'a> {
             .arguments
             .args
             .iter()
-            .flat_map(|it| self.texts_within(it))
+            .flat_map(|arg| self.texts_within(arg))
             .collect();
         self.installs(call.range(), &texts);
-        if texts.iter().any(|it| {
-            it.split_whitespace()
+        if texts.iter().any(|text| {
+            text.split_whitespace()
                 .any(|word| ["curl", "wget", "scp", "ssh", "nc", "ncat"].contains(&word))
         }) {
             self.add(
@@ -385,9 +390,12 @@ impl<'a> Reviewer<'a> {
     }
 
     fn installs(&mut self, range: TextRange, texts: &BTreeSet<String>) {
-        let words: Vec<&str> = texts.iter().flat_map(|it| it.split_whitespace()).collect();
-        let names_one = words.iter().any(|it| {
-            let name = it.rsplit('/').next().unwrap_or(it);
+        let words: Vec<&str> = texts
+            .iter()
+            .flat_map(|text| text.split_whitespace())
+            .collect();
+        let names_one = words.iter().any(|word| {
+            let name = word.rsplit('/').next().unwrap_or(word);
             [
                 "pip",
                 "pip3",
@@ -414,11 +422,14 @@ impl<'a> Reviewer<'a> {
         if let Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }) =
             command
         {
-            let word = |at: usize| elts.get(at).and_then(|it| self.names.texts(it).pop_first());
-            let is_launcher = |it: Option<String>| {
-                it.is_some_and(|it| {
+            let word = |at: usize| {
+                elts.get(at)
+                    .and_then(|command| self.names.texts(command).pop_first())
+            };
+            let is_launcher = |arg: Option<String>| {
+                arg.is_some_and(|text| {
                     matches!(
-                        it.as_str(),
+                        text.as_str(),
                         "torch.distributed.run"
                             | "torch.distributed.launch"
                             | "torch.distributed.elastic.run"
@@ -427,8 +438,8 @@ impl<'a> Reviewer<'a> {
             };
             let is_python = elts
                 .first()
-                .is_some_and(|it| self.names.resolve(it).contains("sys.executable"))
-                || word(0).is_some_and(|it| it == "python" || it == "python3");
+                .is_some_and(|program| self.names.resolve(program).contains("sys.executable"))
+                || word(0).is_some_and(|word| word == "python" || word == "python3");
             return word(0).as_deref() == Some("torchrun")
                 || (is_python && word(1).as_deref() == Some("-m") && is_launcher(word(2)));
         }
@@ -443,7 +454,10 @@ impl<'a> Reviewer<'a> {
         if let Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }) =
             expr
         {
-            return elts.iter().flat_map(|it| self.texts_within(it)).collect();
+            return elts
+                .iter()
+                .flat_map(|element| self.texts_within(element))
+                .collect();
         }
         self.names.texts(expr)
     }
@@ -461,7 +475,7 @@ impl<'a> Reviewer<'a> {
         };
         let Some(named) = named else { return };
         let texts = self.names.texts(named);
-        if texts.iter().any(|it| is_outside(it)) {
+        if texts.iter().any(|text| is_outside(text)) {
             self.add(
                 range,
                 Concern::Files,
@@ -472,16 +486,16 @@ impl<'a> Reviewer<'a> {
             path,
             "builtins.open" | "io.open" | "codecs.open" | "gzip.open" | "bz2.open"
         );
-        let mode = call
-            .arguments
-            .args
-            .get(1)
-            .or_else(|| call.arguments.find_keyword("mode").map(|it| &it.value));
+        let mode = call.arguments.args.get(1).or_else(|| {
+            call.arguments
+                .find_keyword("mode")
+                .map(|keyword| &keyword.value)
+        });
         let writes = if opens {
             self.writes(mode)
         } else if path == "os.open" {
-            call.arguments.args.iter().skip(1).any(|it| {
-                let text = self.program.slice(it.range());
+            call.arguments.args.iter().skip(1).any(|flag| {
+                let text = self.program.slice(flag.range());
                 ["O_WRONLY", "O_RDWR", "O_CREAT", "O_APPEND", "O_TRUNC"]
                     .iter()
                     .any(|flag| text.contains(flag))
@@ -490,9 +504,9 @@ impl<'a> Reviewer<'a> {
             false
         };
         let is_own = self.is_temporary(named)
-            || texts
-                .iter()
-                .any(|it| it == "/dev/null" || (it.starts_with("/tmp/") && !it.contains("..")));
+            || texts.iter().any(|text| {
+                text == "/dev/null" || (text.starts_with("/tmp/") && !text.contains(".."))
+            });
         if writes && !is_own {
             self.add(
                 range,
@@ -506,7 +520,7 @@ impl<'a> Reviewer<'a> {
     fn writes(&self, mode: Option<&Expr>) -> bool {
         let Some(mode) = mode else { return false };
         let texts = self.names.texts(mode);
-        texts.is_empty() || texts.iter().any(|it| it.contains(['w', 'a', 'x', '+']))
+        texts.is_empty() || texts.iter().any(|text| text.contains(['w', 'a', 'x', '+']))
     }
 
     /// Whether a path is made of one that `tempfile` gave.
@@ -518,7 +532,7 @@ impl<'a> Reviewer<'a> {
                     .0
                     .resolve(expr)
                     .iter()
-                    .any(|it| it.starts_with("tempfile."));
+                    .any(|path| path.starts_with("tempfile."));
                 ast::visitor::walk_expr(self, expr);
             }
         }
@@ -531,7 +545,7 @@ impl<'a> Reviewer<'a> {
         let Some(what) = paths::loads(path) else {
             return;
         };
-        let is_true = |it: &ast::Keyword| !matches!(&it.value, Expr::BooleanLiteral(literal) if !literal.value);
+        let is_true = |keyword: &ast::Keyword| !matches!(&keyword.value, Expr::BooleanLiteral(literal) if !literal.value);
         if path == "numpy.load"
             && !call
                 .arguments
@@ -540,9 +554,9 @@ impl<'a> Reviewer<'a> {
         {
             return;
         }
-        let is_own = first.is_some_and(|it| {
-            self.is_temporary(it)
-                || self.names.resolve(it).iter().any(|it| {
+        let is_own = first.is_some_and(|loaded| {
+            self.is_temporary(loaded)
+                || self.names.resolve(loaded).iter().any(|path| {
                     [
                         "io.BytesIO()",
                         "pickle.dumps()",
@@ -551,11 +565,11 @@ impl<'a> Reviewer<'a> {
                         "torch._inductor.aoti_compile_and_package()",
                     ]
                     .iter()
-                    .any(|own| it.starts_with(own))
+                    .any(|own| path.starts_with(own))
                 })
                 || self
                     .names
-                    .texts(it)
+                    .texts(loaded)
                     .iter()
                     .any(|text| self.saved.contains(text))
         });
@@ -576,8 +590,8 @@ impl<'a> Reviewer<'a> {
             .arguments
             .args
             .iter()
-            .chain(call.arguments.keywords.iter().map(|it| &it.value));
-        let texts: Vec<String> = values.flat_map(|it| self.names.texts(it)).collect();
+            .chain(call.arguments.keywords.iter().map(|keyword| &keyword.value));
+        let texts: Vec<String> = values.flat_map(|value| self.names.texts(value)).collect();
         for text in texts {
             let Ok(program) = Program::parse(text) else {
                 continue;
@@ -599,15 +613,15 @@ impl<'a> Reviewer<'a> {
                 .names
                 .resolve(&call.func)
                 .iter()
-                .any(|it| it.starts_with("torch.") && it.contains("save"))
+                .any(|path| path.starts_with("torch.") && path.contains("save"))
                 || matches!(&*call.func, Expr::Attribute(attribute) if attribute.attr.as_str() == "save");
             if is_save {
                 saved.extend(
                     call.arguments
                         .args
                         .iter()
-                        .flat_map(|it| self.names.texts(it))
-                        .filter(|it| !is_outside(it)),
+                        .flat_map(|arg| self.names.texts(arg))
+                        .filter(|text| !is_outside(text)),
                 );
             }
         }

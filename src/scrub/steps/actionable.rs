@@ -2,12 +2,12 @@
 
 use std::time::SystemTime;
 
-use super::{Cx, End, Maybe, Step};
+use super::{Maybe, ScrubContext, ScrubEnd, Step};
 use crate::{
     cli::Failure,
     scrub::issue::{
         Issue,
-        actionable::{Judgement, Machine, Sort, judge, suggests_closing},
+        actionable::{IssueKind, Judgement, Machine, judge, suggests_closing},
         repro::Repro,
     },
 };
@@ -15,61 +15,61 @@ use crate::{
 /// Judges the issue; hands on whether it is a bug, or something else with a repro that shows how
 /// things are.
 pub(in crate::scrub) fn actionable(
-    cx: &mut Cx<'_>,
+    cx: &mut ScrubContext<'_>,
     issue: Maybe<'_>,
     repro: Option<&Repro>,
-) -> Result<Step<Sort>, Failure> {
+) -> Result<Step<IssueKind>, Failure> {
     let Some(issue) = issue else {
-        return Ok(Step::Next(Sort::Bug));
+        return Ok(Step::Next(IssueKind::Bug));
     };
     cx.step("2", "is it actionable?");
-    let machine = if repro.is_some_and(|it| it.code.contains("cuda")) && !issue.is_closed {
+    let machine = if repro.is_some_and(|repro| repro.code.contains("cuda")) && !issue.is_closed {
         machine(cx)?
     } else {
         Machine::default()
     };
     let mut judgement = judge(issue, repro, cx.found.reported.as_ref(), machine);
-    if let Some(sort) = cx.settings.assume {
+    if let Some(kind) = cx.settings.assume {
         judgement = Judgement {
-            sort,
+            kind,
             evidence: "you said so by `--assume`".to_owned(),
             is_certain: true,
         };
     }
     if !judgement.is_certain {
-        let question = format!("it may be {}: {}", name(judgement.sort), judgement.evidence);
-        let choice = cx.asker.choose(
+        let question = format!("it may be {}: {}", name(judgement.kind), judgement.evidence);
+        let choice = cx.prompt.choose(
             &question,
             &[("g", "going on as with a bug"), ("s", "stopping")],
             0,
             "--assume SORT",
         )?;
         if choice == 0 {
-            judgement.sort = Sort::Bug;
+            judgement.kind = IssueKind::Bug;
         }
     }
-    let Judgement { sort, evidence, .. } = judgement.clone();
-    cx.decided(&format!("{}: {evidence}", name(sort)));
+    let Judgement { kind, evidence, .. } = judgement.clone();
+    cx.decided(&format!("{}: {evidence}", name(kind)));
     cx.found.judgement = Some(judgement);
-    let label = match sort {
-        Sort::Feature => Some("feature"),
-        Sort::Refactoring => Some("better-engineering"),
-        Sort::Tracker => Some("tracker"),
+    let label = match kind {
+        IssueKind::Feature => Some("feature"),
+        IssueKind::Refactoring => Some("better-engineering"),
+        IssueKind::Tracker => Some("tracker"),
         _ => None,
     };
-    if let Some(label) = label.filter(|it| !issue.has_label(it)) {
+    if let Some(label) = label.filter(|label| !issue.has_label(label)) {
         cx.found.add.push(label.to_owned());
     }
-    let end = match sort {
-        Sort::Bug => return Ok(Step::Next(sort)),
-        Sort::Feature | Sort::Refactoring | Sort::Question if repro.is_some() => {
-            return Ok(Step::Next(sort));
+    let end = match kind {
+        IssueKind::Bug => return Ok(Step::Next(kind)),
+        IssueKind::Feature | IssueKind::Refactoring | IssueKind::Question if repro.is_some() => {
+            return Ok(Step::Next(kind));
         }
-        Sort::Feature | Sort::Refactoring | Sort::Question => End::NotABug,
-        Sort::Closed | Sort::Resolved => End::ClosedAlready,
-        Sort::Duplicate => End::Duplicate,
-        Sort::Tracker => End::Tracker,
-        Sort::Hardware => End::NeedsHardware,
+        IssueKind::Feature | IssueKind::Refactoring | IssueKind::Question => ScrubEnd::NotABug,
+        IssueKind::Closed | IssueKind::Resolved => ScrubEnd::ClosedAlready,
+        IssueKind::Duplicate => ScrubEnd::Duplicate,
+        IssueKind::Tracker => ScrubEnd::Tracker,
+        IssueKind::Hardware => ScrubEnd::NeedsHardware,
     };
     cx.found.next = Some(next(end).to_owned());
     Ok(Step::End(end, evidence))
@@ -77,11 +77,14 @@ pub(in crate::scrub) fn actionable(
 
 /// Suggests closing what nobody can act upon.
 pub(in crate::scrub) fn consider_closing(
-    cx: &mut Cx<'_>,
+    cx: &mut ScrubContext<'_>,
     issue: &Issue,
-    end: End,
+    end: ScrubEnd,
 ) -> Result<(), Failure> {
-    if !matches!(end, End::NeedsRepro | End::ImageOnly | End::NeedsHardware) {
+    if !matches!(
+        end,
+        ScrubEnd::NeedsRepro | ScrubEnd::ImageOnly | ScrubEnd::NeedsHardware
+    ) {
         return Ok(());
     }
     let Some(why) = suggests_closing(issue, SystemTime::now()) else {
@@ -90,7 +93,7 @@ pub(in crate::scrub) fn consider_closing(
     cx.decided(&format!("{why}: it may be closed as not planned"));
     if cx.settings.close_stale
         || cx
-            .asker
+            .prompt
             .agrees("plan to close it as not planned?", "--close-stale")?
     {
         cx.found.close_as_stale = Some(why);
@@ -98,38 +101,38 @@ pub(in crate::scrub) fn consider_closing(
     Ok(())
 }
 
-fn machine(cx: &mut Cx<'_>) -> Result<Machine, Failure> {
+fn machine(cx: &mut ScrubContext<'_>) -> Result<Machine, Failure> {
     let said = cx.ask_python(
         "import torch\nprint('gpus', torch.cuda.device_count() if torch.cuda.is_available() else 0)\n",
     )?;
     let gpus = said
         .lines()
         .find_map(|line| line.strip_prefix("gpus "))
-        .and_then(|it| it.parse().ok());
+        .and_then(|count| count.parse().ok());
     Ok(Machine {
         gpus: gpus.unwrap_or(0),
     })
 }
 
-fn name(sort: Sort) -> &'static str {
-    match sort {
-        Sort::Bug => "a bug",
-        Sort::Closed => "closed",
-        Sort::Resolved => "resolved",
-        Sort::Duplicate => "a duplicate",
-        Sort::Feature => "a wish for something new",
-        Sort::Refactoring => "work on the code",
-        Sort::Question => "a question",
-        Sort::Tracker => "a tracker",
-        Sort::Hardware => "out of reach of this machine",
+fn name(kind: IssueKind) -> &'static str {
+    match kind {
+        IssueKind::Bug => "a bug",
+        IssueKind::Closed => "closed",
+        IssueKind::Resolved => "resolved",
+        IssueKind::Duplicate => "a duplicate",
+        IssueKind::Feature => "a wish for something new",
+        IssueKind::Refactoring => "work on the code",
+        IssueKind::Question => "a question",
+        IssueKind::Tracker => "a tracker",
+        IssueKind::Hardware => "out of reach of this machine",
     }
 }
 
-fn next(end: End) -> &'static str {
+fn next(end: ScrubEnd) -> &'static str {
     match end {
-        End::ClosedAlready => "nothing, unless it came back",
-        End::Duplicate => "close it as a duplicate",
-        End::NeedsHardware => "scrub it on a machine that has what it takes",
+        ScrubEnd::ClosedAlready => "nothing, unless it came back",
+        ScrubEnd::Duplicate => "close it as a duplicate",
+        ScrubEnd::NeedsHardware => "scrub it on a machine that has what it takes",
         _ => "route it to those who decide such things",
     }
 }

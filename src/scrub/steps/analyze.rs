@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use minrepro_reducers::syntax::{Program, Ranged, ast::Stmt};
 
-use super::{Cx, End, Maybe, Step};
+use super::{Maybe, ScrubContext, ScrubEnd, Step};
 use crate::{
     cli::{Exit, Failure},
     scrub::{
         issue::{analyze, repro::Repro},
         repair,
         review::{self, Finding},
-        tool::Call,
+        tool::ToolCall,
     },
 };
 
@@ -23,7 +23,7 @@ pub(in crate::scrub) struct Ready {
 
 /// Looks at the repro, asks where there is cause to.
 pub(in crate::scrub) fn analyze(
-    cx: &mut Cx<'_>,
+    cx: &mut ScrubContext<'_>,
     issue: Maybe<'_>,
     repro: Option<Repro>,
 ) -> Result<Step<Ready>, Failure> {
@@ -83,19 +83,19 @@ pub(in crate::scrub) fn analyze(
     }))
 }
 
-pub(super) fn adaptation(cx: &mut Cx<'_>, what: &str) {
+pub(super) fn adaptation(cx: &mut ScrubContext<'_>, what: &str) {
     cx.decided(&format!("adapted: {what}"));
     cx.found.adaptations.push(what.to_owned());
 }
 
-fn adapt(cx: &mut Cx<'_>, program: &mut Program, text: String, what: &str) {
+fn adapt(cx: &mut ScrubContext<'_>, program: &mut Program, text: String, what: &str) {
     if let Ok(changed) = Program::parse(text) {
         *program = changed;
         adaptation(cx, what);
     }
 }
 
-fn parsed(cx: &mut Cx<'_>, code: &str) -> Option<Program> {
+fn parsed(cx: &mut ScrubContext<'_>, code: &str) -> Option<Program> {
     if let Ok(program) = Program::parse(code) {
         return Some(program);
     }
@@ -104,17 +104,17 @@ fn parsed(cx: &mut Cx<'_>, code: &str) -> Option<Program> {
     Some(program)
 }
 
-fn needs_repro(cx: &mut Cx<'_>, issue: Maybe<'_>, why: &str) -> Step<Ready> {
-    if issue.is_some_and(|it| !it.has_label("needs reproduction")) {
+fn needs_repro(cx: &mut ScrubContext<'_>, issue: Maybe<'_>, why: &str) -> Step<Ready> {
+    if issue.is_some_and(|issue| !issue.has_label("needs reproduction")) {
         cx.found.add.push("needs reproduction".to_owned());
     }
     cx.found.next =
         Some("ask for a script that shows it, and for what it should do instead".to_owned());
-    Step::End(End::NeedsRepro, why.to_owned())
+    Step::End(ScrubEnd::NeedsRepro, why.to_owned())
 }
 
 /// Packages that are not here.
-fn packages(cx: &mut Cx<'_>, program: &Program) -> Result<Step<()>, Failure> {
+fn packages(cx: &mut ScrubContext<'_>, program: &Program) -> Result<Step<()>, Failure> {
     let missing = missing(cx, program)?;
     if missing.is_empty() && cx.settings.with.is_empty() {
         return Ok(Step::Next(()));
@@ -123,12 +123,15 @@ fn packages(cx: &mut Cx<'_>, program: &Program) -> Result<Step<()>, Failure> {
     if wanted.is_empty() {
         let names = missing.join(", ");
         cx.decided(&format!("not here: {names}"));
-        let flags: Vec<String> = missing.iter().map(|it| format!("--with {it}")).collect();
+        let flags: Vec<String> = missing
+            .iter()
+            .map(|package| format!("--with {package}"))
+            .collect();
         let flags = flags.join(" ");
         // PyTorch itself is chosen by the interpreter, not installed in passing.
-        let may_install = !missing.iter().any(|it| it == "torch");
+        let may_install = !missing.iter().any(|package| package == "torch");
         if !may_install
-            || !cx.asker.agrees(
+            || !cx.prompt.agrees(
                 &format!("install {names} into a folder of this scrub?"),
                 &flags,
             )?
@@ -140,14 +143,14 @@ fn packages(cx: &mut Cx<'_>, program: &Program) -> Result<Step<()>, Failure> {
             };
             cx.found.next = Some(hint);
             return Ok(Step::End(
-                End::MissingPackages,
+                ScrubEnd::MissingPackages,
                 format!("not here: {names}"),
             ));
         }
         wanted = missing;
     }
     let python = installed(cx, &wanted)?;
-    cx.lab.set_python(&python)?;
+    cx.runner.set_python(&python)?;
     cx.decided(&format!(
         "run with {}, installed for this scrub",
         wanted.join(", ")
@@ -157,12 +160,12 @@ fn packages(cx: &mut Cx<'_>, program: &Program) -> Result<Step<()>, Failure> {
         return Ok(Step::Next(()));
     }
     Ok(Step::End(
-        End::MissingPackages,
+        ScrubEnd::MissingPackages,
         format!("still not here: {}", missing.join(", ")),
     ))
 }
 
-fn missing(cx: &mut Cx<'_>, program: &Program) -> Result<Vec<String>, Failure> {
+fn missing(cx: &mut ScrubContext<'_>, program: &Program) -> Result<Vec<String>, Failure> {
     let names: Vec<String> = analyze::packages(program).into_iter().collect();
     let question = format!(
         "import importlib.util\nfor name in {}:\n    if importlib.util.find_spec(name) is None:\n        print('missing', name)\n",
@@ -188,10 +191,10 @@ except importlib.metadata.PackageNotFoundError:
 ";
 
 /// An environment of this scrub with packages on top of those of the interpreter.
-fn installed(cx: &mut Cx<'_>, packages: &[String]) -> Result<PathBuf, Failure> {
+fn installed(cx: &mut ScrubContext<'_>, packages: &[String]) -> Result<PathBuf, Failure> {
     let folder = cx.file("packages");
     let python = folder.join("bin/python");
-    let own = cx.lab.python().to_string_lossy().into_owned();
+    let own = cx.runner.python().to_string_lossy().into_owned();
     let path = folder.to_string_lossy().into_owned();
     let has = cx.ask_python(WHERE)?;
     let told = |name: &str| -> Vec<&str> {
@@ -199,7 +202,7 @@ fn installed(cx: &mut Cx<'_>, packages: &[String]) -> Result<PathBuf, Failure> {
             .filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
             .collect()
     };
-    let well = |cx: &Cx<'_>, mut call: Call| -> Result<String, Failure> {
+    let well = |cx: &ScrubContext<'_>, mut call: ToolCall| -> Result<String, Failure> {
         call.limit = std::time::Duration::from_mins(15);
         call.is_told = true;
         let said = cx.tools.call(&call)?;
@@ -226,22 +229,25 @@ fn installed(cx: &mut Cx<'_>, packages: &[String]) -> Result<PathBuf, Failure> {
     };
     // What belongs to another interpreter, or was left half done, is made anew.
     let mark = folder.join("of-interpreter");
-    if !std::fs::read_to_string(&mark).is_ok_and(|it| it == has) {
-        let call = Call::new([own.as_str(), "-m", "venv", "--clear", &path]);
+    if !std::fs::read_to_string(&mark).is_ok_and(|text| text == has) {
+        let call = ToolCall::new([own.as_str(), "-m", "venv", "--clear", &path]);
         cx.decided(&call.shown());
         well(cx, call)?;
         // `--system-site-packages` would give those of the interpreter that the user's own
         // environment was made from.
         let question = "import sysconfig; print(sysconfig.get_path('purelib'))";
-        let site = well(cx, Call::new([&python.to_string_lossy(), "-c", question]))?;
+        let site = well(
+            cx,
+            ToolCall::new([&python.to_string_lossy(), "-c", question]),
+        )?;
         let adds = told("path")
             .into_iter()
-            .map(|it| format!("site.addsitedir({})", serde_json::Value::from(it)));
+            .map(|path| format!("site.addsitedir({})", serde_json::Value::from(path)));
         let adds = format!("import site; {}\n", adds.collect::<Vec<_>>().join("; "));
         // PyTorch is chosen by the interpreter: no package may bring another.
         let torch = told("torch")
             .first()
-            .map_or_else(String::new, |it| format!("torch=={it}\n"));
+            .map_or_else(String::new, |version| format!("torch=={version}\n"));
         for (file, text) in [
             (PathBuf::from(site.trim()).join("_of_interpreter.pth"), adds),
             (folder.join("constraints.txt"), torch),
@@ -265,7 +271,7 @@ fn installed(cx: &mut Cx<'_>, packages: &[String]) -> Result<PathBuf, Failure> {
         "--constraint",
         &constraints,
     ];
-    let call = Call::new(
+    let call = ToolCall::new(
         install
             .into_iter()
             .map(str::to_owned)
@@ -277,7 +283,11 @@ fn installed(cx: &mut Cx<'_>, packages: &[String]) -> Result<PathBuf, Failure> {
 }
 
 /// The review; the user's word where it finds something, or where a stranger wrote the script.
-fn security(cx: &mut Cx<'_>, repro: &Repro, program: Program) -> Result<Step<Program>, Failure> {
+fn security(
+    cx: &mut ScrubContext<'_>,
+    repro: &Repro,
+    program: Program,
+) -> Result<Step<Program>, Failure> {
     let mut program = program;
     loop {
         let findings = review::review(&program);
@@ -305,14 +315,14 @@ fn security(cx: &mut Cx<'_>, repro: &Repro, program: Program) -> Result<Step<Pro
                 "{} is no collaborator of {}; may this script be run here, confined?",
                 repro.author, cx.settings.repo
             );
-            if cx.asker.agrees(&question, "--trust")? {
+            if cx.prompt.agrees(&question, "--trust")? {
                 cx.state.agreed.insert(hash);
                 cx.state.keep();
                 return Ok(Step::Next(program));
             }
             cx.found.next = Some("read the script, then run again with `--trust`".to_owned());
             return Ok(Step::End(
-                End::SecurityConcern,
+                ScrubEnd::SecurityConcern,
                 format!(
                     "nobody has said that the script of {} may run",
                     repro.author
@@ -336,7 +346,7 @@ fn security(cx: &mut Cx<'_>, repro: &Repro, program: Program) -> Result<Step<Pro
             ("d", "drop the risky parts"),
         ];
         match cx
-            .asker
+            .prompt
             .choose("the script gives cause for concern", &options, 1, "--trust")?
         {
             0 => {
@@ -358,7 +368,7 @@ fn security(cx: &mut Cx<'_>, repro: &Repro, program: Program) -> Result<Step<Pro
                     "look at each concern, then run again with `--trust`, or not at all".to_owned(),
                 );
                 return Ok(Step::End(
-                    End::SecurityConcern,
+                    ScrubEnd::SecurityConcern,
                     format!("{} concerns", findings.len()),
                 ));
             }
@@ -367,7 +377,7 @@ fn security(cx: &mut Cx<'_>, repro: &Repro, program: Program) -> Result<Step<Pro
 }
 
 /// Whether the author of the script may change the repository anyway.
-fn is_known(cx: &Cx<'_>, repro: &Repro) -> Result<bool, Failure> {
+fn is_known(cx: &ScrubContext<'_>, repro: &Repro) -> Result<bool, Failure> {
     if repro.author.is_empty() {
         // The user's own.
         return Ok(true);
@@ -391,7 +401,7 @@ fn is_known(cx: &Cx<'_>, repro: &Repro) -> Result<bool, Failure> {
     Ok(known)
 }
 
-fn show(cx: &Cx<'_>, code: &str) {
+fn show(cx: &ScrubContext<'_>, code: &str) {
     for (at, line) in code.lines().enumerate() {
         cx.printer.always(&format!("     {:>4}  {line}", at + 1));
     }
@@ -403,11 +413,13 @@ fn without(program: &Program, findings: &[Finding]) -> Option<Program> {
     let line_of = |at: usize| 1 + text[..at].matches('\n').count() as u32;
     let is_risky = |stmt: &Stmt| {
         let (from, to) = (line_of(stmt.start().into()), line_of(stmt.end().into()));
-        findings.iter().any(|it| (from..=to).contains(&it.line))
+        findings
+            .iter()
+            .any(|finding| (from..=to).contains(&finding.line))
     };
     let mut kept = String::new();
     let mut at = 0;
-    for stmt in program.body().iter().filter(|it| is_risky(it)) {
+    for stmt in program.body().iter().filter(|stmt| is_risky(stmt)) {
         kept.push_str(&text[at..usize::from(stmt.start())]);
         kept.push_str("pass");
         at = stmt.end().into();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use minrepro_reducers::syntax::Program;
 
-use super::{Cx, End, Source, Step};
+use super::{IssueSource, ScrubContext, ScrubEnd, Step};
 use crate::{
     cli::{Exit, Failure},
     scrub::issue::{
@@ -16,9 +16,9 @@ use crate::{
 };
 
 /// Fetches the issue; none where there is only a script.
-pub(in crate::scrub) fn fetch(cx: &mut Cx<'_>) -> Result<Option<Issue>, Failure> {
+pub(in crate::scrub) fn fetch(cx: &mut ScrubContext<'_>) -> Result<Option<Issue>, Failure> {
     let issue = match &cx.settings.source {
-        Source::GitHub(number) => {
+        IssueSource::GitHub(number) => {
             cx.step("1", &format!("fetching {}#{number}", cx.settings.repo));
             match &cx.github {
                 Some(github) => github.issue()?,
@@ -30,7 +30,7 @@ pub(in crate::scrub) fn fetch(cx: &mut Cx<'_>) -> Result<Option<Issue>, Failure>
                 }
             }
         }
-        Source::Saved(path) => {
+        IssueSource::Saved(path) => {
             cx.step("1", &format!("reading the issue from {}", path.display()));
             let text = text_of(path)?;
             parse_saved(&text).map_err(|error| {
@@ -40,7 +40,7 @@ pub(in crate::scrub) fn fetch(cx: &mut Cx<'_>) -> Result<Option<Issue>, Failure>
                     .hint("save one by `gh api repos/OWNER/NAME/issues/NUMBER > issue.json`")
             })?
         }
-        Source::Script(path) => {
+        IssueSource::Script(path) => {
             cx.step("1", &format!("reading the script {}", path.display()));
             return Ok(None);
         }
@@ -68,11 +68,11 @@ fn text_of(path: &Path) -> Result<String, Failure> {
 
 /// Picks the repro and the error.
 pub(in crate::scrub) fn read(
-    cx: &mut Cx<'_>,
+    cx: &mut ScrubContext<'_>,
     issue: Option<&Issue>,
 ) -> Result<Step<Option<Repro>>, Failure> {
     let Some(issue) = issue else {
-        let Source::Script(path) = &cx.settings.source else {
+        let IssueSource::Script(path) = &cx.settings.source else {
             return Ok(Step::Next(None));
         };
         let code = text_of(path)?;
@@ -113,7 +113,7 @@ pub(in crate::scrub) fn read(
                 cx.found.next = Some("ask for the code as text".to_owned());
                 cx.found.add.push("needs reproduction".to_owned());
                 return Ok(Step::End(
-                    End::ImageOnly,
+                    ScrubEnd::ImageOnly,
                     "the code is shown in pictures only".to_owned(),
                 ));
             }
@@ -145,7 +145,7 @@ pub(in crate::scrub) fn read(
     Ok(Step::Next(repro))
 }
 
-fn choose(cx: &Cx<'_>, options: &[Repro]) -> Result<usize, Failure> {
+fn choose(cx: &ScrubContext<'_>, options: &[Repro]) -> Result<usize, Failure> {
     let mut details = Vec::new();
     for (at, option) in options.iter().enumerate() {
         details.push(format!(
@@ -163,7 +163,7 @@ fn choose(cx: &Cx<'_>, options: &[Repro]) -> Result<usize, Failure> {
                 .map(|line| format!("    {line}")),
         );
     }
-    if !cx.asker.is_attended() {
+    if !cx.prompt.is_attended() {
         let mut failure = Failure::usage("several pieces of code may be the repro")
             .hint("choose one by `--pick N`");
         failure.details = details;
@@ -172,13 +172,15 @@ fn choose(cx: &Cx<'_>, options: &[Repro]) -> Result<usize, Failure> {
     for line in &details {
         cx.printer.always(line);
     }
-    let keys: Vec<String> = (1..=options.len()).map(|it| it.to_string()).collect();
+    let keys: Vec<String> = (1..=options.len())
+        .map(|number| number.to_string())
+        .collect();
     let choices: Vec<(&str, &str)> = keys
         .iter()
         .zip(options)
         .map(|(key, option)| (key.as_str(), option.author.as_str()))
         .collect();
     Ok(cx
-        .asker
+        .prompt
         .choose("which is the repro?", &choices, 0, "--pick N")?)
 }

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::{Cx, reproduce::Showing};
+use super::{ScrubContext, reproduce::Reproduction};
 use crate::{
     cli::Failure,
     oracle::Spec,
     scrub::{
-        bisect::{Question, environments, search},
+        bisect::{BisectQuestion, environments, search},
         change,
     },
 };
@@ -15,8 +15,8 @@ use crate::{
 /// Looks for the version, then for the change; neither is found without environments and a
 /// checkout.
 pub(in crate::scrub) fn fixed(
-    cx: &mut Cx<'_>,
-    showing: &Showing,
+    cx: &mut ScrubContext<'_>,
+    showing: &Reproduction,
     number: Option<u64>,
 ) -> Result<(), Failure> {
     let typed = &showing.signature;
@@ -29,15 +29,18 @@ pub(in crate::scrub) fn fixed(
         cx.decided("there are no other versions to look at; `--env VERSION=PYTHON` or `--versions LIST --install` give some");
         return Ok(());
     }
-    let specs: Vec<Spec> = typed.iter().filter_map(|it| Spec::parse(it).ok()).collect();
-    let question = Question {
+    let specs: Vec<Spec> = typed
+        .iter()
+        .filter_map(|text| Spec::parse(text).ok())
+        .collect();
+    let question = BisectQuestion {
         code: &showing.code,
         env: &showing.env,
         specs: &specs,
         at_once: 3,
         timeout: cx.settings.timeout.max(Duration::from_secs(30)),
     };
-    let answer = search(&question, &environments, &*cx.lab, cx.printer)?;
+    let answer = search(&question, &environments, &*cx.runner, cx.printer)?;
     cx.decided(&answer.describe());
     if let (Some((before, after)), Some(checkout), Some(reported)) =
         (&answer.change, &cx.settings.pytorch, &cx.found.reported)

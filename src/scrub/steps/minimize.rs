@@ -2,13 +2,13 @@
 
 use minrepro_reducers::syntax::Program;
 
-use super::{Cx, End, Smaller, reproduce::Showing};
+use super::{ScrubContext, ScrubEnd, Smaller, reproduce::Reproduction};
 use crate::{
     cli::{Exit, Failure},
     engine::Kept,
     oracle::Verdict,
     report::write_atomically,
-    scrub::{issue::reported::What, python},
+    scrub::{issue::reported::ReportedFailure, python},
 };
 
 /// So few lines of code are not worth a search.
@@ -16,9 +16,9 @@ const FEW: usize = 3;
 
 /// Minimizes; the end, and why.
 pub(in crate::scrub) fn minimize(
-    cx: &mut Cx<'_>,
-    showing: &Showing,
-) -> Result<(End, String), Failure> {
+    cx: &mut ScrubContext<'_>,
+    showing: &Reproduction,
+) -> Result<(ScrubEnd, String), Failure> {
     cx.step("6", "minimizing");
     let name = cx.name();
     let original = cx.file(&format!("repro_{name}_original.py"));
@@ -34,7 +34,7 @@ pub(in crate::scrub) fn minimize(
     let before = lines(&showing.code);
     if before <= FEW {
         return Ok((
-            End::AlreadyMinimal,
+            ScrubEnd::AlreadyMinimal,
             format!("it has {before} lines of code"),
         ));
     }
@@ -42,7 +42,7 @@ pub(in crate::scrub) fn minimize(
         cx.found.next =
             Some("find what makes it steady: a seed, one thread, a loop around it".to_owned());
         return Ok((
-            End::AlreadyMinimal,
+            ScrubEnd::AlreadyMinimal,
             "it shows only now and then, so it can not be minimized".to_owned(),
         ));
     }
@@ -50,7 +50,7 @@ pub(in crate::scrub) fn minimize(
         .found
         .reported
         .as_ref()
-        .is_some_and(|it| matches!(it.what, What::WrongResult));
+        .is_some_and(|reported| matches!(reported.what, ReportedFailure::WrongResult));
     if is_wrong_result && cx.settings.signature.is_empty() {
         // An assertion fails just as well once all that made it fail for a reason is gone.
         cx.found.next = Some(format!(
@@ -58,12 +58,12 @@ pub(in crate::scrub) fn minimize(
             original.display()
         ));
         return Ok((
-            End::AlreadyMinimal,
+            ScrubEnd::AlreadyMinimal,
             "only an assertion tells the bug, which would survive without its cause".to_owned(),
         ));
     }
     let reduced = cx
-        .lab
+        .runner
         .minimize(&original, &showing.signature, &showing.env, &output)?;
     let after = lines(&reduced.text);
     // A line less or a shorter name is nothing to bother a maintainer with.
@@ -71,7 +71,7 @@ pub(in crate::scrub) fn minimize(
         after < before && (reduced.tokens.1 * 10 <= reduced.tokens.0 * 9 || before - after >= 2);
     if !is_material {
         return Ok((
-            End::AlreadyMinimal,
+            ScrubEnd::AlreadyMinimal,
             format!("nothing material can go: {before} -> {after} lines of code"),
         ));
     }
@@ -87,7 +87,7 @@ pub(in crate::scrub) fn minimize(
         after: reduced.tokens.1,
         necessary: necessary(&reduced.kept),
     });
-    Ok((End::Minimized, why))
+    Ok((ScrubEnd::Minimized, why))
 }
 
 /// What the bug goes away without, of what does not speak for itself: the settings of calls.
@@ -106,8 +106,8 @@ fn necessary(kept: &[Kept]) -> Vec<String> {
     };
     let passes_without = kept
         .iter()
-        .filter(|it| matches!(it.verdict, Verdict::Passed) && is_setting(&it.note));
-    let mut notes: Vec<String> = passes_without.map(|it| it.note.clone()).collect();
+        .filter(|kept| matches!(kept.verdict, Verdict::Passed) && is_setting(&kept.note));
+    let mut notes: Vec<String> = passes_without.map(|kept| kept.note.clone()).collect();
     notes.dedup();
     notes.truncate(8);
     notes

@@ -16,16 +16,16 @@ use std::{path::PathBuf, time::Duration};
 use serde::Serialize;
 
 use super::{
-    ask::Asker,
     gh::GitHub,
     issue::{
         Issue, Repo, actionable::Judgement, recent::Confirmation, reported::Reported, repro::Repro,
         versions::Versions,
     },
-    plan::Write,
+    plan::IssueWrite,
+    prompt::Prompt,
     review::Finding,
-    state::State,
-    tool::Tools,
+    state::ScrubState,
+    tool::ExternalTools,
 };
 use crate::{
     cli::{Failure, Printer},
@@ -35,7 +35,7 @@ use crate::{
 
 /// How a scrub ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum End {
+pub enum ScrubEnd {
     /// Closed, or resolved in the comments.
     ClosedAlready,
     /// Another issue has it.
@@ -71,7 +71,7 @@ pub(super) enum Step<T> {
     /// On to the next.
     Next(T),
     /// The end, and why.
-    End(End, String),
+    End(ScrubEnd, String),
 }
 
 /// Takes what a step hands on, or ends with it.
@@ -87,7 +87,7 @@ pub(super) use next;
 
 /// Where the issue is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum IssueSource {
     /// On GitHub.
     GitHub(u64),
     /// In a file, as GitHub gives it.
@@ -113,9 +113,9 @@ pub enum Posting {
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command line"
 )]
-pub struct Settings {
+pub struct ScrubSettings {
     /// Where the issue is.
-    pub source: Source,
+    pub source: IssueSource,
     /// The repository.
     pub repo: Repo,
     /// Where scripts, report and what is remembered go.
@@ -125,7 +125,7 @@ pub struct Settings {
     /// Whether the report is for a machine.
     pub json: bool,
     /// What the issue is, whatever the rules say.
-    pub assume: Option<super::issue::actionable::Sort>,
+    pub assume: Option<super::issue::actionable::IssueKind>,
     /// Whether the script is run though it gives cause for concern.
     pub trust: bool,
     /// Packages to install for the run.
@@ -163,7 +163,7 @@ pub struct Trial {
 
 /// What minimizing gave.
 #[derive(Clone, Debug)]
-pub struct Reduced {
+pub struct MinimizedScript {
     /// The result.
     pub text: String,
     /// Tokens before and after.
@@ -173,7 +173,7 @@ pub struct Reduced {
 }
 
 /// Where programs are run and minimized: the commands have it, the flow is below them.
-pub trait Lab {
+pub trait ScriptRunner {
     /// Runs all, at the same time where there are several.
     fn run(&self, trials: &[Trial]) -> Vec<Result<Vec<Outcome>, Failure>>;
     /// Minimizes a script into another file.
@@ -183,7 +183,7 @@ pub trait Lab {
         signature: &[String],
         env: &[(String, String)],
         output: &std::path::Path,
-    ) -> Result<Reduced, Failure>;
+    ) -> Result<MinimizedScript, Failure>;
     /// What verdicts depend on besides the script: the interpreter and its packages.
     fn identity(&self) -> String;
     /// The interpreter.
@@ -193,20 +193,20 @@ pub trait Lab {
 }
 
 /// What the steps share.
-pub(super) struct Cx<'a> {
-    pub(super) settings: &'a Settings,
-    pub(super) tools: &'a Tools,
+pub(super) struct ScrubContext<'a> {
+    pub(super) settings: &'a ScrubSettings,
+    pub(super) tools: &'a ExternalTools,
     pub(super) github: Option<GitHub<'a>>,
-    pub(super) asker: Asker<'a>,
+    pub(super) prompt: Prompt<'a>,
     pub(super) printer: Printer,
-    pub(super) lab: &'a mut dyn Lab,
-    pub(super) state: State,
-    pub(super) found: Found,
+    pub(super) runner: &'a mut dyn ScriptRunner,
+    pub(super) state: ScrubState,
+    pub(super) found: ScrubFindings,
 }
 
 /// What was found, as the report shows it.
 #[derive(Debug, Default, Serialize)]
-pub struct Found {
+pub struct ScrubFindings {
     /// The issue's title.
     pub title: Option<String>,
     /// The versions that it was reported with.
@@ -226,9 +226,9 @@ pub struct Found {
     /// What the runs were made with.
     pub ran_with: Option<Tested>,
     /// When it was fixed.
-    pub fixed: Option<super::bisect::Answer>,
+    pub fixed: Option<super::bisect::BisectAnswer>,
     /// Changes that may have fixed it, the likeliest first.
-    pub changes: Vec<super::change::Change>,
+    pub changes: Vec<super::change::CommitCandidate>,
     /// The smaller script.
     pub minimized: Option<Smaller>,
     /// Tests of a checkout that are marked for this issue.
@@ -274,7 +274,7 @@ pub struct Smaller {
     pub necessary: Vec<String>,
 }
 
-impl Cx<'_> {
+impl ScrubContext<'_> {
     /// A step begins.
     pub(super) fn step(&self, number: &str, what: &str) {
         self.printer.note(&format!("{number:>3}  {what}"));
@@ -289,7 +289,7 @@ impl Cx<'_> {
     pub(super) fn run(&mut self, trial: Trial) -> Result<Vec<Outcome>, Failure> {
         let key = format!(
             "{} {:?} {:?} {} {:?}",
-            self.lab.identity(),
+            self.runner.identity(),
             trial.python,
             trial.env,
             trial.times,
@@ -301,7 +301,7 @@ impl Cx<'_> {
         if let Some(known) = self.state.runs.get(&key) {
             return Ok(known.clone());
         }
-        let outcomes = self.lab.run(&[trial]).remove(0)?;
+        let outcomes = self.runner.run(&[trial]).remove(0)?;
         self.state.runs.insert(key, outcomes.clone());
         self.state.keep();
         Ok(outcomes)
@@ -319,7 +319,7 @@ impl Cx<'_> {
         let outcomes = self.run(trial)?;
         Ok(outcomes
             .first()
-            .map(|it| it.stdout.text().into_owned())
+            .map(|outcome| outcome.stdout.text().into_owned())
             .unwrap_or_default())
     }
 
@@ -331,8 +331,8 @@ impl Cx<'_> {
     /// The number that files are named by.
     pub(super) fn name(&self) -> String {
         match &self.settings.source {
-            Source::GitHub(number) => number.to_string(),
-            Source::Saved(path) | Source::Script(path) => path
+            IssueSource::GitHub(number) => number.to_string(),
+            IssueSource::Saved(path) | IssueSource::Script(path) => path
                 .file_stem()
                 .unwrap_or_default()
                 .to_string_lossy()
@@ -342,9 +342,9 @@ impl Cx<'_> {
 }
 
 /// The labels that change, as one write.
-pub(super) fn labels(add: &[&str], remove: &[&str]) -> Write {
-    let owned = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect();
-    Write::Labels {
+pub(super) fn labels(add: &[&str], remove: &[&str]) -> IssueWrite {
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    IssueWrite::Labels {
         add: owned(add),
         remove: owned(remove),
     }

@@ -2,11 +2,14 @@
 
 use std::time::SystemTime;
 
-use super::{Cx, End, Maybe, Step};
+use super::{Maybe, ScrubContext, ScrubEnd, Step};
 use crate::{cli::Failure, scrub::issue::recent::confirmation};
 
 /// Hands on whether the bug is still to be verified; else it goes straight to minimizing.
-pub(in crate::scrub) fn recent(cx: &mut Cx<'_>, issue: Maybe<'_>) -> Result<Step<()>, Failure> {
+pub(in crate::scrub) fn recent(
+    cx: &mut ScrubContext<'_>,
+    issue: Maybe<'_>,
+) -> Result<Step<()>, Failure> {
     let Some(issue) = issue else {
         return Ok(Step::Next(()));
     };
@@ -25,9 +28,9 @@ pub(in crate::scrub) fn recent(cx: &mut Cx<'_>, issue: Maybe<'_>) -> Result<Step
         ("v", "verifying it again, then minimizing"),
         ("s", "stopping here"),
     ];
-    if cx.settings.reverify || cx.asker.choose("go on?", &options, 1, "--reverify")? == 0 {
+    if cx.settings.reverify || cx.prompt.choose("go on?", &options, 1, "--reverify")? == 0 {
         return Ok(Step::Next(()));
     }
     cx.found.next = Some("run again with `--reverify` to minimize it".to_owned());
-    Ok(Step::End(End::RecentlyVerified, why))
+    Ok(Step::End(ScrubEnd::RecentlyVerified, why))
 }

@@ -2,20 +2,20 @@
 
 use std::fmt::Write as _;
 
-use super::{Cx, End, Found, Posting, labels};
+use super::{Posting, ScrubContext, ScrubEnd, ScrubFindings, labels};
 use crate::{
     cli::Failure,
     scrub::{
         issue::{Issue, OWN_MARK},
-        plan::{Carried, CloseReason, Planned, Write, carry_out},
+        plan::{CarriedOut, CloseReason, IssueWrite, Planned, carry_out},
     },
 };
 
 /// The comment; none where a run has nothing new to say.
-pub(in crate::scrub) fn comment(found: &Found, end: End) -> Option<String> {
+pub(in crate::scrub) fn comment(found: &ScrubFindings, end: ScrubEnd) -> Option<String> {
     let ran = found.ran_with.as_ref()?;
     let version = &ran.with;
-    let is_gone = end == End::DoesNotReproduce;
+    let is_gone = end == ScrubEnd::DoesNotReproduce;
     if !is_gone && ran.same == 0 {
         return None;
     }
@@ -32,7 +32,10 @@ pub(in crate::scrub) fn comment(found: &Found, end: End) -> Option<String> {
     if is_gone && let Some(pull) = certain_change(found) {
         let _ = writeln!(body, "Fixed by #{pull}.");
     } else if is_gone
-        && let Some((before, after)) = found.fixed.as_ref().and_then(|it| it.change.as_ref())
+        && let Some((before, after)) = found
+            .fixed
+            .as_ref()
+            .and_then(|answer| answer.change.as_ref())
     {
         let _ = writeln!(body, "It is in {before} and not in {after}.");
     }
@@ -74,7 +77,7 @@ fn fenced(text: &str) -> String {
 }
 
 /// The pull request that stands out among the candidates.
-fn certain_change(found: &Found) -> Option<u64> {
+fn certain_change(found: &ScrubFindings) -> Option<u64> {
     let [first, rest @ ..] = found.changes.as_slice() else {
         return None;
     };
@@ -83,41 +86,45 @@ fn certain_change(found: &Found) -> Option<u64> {
 }
 
 /// All that would be written, in order: what is seen first, labels next, closing last.
-pub(in crate::scrub) fn plan(found: &Found, issue: &Issue, end: End) -> Vec<Write> {
+pub(in crate::scrub) fn plan(
+    found: &ScrubFindings,
+    issue: &Issue,
+    end: ScrubEnd,
+) -> Vec<IssueWrite> {
     let mut writes = Vec::new();
     // A closed issue's labels are left alone, and nobody reads what is said there.
     if issue.is_closed || issue.is_locked {
         return writes;
     }
-    let is_bug = !matches!(end, End::NotABug);
+    let is_bug = !matches!(end, ScrubEnd::NotABug);
     if is_bug && let Some(body) = comment(found, end) {
-        writes.push(Write::Comment { body });
+        writes.push(IssueWrite::Comment { body });
     }
     let add: Vec<&str> = found
         .add
         .iter()
         .map(String::as_str)
-        .filter(|it| !issue.has_label(it))
+        .filter(|label| !issue.has_label(label))
         .collect();
     let remove: Vec<&str> = found
         .remove
         .iter()
         .map(String::as_str)
-        .filter(|it| issue.has_label(it))
+        .filter(|label| issue.has_label(label))
         .collect();
     if !add.is_empty() || !remove.is_empty() {
         writes.push(labels(&add, &remove));
     }
-    if end == End::DoesNotReproduce {
-        writes.push(Write::Close {
+    if end == ScrubEnd::DoesNotReproduce {
+        writes.push(IssueWrite::Close {
             reason: CloseReason::Completed,
         });
     } else if found.close_as_stale.is_some() {
-        writes.push(Write::Close {
+        writes.push(IssueWrite::Close {
             reason: CloseReason::NotPlanned,
         });
     }
-    let is_looked_at = !matches!(end, End::ClosedAlready);
+    let is_looked_at = !matches!(end, ScrubEnd::ClosedAlready);
     if writes.is_empty() && is_looked_at {
         // Nothing visible: the label's date tells that somebody looked. In one edit the two would
         // cancel out.
@@ -131,10 +138,10 @@ pub(in crate::scrub) fn plan(found: &Found, issue: &Issue, end: End) -> Vec<Writ
 
 /// Shows the plan, asks once, carries it out.
 pub(in crate::scrub) fn post(
-    cx: &mut Cx<'_>,
+    cx: &mut ScrubContext<'_>,
     issue: &Issue,
-    writes: &[Write],
-) -> Result<(Vec<Planned>, Carried), Failure> {
+    writes: &[IssueWrite],
+) -> Result<(Vec<Planned>, CarriedOut), Failure> {
     let Some(github) = &cx.github else {
         let planned = writes
             .iter()
@@ -145,11 +152,11 @@ pub(in crate::scrub) fn post(
             })
             .collect();
         for write in writes {
-            if let Write::Comment { body } = write {
+            if let IssueWrite::Comment { body } = write {
                 show(cx, "the comment would be", body);
             }
         }
-        return Ok((planned, Carried::default()));
+        return Ok((planned, CarriedOut::default()));
     };
     let planned = |states: &[&'static str]| -> Vec<Planned> {
         let commands = writes
@@ -166,7 +173,7 @@ pub(in crate::scrub) fn post(
     };
     if writes.is_empty() {
         cx.decided("nothing to write");
-        return Ok((Vec::new(), Carried::default()));
+        return Ok((Vec::new(), CarriedOut::default()));
     }
     cx.printer.always("");
     cx.printer.always(&format!(
@@ -176,7 +183,7 @@ pub(in crate::scrub) fn post(
         issue.number
     ));
     for (at, write) in writes.iter().enumerate() {
-        if let Write::Comment { body } = write {
+        if let IssueWrite::Comment { body } = write {
             show(cx, "the comment, word for word", body);
         }
         cx.printer
@@ -185,21 +192,21 @@ pub(in crate::scrub) fn post(
     let agreed = match cx.settings.posting {
         Posting::DryRun => false,
         Posting::Agreed => true,
-        Posting::Ask => cx.asker.agrees(
+        Posting::Ask => cx.prompt.agrees(
             "carry them out? PyTorch asks that a person has read what is posted",
             "--post",
         )?,
     };
     if !agreed {
         cx.decided("nothing was written");
-        return Ok((planned(&[]), Carried::default()));
+        return Ok((planned(&[]), CarriedOut::default()));
     }
     let carried = carry_out(writes, issue, github, cx.tools, &mut cx.state, cx.printer);
     let planned = planned(&carried.states);
     Ok((planned, carried))
 }
 
-fn show(cx: &Cx<'_>, what: &str, body: &str) {
+fn show(cx: &ScrubContext<'_>, what: &str, body: &str) {
     cx.printer.always(&format!("  {what}:"));
     for line in body.lines() {
         cx.printer.always(&format!("  | {line}"));

@@ -4,7 +4,7 @@
 use minrepro_reducers::syntax::Program;
 
 use super::{
-    Cx, End, Step, Tested, Trial,
+    ScrubContext, ScrubEnd, Step, Tested, Trial,
     analyze::{Ready, adaptation},
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     oracle::{Spec, derive, summary},
     runner::{End as RunEnd, Exception, Outcome},
     scrub::{
-        issue::{analyze, reported::What},
+        issue::{analyze, reported::ReportedFailure},
         repair::REPAIRS,
     },
 };
@@ -27,13 +27,13 @@ const REPAIRS_AT_MOST: usize = 8;
 /// What reproducing came to.
 pub(in crate::scrub) enum Reproduced {
     /// The bug shows.
-    Same(Showing),
+    Same(Reproduction),
     /// The script runs well.
-    Passes(Showing),
+    Passes(Reproduction),
 }
 
 /// A script, its environment and the sign of its bug.
-pub(in crate::scrub) struct Showing {
+pub(in crate::scrub) struct Reproduction {
     pub(in crate::scrub) code: String,
     pub(in crate::scrub) env: Vec<(String, String)>,
     pub(in crate::scrub) signature: Vec<String>,
@@ -42,15 +42,15 @@ pub(in crate::scrub) struct Showing {
 }
 
 /// What a run is held against.
-struct Expected {
-    what: Option<What>,
+struct ExpectedBug {
+    what: Option<ReportedFailure>,
     specs: Vec<Spec>,
     typed: Vec<String>,
 }
 
 /// Runs the script.
 pub(in crate::scrub) fn reproduce(
-    cx: &mut Cx<'_>,
+    cx: &mut ScrubContext<'_>,
     ready: Ready,
 ) -> Result<Step<Reproduced>, Failure> {
     cx.step("5", "does it still reproduce?");
@@ -74,7 +74,7 @@ pub(in crate::scrub) fn reproduce(
         for (changed, what) in [
             (
                 with(&code, analyze::with_assertions)
-                    .filter(|_| matches!(expected.what, Some(What::WrongResult))),
+                    .filter(|_| matches!(expected.what, Some(ReportedFailure::WrongResult))),
                 "an assertion was added behind what is printed, which the issue expects to be true",
             ),
             (
@@ -85,7 +85,8 @@ pub(in crate::scrub) fn reproduce(
             let Some(changed) = changed else { continue };
             let other = once(cx, &changed, &env)?;
             let is_better = shows(&expected, &other)
-                || (matches!(expected.what, Some(What::WrongResult)) && is_assertion(&other));
+                || (matches!(expected.what, Some(ReportedFailure::WrongResult))
+                    && is_assertion(&other));
             if is_better {
                 adaptation(cx, what);
                 (code, outcome) = (changed, other);
@@ -93,7 +94,7 @@ pub(in crate::scrub) fn reproduce(
             }
         }
     }
-    if matches!(expected.what, Some(What::WrongResult)) && expected.specs.is_empty() {
+    if matches!(expected.what, Some(ReportedFailure::WrongResult)) && expected.specs.is_empty() {
         // What the script itself asserts is the sign; what only eyes can tell is none.
         if is_assertion(&outcome) {
             derive_sign(&mut expected, &outcome)?;
@@ -108,7 +109,7 @@ pub(in crate::scrub) fn reproduce(
                     .to_owned(),
             );
             return Ok(Step::End(
-                End::NeedsRepro,
+                ScrubEnd::NeedsRepro,
                 "the script only prints, and nothing tells whether that is right".to_owned(),
             ));
         }
@@ -125,8 +126,8 @@ pub(in crate::scrub) fn reproduce(
 }
 
 fn not_shown(
-    cx: &mut Cx<'_>,
-    expected: &Expected,
+    cx: &mut ScrubContext<'_>,
+    expected: &ExpectedBug,
     ready: Ready,
     version: String,
     outcome: &Outcome,
@@ -136,7 +137,7 @@ fn not_shown(
     if is_well(outcome) {
         cx.decided("it runs well");
         let signature = expected.typed.clone();
-        return Ok(Step::Next(Reproduced::Passes(Showing {
+        return Ok(Step::Next(Reproduced::Passes(Reproduction {
             code: ready.code,
             env: ready.env,
             signature,
@@ -170,22 +171,22 @@ fn not_shown(
     let wanted = expected
         .what
         .as_ref()
-        .map_or_else(|| expected.typed.join(" and "), What::describe);
+        .map_or_else(|| expected.typed.join(" and "), ReportedFailure::describe);
     Ok(Step::End(
-        End::DifferentError,
+        ScrubEnd::DifferentError,
         format!("expected {wanted}; seen {seen}"),
     ))
 }
 
 /// Runs it some more times: whether every run shows it.
 fn settle(
-    cx: &mut Cx<'_>,
-    expected: &Expected,
+    cx: &mut ScrubContext<'_>,
+    expected: &ExpectedBug,
     mut code: String,
     env: Vec<(String, String)>,
     version: String,
     first: &Outcome,
-) -> Result<Showing, Failure> {
+) -> Result<Reproduction, Failure> {
     if first.end == RunEnd::Timeout {
         // Once is enough of that.
         let limit = cx.settings.timeout.as_secs();
@@ -193,14 +194,19 @@ fn settle(
             "it does not end within {limit} s, and that is the bug"
         ));
         cx.found.ran_with = Some(tested(version, 1, 1, first));
-        return Ok(Showing {
+        return Ok(Reproduction {
             code,
             env,
             signature: expected.typed.clone(),
             is_steady: true,
         });
     }
-    let count = |outcomes: &[Outcome]| outcomes.iter().filter(|it| shows(expected, it)).count();
+    let count = |outcomes: &[Outcome]| {
+        outcomes
+            .iter()
+            .filter(|outcome| shows(expected, outcome))
+            .count()
+    };
     let mut outcomes = run(cx, &code, &env, RUNS)?;
     let mut same = count(&outcomes);
     if same < outcomes.len() {
@@ -222,14 +228,14 @@ fn settle(
     let of = outcomes.len();
     let shown = outcomes
         .iter()
-        .find(|it| shows(expected, it))
+        .find(|outcome| shows(expected, outcome))
         .unwrap_or(first);
     cx.decided(&format!(
         "it reproduces in {same} of {of} runs: {}",
         summary(shown)
     ));
     cx.found.ran_with = Some(tested(version, same, of, shown));
-    Ok(Showing {
+    Ok(Reproduction {
         code,
         env,
         signature: expected.typed.clone(),
@@ -247,7 +253,7 @@ fn tested(version: String, same: usize, of: usize, outcome: &Outcome) -> Tested 
 }
 
 fn run(
-    cx: &mut Cx<'_>,
+    cx: &mut ScrubContext<'_>,
     code: &str,
     env: &[(String, String)],
     times: usize,
@@ -262,7 +268,11 @@ fn run(
     })
 }
 
-fn once(cx: &mut Cx<'_>, code: &str, env: &[(String, String)]) -> Result<Outcome, Failure> {
+fn once(
+    cx: &mut ScrubContext<'_>,
+    code: &str,
+    env: &[(String, String)],
+) -> Result<Outcome, Failure> {
     run(cx, code, env, 1)?
         .into_iter()
         .next()
@@ -270,24 +280,28 @@ fn once(cx: &mut Cx<'_>, code: &str, env: &[(String, String)]) -> Result<Outcome
 }
 
 /// What the user says, else what the issue reports.
-fn expected(cx: &Cx<'_>) -> Result<Expected, Failure> {
-    let what = cx.found.reported.as_ref().map(|it| it.what.clone());
+fn expected(cx: &ScrubContext<'_>) -> Result<ExpectedBug, Failure> {
+    let what = cx
+        .found
+        .reported
+        .as_ref()
+        .map(|reported| reported.what.clone());
     let mut typed = cx.settings.signature.clone();
     if typed.is_empty() {
-        typed.extend(what.as_ref().and_then(What::signature));
+        typed.extend(what.as_ref().and_then(ReportedFailure::signature));
     }
     let specs = typed
         .iter()
-        .map(|it| Spec::parse(it))
+        .map(|text| Spec::parse(text))
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| {
             let hint = error.hint;
             Failure::new(Exit::Usage, error).hint(hint)
         })?;
-    Ok(Expected { what, specs, typed })
+    Ok(ExpectedBug { what, specs, typed })
 }
 
-fn shows(expected: &Expected, outcome: &Outcome) -> bool {
+fn shows(expected: &ExpectedBug, outcome: &Outcome) -> bool {
     let outcomes = std::slice::from_ref(outcome);
     !expected.specs.is_empty()
         && expected
@@ -304,18 +318,18 @@ fn is_assertion(outcome: &Outcome) -> bool {
     outcome
         .exception
         .as_ref()
-        .is_some_and(|it| it.short_class() == "AssertionError")
+        .is_some_and(|exception| exception.short_class() == "AssertionError")
 }
 
 /// The sign that a run gives by itself.
-fn derive_sign(expected: &mut Expected, outcome: &Outcome) -> Result<(), Failure> {
+fn derive_sign(expected: &mut ExpectedBug, outcome: &Outcome) -> Result<(), Failure> {
     match derive(std::slice::from_ref(outcome)) {
         Ok(signature) => {
             expected.typed = signature.to_arguments();
             expected.specs = expected
                 .typed
                 .iter()
-                .filter_map(|it| Spec::parse(it).ok())
+                .filter_map(|text| Spec::parse(text).ok())
                 .collect();
             Ok(())
         }
@@ -361,7 +375,7 @@ fn seeded(code: &str) -> Option<String> {
         let is_text = matches!(stmt, Stmt::Expr(stmt) if stmt.value.is_string_literal_expr());
         !is_text && !matches!(stmt, Stmt::Import(_) | Stmt::ImportFrom(_))
     })?;
-    let imports_torch = program.body().iter().any(|stmt| matches!(stmt, Stmt::Import(import) if import.names.iter().any(|it| it.name.as_str() == "torch")));
+    let imports_torch = program.body().iter().any(|stmt| matches!(stmt, Stmt::Import(import) if import.names.iter().any(|alias| alias.name.as_str() == "torch")));
     let at: usize = first.start().into();
     let line = if imports_torch {
         "torch.manual_seed(0)\n"
@@ -375,7 +389,7 @@ fn seeded(code: &str) -> Option<String> {
 }
 
 /// `PyTorch 2.9.1`, or `Python 3.12.1` where there is none.
-fn version(cx: &mut Cx<'_>) -> Result<String, Failure> {
+fn version(cx: &mut ScrubContext<'_>) -> Result<String, Failure> {
     let said = cx.ask_python(
         "import importlib.util, platform\nif importlib.util.find_spec('torch'):\n    import torch\n    print('with PyTorch', torch.__version__)\nelse:\n    print('with Python', platform.python_version())\n",
     )?;

@@ -1,8 +1,8 @@
 //! Step 7: tests of a checkout that are marked for this issue and may pass now. Reports; changes
 //! nothing.
 
-use super::Cx;
-use crate::{cli::Failure, scrub::tool::Call};
+use super::ScrubContext;
+use crate::{cli::Failure, scrub::tool::ToolCall};
 
 /// The marks that keep a test from counting.
 const MARKS: &[&str] = &["expectedFailure", "xfail", "skip", "Skip"];
@@ -10,14 +10,14 @@ const MARKS: &[&str] = &["expectedFailure", "xfail", "skip", "Skip"];
 const NEAR: usize = 3;
 
 /// Looks for tests that name the issue beside such a mark.
-pub(in crate::scrub) fn trivial(cx: &mut Cx<'_>, number: u64) -> Result<(), Failure> {
+pub(in crate::scrub) fn trivial(cx: &mut ScrubContext<'_>, number: u64) -> Result<(), Failure> {
     let Some(checkout) = &cx.settings.pytorch else {
         return Ok(());
     };
     cx.step("7", "is there a test that waits for it?");
     let pattern = format!("(#|issues/){number}([^0-9]|$)");
     let context = NEAR.to_string();
-    let mut call = Call::new([
+    let mut call = ToolCall::new([
         "git", "grep", "-n", "-E", "-C", &context, "-e", &pattern, "--", "test/",
     ]);
     call.folder = Some(checkout.clone());

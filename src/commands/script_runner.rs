@@ -10,7 +10,7 @@ use super::{reduce, session::Session};
 use crate::{
     cli::{Exit, Failure, Format, Printer, ReduceArgs, RunArgs},
     runner::{Interpreter, Outcome},
-    scrub::steps::{Lab, Reduced, Trial},
+    scrub::steps::{MinimizedScript, ScriptRunner, Trial},
 };
 
 /// The user's interpreter and limits.
@@ -62,7 +62,7 @@ impl Bench {
     }
 }
 
-impl Lab for Bench {
+impl ScriptRunner for Bench {
     fn run(&self, trials: &[Trial]) -> Vec<Result<Vec<Outcome>, Failure>> {
         if let [trial] = trials {
             return vec![self.trial(trial)];
@@ -74,8 +74,8 @@ impl Lab for Bench {
                 .collect();
             let ended = running.into_iter().map(std::thread::ScopedJoinHandle::join);
             ended
-                .map(|it| {
-                    it.unwrap_or_else(|_| {
+                .map(|joined| {
+                    joined.unwrap_or_else(|_| {
                         Err(Failure::new(Exit::Bug, anyhow::anyhow!("a probe panicked")))
                     })
                 })
@@ -89,7 +89,7 @@ impl Lab for Bench {
         signature: &[String],
         env: &[(String, String)],
         output: &Path,
-    ) -> Result<Reduced, Failure> {
+    ) -> Result<MinimizedScript, Failure> {
         let run = RunArgs {
             python: Some(self.interpreter.path.clone()),
             env: self.run.env.iter().chain(env).cloned().collect(),
@@ -114,7 +114,7 @@ impl Lab for Bench {
         if let Exit::Interrupted(signal) = exit {
             return Err(crate::runner::RunError::Interrupted(signal).into());
         }
-        Ok(Reduced {
+        Ok(MinimizedScript {
             text: text.to_string(),
             tokens: (report.before.tokens, report.after.tokens),
             kept: report.kept,

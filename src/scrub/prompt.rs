@@ -3,19 +3,19 @@
 
 use std::io::IsTerminal;
 
-use super::tool::{Interrupted, Tools};
+use super::tool::{ExternalTools, Interrupted};
 use crate::cli::Printer;
 
 /// Asks.
-pub struct Asker<'a> {
-    tools: &'a Tools,
+pub struct Prompt<'a> {
+    tools: &'a ExternalTools,
     printer: Printer,
     is_attended: bool,
 }
 
-impl<'a> Asker<'a> {
+impl<'a> Prompt<'a> {
     /// Someone is there if both ends are a terminal and the answer is not for a machine.
-    pub fn new(tools: &'a Tools, printer: Printer, for_machine: bool) -> Self {
+    pub fn new(tools: &'a ExternalTools, printer: Printer, for_machine: bool) -> Self {
         let is_attended =
             std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !for_machine;
         Self {
