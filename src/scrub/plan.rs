@@ -218,7 +218,7 @@ struct WriteOutcome {
     is_made: bool,
 }
 
-/// WriteOutcome write, unless it was done before; afterwards the issue itself tells.
+/// Carries out one write unless an earlier scrub did; the issue itself shows the outcome.
 fn carry_out_one(
     index: usize,
     write: &IssueWrite,
