@@ -4,6 +4,7 @@
 mod commands;
 mod engine;
 mod grammar;
+mod house;
 mod oracle;
 mod properties;
 mod runner;

@@ -1,0 +1,113 @@
+//! The rooms and the arrows between them.
+
+use super::{
+    modules::Edges,
+    sources::{Kind, Source},
+};
+
+/// Which rooms a room may use; every room may use the crate of reducers.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("main", &["cli", "commands", "crash", "runner"]),
+    ("crash", &["cli"]),
+    (
+        "commands",
+        &[
+            "cli", "diagnose", "engine", "journal", "judge", "oracle", "report", "runner", "scrub",
+            "stale", "target",
+        ],
+    ),
+    // Failures of runs become exit statuses and hints here.
+    ("cli", &["judge", "oracle", "runner"]),
+    ("scrub", &SHELL),
+    ("diagnose", &SHELL),
+    ("stale", &SHELL),
+    ("report", &["cli", "engine", "judge", "oracle", "runner"]),
+    ("target", &["judge", "oracle", "journal", "runner"]),
+    ("engine", &["judge", "oracle", "journal", "runner"]),
+    ("judge", &["oracle", "journal", "runner"]),
+    // The oracle judges what the runner reports, the journal keeps what the oracle says.
+    ("journal", &["oracle", "runner"]),
+    ("oracle", &["runner"]),
+    ("runner", &[]),
+    ("reducers", &[]),
+];
+
+const SHELL: [&str; 8] = [
+    "cli", "engine", "journal", "judge", "oracle", "report", "runner", "target",
+];
+
+/// Crates that only some places may name, and why.
+const CRATES: &[(&str, &[&str])] = &[
+    // The one seam to the parser.
+    ("rustpython_parser", &["reducers/src/syntax"]),
+    ("rustpython_ast", &["reducers/src/syntax"]),
+    ("rustpython_text_size", &["reducers/src/syntax"]),
+    // Only what waits for processes and signals is asynchronous.
+    ("tokio", &["src/runner/", "src/scrub/", "src/main.rs"]),
+];
+
+/// The arrows between rooms that are not allowed, with the files that draw them.
+pub(super) fn forbidden_arrows(sources: &[Source], edges: &Edges) -> Vec<String> {
+    let mut found = Vec::new();
+    for (from, targets) in edges {
+        for to in targets {
+            let [from, to] = [from, to].map(|file| sources[*file].path.as_str());
+            let (source, target) = (room(from), room(to));
+            let is_allowed = source == target
+                || (target == "reducers")
+                || ARROWS
+                    .iter()
+                    .any(|(room, targets)| *room == source && targets.contains(&target));
+            if !is_allowed {
+                found.push(format!("{source} → {target}: {from} uses {to}"));
+            }
+        }
+    }
+    found
+}
+
+/// The room of a file.
+fn room(path: &str) -> &str {
+    match path.strip_prefix("src/") {
+        Some(below) => below.split(['/', '.']).next().unwrap_or(below),
+        None => "reducers",
+    }
+}
+
+/// Places that name a crate which is not theirs to name.
+pub(super) fn strangers(sources: &[Source]) -> Vec<String> {
+    let mut found = Vec::new();
+    for source in sources.iter().filter(|source| !source.is_test) {
+        for (name, rooms) in CRATES {
+            if rooms.iter().any(|room| source.path.starts_with(room)) {
+                continue;
+            }
+            let is_name = |text: &str| text == *name;
+            let token = source
+                .tokens
+                .iter()
+                .find(|token| token.kind == Kind::Word && is_name(&token.text));
+            if let Some(token) = token {
+                let line = source.line(token.range.start);
+                found.push(format!("{}:{line} names {name}", source.path));
+            }
+        }
+    }
+    found
+}
+
+/// The rooms that use each other, as `from → to`; for the report.
+pub(super) fn arrows(sources: &[Source], edges: &Edges) -> Vec<String> {
+    let mut found = Vec::new();
+    for (from, targets) in edges {
+        for to in targets {
+            let [from, to] = [from, to].map(|file| room(&sources[*file].path));
+            if from != to && to != "reducers" {
+                found.push(format!("{from} → {to}"));
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
