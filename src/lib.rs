@@ -10,3 +10,4 @@ pub mod oracle;
 pub mod report;
 pub mod runner;
 pub mod scrub;
+mod text;

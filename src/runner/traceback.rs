@@ -1,11 +1,8 @@
 //! Reads exceptions off the text of tracebacks, as CPython 3.8 to 3.14 print them. Pure; called by
 //! `cold` for standard error and by the oracle for texts that a program prints itself.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::outcome::{Exception, Frame};
+use crate::text::pattern;
 
 /// The exception that a text shows last: the one that ended the program, if one did. Exceptions
 /// beside the main thread (of other threads, processes and tasks) count only where there is no
@@ -60,13 +57,6 @@ enum Standing {
     Beside,
     /// The interpreter reported it and went on.
     Ignored,
-}
-
-macro_rules! pattern {
-    ($name:ident, $regex:literal) => {
-        static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new($regex).expect("the pattern is well-formed"));
-    };
 }
 
 pattern!(ANSI, r"\x1b\[[0-9;?]*[ -/]*[@-~]");

@@ -1,10 +1,9 @@
 //! Whether an issue calls for a reproduction at all: rules, each with the evidence that it stands
 //! on. Pure.
 
-use std::{sync::LazyLock, time::SystemTime};
+use std::time::SystemTime;
 
 use minrepro_reducers::syntax::{AnyNodeRef, Program};
-use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -14,6 +13,7 @@ use super::{
     reported::{Reported, ReportedFailure},
     repro::Repro,
 };
+use crate::text::pattern;
 
 /// What an issue is, if it is not a bug to be reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,13 +56,6 @@ pub struct Judgement {
 pub struct Machine {
     /// Graphics cards that PyTorch can use by CUDA.
     pub gpus: u32,
-}
-
-macro_rules! pattern {
-    ($name:ident, $regex:literal) => {
-        static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new($regex).expect("the pattern is well-formed"));
-    };
 }
 
 pattern!(TAG, r"^\s*[\[(]([^\])]{2,40})[\])]");
@@ -460,14 +453,11 @@ fn names_device(code: &str, device: &str) -> bool {
 
 /// How many CUDA devices a script uses at least.
 fn cards_needed(code: &str) -> u32 {
-    static INDEXED: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"['"]cuda:(\d+)['"]|\.cuda\((\d+)\)|\bset_device\((\d+)\)"#)
-            .expect("the pattern is well-formed")
-    });
-    static ANY: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"['"]cuda['"]|\.cuda\(|torch\.cuda\.|cuda:"#)
-            .expect("the pattern is well-formed")
-    });
+    pattern!(
+        INDEXED,
+        r#"['"]cuda:(\d+)['"]|\.cuda\((\d+)\)|\bset_device\((\d+)\)"#
+    );
+    pattern!(ANY, r#"['"]cuda['"]|\.cuda\(|torch\.cuda\.|cuda:"#);
     let code: String = code
         .lines()
         .map(|line| format!("{}\n", line.split('#').next().unwrap_or_default()))

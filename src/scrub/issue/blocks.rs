@@ -2,13 +2,10 @@
 //! prompts, magics, colours and margins. Pure; called by the extraction of the repro and of the
 //! error.
 
-use std::sync::LazyLock;
-
 use minrepro_reducers::syntax::Program;
-use regex::Regex;
 
 use super::markdown::{Content, Section, pieces};
-use crate::scrub::python;
+use crate::{scrub::python, text::pattern};
 
 /// A piece of a post and what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,13 +42,6 @@ pub(super) struct Snippet {
     pub(super) text: String,
     /// Whether it parses.
     pub(super) parses: bool,
-}
-
-macro_rules! pattern {
-    ($name:ident, $regex:literal) => {
-        static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new($regex).expect("the pattern is well-formed"));
-    };
 }
 
 pattern!(ANSI, r"\x1b\[[0-9;?]*[ -/]*[@-~]");

@@ -1,9 +1,7 @@
 //! Markdown as far as issues need it: headings, fences of all kinds, indented code, images, prose,
 //! in the order of the text. Knows nothing of Python. Pure.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
+use crate::text::pattern;
 
 /// A piece of a post.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,13 +47,6 @@ pub(super) enum Section {
     Feature,
     /// What the form for documentation asks for.
     Docs,
-}
-
-macro_rules! pattern {
-    ($name:ident, $regex:literal) => {
-        static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new($regex).expect("the pattern is well-formed"));
-    };
 }
 
 pattern!(COMMENT, r"(?s)<!--.*?(?:-->|\z)");

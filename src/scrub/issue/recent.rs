@@ -1,8 +1,7 @@
 //! Whether somebody confirmed the bug not long ago, with the same error. Pure.
 
-use std::{sync::LazyLock, time::SystemTime};
+use std::time::SystemTime;
 
-use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -10,6 +9,7 @@ use super::{
     blocks::{self, BlockKind},
     reported::{Reported, ReportedFailure, parse_log},
 };
+use crate::text::pattern;
 
 /// A confirmation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,16 +22,14 @@ pub struct Confirmation {
     pub quote: String,
 }
 
-static CONFIRMS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\bstill (?:repro\w*|happen\w*|fails?|crash\w*|occurs?|broken|an issue|present|see(?:ing)?|exists?)\b|\bcan (?:still |also )?(?:repro\w*|confirm)\b|\b(?:confirmed|reproduced|reproducible|reproduces|repros)\b|\bi (?:also )?(?:see|get|have|hit) (?:the )?same\b|\bverdict:? *\**\s*reproduc")
-        .expect("the pattern is well-formed")
-});
-static DENIES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)\b(?:no longer|not|n't|cannot|unable to|never)\s+(?:\w+\s+){0,2}(?:repro|confirm|happen|see)",
-    )
-    .expect("the pattern is well-formed")
-});
+pattern!(
+    CONFIRMS,
+    r"(?i)\bstill (?:repro\w*|happen\w*|fails?|crash\w*|occurs?|broken|an issue|present|see(?:ing)?|exists?)\b|\bcan (?:still |also )?(?:repro\w*|confirm)\b|\b(?:confirmed|reproduced|reproducible|reproduces|repros)\b|\bi (?:also )?(?:see|get|have|hit) (?:the )?same\b|\bverdict:? *\**\s*reproduc"
+);
+pattern!(
+    DENIES,
+    r"(?i)\b(?:no longer|not|n't|cannot|unable to|never)\s+(?:\w+\s+){0,2}(?:repro|confirm|happen|see)"
+);
 
 /// The latest confirmation of the last six months whose error, where it shows one, is the reported
 /// one. A confirmation without an error counts from those who may change the repository.

@@ -2,9 +2,6 @@
 //! repro, a crash, a hang, a wrong result; and the signature by which a run is held against it.
 //! Pure.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -13,7 +10,10 @@ use super::{
     markdown::Section,
     repro::Repro,
 };
-use crate::runner::{Exception, Frame, traceback};
+use crate::{
+    runner::{Exception, Frame, traceback},
+    text::pattern,
+};
 
 /// What is reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,13 +44,6 @@ pub enum ReportedFailure {
     Hang,
     /// A wrong result, or no error where there should be one.
     WrongResult,
-}
-
-macro_rules! pattern {
-    ($name:ident, $regex:literal) => {
-        static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new($regex).expect("the pattern is well-formed"));
-    };
 }
 
 pattern!(

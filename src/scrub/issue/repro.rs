@@ -2,10 +2,9 @@
 //! commenter's only if it is shorter and needs nothing from the description. What is not clear is
 //! asked, never guessed. Pure.
 
-use std::{collections::BTreeSet, sync::LazyLock};
+use std::collections::BTreeSet;
 
 use minrepro_reducers::syntax::{AnyNodeRef, Program, Ranged};
-use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -13,7 +12,7 @@ use super::{
     blocks::{self, BlockKind, PostBlock},
     markdown::Section,
 };
-use crate::scrub::python;
+use crate::{scrub::python, text::pattern};
 
 /// A repro, where it was found and why it was picked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,13 +44,6 @@ pub enum Pick {
     ImageOnly,
     /// There is none; perhaps behind this link.
     None(Option<String>),
-}
-
-macro_rules! pattern {
-    ($name:ident, $regex:literal) => {
-        static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new($regex).expect("the pattern is well-formed"));
-    };
 }
 
 // What stands before code that is no repro: a cure, what works, a place in the library, what a tool

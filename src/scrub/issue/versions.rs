@@ -1,9 +1,9 @@
 //! The versions that an issue names: the output of `collect_env`, else what the text says. Pure.
 
-use std::sync::LazyLock;
-
 use regex::Regex;
 use serde::{Deserialize, Serialize};
+
+use crate::text::pattern;
 
 /// What was reported with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,13 +18,6 @@ pub struct Versions {
     pub cuda: Option<String>,
     /// The first graphics card.
     pub gpu: Option<String>,
-}
-
-macro_rules! pattern {
-    ($name:ident, $regex:literal) => {
-        static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new($regex).expect("the pattern is well-formed"));
-    };
 }
 
 pattern!(TORCH, r"(?m)^\s*PyTorch version:\s*(\S+)\s*$");
