@@ -7,12 +7,14 @@ use crate::syntax::TokenKind;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ladder::{Environment, environment},
     syntax::{
         AnyNodeRef, Program, Ranged, TextSize, Tree,
         ast::{Expr, Stmt},
     },
-    torch,
+    torch::{
+        environment::{Environment, environment},
+        names as torch,
+    },
 };
 
 /// The cost of a program; the smaller of two is the simpler.

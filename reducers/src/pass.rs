@@ -4,10 +4,10 @@
 
 use crate::{
     cost::Cost,
-    edit::{Edit, EditSet},
-    evidence::{Evidence, Gaps},
-    ladder::Rungs,
+    rewrite::edit::{Edit, EditSet},
     syntax::{Program, TextRange, TextSize},
+    torch::environment::Rungs,
+    trace::evidence::{Evidence, MissingSymbols},
 };
 
 /// One pass over a program.
@@ -21,7 +21,7 @@ pub struct Pass {
     /// When it comes to its turn.
     pub stage: Stage,
     /// What it would change.
-    pub propose: fn(&Cx<'_>, &mut Proposals),
+    pub propose: fn(&PassContext<'_>, &mut Proposals),
 }
 
 /// The order of work: what takes away most comes first.
@@ -82,7 +82,7 @@ impl Pass {
 
     /// The proposals for a program, in the pass's order.
     pub fn proposals(&self, program: &Program) -> Vec<Proposal> {
-        self.proposals_with(program, None, &Gaps::default())
+        self.proposals_with(program, None, &MissingSymbols::default())
     }
 
     /// The proposals for a program of which a traced run gave evidence.
@@ -90,7 +90,7 @@ impl Pass {
         &self,
         program: &Program,
         evidence: Option<&Evidence>,
-        gaps: &Gaps,
+        missing: &MissingSymbols,
     ) -> Vec<Proposal> {
         let mut proposals = Proposals {
             pass: self.id,
@@ -99,10 +99,10 @@ impl Pass {
             list: Vec::new(),
         };
         (self.propose)(
-            &Cx {
+            &PassContext {
                 program,
                 evidence,
-                gaps,
+                missing,
             },
             &mut proposals,
         );
@@ -131,13 +131,13 @@ impl Pass {
 }
 
 /// What a pass works on.
-pub struct Cx<'a> {
+pub struct PassContext<'a> {
     /// The program.
     pub program: &'a Program,
     /// What a traced run of this very program showed, if there was one.
     pub evidence: Option<&'a Evidence>,
     /// What earlier guesses from that evidence missed.
-    pub gaps: &'a Gaps,
+    pub missing: &'a MissingSymbols,
 }
 
 /// The edit that makes a program another text, if that is simpler.

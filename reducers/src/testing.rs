@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::{
     cost::Cost,
-    edit::EditSet,
-    evidence::{Call, Evidence, Frame, Gaps},
     pass::{Pass, Proposal, Stage},
+    rewrite::edit::EditSet,
     syntax::Program,
+    trace::evidence::{Call, Evidence, Frame, MissingSymbols},
 };
 
 /// Proposals of a pass, each held to what every proposal must be: it applies, parses, lowers the
@@ -78,7 +78,7 @@ pub(crate) fn check_example(pass: &Pass) {
     let program = Program::parse(before.as_str()).unwrap();
     let evidence = evidence(&before);
     let proposals = if pass.stage == Stage::Leap {
-        pass.proposals_with(&program, Some(&evidence), &Gaps::default())
+        pass.proposals_with(&program, Some(&evidence), &MissingSymbols::default())
     } else {
         proposals(pass, &program)
     };

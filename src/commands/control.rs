@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use minrepro_reducers::{
-    ladder::{Uncompiled, uncompiled},
     syntax::Program,
+    torch::environment::{Uncompiled, uncompiled},
 };
 
 use super::measure::Measure;

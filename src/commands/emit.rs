@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use minrepro_reducers::{cost::Cost, ladder::uses_torch, method::Names};
+use minrepro_reducers::{cost::Cost, rewrite::test_body::Names, torch::environment::uses_torch};
 
 use super::{measure::Measure, reduce::Minimized, session::Session};
 use crate::{

@@ -6,9 +6,9 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use minrepro_reducers::{
-    evidence::Evidence,
-    grounds::{Grounds, Telling, Told, operations, watched},
+    analysis::dependence_check::{Grounds, Telling, Told, operations, watched},
     syntax::Program,
+    trace::evidence::Evidence,
 };
 
 use super::{live::Doubt, measure::Measure};

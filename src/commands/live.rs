@@ -4,10 +4,10 @@
 use std::{sync::Arc, time::Duration};
 
 use minrepro_reducers::{
-    conditions::{Change, conditions},
-    evidence::Evidence,
-    grounds::{Grounds, Telling},
+    analysis::dependence_check::{Grounds, Telling},
     syntax::Program,
+    torch::ablation::{Change, conditions},
+    trace::evidence::Evidence,
 };
 
 use super::{

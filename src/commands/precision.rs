@@ -5,10 +5,12 @@
 use std::time::Duration;
 
 use minrepro_reducers::{
-    grounds::Telling,
-    ladder::{Uncompiled, uncompiled},
-    numbers::{Measured, Numbers, is_further_off, measured},
+    analysis::dependence_check::Telling,
     syntax::Program,
+    torch::{
+        environment::{Uncompiled, uncompiled},
+        numeric_divergence::{Measured, Numbers, is_further_off, measured},
+    },
 };
 
 use super::{grounds::telling, measure::Measure};

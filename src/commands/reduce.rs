@@ -7,7 +7,10 @@ use std::{
 };
 
 use minrepro_reducers::{
-    conditions::conditions, cost::Cost, ladder::Compiler, pass::Pass, syntax::Program,
+    cost::Cost,
+    pass::Pass,
+    syntax::Program,
+    torch::{ablation::conditions, environment::Compiler},
 };
 
 use super::{

@@ -1,7 +1,7 @@
 //! Runs programs as often as it takes to know whether they show a bug that does not show each time.
 //! Called by the session.
 
-use minrepro_reducers::grounds::Telling;
+use minrepro_reducers::analysis::dependence_check::Telling;
 
 use super::{grounds::telling, measure::Measure};
 use crate::{

@@ -2,7 +2,10 @@
 //! get that, and the reduction is that of a sure bug. Called by the session when the script's own
 //! runs differ.
 
-use minrepro_reducers::{conditions, seeds::seeded, syntax::Program};
+use minrepro_reducers::{
+    syntax::Program,
+    torch::{ablation as conditions, seeds::seeded},
+};
 
 use super::session::Session;
 use crate::{

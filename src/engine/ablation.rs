@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use minrepro_reducers::{
-    conditions::{Change, Condition, Sort},
-    edit::EditSet,
+    rewrite::edit::EditSet,
     syntax::Program,
+    torch::ablation::{Change, Condition, Sort},
 };
 use serde::{Deserialize, Serialize};
 
@@ -203,7 +203,7 @@ fn without(program: &Program, condition: &Condition) -> Option<Candidate> {
 
 #[cfg(test)]
 mod tests {
-    use minrepro_reducers::conditions::conditions;
+    use minrepro_reducers::torch::ablation::conditions;
 
     use super::*;
 

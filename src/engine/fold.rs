@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use minrepro_reducers::edit::EditSet;
+use minrepro_reducers::rewrite::edit::EditSet;
 
 use super::{
     session::{Member, Session},

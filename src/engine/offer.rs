@@ -8,8 +8,8 @@ use std::{
 
 use minrepro_reducers::{
     cost::tokens_of,
-    edit::EditSet,
     pass::{Prior, Proposal},
+    rewrite::edit::EditSet,
     syntax::{Program, Ranged, TextRange, TextSize},
 };
 

@@ -8,10 +8,10 @@ use std::{
 };
 
 use minrepro_reducers::{
-    closure::with_dependents,
+    analysis::dependents::with_dependents,
     cost::Cost,
-    edit::{Edit, EditSet, Rebase, Removal},
     pass::Proposal,
+    rewrite::edit::{Edit, EditSet, ItemId, Rebase},
     syntax::{Program, Ranged},
 };
 
@@ -31,10 +31,10 @@ pub(super) struct Base {
     /// Whether candidates with unbound names are run all the same.
     unbound_names: bool,
     /// Statements that could not go alone.
-    needed: BTreeSet<Removal>,
+    needed: BTreeSet<ItemId>,
     /// The statements that fail, as a traced run showed: what takes them away can hardly show the
     /// bug.
-    failing: BTreeSet<Removal>,
+    failing: BTreeSet<ItemId>,
 }
 
 /// Edits made into a candidate, or not.
@@ -70,9 +70,9 @@ impl Base {
 
     /// The same knowledge of the program that `rebase` leads to.
     pub(super) fn rebased(&self, program: Arc<Program>, rebase: &Rebase<'_>) -> Self {
-        let rebased = |places: &BTreeSet<Removal>| {
-            let moved = |place: &Removal| {
-                EditSet::removal(place.list, place.item)
+        let rebased = |places: &BTreeSet<ItemId>| {
+            let moved = |place: &ItemId| {
+                EditSet::removal(place.row, place.item)
                     .rebase(rebase)?
                     .removals()
                     .next()
@@ -90,22 +90,22 @@ impl Base {
     pub(super) fn note_needed(&mut self, edits: &EditSet) {
         let mut removals = edits.removals();
         if let (Some(place), None) = (removals.next(), removals.next())
-            && *edits == EditSet::removal(place.list, place.item)
-            && self.program.lists()[place.list as usize].kind.is_suite()
+            && *edits == EditSet::removal(place.row, place.item)
+            && self.program.rows()[place.row as usize].kind.is_suite()
         {
             self.needed.insert(place);
         }
     }
 
     /// Remembers which statements fail.
-    pub(super) fn note_failing(&mut self, failing: BTreeSet<Removal>) {
+    pub(super) fn note_failing(&mut self, failing: BTreeSet<ItemId>) {
         self.failing = failing;
     }
 
     /// As [`Base::plan`], but nothing that takes away a statement that fails.
     pub(super) fn plan_sparing(&self, edits: &EditSet) -> Plan {
-        let lists = self.program.lists();
-        let range = |place: &Removal| lists[place.list as usize].items[place.item as usize];
+        let lists = self.program.rows();
+        let range = |place: &ItemId| lists[place.row as usize].items[place.item as usize];
         let removes_failing = |edits: &EditSet| {
             edits.removals().any(|gone| {
                 self.failing

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use minrepro_reducers::{edit::EditSet, evidence::Evidence, syntax::Program};
+use minrepro_reducers::{rewrite::edit::EditSet, syntax::Program, trace::evidence::Evidence};
 use serde::{Deserialize, Serialize};
 
 use crate::{journal::Key, oracle::Verdict};

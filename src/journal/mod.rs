@@ -6,7 +6,7 @@ mod file;
 
 use std::{collections::HashMap, fmt, io, path::Path, str::FromStr, time::Duration};
 
-use minrepro_reducers::{evidence::Evidence, grounds::Grounds};
+use minrepro_reducers::{analysis::dependence_check::Grounds, trace::evidence::Evidence};
 use serde::{Deserialize, Serialize};
 
 use crate::oracle::{Seed, SequentialTest, Signature, Verdict};

@@ -2,8 +2,8 @@
 //! by what compiles the program. Knows PyTorch's folders by name. Pure.
 
 use minrepro_reducers::{
-    ladder::{Compiler, Environment, uses_torch},
     syntax::Program,
+    torch::environment::{Compiler, Environment, uses_torch},
 };
 
 use crate::runner::Outcome;

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use minrepro_reducers::{
-    method::{Method, Names},
+    rewrite::test_body::{Method, Names},
     syntax::Program,
 };
 

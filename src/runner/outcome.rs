@@ -25,7 +25,7 @@ pub struct Outcome {
     /// tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
-    /// What a traced run wrote down: a JSON object, [`minrepro_reducers::evidence::Evidence`].
+    /// What a traced run wrote down: a JSON object, [`minrepro_reducers::trace::evidence::Evidence`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
 }

@@ -4,12 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use minrepro_reducers::{
+use minrepro_reducers::syntax::{
+    AnyNodeRef, Program,
+    ast::{self, Expr, Stmt},
     scope::{BindingKind, ScopeKind},
-    syntax::{
-        AnyNodeRef, Program,
-        ast::{self, Expr, Stmt},
-    },
 };
 
 /// The names that no scope binds.

@@ -3,9 +3,9 @@
 use std::{fs, io::Write};
 
 use minrepro_reducers::{
-    grounds::Telling,
-    numbers::{Measured, Numbers, is_further_off, measured},
+    analysis::dependence_check::Telling,
     syntax::Program,
+    torch::numeric_divergence::{Measured, Numbers, is_further_off, measured},
 };
 
 use crate::support::{command, skip, torch};

@@ -4,8 +4,8 @@ use std::{collections::HashMap, fmt::Write as _, path::PathBuf};
 
 use minrepro_reducers::{
     cost::Cost,
-    edit::{EditSet, Rebase, splice},
     registry::PASSES,
+    rewrite::edit::{EditSet, Rebase, splice},
     syntax::Program,
 };
 use proptest::{prelude::*, sample::Index};

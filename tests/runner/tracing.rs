@@ -6,7 +6,7 @@ mod torch;
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use minrepro::runner::{Command, End, Job, Outcome, Runner};
-use minrepro_reducers::evidence::{Evidence, Frame};
+use minrepro_reducers::trace::evidence::{Evidence, Frame};
 
 use super::setup;
 use crate::support::{interpreters, skip};
@@ -241,7 +241,7 @@ for text in ['a b', 'c d']:
         let [module, add] = evidence.failure.as_slice() else {
             panic!("{:?}", evidence.failure)
         };
-        let result = |frame: &minrepro_reducers::evidence::Frame, name: &str| {
+        let result = |frame: &minrepro_reducers::trace::evidence::Frame, name: &str| {
             frame.results.get(name).cloned()
         };
         assert_eq!(

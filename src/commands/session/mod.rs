@@ -12,8 +12,8 @@ use std::{
 use anyhow::Context;
 use minrepro_reducers::{
     cost::Cost,
-    ladder::{Compiler, makes_operators},
     syntax::Program,
+    torch::environment::{Compiler, makes_operators},
 };
 
 pub(super) use settle::{Calibration, Settlement};

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use minrepro_reducers::grounds::Grounds;
+use minrepro_reducers::analysis::dependence_check::Grounds;
 
 use super::{FIRST_TIMEOUT, FLAKY_RUNS, RUNS, Session, cores};
 use crate::{

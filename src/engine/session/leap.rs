@@ -3,11 +3,11 @@
 use std::{collections::HashSet, time::Instant};
 
 use minrepro_reducers::{
-    closure::failing,
+    analysis::dependents::failing,
     cost::Cost,
-    evidence::Evidence,
     pass::{Proposal, Stage},
     registry,
+    trace::evidence::Evidence,
 };
 
 use super::{Member, Session, singles};
@@ -93,16 +93,19 @@ impl Session<'_> {
                         let line = it
                             .line
                             .and_then(|line| lines.nth(line.saturating_sub(1) as usize));
-                        is_news |=
-                            self.gaps
-                                .learn(self.base.program.text(), &it.class, &it.message, line);
+                        is_news |= self.missing.learn(
+                            self.base.program.text(),
+                            &it.class,
+                            &it.message,
+                            line,
+                        );
                     }
                     // What failed went well: it was given something else.
                     Some(Verdict::Passed) => {
                         let lines: Vec<&str> = self.base.program.text().lines().collect();
                         for frame in &evidence.failure {
                             let line = lines.get(frame.line as usize - 1).copied();
-                            is_news |= self.gaps.learn("", "", "", line);
+                            is_news |= self.missing.learn("", "", "", line);
                         }
                     }
                     _ => {}
@@ -125,7 +128,7 @@ impl Session<'_> {
     fn suggested(&self, evidence: &Evidence) -> Vec<Member> {
         let proposals: Vec<Proposal> = registry::of_stage(&self.passes, Stage::Leap)
             .iter()
-            .flat_map(|pass| pass.proposals_with(&self.base.program, Some(evidence), &self.gaps))
+            .flat_map(|pass| pass.proposals_with(&self.base.program, Some(evidence), &self.missing))
             .collect();
         let mut members = singles(&self.base, &Offer::new(&self.base, proposals));
         members.sort_by_cached_key(|member| Cost::of(&member.candidate.program));
@@ -211,7 +214,7 @@ fn spread<T>(row: Vec<T>, count: usize) -> Vec<T> {
 mod tests {
     use std::sync::Arc;
 
-    use minrepro_reducers::{edit::EditSet, pass::Prior, syntax::Program};
+    use minrepro_reducers::{pass::Prior, rewrite::edit::EditSet, syntax::Program};
 
     use super::*;
     use crate::{

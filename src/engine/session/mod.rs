@@ -15,12 +15,12 @@ use std::{
 };
 
 use minrepro_reducers::{
-    edit::{EditSet, Rebase, splice},
-    evidence::Gaps,
-    hints::Hint,
+    analysis::hints::Hint,
     pass::{Pass, Proposal, Stage},
     registry,
+    rewrite::edit::{EditSet, Rebase, splice},
     syntax::Program,
+    trace::evidence::MissingSymbols,
 };
 use rayon::prelude::*;
 
@@ -90,7 +90,7 @@ pub(super) struct Session<'a> {
     /// How many runs there were at the last success.
     last_success: u64,
     /// What guesses from evidence missed so far.
-    gaps: Gaps,
+    missing: MissingSymbols,
     started: Instant,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Session<'a> {
             makers: HashMap::new(),
             spent: BTreeMap::new(),
             last_success: 0,
-            gaps: Gaps::default(),
+            missing: MissingSymbols::default(),
             started: Instant::now(),
         }
     }

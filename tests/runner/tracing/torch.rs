@@ -1,6 +1,6 @@
 //! The tracer in programs of PyTorch: tensors, what is compiled, what a backward goes through.
 
-use minrepro_reducers::evidence::Evidence;
+use minrepro_reducers::trace::evidence::Evidence;
 
 use super::on;
 use crate::support::{skip, torch};

@@ -1,0 +1,10 @@
+//! Questions about a program: its statements as a tree, the calls in it, which statements depend on
+//! which. Goes by names, so every answer is a guess that a candidate run confirms. Knows nothing of
+//! PyTorch. Called by passes, the engine and the judge.
+
+pub(crate) mod calls;
+pub mod dependence_check;
+pub mod dependents;
+pub mod hints;
+pub(crate) mod slice;
+pub(crate) mod statement_tree;

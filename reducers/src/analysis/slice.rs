@@ -1,0 +1,681 @@
+//! Backward slices: of the statements that a traced run executed, those that a failure can hang on.
+//! After Weiser, "Program Slicing" (IEEE TSE 1984), restricted to what was executed, as Agrawal and
+//! Horgan do (PLDI 1990); but by names, attributes by name alone, so it is a guess that a run has
+//! to confirm. Called by the passes that use evidence.
+
+mod values;
+
+pub(crate) use values::Values;
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::{
+    analysis::statement_tree::{StatementTree, is_change},
+    pass::{PassContext, Prior, whole_text},
+    passes::python::{
+        drop_blank_lines::DROP_BLANK_LINES, drop_comments::DROP_COMMENTS,
+        drop_docstrings::DROP_DOCSTRINGS, drop_unused_imports::DROP_UNUSED_IMPORTS,
+    },
+    rewrite::edit::{Edit, EditSet},
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange,
+        ast::{Expr, name::Name},
+        scope::{BindingKind, ScopeKind, Variable},
+    },
+    trace::evidence::{Evidence, Frame, MissingSymbols},
+};
+
+/// Special methods of the language that have names of several words: others of that kind belong to
+/// a library.
+const OF_THE_LANGUAGE: [&str; 7] = [
+    "__class_getitem__",
+    "__getnewargs_ex__",
+    "__init_subclass__",
+    "__length_hint__",
+    "__mro_entries__",
+    "__reduce_ex__",
+    "__set_name__",
+];
+
+/// How much of the functions that are kept is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// What their results are assigned from.
+    Thin,
+    /// What changes these values afterwards, too.
+    Middle,
+    /// All that was executed of them.
+    Full,
+}
+
+/// A slice as it grows.
+pub(crate) struct Slicer<'a> {
+    outline: &'a StatementTree<'a>,
+    evidence: &'a Evidence,
+    missing: &'a MissingSymbols,
+    depth: Depth,
+    kept: Vec<bool>,
+    variables: HashSet<usize>,
+    attributes: HashSet<Name>,
+    changes: HashSet<usize>,
+    /// Whether attributes count only in what is kept anyway: all objects are made anew, by names.
+    is_anew: bool,
+    /// Values that variables are given in place of what made them: those of each frame of the
+    /// failure, by its function.
+    values: Vec<(Option<usize>, &'a Frame)>,
+    which: Values,
+    replaced: BTreeMap<usize, Vec<Edit>>,
+    todo: Vec<Need>,
+}
+
+enum Need {
+    Statement(usize),
+    /// A statement that changes something, and the calls by which it is come to.
+    Change(usize),
+    Variable(usize),
+    Attribute(Name),
+}
+
+impl<'a> Slicer<'a> {
+    /// A slice of nothing yet but what the rest of the file is read by.
+    pub(crate) fn new(
+        outline: &'a StatementTree<'a>,
+        evidence: &'a Evidence,
+        missing: &'a MissingSymbols,
+        depth: Depth,
+    ) -> Self {
+        let mut slicer = Self {
+            outline,
+            evidence,
+            missing,
+            depth,
+            kept: vec![false; outline.statements.len()],
+            variables: HashSet::new(),
+            attributes: HashSet::new(),
+            changes: HashSet::new(),
+            is_anew: false,
+            values: Vec::new(),
+            which: Values::Made,
+            replaced: BTreeMap::new(),
+            todo: Vec::new(),
+        };
+        for (index, statement) in outline.statements.iter().enumerate() {
+            if matches!(statement.node, AnyNodeRef::StmtImportFrom(it) if it.module.as_deref() == Some("__future__"))
+            {
+                slicer.keep(index);
+            }
+        }
+        slicer
+    }
+
+    /// Lets variables have the values of the failure's frames at once, where that takes no more
+    /// than what made them, and loops that failed only the turn that did.
+    pub(crate) fn with_values(mut self, which: Values) -> Self {
+        self.which = which;
+        if which == Values::Made {
+            return self;
+        }
+        let frames = self.evidence.frames();
+        self.values = frames
+            .filter_map(|frame| Some((self.outline.on_line(frame.line)?, frame)))
+            .map(|(statement, frame)| (self.outline.function_of(statement), frame))
+            .collect();
+        self
+    }
+
+    /// Keeps a statement.
+    pub(crate) fn keep(&mut self, statement: usize) {
+        self.todo.push(Need::Statement(statement));
+        self.settle();
+    }
+
+    /// Keeps what starts the functions of the failure that none of its frames calls: those of tasks
+    /// and of threads. What they work with is handed to them there.
+    pub(crate) fn keep_starts(&mut self) {
+        let outline = self.outline;
+        let function_of = |frame: &Frame| outline.function_of(outline.on_line(frame.line)?);
+        let Evidence {
+            failure, causes, ..
+        } = self.evidence;
+        // The first of them is called by none.
+        let mut called: HashSet<usize> = failure.iter().skip(1).filter_map(function_of).collect();
+        let firsts = [failure]
+            .into_iter()
+            .chain(causes)
+            .filter_map(|frames| function_of(frames.first()?));
+        let mut left: Vec<usize> = firsts.collect();
+        while let Some(function) = left.pop() {
+            if !called.insert(function) {
+                continue;
+            }
+            for start in self.uses_of(function) {
+                self.keep(start);
+                let around = outline.function_of(start);
+                left.extend(around);
+                for beside in around.into_iter().flat_map(|it| outline.within(it)) {
+                    let is_body = outline.statements[beside].is_executed
+                        && outline.function_of(beside) == around;
+                    if self.depth == Depth::Full && is_body {
+                        self.keep(beside);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Keeps what makes a variable.
+    pub(crate) fn keep_variable(&mut self, variable: usize) {
+        self.todo.push(Need::Variable(variable));
+        self.settle();
+    }
+
+    /// Keeps what makes the variables that an expression reads, of the module.
+    pub(crate) fn keep_names_of(&mut self, expression: &str) {
+        for name in names_of(expression) {
+            let variables = &self.outline.program.scopes().variables;
+            let found = variables
+                .iter()
+                .position(|it| it.scope == ScopeKind::Module && it.name == *name);
+            self.todo.extend(found.map(Need::Variable));
+        }
+        self.settle();
+    }
+
+    /// Keeps what assigns an attribute, and methods of that name.
+    pub(crate) fn keep_attribute(&mut self, name: &Name) {
+        self.todo.push(Need::Attribute(name.clone()));
+        self.settle();
+    }
+
+    /// The program's text with only the slice.
+    pub(crate) fn text(&mut self) -> Option<String> {
+        // What a gap names matters where the slice has got to do with it: in functions and classes
+        // that are in it.
+        loop {
+            let before = self.kept.iter().filter(|&&it| it).count();
+            for index in 0..self.kept.len() {
+                let statement = &self.outline.statements[index];
+                let is_near = statement.parent.is_none_or(|parent| self.kept[parent]);
+                if is_near
+                    && statement.is_executed
+                    && !self.kept[index]
+                    && (self.names_a_gap(index) || self.makes_an_attribute(index))
+                {
+                    self.keep(index);
+                }
+            }
+            if self.kept.iter().filter(|&&it| it).count() == before {
+                break;
+            }
+        }
+        let replaced: Vec<Edit> = self.replaced.values().flatten().cloned().collect();
+        self.outline.text_of(|index| self.kept[index], &replaced)
+    }
+
+    /// The program's text with only the slice, then the calls that a gap names of functions that
+    /// are not in it: what has to be set up first.
+    pub(crate) fn text_set_up(&mut self) -> Option<String> {
+        let name = |call: &str| {
+            call.split('(')
+                .next()
+                .and_then(|it| it.rsplit('.').next())
+                .map(str::to_owned)
+        };
+        let done = &self.evidence.done;
+        let named: Vec<(&u32, &String)> = done
+            .iter()
+            .filter(|(_, call)| name(call).is_some_and(|it| self.missing.words.contains(&it)))
+            .collect();
+        for (_, call) in &named {
+            self.keep_names_of(call);
+        }
+        let mut text = self.text()?;
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        for (&line, call) in named {
+            if self.outline.on_line(line).is_some_and(|it| !self.kept[it]) {
+                text.push_str(call);
+                text.push('\n');
+            }
+        }
+        Some(text)
+    }
+
+    /// Whether a statement itself has a word of the missing.
+    fn names_a_gap(&self, index: usize) -> bool {
+        let text = self.outline.own_text(index);
+        let is_word = |char: char| char.is_alphanumeric() || char == '_';
+        !self.missing.words.is_empty()
+            && text
+                .split(|char| !is_word(char))
+                .any(|word| self.missing.words.contains(word))
+    }
+
+    /// Whether a statement near what is kept makes an attribute that is read there.
+    fn makes_an_attribute(&self, index: usize) -> bool {
+        let statement = &self.outline.statements[index];
+        let is_read = |name: &str| self.attributes.iter().any(|it| it == name);
+        if !self.is_anew {
+            return false;
+        }
+        let of_class = statement.parent.is_some_and(|it| {
+            matches!(
+                self.outline.statements[it].node,
+                AnyNodeRef::StmtClassDef(_)
+            )
+        });
+        let is_member = match statement.node {
+            AnyNodeRef::StmtFunctionDef(def) => is_read(&def.name) && self.is_entered(index),
+            AnyNodeRef::StmtAssign(it) => it
+                .targets
+                .iter()
+                .any(|it| matches!(it, Expr::Name(it) if is_read(&it.id))),
+            _ => false,
+        };
+        let is_store = || {
+            let stores = self
+                .outline
+                .stores
+                .iter()
+                .filter(|(name, _)| self.attributes.contains(*name));
+            stores.flat_map(|(_, at)| at).any(|&at| at == index)
+                && (statement.parent.is_some()
+                    || statement
+                        .reads
+                        .iter()
+                        .any(|(variable, _)| self.variables.contains(variable)))
+        };
+        (of_class && is_member) || is_store()
+    }
+
+    fn settle(&mut self) {
+        while let Some(need) = self.todo.pop() {
+            match need {
+                Need::Statement(index) if !self.kept[index] => self.grow_by_statement(index),
+                Need::Change(index) if self.changes.insert(index) => self.grow_by_change(index),
+                Need::Variable(index) if self.variables.insert(index) => {
+                    self.grow_by_variable(index);
+                }
+                Need::Attribute(name) if self.attributes.insert(name.clone()) => {
+                    self.grow_by_attribute(&name);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn grow_by_statement(&mut self, index: usize) {
+        let outline = self.outline;
+        let statement = &outline.statements[index];
+        self.kept[index] = true;
+        self.replaced.remove(&index);
+        self.todo.extend(statement.parent.map(Need::Statement));
+        let mut edits = self.results(index);
+        edits.extend(self.failing_turn(index));
+        for edit in &edits {
+            self.keep_names_of(&edit.text);
+        }
+        let stays = |range: TextRange| !edits.iter().any(|it| it.range.contains_range(range));
+        let reads = statement
+            .reads
+            .iter()
+            .filter(|it| stays(it.1))
+            .map(|it| Need::Variable(it.0));
+        self.todo.extend(reads);
+        let attributes = statement.attributes.iter().filter(|it| stays(it.1));
+        self.todo
+            .extend(attributes.map(|it| Need::Attribute(it.0.clone())));
+        // The docstring is what makes the one variable of a module that nothing assigns.
+        if outline.own_text(index).contains("__doc__") && is_docstring(&outline.statements[0].node)
+        {
+            self.todo.push(Need::Statement(0));
+        }
+        let failed = self
+            .missing
+            .lines
+            .iter()
+            .any(|line| self.outline.own_text(index).contains(line.as_str()));
+        if failed {
+            let changes: Vec<usize> = statement
+                .reads
+                .iter()
+                .flat_map(|it| self.changes(it.0))
+                .collect();
+            self.todo.extend(changes.into_iter().map(Need::Change));
+        }
+        match statement.node {
+            AnyNodeRef::StmtFunctionDef(_) | AnyNodeRef::StmtClassDef(_) if failed => {
+                self.todo
+                    .extend(statement.children.iter().map(|&it| Need::Statement(it)));
+            }
+            AnyNodeRef::StmtFunctionDef(_) if let Some((stub, value)) = self.stub(index) => {
+                // Nothing of the body is looked at; the edit stands for all of it.
+                for inside in outline.within(index) {
+                    self.kept[inside] = true;
+                }
+                edits.push(stub);
+                self.keep_names_of(&value);
+            }
+            AnyNodeRef::StmtFunctionDef(_) => {
+                let body = outline
+                    .within(index)
+                    .filter(|&it| {
+                        outline.statements[it].is_executed && outline.function_of(it) == Some(index)
+                    })
+                    .filter(|&it| self.depth == Depth::Full || is_result(outline, it));
+                let body: Vec<Need> = body.map(Need::Statement).collect();
+                self.todo.extend(body);
+            }
+            AnyNodeRef::StmtClassDef(_) => {
+                let members = statement
+                    .children
+                    .iter()
+                    .filter(|&&it| self.is_wanted_in_class(it));
+                let members: Vec<Need> = members.map(|&it| Need::Statement(it)).collect();
+                self.todo.extend(members);
+            }
+            _ => {}
+        }
+        if !edits.is_empty() {
+            self.replaced.insert(index, edits);
+        }
+    }
+
+    /// Keeps a change; where it is made by a function, what calls that for what it does, or
+    /// decorates with it.
+    fn grow_by_change(&mut self, index: usize) {
+        self.todo.push(Need::Statement(index));
+        let outline = self.outline;
+        for function in outline.ancestors(index) {
+            let AnyNodeRef::StmtFunctionDef(_) = outline.statements[function].node else {
+                continue;
+            };
+            for used in self.uses_of(function) {
+                if matches!(
+                    outline.statements[used].node,
+                    AnyNodeRef::StmtExpr(_)
+                        | AnyNodeRef::StmtFunctionDef(_)
+                        | AnyNodeRef::StmtClassDef(_)
+                ) {
+                    self.todo.push(Need::Change(used));
+                }
+            }
+        }
+    }
+
+    /// Whether a statement of a class is kept with it, whoever asks: methods that nothing names are
+    /// called by a library, and for those that it names itself it may ask without calling them.
+    fn is_wanted_in_class(&self, index: usize) -> bool {
+        let statement = &self.outline.statements[index];
+        statement.is_executed
+            && match statement.node {
+                AnyNodeRef::StmtFunctionDef(def) => {
+                    let is_called =
+                        is_special(&def.name) || !self.outline.attributes.contains(&def.name.id);
+                    is_protocol(&def.name) || (is_called && self.is_entered(index))
+                }
+                AnyNodeRef::StmtAssign(it) => {
+                    self.depth == Depth::Full
+                        || it
+                            .targets
+                            .iter()
+                            .any(|it| matches!(it, Expr::Name(it) if is_special(&it.id)))
+                }
+                AnyNodeRef::StmtAnnAssign(_) => true,
+                _ => self.depth == Depth::Full,
+            }
+    }
+
+    /// Whether a function was entered; one whose call only makes a coroutine or generator counts
+    /// always.
+    fn is_entered(&self, index: usize) -> bool {
+        let is_suspended = |it: usize| self.outline.statements[it].yields;
+        if matches!(self.outline.statements[index].node, AnyNodeRef::StmtFunctionDef(def) if def.is_async)
+            || self.outline.within(index).any(is_suspended)
+        {
+            return true;
+        }
+        let line = self
+            .outline
+            .line_of(self.outline.statements[index].range.start());
+        self.evidence.entered.contains_key(&line)
+    }
+
+    fn grow_by_variable(&mut self, index: usize) {
+        let variable = &self.outline.program.scopes().variables[index];
+        if let Some((statement, text, value, is_rough)) = self.value_for(variable) {
+            if !self.kept[statement] {
+                self.kept[statement] = true;
+                let range = self.outline.statements[statement].range;
+                self.replaced
+                    .insert(statement, vec![Edit::replace(range, text)]);
+                self.todo.extend(
+                    self.outline.statements[statement]
+                        .parent
+                        .map(Need::Statement),
+                );
+                self.keep_names_of(&value);
+                if self.depth != Depth::Thin && is_rough {
+                    let changes = self.changes(index);
+                    self.todo.extend(changes.into_iter().map(Need::Change));
+                }
+            }
+            return;
+        }
+        for binding in &variable.bindings {
+            if binding.kind == BindingKind::Weak && self.depth == Depth::Thin {
+                continue;
+            }
+            if let Some(statement) = self.executed(binding.statement) {
+                self.todo.push(Need::Statement(statement));
+            }
+        }
+        // A function of a module that is called changes no more than what is made anew.
+        let is_import = variable
+            .bindings
+            .iter()
+            .all(|it| it.kind == BindingKind::Import);
+        if self.depth != Depth::Thin && !(self.is_anew && is_import) {
+            let changes = self.changes(index);
+            self.todo.extend(changes.into_iter().map(Need::Change));
+        }
+    }
+
+    /// The statements that change what a variable stands for, or what loops over it find in that.
+    pub(crate) fn changes(&self, variable: usize) -> Vec<usize> {
+        let variables = &self.outline.program.scopes().variables;
+        let mut found = Vec::new();
+        let mut all = vec![variable];
+        let mut at = 0;
+        while let Some(&variable) = all.get(at) {
+            at += 1;
+            for it in &variables[variable].uses {
+                let Some(index) = self.executed(it.statement) else {
+                    continue;
+                };
+                let node = &self.outline.statements[index].node;
+                if is_change(self.outline.program, node, it.range) {
+                    found.push(index);
+                }
+                if let AnyNodeRef::StmtFor(stmt) = node
+                    && stmt.iter.range().contains_range(it.range)
+                {
+                    let target = stmt.target.range();
+                    let is_target = |it: &Variable| {
+                        it.bindings.iter().any(|it| target.contains_range(it.range))
+                    };
+                    let parts = (0..variables.len()).filter(|&part| is_target(&variables[part]));
+                    let new: Vec<usize> = parts.filter(|part| !all.contains(part)).collect();
+                    all.extend(new);
+                }
+            }
+        }
+        found
+    }
+
+    /// The executed statements that use a function's name, its own left out.
+    fn uses_of(&self, function: usize) -> Vec<usize> {
+        let def = self.outline.statements[function].range;
+        let variables = &self.outline.program.scopes().variables;
+        let own = variables
+            .iter()
+            .filter(|it| it.bindings.iter().any(|it| it.statement == def));
+        let uses = own
+            .flat_map(|it| &it.uses)
+            .filter(|it| !def.contains_range(it.range));
+        uses.filter_map(|it| self.executed(it.statement)).collect()
+    }
+
+    fn executed(&self, range: TextRange) -> Option<usize> {
+        self.outline
+            .at(range)
+            .filter(|&it| self.outline.statements[it].is_executed)
+    }
+
+    fn grow_by_attribute(&mut self, name: &Name) {
+        if self.is_anew {
+            return;
+        }
+        for variable in &self.outline.program.scopes().variables {
+            if variable.scope == ScopeKind::Class && variable.name == *name {
+                for binding in &variable.bindings {
+                    if let Some(statement) = self.executed(binding.statement)
+                        && (binding.kind != BindingKind::Function || self.is_entered(statement))
+                    {
+                        self.todo.push(Need::Statement(statement));
+                    }
+                }
+            }
+        }
+        let stores = self.outline.stores.get(name).into_iter().flatten();
+        let changes = self
+            .outline
+            .changes
+            .get(name)
+            .filter(|_| self.depth != Depth::Thin);
+        for &statement in stores.chain(changes.into_iter().flatten()) {
+            if self.outline.statements[statement].is_executed {
+                self.todo.push(Need::Statement(statement));
+            }
+        }
+    }
+}
+
+/// Whether a name is one of those that the interpreter or a library asks for.
+fn is_special(name: &str) -> bool {
+    name.starts_with("__") && name.ends_with("__")
+}
+
+/// Whether a name is one that a library asks for.
+fn is_protocol(name: &str) -> bool {
+    is_special(name) && name.trim_matches('_').contains('_') && !OF_THE_LANGUAGE.contains(&name)
+}
+
+/// Whether a statement gives a function's result, or is there for names.
+fn is_result(outline: &StatementTree<'_>, index: usize) -> bool {
+    let statement = &outline.statements[index];
+    match statement.node {
+        AnyNodeRef::StmtReturn(_)
+        | AnyNodeRef::StmtRaise(_)
+        | AnyNodeRef::StmtBreak(_)
+        | AnyNodeRef::StmtContinue(_)
+        | AnyNodeRef::StmtGlobal(_)
+        | AnyNodeRef::StmtNonlocal(_) => true,
+        _ => statement.yields || outline.own_text(index).contains("super("),
+    }
+}
+
+fn is_docstring(node: &AnyNodeRef<'_>) -> bool {
+    matches!(node, AnyNodeRef::StmtExpr(it) if it.value.is_string_literal_expr())
+}
+
+/// The names that an expression reads, builtins left out.
+pub(crate) fn names_of(expression: &str) -> Vec<String> {
+    let Ok(program) = Program::parse(expression) else {
+        return Vec::new();
+    };
+    program
+        .scopes()
+        .unbound_names()
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The program as some code alone, after what of the program that code needs.
+pub(crate) fn only(
+    cx: &PassContext<'_>,
+    outline: &StatementTree<'_>,
+    evidence: &Evidence,
+    code: &str,
+    depth: Depth,
+) -> Option<EditSet> {
+    let parsed = Program::parse(code).ok()?;
+    let mut slicer = Slicer::new(outline, evidence, cx.missing, depth);
+    slicer.is_anew = true;
+    slicer.attributes.extend(
+        parsed
+            .tree()
+            .nodes
+            .into_iter()
+            .filter_map(|node| match node.node {
+                AnyNodeRef::ExprAttribute(it) => Some(it.attr.id.clone()),
+                _ => None,
+            }),
+    );
+    slicer.keep_names_of(code);
+    let text = slicer.text_set_up().unwrap_or_default();
+    whole_text(cx.program, &tidied(cx.program, text + code)?)
+}
+
+/// A text without what is there for readers, and without imports that nothing uses.
+pub(crate) fn tidied(program: &Program, text: String) -> Option<String> {
+    let mut text = text;
+    for pass in [
+        &DROP_COMMENTS,
+        &DROP_DOCSTRINGS,
+        &DROP_UNUSED_IMPORTS,
+        &DROP_BLANK_LINES,
+    ] {
+        let program = program.sibling(text.as_str()).ok()?;
+        let all = pass.proposals(&program);
+        let sure = all.iter().filter(|it| it.prior != Prior::Unlikely);
+        let all = sure.fold(EditSet::default(), |all, it| all.union(&it.edits));
+        text = all.apply(&program).unwrap_or(text);
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::evidence;
+
+    #[test]
+    fn what_loops_change_in_a_variable_is_a_change_of_it() {
+        let text = "\
+boxes = read()
+for number, box in enumerate(boxes):
+    print(box)
+    box.mark = number
+    for side in box.sides:
+        side.clear()
+    for other in others:
+        other.clear()
+";
+        let program = Program::parse(text).unwrap();
+        let (evidence, missing) = (evidence(text), MissingSymbols::default());
+        let outline = StatementTree::of(&program, &evidence);
+        let slicer = Slicer::new(&outline, &evidence, &missing, Depth::Full);
+        let boxes = program
+            .scopes()
+            .variables
+            .iter()
+            .position(|it| it.name == "boxes")
+            .unwrap();
+        let text = |it: usize| program.slice(outline.statements[it].range);
+        let found: Vec<&str> = slicer.changes(boxes).into_iter().map(text).collect();
+        assert_eq!(found, ["box.mark = number", "side.clear()"]);
+    }
+}

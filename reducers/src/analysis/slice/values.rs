@@ -1,0 +1,229 @@
+//! What values stand for in a slice: in the place of calls, of bodies of functions, of what made a
+//! variable, of a loop's turns.
+
+use super::{Depth, Slicer, is_protocol, names_of};
+use crate::{
+    rewrite::edit::Edit,
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange,
+        ast::Expr,
+        scope::{ScopeKind, Variable},
+    },
+    torch::environment::is_captured,
+    trace::evidence::{Evidence, Frame},
+};
+
+/// Up to so many characters a value may stand for what made it, however short that is.
+const LONG: usize = 240;
+
+/// Which recorded values stand for what made them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Values {
+    /// None.
+    Made,
+    /// Those of variables in the failure's frames.
+    Variables,
+    /// What functions returned last to functions that are not in the failure's frames, random
+    /// tensors as ones.
+    Inner,
+    /// Those of variables in the failure's frames, and results of functions that always were the
+    /// same.
+    Steady,
+    /// Those, and what other functions returned last.
+    Last,
+}
+
+impl Values {
+    /// What is tried besides `Made`, where values may stand for what made them. What a compiler
+    /// makes of a program fails as a whole: what its functions return is no less a part of the
+    /// failure than what calls them.
+    pub(crate) fn to_try(program: &Program, evidence: &Evidence) -> [Self; 2] {
+        let tree = program.tree();
+        let is_whole = is_captured(program, &tree);
+        let is_within = evidence.failure.iter().any(|frame| frame.compiled);
+        [
+            if is_whole && !is_within {
+                Self::Variables
+            } else {
+                Self::Steady
+            },
+            Self::Last,
+        ]
+    }
+}
+
+impl Slicer<'_> {
+    /// What stands for the calls in a statement of functions that are not in the traceback: what
+    /// they returned.
+    pub(crate) fn results(&self, index: usize) -> Vec<Edit> {
+        let mut edits: Vec<Edit> = Vec::new();
+        let here = self.outline.function_of(index);
+        let is_failing = self.values.iter().any(|(it, _)| *it == here);
+        if self.which == Values::Inner && is_failing {
+            return edits;
+        }
+        for &(range, function) in &self.outline.statements[index].results {
+            let is_inside = edits.iter().any(|it| it.range.contains_range(range));
+            if let Some(value) = self.value_of(function).filter(|_| !is_inside) {
+                edits.push(Edit::replace(range, value));
+            }
+        }
+        let fails_here = |it: &Frame| self.outline.on_line(it.line) == Some(index);
+        if let Some((_, frame)) = self
+            .values
+            .iter()
+            .find(|it| it.0 == here && fails_here(it.1))
+        {
+            for (range, value) in self.outline.paths_in(self.outline.own_range(index), frame) {
+                let is_inside = edits.iter().any(|it| it.range.contains_range(range));
+                // Where all that changes objects is kept, an object as it was made does not stand
+                // for what it became.
+                let is_rough = frame.rough.contains(self.outline.program.slice(range));
+                if !is_inside && value.len() <= LONG && (self.depth != Depth::Full || !is_rough) {
+                    edits.push(Edit::replace(range, value));
+                }
+            }
+        }
+        edits
+    }
+
+    /// What a function returned, if it is not in the traceback.
+    fn value_of(&self, function: usize) -> Option<String> {
+        if self.which == Values::Variables {
+            return None;
+        }
+        let line = self
+            .outline
+            .line_of(self.outline.statements[function].range.start());
+        // What returns nothing is called for what it does.
+        let value = self
+            .evidence
+            .returned
+            .get(&line)
+            .filter(|it| *it != "None")?;
+        if self.evidence.varying.contains(&line) {
+            // What it returned last it returned to one of its callers, and what a library calls has
+            // many.
+            let calls = self.outline.statements.iter().flat_map(|it| &it.results);
+            let is_for_one = calls.filter(|it| it.1 == function).nth(1).is_none();
+            let is_called_by_others = matches!(self.outline.statements[function].node, AnyNodeRef::StmtFunctionDef(def) if is_protocol(&def.name));
+            if self.which == Values::Steady || !is_for_one || is_called_by_others {
+                return None;
+            }
+        }
+        let fails_within = |it: usize| {
+            it == function || self.outline.ancestors(it).any(|around| around == function)
+        };
+        let is_failing = self
+            .values
+            .iter()
+            .any(|(it, _)| it.is_some_and(fails_within));
+        if self.values.is_empty() || is_failing || value.len() > LONG {
+            return None;
+        }
+        // What is compared with what a compiler makes of it has to be the same each time.
+        let is_steady = self.which == Values::Inner;
+        Some(if is_steady {
+            value
+                .replace("torch.randn(", "torch.ones(")
+                .replace("torch.rand(", "torch.ones(")
+        } else {
+            value.clone()
+        })
+    }
+
+    /// What stands for the body of a function that is not in the traceback, and the value that it
+    /// returned.
+    pub(super) fn stub(&self, index: usize) -> Option<(Edit, String)> {
+        let AnyNodeRef::StmtFunctionDef(def) = self.outline.statements[index].node else {
+            return None;
+        };
+        // What a library calls is to go on as it did where only results within that are known.
+        let value = self
+            .value_of(index)
+            .filter(|_| self.which != Values::Inner)?;
+        let body = TextRange::new(def.body.first()?.start(), def.body.last()?.end());
+        Some((Edit::replace(body, format!("return {value}")), value))
+    }
+
+    /// What a loop that failed turns over, cut to the turn that failed.
+    pub(super) fn failing_turn(&self, index: usize) -> Option<Edit> {
+        let AnyNodeRef::StmtFor(stmt) = self.outline.statements[index].node else {
+            return None;
+        };
+        if self.which == Values::Inner {
+            return None;
+        }
+        let function = self.outline.function_of(index);
+        let values = &self.values.iter().find(|(it, _)| *it == function)?.1;
+        // What a cause ended may have gone on after it: a loop that tries again, say.
+        if !self.evidence.failure.contains(values) {
+            return None;
+        }
+        let is_failing = self
+            .outline
+            .on_line(values.line)
+            .is_some_and(|it| self.outline.ancestors(it).any(|around| around == index));
+        let value = |expr: &Expr| match expr {
+            Expr::Name(it) => values.values.get(it.id.as_str()).cloned(),
+            _ => None,
+        };
+        let turn = match &*stmt.target {
+            Expr::Tuple(it) => {
+                let parts: Option<Vec<String>> = it.elts.iter().map(value).collect();
+                format!("[({})]", parts?.join(", "))
+            }
+            target => format!("[{}]", value(target)?),
+        };
+        (is_failing && !stmt.is_async).then(|| Edit::replace(stmt.iter.range(), turn))
+    }
+
+    /// The statement that makes a variable, what can stand for it, the value in that, and whether
+    /// it is rough.
+    pub(super) fn value_for(&self, variable: &Variable) -> Option<(usize, String, String, bool)> {
+        if self.which == Values::Inner {
+            return None;
+        }
+        let at = self.outline.at(variable.bindings.first()?.statement)?;
+        let function = match variable.scope {
+            ScopeKind::Module => None,
+            ScopeKind::Function => Some(self.outline.function_of(at)?),
+            ScopeKind::Class | ScopeKind::Comprehension => return None,
+        };
+        let (_, frame) = self.values.iter().find(|(it, _)| *it == function)?;
+        let value = frame.values.get(variable.name.as_str())?;
+        let mut first = None;
+        for binding in &variable.bindings {
+            let Some(statement) = self.executed(binding.statement) else {
+                continue;
+            };
+            let is_plain = match self.outline.statements[statement].node {
+                AnyNodeRef::StmtAssign(it) => matches!(it.targets.as_slice(), [Expr::Name(_)]),
+                AnyNodeRef::StmtAnnAssign(it) => matches!(*it.target, Expr::Name(_)),
+                AnyNodeRef::StmtAugAssign(_) => true,
+                _ => false,
+            };
+            if !is_plain {
+                return None;
+            }
+            first.get_or_insert(statement);
+        }
+        let statement = first?;
+        // A value that is written out already stays as it is written.
+        if self.outline.statements[statement].reads.is_empty() {
+            return None;
+        }
+        let text = format!("{} = {value}", variable.name);
+        let old = self.outline.statements[statement].range.len();
+        (text.len() <= usize::from(old).max(LONG)
+            && !names_of(value).contains(&variable.name.to_string()))
+        .then(|| {
+            (
+                statement,
+                text,
+                value.clone(),
+                frame.rough.contains(variable.name.as_str()),
+            )
+        })
+    }
+}

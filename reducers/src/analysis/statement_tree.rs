@@ -1,0 +1,723 @@
+//! The statements of a program as a tree, each with what it reads and whether a traced run executed
+//! it; and the text of a program of which only some statements are kept. Proposes nothing. Called
+//! by the passes that use evidence.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::{
+    analysis::dependents::Statements,
+    rewrite::{
+        edit::{Edit, EditSet, ItemId, splice},
+        parenthesize::lines_outside_strings,
+    },
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
+        ast::{Expr, ExprCall, ExprContext, name::Name},
+        rows::{logical_end, logical_start},
+        scope::{BindingKind, ScopeKind},
+    },
+    trace::evidence::{Evidence, Frame},
+};
+
+/// All statements of a program, in source order, parents before children.
+pub(crate) struct StatementTree<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) statements: Vec<Statement<'a>>,
+    by_range: HashMap<(TextSize, TextSize), usize>,
+    /// Where each line starts.
+    lines: Vec<TextSize>,
+    /// The statements that assign an attribute, or store it by its name in a text, by that name.
+    pub(crate) stores: BTreeMap<Name, Vec<usize>>,
+    /// The statements that may change what attributes of a name hold: by a method, an element, or a
+    /// call with it.
+    pub(crate) changes: BTreeMap<Name, Vec<usize>>,
+    /// The names of all attributes that are read.
+    pub(crate) attributes: BTreeSet<Name>,
+}
+
+/// A name or attribute that a statement reads, and its value.
+pub(crate) struct Read<'a, 'v> {
+    pub(crate) range: TextRange,
+    /// The name, of an attribute the last part.
+    pub(crate) name: &'a str,
+    pub(crate) value: &'v str,
+}
+
+/// One statement.
+pub(crate) struct Statement<'a> {
+    pub(crate) node: AnyNodeRef<'a>,
+    pub(crate) range: TextRange,
+    pub(crate) place: ItemId,
+    /// The statement around it.
+    pub(crate) parent: Option<usize>,
+    pub(crate) children: Vec<usize>,
+    /// Whether the traced run came by.
+    pub(crate) is_executed: bool,
+    /// The variables it reads or changes itself, as indices into the scopes' list, and where.
+    pub(crate) reads: Vec<(usize, TextRange)>,
+    /// The names of the attributes it reads itself, and where.
+    pub(crate) attributes: Vec<(Name, TextRange)>,
+    /// Whether it yields.
+    pub(crate) yields: bool,
+    /// The calls and attributes in it that stand for what a function of the program returned:
+    /// where, and which function.
+    pub(crate) results: Vec<(TextRange, usize)>,
+}
+
+impl<'a> StatementTree<'a> {
+    /// The outline of a program that was traced.
+    pub(crate) fn of(program: &'a Program, evidence: &Evidence) -> Self {
+        let places = Statements::of(program);
+        let tree = program.tree();
+        let mut outline = Self {
+            program,
+            statements: Vec::new(),
+            by_range: HashMap::new(),
+            lines: std::iter::once(0)
+                .chain(
+                    program
+                        .text()
+                        .match_indices('\n')
+                        .map(|(at, _)| at as u32 + 1),
+                )
+                .map(TextSize::new)
+                .collect(),
+            stores: BTreeMap::new(),
+            changes: BTreeMap::new(),
+            attributes: BTreeSet::new(),
+        };
+        // The innermost statement of each node.
+        let mut around: Vec<Option<usize>> = Vec::with_capacity(tree.nodes.len());
+        for node in &tree.nodes {
+            let parent = node.parent.and_then(|parent| around[parent as usize]);
+            let range = node.node.range();
+            let place = node
+                .node
+                .is_statement()
+                .then(|| places.place(range))
+                .flatten();
+            let Some(place) = place else {
+                around.push(parent);
+                if let AnyNodeRef::ExprAttribute(it) = node.node
+                    && it.ctx == ExprContext::Load
+                {
+                    outline.attributes.insert(it.attr.id.clone());
+                }
+                match (node.node, parent) {
+                    (AnyNodeRef::ExprAttribute(it), Some(parent))
+                        if it.ctx == ExprContext::Load =>
+                    {
+                        if is_change(program, &outline.statements[parent].node, it.range) {
+                            outline
+                                .changes
+                                .entry(it.attr.id.clone())
+                                .or_default()
+                                .push(parent);
+                        }
+                        outline.statements[parent]
+                            .attributes
+                            .push((it.attr.id.clone(), it.range));
+                    }
+                    (AnyNodeRef::ExprAttribute(it), Some(parent)) => {
+                        outline
+                            .stores
+                            .entry(it.attr.id.clone())
+                            .or_default()
+                            .push(parent);
+                    }
+                    (AnyNodeRef::ExprCall(it), Some(parent)) => {
+                        if let Some(name) = stored_by_name(it) {
+                            outline.stores.entry(name).or_default().push(parent);
+                        }
+                    }
+                    (AnyNodeRef::ExprYield(_) | AnyNodeRef::ExprYieldFrom(_), Some(parent)) => {
+                        outline.statements[parent].yields = true;
+                    }
+                    _ => {}
+                }
+                continue;
+            };
+            let index = outline.statements.len();
+            around.push(Some(index));
+            if let Some(parent) = parent {
+                outline.statements[parent].children.push(index);
+            }
+            outline.by_range.insert((range.start(), range.end()), index);
+            outline.statements.push(Statement {
+                node: node.node,
+                range,
+                place,
+                parent,
+                children: Vec::new(),
+                is_executed: false,
+                reads: Vec::new(),
+                attributes: Vec::new(),
+                yields: false,
+                results: Vec::new(),
+            });
+        }
+        for (index, variable) in program.scopes().variables.iter().enumerate() {
+            for used in &variable.uses {
+                if let Some(statement) = outline.at(used.statement) {
+                    outline.statements[statement]
+                        .reads
+                        .push((index, used.range));
+                }
+            }
+        }
+        outline.mark_executed(evidence);
+        outline.find_results(&tree, &around);
+        outline
+    }
+
+    /// Finds calls of functions, and reads of properties, that can only mean one definition of that
+    /// name.
+    fn find_results(&mut self, tree: &Tree<'a>, around: &[Option<usize>]) {
+        let mut by_name: HashMap<&str, Option<usize>> = HashMap::new();
+        for (index, statement) in self.statements.iter().enumerate() {
+            // The interpreter's own names have a meaning in every class.
+            if let AnyNodeRef::StmtFunctionDef(def) = statement.node
+                && !def.name.starts_with("__")
+            {
+                by_name
+                    .entry(def.name.as_str())
+                    .and_modify(|it| *it = None)
+                    .or_insert(Some(index));
+            }
+        }
+        for (node, around) in tree.nodes.iter().zip(around) {
+            let (name, is_call) = match node.node {
+                AnyNodeRef::ExprCall(call) => match &*call.func {
+                    Expr::Name(it) => (it.id.as_str(), true),
+                    Expr::Attribute(it) => (it.attr.as_str(), true),
+                    _ => continue,
+                },
+                AnyNodeRef::ExprAttribute(it) => (it.attr.as_str(), false),
+                _ => continue,
+            };
+            let (Some(Some(function)), Some(around)) = (by_name.get(name), around) else {
+                continue;
+            };
+            let AnyNodeRef::StmtFunctionDef(def) = self.statements[*function].node else {
+                continue;
+            };
+            let is_property = def.decorator_list.iter().any(
+                |it| matches!(&it.expression, Expr::Name(name) if name.id.ends_with("property")),
+            );
+            if is_property != is_call && !def.is_async {
+                self.statements[*around]
+                    .results
+                    .push((node.node.range(), *function));
+            }
+        }
+    }
+
+    fn mark_executed(&mut self, evidence: &Evidence) {
+        for index in (0..self.statements.len()).rev() {
+            let statement = &self.statements[index];
+            let header_end = statement
+                .children
+                .first()
+                .map_or(statement.range.end(), |&child| {
+                    self.statements[child].range.start()
+                });
+            let (first, last) = (
+                self.line_of(statement.range.start()),
+                self.line_of(header_end),
+            );
+            // A child on a line of its own does not speak for its header.
+            let last = if statement.children.is_empty() {
+                last
+            } else {
+                last.saturating_sub(1).max(first)
+            };
+            let is_hit = evidence.hits.range(first..=last).next().is_some();
+            let is_entered = statement
+                .children
+                .iter()
+                .any(|&child| self.statements[child].is_executed);
+            self.statements[index].is_executed = is_hit || is_entered;
+        }
+        // What makes no code of its own is executed with its block.
+        for index in 0..self.statements.len() {
+            if matches!(
+                self.statements[index].node,
+                AnyNodeRef::StmtGlobal(_) | AnyNodeRef::StmtNonlocal(_) | AnyNodeRef::StmtPass(_)
+            ) {
+                self.statements[index].is_executed = self.statements[index]
+                    .parent
+                    .is_none_or(|parent| self.statements[parent].is_executed);
+            }
+        }
+    }
+
+    /// The statement of a range.
+    pub(crate) fn at(&self, range: TextRange) -> Option<usize> {
+        self.by_range.get(&(range.start(), range.end())).copied()
+    }
+
+    /// The line of an offset, counted from 1.
+    pub(crate) fn line_of(&self, offset: TextSize) -> u32 {
+        self.lines.partition_point(|&start| start <= offset) as u32
+    }
+
+    /// The offset of a line, counted from 1, and a column in bytes, counted from 0.
+    pub(crate) fn offset(&self, line: u32, column: u32) -> Option<TextSize> {
+        let start = *self.lines.get((line as usize).checked_sub(1)?)?;
+        let offset = start + TextSize::new(column);
+        (usize::from(offset) <= self.program.text().len()).then_some(offset)
+    }
+
+    /// The innermost statement on a line: of those that begin on different lines the latest, of one
+    /// line the first.
+    pub(crate) fn on_line(&self, line: u32) -> Option<usize> {
+        let covers = |it: &Statement<'_>| {
+            self.line_of(it.range.start()) <= line && line <= self.line_of(it.range.end())
+        };
+        (0..self.statements.len())
+            .filter(|&index| covers(&self.statements[index]))
+            .max_by_key(|&index| {
+                (
+                    self.statements[index].range.start(),
+                    std::cmp::Reverse(index),
+                )
+            })
+    }
+
+    /// The statements around a statement, innermost first.
+    pub(crate) fn ancestors(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(self.statements[index].parent, |&at| {
+            self.statements[at].parent
+        })
+    }
+
+    /// The innermost function around a statement.
+    pub(crate) fn function_of(&self, index: usize) -> Option<usize> {
+        self.ancestors(index)
+            .find(|&at| matches!(self.statements[at].node, AnyNodeRef::StmtFunctionDef(_)))
+    }
+
+    /// The statements within a statement, at any depth.
+    pub(crate) fn within(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        let end = self.statements[index].range.end();
+        (index + 1..self.statements.len())
+            .take_while(move |&at| self.statements[at].range.start() < end)
+    }
+
+    /// Where a statement is, up to the first of the statements within it.
+    pub(crate) fn own_range(&self, index: usize) -> TextRange {
+        let statement = &self.statements[index];
+        let end = statement
+            .children
+            .first()
+            .map_or(statement.range.end(), |&it| {
+                self.statements[it].range.start()
+            });
+        TextRange::new(statement.range.start(), end)
+    }
+
+    /// A statement's text without that of the statements within it.
+    pub(crate) fn own_text(&self, index: usize) -> &'a str {
+        self.program.slice(self.own_range(index))
+    }
+
+    /// What a part of a frame's statement reads: where, by which name, and its value; plain names
+    /// of the program's own are left out. Nothing if a value is not known.
+    pub(crate) fn values_in<'v>(
+        &self,
+        part: TextRange,
+        frame: &'v Frame,
+    ) -> Option<Vec<Read<'a, 'v>>> {
+        self.reads_in(part, frame, |_| false)
+    }
+
+    /// The same, but of what goes nothing.
+    fn reads_in<'v>(
+        &self,
+        part: TextRange,
+        frame: &'v Frame,
+        goes: impl Fn(TextRange) -> bool,
+    ) -> Option<Vec<Read<'a, 'v>>> {
+        let mut reads = Vec::new();
+        let mut done = TextRange::default();
+        for node in self
+            .program
+            .tree()
+            .nodes
+            .iter()
+            .filter(|node| part.contains_range(node.node.range()))
+        {
+            let range = node.node.range();
+            let Some(name) = looked_up(node.node) else {
+                continue;
+            };
+            if done.contains_range(range) || goes(range) {
+                continue;
+            }
+            let text = self.program.slice(range);
+            match frame.values.get(text) {
+                Some(value) => {
+                    if value != text {
+                        reads.push(Read { range, name, value });
+                    }
+                    done = range;
+                }
+                None if node.node.is_expr_name() && self.is_bound_outside(range, part) => {
+                    return None;
+                }
+                None => {}
+            }
+        }
+        Some(reads)
+    }
+
+    /// The same, but with what calls of the program's functions returned in the place of these
+    /// calls, where that can be written and the failure did not come from there; nothing if there
+    /// is no such call.
+    pub(crate) fn results_in<'v>(
+        &self,
+        part: TextRange,
+        frame: &'v Frame,
+        evidence: &'v Evidence,
+    ) -> Option<Vec<Read<'a, 'v>>> {
+        let lines = evidence
+            .failure
+            .iter()
+            .chain(evidence.causes.iter().flatten())
+            .map(|it| it.first_line);
+        let failing: BTreeSet<u32> = lines.collect();
+        let calls = self
+            .statements
+            .iter()
+            .flat_map(|it| &it.results)
+            .filter(|(range, _)| part.contains_range(*range));
+        let mut results: Vec<Read<'a, 'v>> = Vec::new();
+        for &(range, function) in calls {
+            let AnyNodeRef::StmtFunctionDef(def) = self.statements[function].node else {
+                continue;
+            };
+            let line = self.line_of(self.statements[function].range.start());
+            if !failing.contains(&line)
+                && !results.iter().any(|it| it.range.contains_range(range))
+                && let Some(value) = evidence.returned.get(&line)
+            {
+                results.push(Read {
+                    range,
+                    name: def.name.as_str(),
+                    value,
+                });
+            }
+        }
+        self.reads_around(results, part, frame)
+    }
+
+    /// What a part of a frame's statement reads, with results in the place of calls; nothing
+    /// without results.
+    fn reads_around<'v>(
+        &self,
+        results: Vec<Read<'a, 'v>>,
+        part: TextRange,
+        frame: &'v Frame,
+    ) -> Option<Vec<Read<'a, 'v>>> {
+        if results.is_empty() {
+            return None;
+        }
+        let mut reads = self.reads_in(part, frame, |range| {
+            results.iter().any(|it| it.range.contains_range(range))
+        })?;
+        reads.extend(results);
+        reads.sort_by_key(|it| it.range.start());
+        Some(reads)
+    }
+
+    /// The attributes and elements that a part of a frame's statement reads and whose values are
+    /// known, the outermost ones.
+    pub(crate) fn paths_in<'v>(
+        &self,
+        part: TextRange,
+        frame: &'v Frame,
+    ) -> Vec<(TextRange, &'v str)> {
+        let mut paths: Vec<(TextRange, &str)> = Vec::new();
+        for node in self
+            .program
+            .tree()
+            .nodes
+            .iter()
+            .filter(|node| part.contains_range(node.node.range()))
+        {
+            let range = node.node.range();
+            if node.node.is_expr_name() || looked_up(node.node).is_none() {
+                continue;
+            }
+            let is_inside = paths
+                .last()
+                .is_some_and(|last| last.0.contains_range(range));
+            if let Some(value) = frame
+                .values
+                .get(self.program.slice(range))
+                .filter(|_| !is_inside)
+            {
+                paths.push((range, value));
+            }
+        }
+        paths
+    }
+
+    /// What a part of a frame's statement reads, and what the outermost calls in it returned in the
+    /// place of these; nothing if none is known.
+    pub(crate) fn recorded_in<'v>(
+        &self,
+        part: TextRange,
+        frame: &'v Frame,
+    ) -> Option<Vec<Read<'a, 'v>>> {
+        let mut results: Vec<Read<'a, 'v>> = Vec::new();
+        for node in self.program.tree().nodes {
+            let AnyNodeRef::ExprCall(call) = node.node else {
+                continue;
+            };
+            let range = call.range();
+            let is_inside = results
+                .last()
+                .is_some_and(|last| last.range.contains_range(range));
+            if part.contains_range(range)
+                && part != range
+                && !is_inside
+                && let Some(value) = frame.results.get(self.program.slice(range))
+            {
+                results.push(Read {
+                    range,
+                    name: "",
+                    value,
+                });
+            }
+        }
+        self.reads_around(results, part, frame)
+    }
+
+    /// Whether a function around a part binds a name in it.
+    fn is_bound_outside(&self, name: TextRange, part: TextRange) -> bool {
+        self.program.scopes().variables.iter().any(|variable| {
+            variable.scope != ScopeKind::Module
+                && variable.uses.iter().any(|it| it.range == name)
+                && !variable
+                    .bindings
+                    .iter()
+                    .all(|it| part.contains_range(it.range))
+        })
+    }
+
+    /// The names of the attributes that are read within a range.
+    pub(crate) fn attributes_in(
+        &self,
+        range: TextRange,
+    ) -> impl Iterator<Item = (&'a Name, TextRange)> {
+        self.program
+            .tree()
+            .nodes
+            .into_iter()
+            .filter_map(move |node| match node.node {
+                AnyNodeRef::ExprAttribute(it) if range.contains_range(it.range) => {
+                    Some((&it.attr.id, it.range))
+                }
+                _ => None,
+            })
+    }
+
+    /// The removal of all statements that are not kept, those within others of them left out.
+    fn removing(
+        &self,
+        among: impl Iterator<Item = usize>,
+        is_kept: impl Fn(usize) -> bool,
+    ) -> EditSet {
+        let mut edits = EditSet::default();
+        let mut end = TextSize::new(0);
+        for index in among {
+            let statement = &self.statements[index];
+            if statement.range.start() >= end && !is_kept(index) {
+                end = statement.range.end();
+                edits.remove(statement.place.row, statement.place.item);
+            }
+        }
+        edits
+    }
+
+    /// The program with only some of its statements, and parts of these replaced; nothing if that
+    /// can not be written.
+    pub(crate) fn text_of(
+        &self,
+        is_kept: impl Fn(usize) -> bool,
+        replaced: &[Edit],
+    ) -> Option<String> {
+        let mut edits = self.removing(0..self.statements.len(), is_kept);
+        for edit in replaced {
+            edits.edit(edit.clone());
+        }
+        edits.apply(self.program).ok()
+    }
+
+    /// A statement with only some of those within it, as lines at the margin, edited; nothing if it
+    /// shares its line.
+    pub(crate) fn lines_of(
+        &self,
+        index: usize,
+        is_kept: impl Fn(usize) -> bool,
+        more: &EditSet,
+    ) -> Option<String> {
+        let range = self.statements[index].range;
+        let start = logical_start(self.program, range.start())?;
+        let end = logical_end(self.program, range.end());
+        let lines = TextRange::new(start, end);
+        let indent = self.program.slice(TextRange::new(start, range.start()));
+        let mut edits = self.removing(self.within(index), is_kept);
+        edits.extend(more);
+        for line in lines_outside_strings(self.program, lines) {
+            if !indent.is_empty() && self.program.text()[usize::from(line)..].starts_with(indent) {
+                edits.edit(Edit::delete(TextRange::at(line, TextSize::of(indent))));
+            }
+        }
+        let mut inside = edits.resolve(self.program).ok()?;
+        inside.retain(|edit| lines.contains_range(edit.range));
+        for edit in &mut inside {
+            edit.range -= start;
+        }
+        let mut text = splice(self.program.slice(lines), &inside);
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        Some(text)
+    }
+}
+
+/// By which name an expression that is a name, an attribute or an element reads.
+fn looked_up(node: AnyNodeRef<'_>) -> Option<&str> {
+    match node {
+        AnyNodeRef::ExprAttribute(it) if it.ctx == ExprContext::Load => Some(it.attr.as_str()),
+        AnyNodeRef::ExprSubscript(it) if it.ctx == ExprContext::Load => {
+            looked_up((&*it.value).into())
+        }
+        AnyNodeRef::ExprName(it) => Some(it.id.as_str()),
+        _ => None,
+    }
+}
+
+/// Whether a statement may change what a name or an attribute within it stands for: a method called
+/// on it, a part of it assigned, a function that is given it first, a decorator that is its own.
+pub(crate) fn is_change(program: &Program, statement: &AnyNodeRef<'_>, path: TextRange) -> bool {
+    let is_root =
+        |expr: &Expr| expr.range().start() == path.start() && expr.range().end() > path.end();
+    match statement {
+        AnyNodeRef::StmtExpr(it) => it.value.as_call_expr().is_some_and(|call| {
+            let is_given = call
+                .arguments
+                .args
+                .first()
+                .is_some_and(|first| first.range() == path);
+            is_root(&call.func) || (is_given && is_function(program, &call.func))
+        }),
+        AnyNodeRef::StmtAssign(it) => it.targets.iter().any(is_root),
+        AnyNodeRef::StmtAugAssign(it) => is_root(&it.target),
+        AnyNodeRef::StmtDelete(it) => it.targets.iter().any(is_root),
+        // A function that is registered with what the name stands for.
+        AnyNodeRef::StmtFunctionDef(it) => {
+            it.decorator_list.iter().any(|it| is_root(&it.expression))
+        }
+        _ => false,
+    }
+}
+
+/// Whether what is called is a function by a name of its own, or one of a module; printing changes
+/// nothing.
+fn is_function(program: &Program, called: &Expr) -> bool {
+    match called {
+        Expr::Name(it) => it.id != "print",
+        Expr::Attribute(it) => it.value.as_name_expr().is_some_and(|module| {
+            program.scopes().variables.iter().any(|variable| {
+                variable.name == module.id
+                    && variable
+                        .bindings
+                        .iter()
+                        .all(|it| it.kind == BindingKind::Import)
+            })
+        }),
+        _ => false,
+    }
+}
+
+/// The functions of Python and PyTorch's methods that store an attribute whose name they are given
+/// as a text.
+const STORES: [&str; 6] = [
+    "setattr",
+    "__setattr__",
+    "register_buffer",
+    "register_parameter",
+    "register_module",
+    "add_module",
+];
+
+/// The attribute that a call stores by its name, if that is what it does.
+fn stored_by_name(call: &ExprCall) -> Option<Name> {
+    let called = match &*call.func {
+        Expr::Name(it) => &it.id,
+        Expr::Attribute(it) => &it.attr.id,
+        _ => return None,
+    };
+    let named = |it: &Expr| Some(Name::new(it.as_string_literal_expr()?.value.to_str()));
+    STORES
+        .contains(&called.as_str())
+        .then(|| call.arguments.args.iter().take(2).find_map(named))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "import a\nif a:\n    x = a.b(\n        1)\nelse:\n    y = 2\ndef f(z):\n    global x\n    z.c = x\n    return z\n";
+
+    fn outline(program: &Program) -> StatementTree<'_> {
+        let hits = [1, 2, 3, 7].map(|line| (line, 1)).into();
+        StatementTree::of(
+            program,
+            &Evidence {
+                hits,
+                ..Evidence::default()
+            },
+        )
+    }
+
+    #[test]
+    fn statements_know_what_was_executed_and_what_they_read() {
+        let program = Program::parse(TEXT).unwrap();
+        let outline = outline(&program);
+        let executed: Vec<_> = outline.statements.iter().map(|it| it.is_executed).collect();
+        assert_eq!(
+            executed,
+            [true, true, true, false, true, true, false, false]
+        );
+        assert_eq!(outline.on_line(4), Some(2));
+        assert_eq!(outline.function_of(7), Some(4));
+        assert_eq!(outline.statements[2].attributes[0].0, "b");
+        assert_eq!(outline.stores.keys().collect::<Vec<_>>(), ["c"]);
+        let program =
+            Program::parse("self.register_buffer('a', b)\nsetattr(x, 'c', 'd')\nf('e')\n").unwrap();
+        let stores = StatementTree::of(&program, &Evidence::default()).stores;
+        assert_eq!(stores.keys().collect::<Vec<_>>(), ["a", "c"]);
+        assert_eq!(outline.within(4).collect::<Vec<_>>(), [5, 6, 7]);
+    }
+
+    #[test]
+    fn what_is_not_kept_leaves_no_trace() {
+        let program = Program::parse(TEXT).unwrap();
+        let outline = outline(&program);
+        let kept = |index: usize| outline.statements[index].is_executed;
+        let replaced = [Edit::replace(outline.statements[2].range, "x = 3")];
+        let text = outline.text_of(kept, &replaced).unwrap();
+        assert_eq!(
+            text,
+            "import a\nif a:\n    x = 3\nelse:\n    pass\ndef f(z):\n    global x\n"
+        );
+        assert_eq!(
+            outline.lines_of(2, kept, &EditSet::default()).unwrap(),
+            "x = a.b(\n    1)\n"
+        );
+    }
+}

@@ -1,0 +1,130 @@
+use std::collections::BTreeSet;
+
+use crate::{
+    analysis::dependents::Statements,
+    pass::{PassContext, Prior, Proposals, Stage, pass},
+    rewrite::edit::{EditSet, ItemId},
+    syntax::scope::{BindingKind, ScopeKind, Variable},
+};
+
+pass! {
+    /// Removes functions, classes, imports, variables and attributes together with every statement
+    /// that uses them.
+    ///
+    /// ```python before
+    /// def log(text):
+    ///     print(text)
+    /// x = 1
+    /// log(x)
+    /// f(x)
+    /// ```
+    /// ```python after
+    /// x = 1
+    /// f(x)
+    /// ```
+    pub(crate) static DROP_DEFINITIONS = Pass { stage: Stage::Structure, propose };
+}
+
+fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
+    let statements = Statements::of(cx.program);
+    let whole: u32 = statements.extent(&module_statements(cx));
+    let mut seen = BTreeSet::new();
+    // Removing statements, the latest first, leaves fewer of them.
+    out.next_phase();
+    let variables = cx
+        .program
+        .scopes()
+        .variables
+        .iter()
+        .rev()
+        .filter_map(|variable| {
+            Some((
+                variable.name.as_str(),
+                variable.uses.is_empty(),
+                definitions(variable, &statements)?,
+            ))
+        });
+    let attributes = statements.attributes();
+    let attributes = attributes.iter().rev().map(|(name, it)| {
+        let uses = it.uses.iter().map(|(place, _)| *place);
+        (
+            *name,
+            it.uses.is_empty(),
+            it.definitions.iter().copied().chain(uses).collect(),
+        )
+    });
+    for (name, is_unused, seeds) in variables.chain(attributes) {
+        let removed = statements.removing(seeds, &[]);
+        // What drags nearly everything along says nothing that removing the rest would not.
+        if statements.extent(&removed) >= whole || !seen.insert(removed.clone()) {
+            continue;
+        }
+        let mut edits = EditSet::default();
+        for place in &removed {
+            edits.remove(place.row, place.item);
+        }
+        let uses = removed.len() - 1;
+        let prior = match uses {
+            0 if is_unused => Prior::Likely,
+            0 | 1 => Prior::Even,
+            _ => Prior::Unlikely,
+        };
+        let note = match uses {
+            0 => format!("`{name}`"),
+            _ => format!("`{name}` and {uses} statements that hang on it"),
+        };
+        out.propose(edits, prior, note);
+    }
+}
+
+fn module_statements(cx: &PassContext<'_>) -> BTreeSet<ItemId> {
+    let count = cx.program.rows().first().map_or(0, |row| row.items.len());
+    (0..count as u32)
+        .map(|item| ItemId { row: 0, item })
+        .collect()
+}
+
+/// The statements that bind a variable, if each is there for that.
+fn definitions(variable: &Variable, statements: &Statements<'_>) -> Option<Vec<ItemId>> {
+    if variable.scope == ScopeKind::Comprehension {
+        return None;
+    }
+    let removable = variable
+        .bindings
+        .iter()
+        .all(|binding| binding.kind != BindingKind::Parameter);
+    removable
+        .then(|| {
+            variable
+                .bindings
+                .iter()
+                .filter_map(|binding| statements.place(binding.statement))
+                .collect()
+        })
+        .filter(|seeds: &Vec<_>| !seeds.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DROP_DEFINITIONS;
+    use crate::testing::{check_edits, check_none};
+
+    #[test]
+    fn a_definition_takes_its_uses_along() {
+        check_edits(
+            &DROP_DEFINITIONS,
+            "import a\ndef f():\n    a.b()\n    return 1\nx = f()\ny = 2\n",
+            &[
+                "import a\ndef f():\n    a.b()\n    return 1\nx = f()\n",
+                "import a\ndef f():\n    a.b()\n    return 1\ny = 2\n",
+                "import a\ny = 2\n",
+                "def f():\n    return 1\nx = f()\ny = 2\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn parameters_are_not_definitions() {
+        check_none(&DROP_DEFINITIONS, "print(lambda x: x)\n");
+    }
+}

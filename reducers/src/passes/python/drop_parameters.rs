@@ -1,0 +1,297 @@
+use crate::{
+    analysis::{
+        calls::{Calls, Places, class_around, fields},
+        dependents::Statements,
+    },
+    pass::{PassContext, Prior, Proposals, Stage, pass},
+    rewrite::edit::{Edit, EditSet},
+    syntax::{
+        AnyNodeRef, Ranged, TextRange, Tree,
+        ast::{self, AnyParameterRef, Expr, Parameters, StmtClassDef, StmtFunctionDef},
+    },
+};
+
+pass! {
+    /// Removes parameters, and fields of dataclasses, together with the arguments at every call.
+    ///
+    /// ```python before
+    /// def f(a, b):
+    ///     return a
+    /// f(1, 2)
+    /// ```
+    /// ```python after
+    /// def f(a):
+    ///     return a
+    /// f(1)
+    /// ```
+    pub(crate) static DROP_PARAMETERS = Pass { stage: Stage::Shape, propose };
+}
+
+fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
+    let places = Places::of(cx.program);
+    let statements = Statements::of(cx.program);
+    let tree = cx.program.tree();
+    let calls = Calls::of(&tree);
+    for node in tree.nodes.iter().rev() {
+        match node.node {
+            AnyNodeRef::StmtFunctionDef(def) => {
+                of_function(
+                    &tree,
+                    &places,
+                    &calls,
+                    def,
+                    class_around(&tree, node.parent),
+                    out,
+                );
+            }
+            AnyNodeRef::ExprLambda(ast::ExprLambda {
+                parameters: Some(parameters),
+                ..
+            }) => {
+                for parameter in &**parameters {
+                    if let Some(edits) = without(&places, parameters, parameter) {
+                        let note = format!("parameter `{}` of a lambda", parameter.name());
+                        out.propose(edits, Prior::Even, note);
+                    }
+                }
+            }
+            AnyNodeRef::StmtClassDef(class) => {
+                let calls = calls.of_class(class.name.as_str());
+                for (position, (name, field)) in fields(class).into_iter().enumerate() {
+                    let Some(place) = statements.place(field.range) else {
+                        continue;
+                    };
+                    let alone = EditSet::removal(place.row, place.item);
+                    let mut edits = alone.clone();
+                    places.drop_arguments(&calls, name, position, &mut edits);
+                    // Without arguments it is a statement like any other.
+                    if edits != alone {
+                        out.propose(
+                            edits,
+                            Prior::Even,
+                            format!("field `{name}` of {}", class.name),
+                        );
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The parameters of a function, and of what is called as it is.
+fn of_function(
+    tree: &Tree<'_>,
+    places: &Places<'_>,
+    calls: &Calls<'_>,
+    def: &StmtFunctionDef,
+    class: Option<&StmtClassDef>,
+    out: &mut Proposals,
+) {
+    let (alike, handing_on) = match class {
+        Some(_) => (Vec::new(), Vec::new()),
+        None => (followers(tree, def.name.as_str()), calls.handing_on(def)),
+    };
+    let calls = calls.of_function(def, class);
+    let receiver = usize::from(class.is_some());
+    let other = class.and_then(|class| other_constructor(class, def));
+    let at = |def: &StmtFunctionDef, position: usize| {
+        let parameter = def.parameters.iter_non_variadic_params().nth(position)?;
+        without(
+            places,
+            &def.parameters,
+            AnyParameterRef::NonVariadic(parameter),
+        )
+    };
+    for (position, parameter) in def.parameters.iter().enumerate().skip(receiver) {
+        let Some(mut edits) = without(places, &def.parameters, parameter) else {
+            continue;
+        };
+        let name = parameter.name();
+        let note = format!("parameter `{name}` of {}", def.name);
+        if !parameter.is_variadic() {
+            places.drop_arguments(&calls, name, position - receiver, &mut edits);
+            edits.extend(&other.and_then(|it| at(it, position)).unwrap_or_default());
+            // Whether those go too can not be told from the text.
+            let mut more = edits.clone();
+            for def in &alike {
+                more.extend(&at(def, position).unwrap_or_default());
+            }
+            for (call, before) in &handing_on {
+                places.drop_arguments(&[*call], name, position + before, &mut more);
+            }
+            if more != edits {
+                out.propose(more, Prior::Even, note.clone());
+            }
+        }
+        out.propose(edits, Prior::Even, note);
+    }
+}
+
+/// The functions that are called as another one is, since a part of that one decorates them:
+/// `@other.register`.
+fn followers<'a>(tree: &Tree<'a>, name: &str) -> Vec<&'a StmtFunctionDef> {
+    let is_part = |expr: &Expr| {
+        let part = match expr {
+            Expr::Call(call) => &*call.func,
+            _ => expr,
+        };
+        let owner = part
+            .as_attribute_expr()
+            .and_then(|it| it.value.as_name_expr());
+        owner.is_some_and(|it| it.id == name)
+    };
+    let functions = tree.nodes.iter().filter_map(|node| match node.node {
+        AnyNodeRef::StmtFunctionDef(it) => Some(it),
+        _ => None,
+    });
+    functions
+        .filter(|it| it.decorator_list.iter().any(|it| is_part(&it.expression)))
+        .collect()
+}
+
+/// The other one of the two functions that a call of a class calls, with the same arguments.
+fn other_constructor<'a>(
+    class: &'a StmtClassDef,
+    def: &StmtFunctionDef,
+) -> Option<&'a StmtFunctionDef> {
+    let name = match def.name.as_str() {
+        "__init__" => "__new__",
+        "__new__" => "__init__",
+        _ => return None,
+    };
+    class.body.iter().find_map(|it| {
+        it.as_function_def_stmt()
+            .filter(|it| it.name.as_str() == name)
+    })
+}
+
+/// The removal of a parameter. Of `*rest` the star stays if only keywords follow it.
+fn without(
+    places: &Places<'_>,
+    parameters: &Parameters,
+    parameter: AnyParameterRef<'_>,
+) -> Option<EditSet> {
+    let inner = parameter.as_parameter();
+    let is_vararg = parameters
+        .vararg
+        .as_deref()
+        .is_some_and(|it| it.range == inner.range);
+    if is_vararg && !parameters.kwonlyargs.is_empty() {
+        return Some(EditSet::one(Edit::delete(TextRange::new(
+            inner.name.start(),
+            inner.end(),
+        ))));
+    }
+    let place = places.parameter(inner.name.range.start())?;
+    Some(EditSet::removal(place.row, place.item))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DROP_PARAMETERS;
+    use crate::testing::{check_all, check_edits, check_none};
+
+    #[test]
+    fn arguments_go_with_their_parameter() {
+        check_edits(
+            &DROP_PARAMETERS,
+            "def f(a, b): pass\nf(1, 2)\nf(b=2, a=1)\n",
+            &[
+                "def f(b): pass\nf(2)\nf(b=2)\n",
+                "def f(a): pass\nf(1)\nf(a=1)\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn methods_and_constructors() {
+        check_all(
+            &DROP_PARAMETERS,
+            "class A:\n    def __init__(self, x): pass\n    def m(self, y, *, z=1): pass\nA(1).m(2, z=3)\n",
+            "class A:\n    def __init__(self): pass\n    def m(self): pass\nA().m()\n",
+        );
+    }
+
+    #[test]
+    fn both_constructors_are_given_the_same() {
+        check_edits(
+            &DROP_PARAMETERS,
+            "class A:\n    def __new__(cls, x, y): pass\n    def __init__(self, x, z): pass\n    def m(cls): cls(1, 2)\nA(1, y=2)\n",
+            &[
+                "class A:\n    def __new__(cls, y): pass\n    def __init__(self, z): pass\n    def m(cls): cls(2)\nA(y=2)\n",
+                "class A:\n    def __new__(cls, x): pass\n    def __init__(self, x): pass\n    def m(cls): cls(1)\nA(1, y=2)\n",
+                "class A:\n    def __new__(cls, y): pass\n    def __init__(self, z): pass\n    def m(cls): cls(2)\nA(y=2)\n",
+                "class A:\n    def __new__(cls, x): pass\n    def __init__(self, x): pass\n    def m(cls): cls(1)\nA(1)\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn arguments_may_be_handed_on() {
+        check_edits(
+            &DROP_PARAMETERS,
+            "def f(a, b): pass\nsubmit(1, f, 2, b=3)\npartial(f)(4, 5)\n",
+            &[
+                "def f(b): pass\nsubmit(1, f, b=3)\npartial(f)(5)\n",
+                "def f(b): pass\nsubmit(1, f, 2, b=3)\npartial(f)(4, 5)\n",
+                "def f(a): pass\nsubmit(1, f, 2)\npartial(f)(4)\n",
+                "def f(a): pass\nsubmit(1, f, 2, b=3)\npartial(f)(4, 5)\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_registered_with_a_function_is_called_like_it() {
+        check_edits(
+            &DROP_PARAMETERS,
+            "@op('a')\ndef f(a, b): pass\n@f.register_fake\ndef _(x, y): pass\nrun(f)(1, 2)\n",
+            &[
+                "@op('a')\ndef f(a, b): pass\n@f.register_fake\ndef _(y): pass\nrun(f)(1, 2)\n",
+                "@op('a')\ndef f(a, b): pass\n@f.register_fake\ndef _(x): pass\nrun(f)(1, 2)\n",
+                "@op('a')\ndef f(b): pass\n@f.register_fake\ndef _(y): pass\nrun(f)(2)\n",
+                "@op('a')\ndef f(b): pass\n@f.register_fake\ndef _(x, y): pass\nrun(f)(1, 2)\n",
+                "@op('a')\ndef f(a): pass\n@f.register_fake\ndef _(x): pass\nrun(f)(1)\n",
+                "@op('a')\ndef f(a): pass\n@f.register_fake\ndef _(x, y): pass\nrun(f)(1, 2)\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn fields_of_dataclasses() {
+        check_edits(
+            &DROP_PARAMETERS,
+            "@dataclass\nclass A:\n    x: int\n    y: int = 0\nA(1, y=2)\n",
+            &[
+                "@dataclass\nclass A:\n    y: int = 0\nA(y=2)\n",
+                "@dataclass\nclass A:\n    x: int\nA(1)\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn stars_stay_for_keywords() {
+        check_edits(
+            &DROP_PARAMETERS,
+            "lambda a=1, *b, c: 0\n",
+            &[
+                "lambda *b, c: 0\n",
+                "lambda a=1, *, c: 0\n",
+                "lambda a=1, *b: 0\n",
+            ],
+        );
+        check_edits(
+            &DROP_PARAMETERS,
+            "def f(a, /,): pass\n",
+            &["def f(): pass\n"],
+        );
+    }
+
+    #[test]
+    fn self_stays() {
+        check_none(
+            &DROP_PARAMETERS,
+            "class A:\n    def m(self): pass\ndef f(): pass\n",
+        );
+    }
+}

@@ -1,0 +1,273 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::passes::python::hoist_expressions::keep;
+use crate::{
+    pass::{PassContext, Prior, Proposals, Stage, pass},
+    rewrite::edit::{Edit, EditSet},
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange, TextSize,
+        ast::{Expr, ExprContext, StmtAssign, StmtAugAssign},
+        rows::{RowKind, widened},
+        scope::BindingKind,
+    },
+};
+
+pass! {
+    /// Removes targets of assignments and of `del`, names of `global` and `nonlocal`; the last
+    /// leaves the value.
+    ///
+    /// ```python before
+    /// a = b, c = f(x)
+    /// ```
+    /// ```python after
+    /// a = f(x)
+    /// ```
+    pub(crate) static DROP_TARGETS = Pass { stage: Stage::Detail, propose };
+}
+
+fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
+    let only_bindings = only_bindings(cx.program);
+    let effects = Effects::of(cx.program);
+    for (list, row) in cx.program.rows().iter().enumerate().rev() {
+        let worth = match row.kind {
+            RowKind::Names => row.items.len() > 1,
+            RowKind::Targets => row.items.len() > 1 || effects.of_value(row.inner.end()),
+            _ => continue,
+        };
+        for (item, &range) in row.items.iter().enumerate().rev() {
+            if worth && !(row.kind == RowKind::Targets && only_bindings.contains(&range.start())) {
+                let note = format!("target `{}`", cx.program.excerpt(range));
+                out.propose(
+                    EditSet::removal(list as u32, item as u32),
+                    Prior::Even,
+                    note,
+                );
+            }
+        }
+        out.next_group();
+    }
+    for node in cx.program.tree().nodes.iter().rev() {
+        let elements = match node.node {
+            AnyNodeRef::StmtAssign(stmt) => {
+                pair_off(cx.program, stmt, out);
+                continue;
+            }
+            AnyNodeRef::StmtAugAssign(stmt) => {
+                simplify(cx.program, stmt, &effects, out);
+                continue;
+            }
+            AnyNodeRef::ExprTuple(it) if it.ctx == ExprContext::Store => &it.elts,
+            AnyNodeRef::ExprList(it) if it.ctx == ExprContext::Store => &it.elts,
+            _ => continue,
+        };
+        for element in elements {
+            let element = if let Expr::Starred(it) = element {
+                &it.value
+            } else {
+                element
+            };
+            if let Some(edits) = keep(cx.program, node.node.range(), element) {
+                let note = format!("one target, `{}`", cx.program.excerpt(element.range()));
+                out.propose(edits, Prior::Unlikely, note);
+                out.next_group();
+            }
+        }
+    }
+}
+
+/// Names that are used, bound nowhere else: without them their uses would fail.
+fn only_bindings(program: &Program) -> BTreeSet<TextSize> {
+    let variables = program
+        .scopes()
+        .variables
+        .iter()
+        .filter(|variable| !variable.uses.is_empty());
+    variables
+        .filter_map(|variable| {
+            let mut strong = variable
+                .bindings
+                .iter()
+                .filter(|it| it.kind != BindingKind::Weak);
+            strong
+                .next()
+                .filter(|_| strong.next().is_none())
+                .map(|binding| binding.range.start())
+        })
+        .collect()
+}
+
+/// Which values that are assigned do more than to name or write something: they may be what
+/// matters.
+struct Effects {
+    /// The values of assignments, parentheses included, by where they start.
+    values: BTreeMap<TextSize, TextRange>,
+    /// What computes something, by where it starts.
+    active: Vec<TextRange>,
+}
+
+impl Effects {
+    fn of(program: &Program) -> Self {
+        let mut effects = Self {
+            values: BTreeMap::new(),
+            active: Vec::new(),
+        };
+        for node in program.tree().nodes {
+            let (statement, value) = match node.node {
+                AnyNodeRef::StmtAssign(stmt) => (stmt.range, &stmt.value),
+                AnyNodeRef::StmtAugAssign(stmt) => (stmt.range, &stmt.value),
+                other => {
+                    if computes(other) {
+                        effects.active.push(other.range());
+                    }
+                    continue;
+                }
+            };
+            let value = widened(program, statement, value.range());
+            effects.values.insert(value.start(), value);
+        }
+        effects
+    }
+
+    /// Whether the value that starts here computes something.
+    fn of_value(&self, start: TextSize) -> bool {
+        let first = self.active.partition_point(|range| range.start() < start);
+        let value = self.values.get(&start);
+        value
+            .zip(self.active.get(first))
+            .is_some_and(|(value, active)| value.contains_range(*active))
+    }
+}
+
+fn computes(node: AnyNodeRef<'_>) -> bool {
+    matches!(
+        node,
+        AnyNodeRef::ExprCall(_)
+            | AnyNodeRef::ExprAttribute(_)
+            | AnyNodeRef::ExprSubscript(_)
+            | AnyNodeRef::ExprBinOp(_)
+            | AnyNodeRef::ExprUnaryOp(_)
+            | AnyNodeRef::ExprCompare(_)
+            | AnyNodeRef::ExprAwait(_)
+            | AnyNodeRef::ExprYield(_)
+            | AnyNodeRef::ExprYieldFrom(_)
+            | AnyNodeRef::Comprehension(_)
+            | AnyNodeRef::InterpolatedElement(_)
+            | AnyNodeRef::ExprStarred(_)
+    )
+}
+
+/// `a, b = c, d` as one of `a = c` and `b = d`; of more targets one less, with its value.
+fn pair_off(program: &Program, stmt: &StmtAssign, out: &mut Proposals) {
+    let ([Expr::Tuple(targets)], Expr::Tuple(values)) = (stmt.targets.as_slice(), &*stmt.value)
+    else {
+        return;
+    };
+    let (count, row) = (targets.elts.len(), |range: TextRange| {
+        program.rows().iter().position(|row| {
+            matches!(row.kind, RowKind::TupleElements { .. }) && range.contains_range(row.inner)
+        })
+    });
+    let is_plain = targets
+        .elts
+        .iter()
+        .chain(&values.elts)
+        .all(|it| !it.is_starred_expr());
+    if count < 2 || count != values.elts.len() || !is_plain {
+        return;
+    }
+    for (at, (target, value)) in targets.elts.iter().zip(&values.elts).enumerate() {
+        let edits = if count == 2 {
+            keep(program, targets.range, target).zip(keep(program, values.range, value))
+        } else {
+            row(targets.range)
+                .zip(row(values.range))
+                .map(|(targets, values)| {
+                    let removal = |list: usize| EditSet::removal(list as u32, at as u32);
+                    (removal(targets), removal(values))
+                })
+        };
+        if let Some((one, other)) = edits {
+            let note = format!("target `{}` and its value", program.excerpt(target.range()));
+            out.propose(one.union(&other), Prior::Even, note);
+            out.next_group();
+        }
+    }
+}
+
+/// `a += b` as `b`, then as `a = b`.
+fn simplify(program: &Program, stmt: &StmtAugAssign, effects: &Effects, out: &mut Proposals) {
+    let value = widened(program, stmt.range, stmt.value.range());
+    if effects.of_value(value.start()) {
+        let range = TextRange::new(stmt.start(), value.start());
+        out.delete(
+            range,
+            Prior::Unlikely,
+            format!("target `{}`", program.excerpt(stmt.target.range())),
+        );
+        out.next_group();
+    }
+    if let Some(operator) = program.previous_token(value.start()) {
+        let edits = EditSet::one(Edit::replace(operator.range(), "="));
+        out.propose(edits, Prior::Unlikely, "plain assignment");
+        out.next_group();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DROP_TARGETS;
+    use crate::testing::{check_all, check_edits, check_none};
+
+    #[test]
+    fn assignments_lose_their_targets() {
+        check_edits(
+            &DROP_TARGETS,
+            "a = (b) = f()\n",
+            &["a = f()\n", "(b) = f()\n"],
+        );
+        check_all(&DROP_TARGETS, "a = b.c = \\\n  (f())\n", "(f())\n");
+        check_edits(&DROP_TARGETS, "a += f()\n", &["f()\n", "a = f()\n"]);
+    }
+
+    #[test]
+    fn several_targets_become_one() {
+        check_edits(
+            &DROP_TARGETS,
+            "for a, *b in c: pass\n",
+            &["for a in c: pass\n", "for b in c: pass\n"],
+        );
+    }
+
+    #[test]
+    fn targets_go_with_their_values() {
+        let texts = |text: &str| {
+            let program = crate::syntax::Program::parse(text).unwrap();
+            let proposals = crate::testing::proposals(&DROP_TARGETS, &program);
+            let texts = proposals.iter().filter(|it| it.note.ends_with("its value"));
+            texts
+                .map(|it| it.edits.apply(&program).unwrap())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(texts("a, (b) = c + 1, (d)\n"), ["a = c + 1\n", "b = d\n"]);
+        assert_eq!(
+            texts("(a, b, c) = 1, 2, 3\n"),
+            ["(b, c) = 2, 3\n", "(a, c) = 1, 3\n", "(a, b) = 1, 2\n"]
+        );
+        assert!(texts("a, *b = 1, 2\nc, d = e\n").is_empty());
+    }
+
+    #[test]
+    fn names_of_del_and_global() {
+        check_edits(&DROP_TARGETS, "del a, (b)\n", &["del a\n", "del (b)\n"]);
+        check_edits(
+            &DROP_TARGETS,
+            "def f():\n    global a, b\n",
+            &["def f():\n    global a\n", "def f():\n    global b\n"],
+        );
+    }
+
+    #[test]
+    fn what_is_used_or_plain_keeps_its_target() {
+        check_none(&DROP_TARGETS, "a = f()\nprint(a)\nb = 1\nc = [d, 'e']\n");
+    }
+}

@@ -1,0 +1,75 @@
+use crate::{
+    pass::{PassContext, Prior, Proposals, Stage, pass},
+    rewrite::edit::EditSet,
+    syntax::{AnyNodeRef, Ranged, TokenKind, rows::RowKind},
+};
+
+pass! {
+    /// Removes items of `with` statements, and their `as` targets.
+    ///
+    /// ```python before
+    /// with a as b, c: f()
+    /// ```
+    /// ```python after
+    /// with a as b: f()
+    /// ```
+    pub(crate) static DROP_WITH_ITEMS = Pass { stage: Stage::Shape, propose };
+}
+
+fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
+    for (list, row) in cx.program.rows().iter().enumerate().rev() {
+        // With its only item the statement itself goes, or is replaced by its body.
+        if row.kind == RowKind::WithItems && row.items.len() > 1 {
+            for (item, &range) in row.items.iter().enumerate().rev() {
+                let note = format!("item `{}`", cx.program.excerpt(range));
+                out.propose(
+                    EditSet::removal(list as u32, item as u32),
+                    Prior::Even,
+                    note,
+                );
+            }
+            out.next_group();
+        }
+    }
+    for node in cx.program.tree().nodes.iter().rev() {
+        if let AnyNodeRef::WithItem(item) = node.node
+            && let Some(target) = &item.optional_vars
+            && let Some(range) = cx.program.tail(TokenKind::As, target.range())
+        {
+            out.delete(
+                range,
+                Prior::Even,
+                format!("target `{}`", cx.program.excerpt(target.range())),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DROP_WITH_ITEMS;
+    use crate::testing::{check_edits, check_none};
+
+    #[test]
+    fn items_and_targets_go() {
+        check_edits(
+            &DROP_WITH_ITEMS,
+            "with ((a) as (b), c, ): f()\n",
+            &[
+                "with ((a) as (b), ): f()\n",
+                "with (c, ): f()\n",
+                "with ((a), c, ): f()\n",
+            ],
+        );
+        check_edits(
+            &DROP_WITH_ITEMS,
+            "with (a), (b): c\n",
+            &["with (a): c\n", "with (b): c\n"],
+        );
+    }
+
+    #[test]
+    fn the_only_item_stays() {
+        check_none(&DROP_WITH_ITEMS, "with a: b\n");
+    }
+}

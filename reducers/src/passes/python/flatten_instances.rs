@@ -1,0 +1,315 @@
+use crate::{
+    analysis::dependents::Statements,
+    pass::{PassContext, Prior, Proposals, Stage, pass},
+    rewrite::{
+        edit::{Edit, EditSet},
+        parenthesize::gains,
+    },
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
+        ast::{Expr, ExprAttribute, ExprCall, ExprContext, Stmt, StmtClassDef, StmtFunctionDef},
+        scope::{BindingKind, Use},
+    },
+};
+
+use crate::passes::{
+    python::{inline_functions::replaced, unwrap_blocks::unwrap},
+    torch::unwrap_modules::is_super_init,
+};
+
+pass! {
+    /// Replaces a class of which there is one object by functions and global variables.
+    ///
+    /// ```python before
+    /// class Log:
+    ///     def __init__(self):
+    ///         self.lines = open(path)
+    ///     def read(self, count):
+    ///         next(self.lines)
+    ///
+    /// log = Log()
+    /// log.read(2)
+    /// ```
+    /// ```python after
+    /// def read(count):
+    ///     next(lines)
+    ///
+    /// lines = open(path)
+    /// read(2)
+    /// ```
+    pub(crate) static FLATTEN_INSTANCES = Pass { stage: Stage::Shape, propose };
+}
+
+fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
+    let tree = cx.program.tree();
+    for variable in cx.program.scopes().variables.iter().rev() {
+        let ([binding], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else {
+            continue;
+        };
+        if binding.kind != BindingKind::Class {
+            continue;
+        }
+        let class = tree.nodes.iter().find_map(|node| match node.node {
+            AnyNodeRef::StmtClassDef(class) if class.range == binding.statement => Some(class),
+            _ => None,
+        });
+        if let Some(edits) = class.and_then(|class| flat(cx.program, &tree, class, only))
+            && gains(cx.program, &edits)
+        {
+            out.propose(
+                edits,
+                Prior::Even,
+                format!("the object of `{}`", variable.name),
+            );
+        }
+        out.next_group();
+    }
+}
+
+/// The edits that do without a class whose one use is `only`.
+fn flat(program: &Program, tree: &Tree<'_>, class: &StmtClassDef, only: &Use) -> Option<EditSet> {
+    let is_plain = class.decorator_list.is_empty()
+        && class.type_params.is_none()
+        && class.arguments.as_ref().is_none_or(|it| it.is_empty());
+    if !is_plain || class.range.contains_range(only.range) {
+        return None;
+    }
+    let methods: Option<Vec<&StmtFunctionDef>> = class
+        .body
+        .iter()
+        .map(|stmt| match stmt {
+            Stmt::FunctionDef(def) if def.decorator_list.is_empty() => Some(def),
+            _ => None,
+        })
+        .collect();
+    let methods = methods?;
+    // Without the class's header its methods stand at its indentation.
+    let mut edits = unwrap(program, class.range, &class.body)?;
+    let mut made: Vec<String> = Vec::new();
+    for &def in &methods {
+        let own = def.parameters.iter_non_variadic_params().next()?.name();
+        let is_init = def.name.as_str() == "__init__";
+        if def.name.starts_with("__") && !is_init {
+            return None;
+        }
+        without_self(tree, def, own.as_str(), is_init, &mut edits)?;
+        if is_init {
+            made = beginning(program, tree, def, own.as_str())?;
+            let place = Statements::of(program).place(def.range)?;
+            edits.remove(place.row, place.item);
+        } else {
+            edits.edit(Edit::delete(first_parameter(program, def)?));
+        }
+    }
+    at_the_call(program, tree, only, &made, &mut edits)?;
+    Some(edits)
+}
+
+/// Takes `self.` away within a method; nothing if the object is used otherwise, or changed after
+/// its beginning.
+pub(crate) fn without_self(
+    tree: &Tree<'_>,
+    def: &StmtFunctionDef,
+    own: &str,
+    is_init: bool,
+    edits: &mut EditSet,
+) -> Option<()> {
+    for node in tree
+        .nodes
+        .iter()
+        .filter(|node| def.range.contains_range(node.node.range()))
+    {
+        let AnyNodeRef::ExprName(name) = node.node else {
+            continue;
+        };
+        if name.id != own {
+            continue;
+        }
+        let attribute = attribute_of(tree, name.range)?;
+        if attribute.ctx != ExprContext::Load && !is_init {
+            return None;
+        }
+        if !is_init {
+            edits.edit(Edit::delete(prefix(attribute)));
+        }
+    }
+    Some(())
+}
+
+fn attribute_of<'a>(tree: &Tree<'a>, value: TextRange) -> Option<&'a ExprAttribute> {
+    tree.nodes.iter().find_map(|node| match node.node {
+        AnyNodeRef::ExprAttribute(it) if it.value.range() == value => Some(it),
+        _ => None,
+    })
+}
+
+/// The object and the dot before an attribute's name.
+fn prefix(attribute: &ExprAttribute) -> TextRange {
+    TextRange::new(attribute.range.start(), attribute.attr.range.start())
+}
+
+/// The first parameter with its comma.
+pub(crate) fn first_parameter(program: &Program, def: &StmtFunctionDef) -> Option<TextRange> {
+    let mut parameters = def.parameters.iter();
+    let first = parameters.next()?.range();
+    let end = match parameters.next() {
+        Some(next) => next.range().start(),
+        None => program
+            .slice(def.parameters.range)
+            .rfind(')')
+            .map_or(first.end(), |at| {
+                def.parameters.range.start() + TextSize::new(at as u32)
+            }),
+    };
+    Some(TextRange::new(first.start(), end))
+}
+
+/// The lines of a method without parameters of its own that only assigns attributes and calls, by
+/// global variables.
+pub(crate) fn beginning(
+    program: &Program,
+    tree: &Tree<'_>,
+    def: &StmtFunctionDef,
+    own: &str,
+) -> Option<Vec<String>> {
+    if def.parameters.iter().count() != 1 {
+        return None;
+    }
+    let is_idle = |stmt: &&Stmt| stmt.is_pass_stmt() || is_super_init(program, stmt);
+    let is_plain = |stmt: &&Stmt| match stmt {
+        Stmt::Assign(it) => matches!(it.targets.as_slice(), [Expr::Attribute(_)]),
+        Stmt::Expr(it) => it.value.is_call_expr(),
+        _ => false,
+    };
+    let stmts: Vec<&Stmt> = def.body.iter().filter(|stmt| !is_idle(stmt)).collect();
+    if !stmts.iter().all(is_plain) {
+        return None;
+    }
+    let edits: Vec<Edit> = tree
+        .nodes
+        .iter()
+        .filter_map(|node| node.node.as_expr_attribute())
+        .filter(|it| {
+            def.range.contains_range(it.range)
+                && it.value.as_name_expr().is_some_and(|it| it.id == own)
+        })
+        .map(|it| Edit::delete(prefix(it)))
+        .collect();
+    // What goes over several lines has brackets round it and may stand anywhere.
+    stmts
+        .iter()
+        .map(|stmt| replaced(program, stmt.range(), &edits))
+        .collect()
+}
+
+/// Puts the beginning before the statement that makes the object, and takes the object away where
+/// it is used.
+fn at_the_call(
+    program: &Program,
+    tree: &Tree<'_>,
+    only: &Use,
+    made: &[String],
+    edits: &mut EditSet,
+) -> Option<()> {
+    let call: &ExprCall = tree.nodes.iter().find_map(|node| match node.node {
+        AnyNodeRef::ExprCall(call)
+            if call.func.range() == only.range && call.arguments.is_empty() =>
+        {
+            Some(call)
+        }
+        _ => None,
+    })?;
+    let statement = tree
+        .nodes
+        .iter()
+        .rfind(|it| it.node.is_statement() && it.node.range() == only.statement)?;
+    let start = crate::syntax::rows::logical_start(program, only.statement.start())?;
+    let indent = program.slice(TextRange::new(start, only.statement.start()));
+    let glue = format!("{}{indent}", program.newline());
+    match statement.node {
+        // A variable for the object: what is asked of it is asked of nobody.
+        AnyNodeRef::StmtAssign(assign) if assign.value.range() == call.range => {
+            let [Expr::Name(target)] = assign.targets.as_slice() else {
+                return None;
+            };
+            let variables = &program.scopes().variables;
+            let variable = variables
+                .iter()
+                .find(|it| it.bindings.iter().any(|it| it.range == target.range))?;
+            if variable.bindings.len() != 1 {
+                return None;
+            }
+            for used in &variable.uses {
+                edits.edit(Edit::delete(prefix(attribute_of(tree, used.range)?)));
+            }
+            let text = if made.is_empty() {
+                "pass".to_owned()
+            } else {
+                made.join(&glue)
+            };
+            edits.edit(Edit::replace(assign.range, text));
+        }
+        _ => {
+            edits.edit(Edit::delete(prefix(attribute_of(tree, call.range)?)));
+            if !made.is_empty() {
+                let text = made
+                    .iter()
+                    .flat_map(|line| [line.as_str(), &glue])
+                    .collect::<String>();
+                edits.edit(Edit::replace(
+                    TextRange::empty(only.statement.start()),
+                    text,
+                ));
+            }
+        }
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FLATTEN_INSTANCES;
+    use crate::testing::{check_edits, check_none};
+
+    #[test]
+    fn methods_become_functions() {
+        check_edits(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def f(self):\n        return self.g(1)\n    def g(self, x):\n        return x\nA().f()\n",
+            &["def f():\n    return g(1)\ndef g(x):\n    return x\nf()\n"],
+        );
+    }
+
+    #[test]
+    fn what_the_beginning_calls_is_called_then() {
+        check_edits(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def __init__(self):\n        self.x = []\n        self.x.append(self.f, myself.g)\n    def f(self):\n        pass\na = A()\na.x\n",
+            &["def f():\n    pass\nx = []\nx.append(f, myself.g)\nx\n"],
+        );
+    }
+
+    #[test]
+    fn objects_of_other_use_stay() {
+        check_none(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def f(self):\n        g(self)\nA().f()\n",
+        );
+        check_none(
+            &FLATTEN_INSTANCES,
+            "class A(B):\n    def f(self):\n        pass\nA().f()\n",
+        );
+        check_none(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def f(self):\n        self.x = 1\nA().f()\n",
+        );
+        check_none(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def f(self):\n        pass\na = A()\nh(a)\n",
+        );
+        check_none(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def f(self):\n        pass\nA().f()\nA().f()\n",
+        );
+    }
+}

@@ -1,0 +1,135 @@
+use crate::passes::python::hoist_expressions::is_plain;
+use crate::{
+    pass::{PassContext, Prior, Proposals, Stage, pass},
+    rewrite::edit::{Edit, EditSet},
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange, TokenKind,
+        ast::{Expr, Stmt},
+    },
+};
+
+pass! {
+    /// Replaces a statement by the expression that it evaluates first.
+    ///
+    /// A block is replaced once nothing is left in it.
+    ///
+    /// ```python before
+    /// for item in load(x):
+    ///     pass
+    /// ```
+    /// ```python after
+    /// load(x)
+    /// ```
+    pub(crate) static HOIST_STATEMENTS = Pass { stage: Stage::Detail, propose };
+}
+
+fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
+    for node in cx.program.tree().nodes.iter().rev() {
+        let Some(expr) = evaluated(node.node).filter(|expr| !is_plain(expr)) else {
+            continue;
+        };
+        let whole = node.node.range();
+        let is_loose = matches!(expr, Expr::Named(_)) || breaks_line(cx.program, expr.range());
+        let (open, close) = if is_loose { ("(", ")") } else { ("", "") };
+        if is_loose && node.node.is_stmt_return() {
+            continue;
+        }
+        let mut edits = EditSet::default();
+        edits.edit(Edit::replace(
+            TextRange::new(whole.start(), expr.start()),
+            open,
+        ));
+        edits.edit(Edit::replace(
+            TextRange::new(expr.end(), whole.end()),
+            close,
+        ));
+        out.propose(
+            edits,
+            Prior::Even,
+            format!("down to `{}`", cx.program.excerpt(expr.range())),
+        );
+    }
+}
+
+/// What a statement evaluates first, if there is nothing else in it.
+fn evaluated(node: AnyNodeRef<'_>) -> Option<&Expr> {
+    match node {
+        AnyNodeRef::StmtReturn(stmt) => stmt.value.as_deref(),
+        AnyNodeRef::StmtAssert(stmt) => Some(&stmt.test),
+        AnyNodeRef::StmtFor(stmt) => {
+            (is_empty(&stmt.body) && is_empty(&stmt.orelse)).then_some(&stmt.iter)
+        }
+        AnyNodeRef::StmtWhile(stmt) => {
+            (is_empty(&stmt.body) && is_empty(&stmt.orelse)).then_some(&stmt.test)
+        }
+        AnyNodeRef::StmtIf(stmt) => {
+            (is_empty(&stmt.body) && stmt.elif_else_clauses.is_empty()).then_some(&stmt.test)
+        }
+        AnyNodeRef::StmtWith(stmt) => match stmt.items.as_slice() {
+            [only] => is_empty(&stmt.body).then_some(&only.context_expr),
+            _ => None,
+        },
+        AnyNodeRef::StmtMatch(stmt) => stmt
+            .cases
+            .iter()
+            .all(|case| is_empty(&case.body))
+            .then_some(&stmt.subject),
+        _ => None,
+    }
+}
+
+/// Whether a block does nothing.
+fn is_empty(body: &[Stmt]) -> bool {
+    body.iter().all(|stmt| match stmt {
+        Stmt::Pass(_) | Stmt::Break(_) | Stmt::Continue(_) => true,
+        Stmt::Expr(stmt) => is_plain(&stmt.value),
+        _ => false,
+    })
+}
+
+/// Whether a range goes over several lines outside all brackets within it.
+fn breaks_line(program: &Program, range: TextRange) -> bool {
+    let mut open = 0u32;
+    program.tokens()[program.token_from(range.start())..program.token_from(range.end())]
+        .iter()
+        .any(|token| {
+            match token.kind() {
+                TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => open += 1,
+                TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => {
+                    open = open.saturating_sub(1);
+                }
+                _ => {}
+            }
+            open == 0 && token.kind() == TokenKind::NonLogicalNewline
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HOIST_STATEMENTS;
+    use crate::testing::{check_edits, check_none};
+
+    #[test]
+    fn what_is_evaluated_stays() {
+        check_edits(
+            &HOIST_STATEMENTS,
+            "def f(): return g(1)\n",
+            &["def f(): g(1)\n"],
+        );
+        check_edits(
+            &HOIST_STATEMENTS,
+            "assert (a ==\n  b), c\n",
+            &["(a ==\n  b)\n"],
+        );
+        check_edits(&HOIST_STATEMENTS, "if f(a):\n    pass\nx\n", &["f(a)\nx\n"]);
+        check_edits(&HOIST_STATEMENTS, "with a() as b: ...\n", &["a()\n"]);
+    }
+
+    #[test]
+    fn blocks_that_do_something_stay() {
+        check_none(
+            &HOIST_STATEMENTS,
+            "if f(a): b()\nwhile c: pass\nmatch d(): \n    case 1: e()\n",
+        );
+    }
+}

@@ -1,0 +1,523 @@
+use crate::{
+    analysis::dependents::Statements,
+    pass::{PassContext, Prior, Proposals, Stage, pass},
+    rewrite::{
+        edit::{Edit, EditSet, splice},
+        parenthesize::{gains, lines_outside_strings, parentheses},
+    },
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
+        ast::{self, Expr, ExprContext, Stmt},
+        rows::logical_start,
+        scope::BindingKind,
+    },
+};
+
+pass! {
+    /// Puts the body of a function, method or property that is used once where it is used.
+    ///
+    /// ```python before
+    /// def main(n):
+    ///     x = f(n, n)
+    ///     return g(x)
+    ///
+    /// result = h(main(3))
+    /// ```
+    /// ```python after
+    ///
+    /// x = f(3, 3)
+    /// result = h(g(x))
+    /// ```
+    pub(crate) static INLINE_FUNCTIONS = Pass { stage: Stage::Shape, propose };
+}
+
+fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
+    let statements = Statements::of(cx.program);
+    let tree = cx.program.tree();
+    for (index, node) in tree.nodes.iter().enumerate().rev() {
+        let AnyNodeRef::StmtFunctionDef(def) = node.node else {
+            continue;
+        };
+        let parent = node.parent.map(|it| tree.nodes[it as usize].node);
+        let is_method = matches!(parent, Some(AnyNodeRef::StmtClassDef(_)));
+        let site = if is_method {
+            method_site(&tree, index, def)
+        } else {
+            function_site(cx, &tree, def)
+        };
+        let Some(site) = site.filter(|site| !def.range.contains_range(site.whole)) else {
+            continue;
+        };
+        let Some(statement) = statement_of(&tree, site.whole) else {
+            continue;
+        };
+        if let (Some(mut edits), Some(place)) = (
+            inlined(cx.program, &tree, def, &site, statement),
+            statements.place(def.range),
+        ) {
+            edits.remove(place.row, place.item);
+            if gains(cx.program, &edits) {
+                out.propose(
+                    edits,
+                    Prior::Even,
+                    format!("`{}` where it is used", def.name),
+                );
+            }
+        }
+        out.next_group();
+    }
+}
+
+/// The one use of a function.
+pub(crate) struct Site<'a> {
+    /// What the function's value stands for: the call, awaited if it is, or the attribute if it is
+    /// a property.
+    pub(crate) whole: TextRange,
+    /// The call; none for a property.
+    call: Option<&'a ast::ExprCall>,
+    /// What the first parameter is, for a method.
+    receiver: Option<&'a Expr>,
+}
+
+/// The one use of a function that has no decorators.
+fn function_site<'a>(
+    cx: &PassContext<'_>,
+    tree: &Tree<'a>,
+    def: &ast::StmtFunctionDef,
+) -> Option<Site<'a>> {
+    def.decorator_list
+        .is_empty()
+        .then(|| only_call(cx, tree, def))?
+}
+
+/// The one use of a function, whatever its decorators make of it.
+pub(crate) fn only_call<'a>(
+    cx: &PassContext<'_>,
+    tree: &Tree<'a>,
+    def: &ast::StmtFunctionDef,
+) -> Option<Site<'a>> {
+    let variable = cx.program.scopes().variables.iter().find(|variable| {
+        variable
+            .bindings
+            .iter()
+            .any(|it| it.kind == BindingKind::Function && it.statement == def.range)
+    })?;
+    let ([_], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else {
+        return None;
+    };
+    let index = tree.nodes.iter().position(|it| match it.node {
+        AnyNodeRef::ExprCall(call) => call.func.range() == only.range,
+        _ => false,
+    })?;
+    site(tree, index, def, None)
+}
+
+/// The one use of a method: no other class has one of that name, and nothing else an attribute.
+fn method_site<'a>(tree: &Tree<'a>, at: usize, def: &ast::StmtFunctionDef) -> Option<Site<'a>> {
+    let name = def.name.as_str();
+    if name.starts_with("__") && name.ends_with("__") {
+        return None;
+    }
+    let mut found = None;
+    for (index, node) in tree.nodes.iter().enumerate() {
+        match node.node {
+            AnyNodeRef::StmtFunctionDef(other) if index != at && other.name.as_str() == name => {
+                return None;
+            }
+            AnyNodeRef::ExprAttribute(it)
+                if it.attr.as_str() == name
+                    && (it.ctx != ExprContext::Load || found.replace((index, it)).is_some()) =>
+            {
+                return None;
+            }
+            _ => {}
+        }
+    }
+    let (index, attribute) = found?;
+    let receiver = Some(&*attribute.value);
+    match def.decorator_list.as_slice() {
+        [] => {
+            let parent = tree.nodes[index].parent? as usize;
+            match tree.nodes[parent].node {
+                AnyNodeRef::ExprCall(call) if call.func.range() == attribute.range => {
+                    site(tree, parent, def, receiver)
+                }
+                _ => None,
+            }
+        }
+        [only] if matches!(&only.expression, Expr::Name(it) if it.id == "property") => Some(Site {
+            whole: attribute.range,
+            call: None,
+            receiver,
+        }),
+        _ => None,
+    }
+}
+
+fn site<'a>(
+    tree: &Tree<'a>,
+    call: usize,
+    def: &ast::StmtFunctionDef,
+    receiver: Option<&'a Expr>,
+) -> Option<Site<'a>> {
+    let AnyNodeRef::ExprCall(it) = tree.nodes[call].node else {
+        return None;
+    };
+    let around = tree.nodes[call]
+        .parent
+        .map(|parent| tree.nodes[parent as usize].node);
+    let whole = match around {
+        Some(AnyNodeRef::ExprAwait(it)) if def.is_async => it.range,
+        _ if def.is_async => return None,
+        _ => it.range,
+    };
+    Some(Site {
+        whole,
+        call: Some(it),
+        receiver,
+    })
+}
+
+/// The innermost statement around a place, if what is put before it is done once for each time that
+/// it is.
+fn statement_of<'a>(tree: &Tree<'a>, place: TextRange) -> Option<AnyNodeRef<'a>> {
+    let around = tree
+        .nodes
+        .iter()
+        .rfind(|it| it.node.is_statement() && it.node.range().contains_range(place))?
+        .node;
+    let is_header = match around {
+        AnyNodeRef::StmtFor(stmt) => stmt.iter.range().contains_range(place),
+        AnyNodeRef::StmtIf(stmt) => stmt.test.range().contains_range(place),
+        AnyNodeRef::StmtWith(stmt) => stmt.items.iter().any(|it| it.range.contains_range(place)),
+        AnyNodeRef::StmtMatch(stmt) => stmt.subject.range().contains_range(place),
+        AnyNodeRef::StmtWhile(_)
+        | AnyNodeRef::StmtTry(_)
+        | AnyNodeRef::StmtFunctionDef(_)
+        | AnyNodeRef::StmtClassDef(_) => false,
+        _ => true,
+    };
+    is_header.then_some(around)
+}
+
+/// Whether a function only does things one after the other: no generator, one `return` at its end,
+/// parameters that can be told apart.
+fn is_simple(def: &ast::StmtFunctionDef, tree: &Tree<'_>) -> bool {
+    let mut returns = 0;
+    for node in tree
+        .nodes
+        .iter()
+        .filter(|node| def.range.contains_range(node.node.range()))
+    {
+        match node.node {
+            AnyNodeRef::StmtReturn(_) => returns += 1,
+            AnyNodeRef::ExprYield(_)
+            | AnyNodeRef::ExprYieldFrom(_)
+            | AnyNodeRef::StmtGlobal(_)
+            | AnyNodeRef::StmtNonlocal(_) => return false,
+            _ => {}
+        }
+    }
+    let ends_in_return = matches!(def.body.last(), Some(Stmt::Return(_)));
+    def.type_params.is_none()
+        && def.parameters.vararg.is_none()
+        && def.parameters.kwarg.is_none()
+        && returns <= usize::from(ends_in_return)
+}
+
+/// The edits that put the body before the statement and the value in the place of the call.
+fn inlined(
+    program: &Program,
+    tree: &Tree<'_>,
+    def: &ast::StmtFunctionDef,
+    site: &Site<'_>,
+    statement: AnyNodeRef<'_>,
+) -> Option<EditSet> {
+    if !is_simple(def, tree) {
+        return None;
+    }
+    let start = logical_start(program, statement.range().start())?;
+    let indent = program.slice(TextRange::new(start, statement.range().start()));
+    let newline = if program.text().contains("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
+    let (assigned, substituted) = arguments(program, def, site)?;
+
+    let (last, before) = def.body.split_last()?;
+    let (body, value) = match last {
+        Stmt::Return(it) => (before, it.value.as_deref()),
+        Stmt::Pass(_) => (before, None),
+        _ => (def.body.as_slice(), None),
+    };
+    let mut lines = assigned;
+    if let (Some(first), Some(end)) = (body.first(), body.last()) {
+        let range = TextRange::new(first.start(), end.end());
+        lines.extend(moved(program, range, &substituted, indent.is_empty())?);
+    }
+    let value_text = match value {
+        Some(value) => Some(replaced(program, value.range(), &substituted)?),
+        None => None,
+    };
+    let alone = matches!(statement, AnyNodeRef::StmtExpr(it) if it.value.range() == site.whole);
+    let mut edits = EditSet::default();
+    let insert = |lines: &[String]| {
+        lines
+            .iter()
+            .flat_map(|line| [line.as_str(), newline, indent])
+            .collect::<String>()
+    };
+    if alone {
+        if let (Some(text), Some(value)) = (&value_text, value)
+            && !is_atom(value)
+        {
+            lines.push(if text.contains('\n') {
+                format!("({text})")
+            } else {
+                text.clone()
+            });
+        }
+        if lines.is_empty() {
+            lines.push("pass".to_owned());
+        }
+        edits.edit(Edit::replace(
+            statement.range(),
+            lines.join(&format!("{newline}{indent}")),
+        ));
+    } else {
+        let text = match (&value_text, value) {
+            (Some(text), Some(value)) => {
+                let (open, close) = parentheses(program, value, site.whole);
+                format!("{open}{text}{close}")
+            }
+            _ => "None".to_owned(),
+        };
+        edits.edit(Edit::replace(site.whole, text));
+        if !lines.is_empty() {
+            let at = TextRange::empty(statement.range().start());
+            edits.edit(Edit::replace(at, insert(&lines)));
+        }
+    }
+    Some(edits)
+}
+
+/// What is done with the arguments: lines that assign some to their parameters, and the uses of
+/// parameters in the body that the others stand for.
+pub(crate) fn arguments(
+    program: &Program,
+    def: &ast::StmtFunctionDef,
+    site: &Site<'_>,
+) -> Option<(Vec<String>, Vec<Edit>)> {
+    let mut assigned = Vec::new();
+    let mut substituted = Vec::new();
+    let shift = usize::from(site.receiver.is_some());
+    for (position, parameter) in def.parameters.iter_non_variadic_params().enumerate() {
+        let given = match (position, site.call) {
+            (0, _) if shift == 1 => site.receiver,
+            (_, Some(call)) => argument(call, position - shift, parameter.name())?,
+            (_, None) => None,
+        };
+        let value = given.or(parameter.default.as_deref())?;
+        let name = parameter.name();
+        let text = program.slice(value.range());
+        if text == name.as_str() {
+            continue;
+        }
+        let variable = program.scopes().variables.iter().find(|variable| {
+            variable
+                .bindings
+                .iter()
+                .any(|it| it.kind == BindingKind::Parameter && it.range == name.range)
+        })?;
+        let is_constant = variable.bindings.len() == 1;
+        if is_constant && (is_atom(value) || (variable.uses.len() <= 1 && !text.contains('\n'))) {
+            let text = if is_primary(value) {
+                text.to_owned()
+            } else {
+                format!("({text})")
+            };
+            substituted.extend(
+                variable
+                    .uses
+                    .iter()
+                    .map(|it| Edit::replace(it.range, text.clone())),
+            );
+        } else {
+            let text = if text.contains('\n') {
+                format!("({text})")
+            } else {
+                text.to_owned()
+            };
+            assigned.push(format!("{name} = {text}"));
+        }
+    }
+    Some((assigned, substituted))
+}
+
+/// Whether an expression can stand anywhere, any number of times.
+fn is_atom(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::Name(_)
+            | Expr::NumberLiteral(_)
+            | Expr::NoneLiteral(_)
+            | Expr::BooleanLiteral(_)
+            | Expr::EllipsisLiteral(_)
+    ) || matches!(expr, Expr::StringLiteral(it) if it.value.iter().count() == 1 && !it.value.to_str().contains('\n'))
+}
+
+/// Whether an expression binds as tightly as a name.
+fn is_primary(expr: &Expr) -> bool {
+    is_atom(expr)
+        || matches!(
+            expr,
+            Expr::Attribute(_)
+                | Expr::Call(_)
+                | Expr::Subscript(_)
+                | Expr::List(_)
+                | Expr::Dict(_)
+                | Expr::Set(_)
+        )
+}
+
+/// A part of the text with some edits made.
+pub(crate) fn replaced(program: &Program, range: TextRange, edits: &[Edit]) -> Option<String> {
+    let mut set = EditSet::default();
+    for edit in edits.iter().filter(|it| range.contains_range(it.range)) {
+        set.edit(edit.clone());
+    }
+    let mut inside = set.resolve(program).ok()?;
+    for edit in &mut inside {
+        edit.range -= range.start();
+    }
+    Some(splice(program.slice(range), &inside))
+}
+
+/// The lines of some statements at the margin; none if a string over several lines would have to
+/// move.
+pub(crate) fn moved(
+    program: &Program,
+    range: TextRange,
+    edits: &[Edit],
+    at_margin: bool,
+) -> Option<Vec<String>> {
+    let start = logical_start(program, range.start()).unwrap_or(range.start());
+    let indent = TextRange::new(start, range.start());
+    let mut edits = edits.to_vec();
+    let lines = lines_outside_strings(program, TextRange::new(start, range.end()));
+    if !at_margin && lines.len() < 1 + program.slice(range).matches('\n').count() {
+        return None;
+    }
+    for &line in lines.iter().skip(1) {
+        if program.text()[usize::from(line)..].starts_with(program.slice(indent)) {
+            edits.push(Edit::delete(TextRange::at(
+                line,
+                TextSize::of(program.slice(indent)),
+            )));
+        }
+    }
+    let text = replaced(program, range, &edits)?;
+    Some(
+        text.split('\n')
+            .map(|line| line.trim_end_matches('\r').to_owned())
+            .collect(),
+    )
+}
+
+/// The argument that a call gives for a parameter: an error where that can not be told, none where
+/// there is none.
+#[expect(
+    clippy::option_option,
+    reason = "whether it can be told, and then whether there is one"
+)]
+pub(crate) fn argument<'a>(
+    call: &'a ast::ExprCall,
+    position: usize,
+    name: &ast::Identifier,
+) -> Option<Option<&'a Expr>> {
+    let arguments = &call.arguments;
+    let is_starred = |expr: &Expr| matches!(expr, Expr::Starred(it) if it.ctx == ExprContext::Load);
+    if arguments.args.iter().any(is_starred) || arguments.keywords.iter().any(|it| it.arg.is_none())
+    {
+        return None;
+    }
+    let by_name = arguments
+        .keywords
+        .iter()
+        .find(|it| it.arg.as_ref().is_some_and(|it| it.id == name.id));
+    Some(arguments.args.get(position).or(by_name.map(|it| &it.value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::INLINE_FUNCTIONS;
+    use crate::testing::{check_edits, check_none};
+
+    #[test]
+    fn the_body_stands_where_the_call_stood() {
+        check_edits(
+            &INLINE_FUNCTIONS,
+            "def f(a, b=2):\n    if a:\n        g(b)\n\nif x:\n    f(1)\n",
+            &["\nif x:\n    if 1:\n        g(2)\n"],
+        );
+        check_edits(
+            &INLINE_FUNCTIONS,
+            "def f(): return 1\nx = f()\n",
+            &["x = 1\n"],
+        );
+        check_edits(
+            &INLINE_FUNCTIONS,
+            "def f(x):\n    g(x)\nf(x)\n",
+            &["g(x)\n"],
+        );
+        check_edits(
+            &INLINE_FUNCTIONS,
+            "def f(a):\n    b = a + a\n    return b, a\nwith g(f(h())) as i:\n    j\n",
+            &["a = h()\nb = a + a\nwith g((b, a)) as i:\n    j\n"],
+        );
+        check_edits(
+            &INLINE_FUNCTIONS,
+            "def f(a):\n    a.b = 1\n    return a\nf(c)\n",
+            &["c.b = 1\n"],
+        );
+    }
+
+    #[test]
+    fn methods_and_properties_take_their_receiver() {
+        check_edits(
+            &INLINE_FUNCTIONS,
+            "class A:\n    def f(self, x):\n        return self.g(x) + 1\n    @property\n    def h(self):\n        return self.i\ny = a.b.f(c.h)\n",
+            &[
+                "class A:\n    def f(self, x):\n        return self.g(x) + 1\ny = a.b.f(c.i)\n",
+                "class A:\n    @property\n    def h(self):\n        return self.i\ny = a.b.g(c.h) + 1\n",
+            ],
+        );
+        check_edits(
+            &INLINE_FUNCTIONS,
+            "class A:\n    async def f(self):\n        await g(self)\nasync def h(a):\n    await a.f()\n",
+            &["class A:\n    pass\nasync def h(a):\n    await g(a)\n"],
+        );
+    }
+
+    #[test]
+    fn what_returns_early_yields_or_is_used_twice_stays() {
+        check_none(
+            &INLINE_FUNCTIONS,
+            "def f(x):\n    if x: return 1\n    g()\nf(1)\n",
+        );
+        check_none(&INLINE_FUNCTIONS, "def f(): yield 1\nf()\n");
+        check_none(&INLINE_FUNCTIONS, "def f(): g()\nf()\nf()\n");
+        check_none(&INLINE_FUNCTIONS, "def f(n):\n    f(n - 1)\n");
+        check_none(&INLINE_FUNCTIONS, "def f(*a): g(a)\nf(1)\n");
+        check_none(&INLINE_FUNCTIONS, "def f(): g()\nwhile f(): pass\n");
+        check_none(
+            &INLINE_FUNCTIONS,
+            "class A:\n    def f(self): g()\nx.f()\ny.f()\n",
+        );
+        check_none(
+            &INLINE_FUNCTIONS,
+            "class A:\n    def f(self): g()\nclass B:\n    def f(self): h()\nx.f()\n",
+        );
+    }
+}

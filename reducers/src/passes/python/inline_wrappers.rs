@@ -1,0 +1,251 @@
+use crate::{
+    analysis::dependents::Statements,
+    pass::{PassContext, Prior, Proposals, Stage, pass},
+    rewrite::{
+        edit::{Edit, EditSet},
+        parenthesize::gains,
+    },
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange, Tree,
+        ast::{ArgOrKeyword, Decorator, Expr, Parameters, Stmt, StmtFunctionDef},
+        scope::BindingKind,
+    },
+};
+
+pass! {
+    /// Replaces a function that only calls another, or that is one expression without parameters,
+    /// by what it stands for.
+    ///
+    /// One with decorators that is used once, by what it calls, decorated.
+    ///
+    /// ```python before
+    /// def f(x, y):
+    ///     return g(x, y)
+    /// print(f(1, 2))
+    /// ```
+    /// ```python after
+    /// print(g(1, 2))
+    /// ```
+    pub(crate) static INLINE_WRAPPERS = Pass { stage: Stage::Shape, propose };
+}
+
+fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
+    let statements = Statements::of(cx.program);
+    let tree = cx.program.tree();
+    for variable in cx.program.scopes().variables.iter().rev() {
+        let [binding] = variable.bindings.as_slice() else {
+            continue;
+        };
+        if binding.kind != BindingKind::Function || variable.uses.is_empty() {
+            continue;
+        }
+        let def = tree.nodes.iter().find_map(|node| match node.node {
+            AnyNodeRef::StmtFunctionDef(def) if def.range == binding.statement => Some(def),
+            _ => None,
+        });
+        let Some(def) = def else { continue };
+        let is_recursive = variable
+            .uses
+            .iter()
+            .any(|it| def.range.contains_range(it.range));
+        let Some(place) = statements.place(def.range).filter(|_| !is_recursive) else {
+            continue;
+        };
+        let removal = EditSet::removal(place.row, place.item);
+        if let [only] = variable.uses.as_slice()
+            && let Some((range, text)) = decorated(cx.program, &tree, def, only.range)
+        {
+            let mut edits = removal.clone();
+            edits.edit(Edit::replace(range, text.as_str()));
+            if gains(cx.program, &edits) {
+                out.propose(edits, Prior::Even, format!("`{text}` for {}", def.name));
+            }
+        }
+        let uses = variable.uses.iter().map(|it| it.range);
+        let found = match (wrapped(def), parameterless(def)) {
+            (Some(function), _) => Some((function, uses.collect::<Vec<TextRange>>())),
+            (None, Some(value)) => uses
+                .map(|it| call_of(&tree, it))
+                .collect::<Option<_>>()
+                .map(|it| (value, it)),
+            (None, None) => None,
+        };
+        let Some((inner, replaced)) = found else {
+            continue;
+        };
+        let mut edits = removal;
+        let text = cx.program.slice(inner.range());
+        for range in replaced {
+            edits.edit(Edit::replace(range, text));
+        }
+        if gains(cx.program, &edits) {
+            out.propose(edits, Prior::Even, format!("`{text}` for {}", def.name));
+        }
+        out.next_group();
+    }
+}
+
+/// What the only use of a decorated function can be: that of what it calls, decorated in its place.
+fn decorated(
+    program: &Program,
+    tree: &Tree<'_>,
+    def: &StmtFunctionDef,
+    used: TextRange,
+) -> Option<(TextRange, String)> {
+    let (range, inner, arguments) = if let Some(function) = wrapped(def) {
+        (used, function, "")
+    } else {
+        let Expr::Call(call) = result(def)? else {
+            return None;
+        };
+        let is_plain = def.parameters.is_empty() && !def.is_async;
+        (
+            call_of(tree, used).filter(|_| is_plain)?,
+            &*call.func,
+            program.slice(call.arguments.range),
+        )
+    };
+    let decorate = |inner: String, it: &Decorator| {
+        format!("{}({inner})", program.slice(it.expression.range()))
+    };
+    let is_decorated = !def.decorator_list.is_empty();
+    let dressed = def
+        .decorator_list
+        .iter()
+        .rev()
+        .fold(program.slice(inner.range()).to_owned(), decorate);
+    is_decorated.then(|| (range, dressed + arguments))
+}
+
+/// What a function that is one statement gives back, or does.
+fn result(def: &StmtFunctionDef) -> Option<&Expr> {
+    match def.body.as_slice() {
+        [Stmt::Return(stmt)] => stmt.value.as_deref(),
+        [Stmt::Expr(stmt)] => Some(&stmt.value),
+        _ => None,
+    }
+}
+
+/// The function, called by name, that a function hands its parameters to as they are.
+fn wrapped(def: &StmtFunctionDef) -> Option<&Expr> {
+    let value = result(def)?;
+    // An `async` function only hands on what it awaits.
+    let call = match value {
+        Expr::Await(it) if def.is_async => it.value.as_call_expr()?,
+        _ if def.is_async => return None,
+        other => other.as_call_expr()?,
+    };
+    let is_named = |mut expr: &Expr| {
+        while let Expr::Attribute(it) = expr {
+            expr = &it.value;
+        }
+        expr.is_name_expr() && !binds(&def.parameters, expr)
+    };
+    let arguments = &call.arguments;
+    let parameters = def.parameters.iter_source_order();
+    let hands_on = arguments.len() == def.parameters.len()
+        && parameters
+            .zip(arguments.arguments_source_order())
+            .all(|(parameter, argument)| {
+                let name = parameter.name();
+                let (value, is_spread) = match argument {
+                    ArgOrKeyword::Arg(Expr::Starred(it)) => (&*it.value, true),
+                    ArgOrKeyword::Arg(value) => (value, false),
+                    ArgOrKeyword::Keyword(keyword) => {
+                        if keyword.arg.as_ref().is_some_and(|it| it.id != name.id) {
+                            return false;
+                        }
+                        (&keyword.value, keyword.arg.is_none())
+                    }
+                };
+                value.as_name_expr().is_some_and(|it| it.id == name.id)
+                    && parameter.is_variadic() == is_spread
+            });
+    (hands_on && is_named(&call.func)).then_some(&*call.func)
+}
+
+/// What a function without parameters returns or does, if that is a call, an attribute or the like:
+/// what can stand wherever its own call does.
+fn parameterless(def: &StmtFunctionDef) -> Option<&Expr> {
+    let value = result(def)?;
+    let is_plain = !def.is_async && def.parameters.is_empty() && def.decorator_list.is_empty();
+    (is_plain
+        && matches!(
+            value,
+            Expr::Call(_) | Expr::Attribute(_) | Expr::Subscript(_) | Expr::Name(_)
+        ))
+    .then_some(value)
+}
+
+/// The call of what stands in a place.
+fn call_of(tree: &Tree<'_>, function: TextRange) -> Option<TextRange> {
+    tree.nodes.iter().find_map(|node| match node.node {
+        AnyNodeRef::ExprCall(call)
+            if call.func.range() == function && call.arguments.is_empty() =>
+        {
+            Some(call.range)
+        }
+        _ => None,
+    })
+}
+
+fn binds(parameters: &Parameters, name: &Expr) -> bool {
+    name.as_name_expr()
+        .is_some_and(|name| parameters.includes(&name.id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::INLINE_WRAPPERS;
+    use crate::testing::{check_edits, check_none};
+
+    #[test]
+    fn uses_name_what_is_wrapped() {
+        check_edits(
+            &INLINE_WRAPPERS,
+            "def f(a, *b, k=1, **c): return m.g(a, *b, k=k, **c)\nmap(f, x)\nf(1)\n",
+            &["map(m.g, x)\nm.g(1)\n"],
+        );
+        check_edits(
+            &INLINE_WRAPPERS,
+            "async def f(a): return await g(a)\nh(f)\n",
+            &["h(g)\n"],
+        );
+    }
+
+    #[test]
+    fn calls_without_arguments_become_what_is_called() {
+        check_edits(
+            &INLINE_WRAPPERS,
+            "def f(): g(1)\nf()\nwhile f(): f()\n",
+            &["g(1)\nwhile g(1): g(1)\n"],
+        );
+        check_none(
+            &INLINE_WRAPPERS,
+            "def f(): g(1)\nh(f)\ndef i(): yield\ni()\n",
+        );
+    }
+
+    #[test]
+    fn decorators_go_to_what_is_called() {
+        check_edits(
+            &INLINE_WRAPPERS,
+            "@a\n@b(k=1)\ndef f(): g.h(1, *x)\nf()\n",
+            &["a(b(k=1)(g.h))(1, *x)\n"],
+        );
+        check_edits(
+            &INLINE_WRAPPERS,
+            "@a\ndef f(x): return g(x)\nprint(f(1))\n",
+            &["print(a(g)(1))\n", "print(g(1))\n"],
+        );
+        check_none(&INLINE_WRAPPERS, "@a\ndef f(): g(1)\nf()\nf()\n");
+    }
+
+    #[test]
+    fn what_does_more_stays() {
+        check_none(
+            &INLINE_WRAPPERS,
+            "def f(a): return g(a, 1)\ndef h(a, b): return g(b, a)\ndef i(g): return g(g)\ndef j(a): return j(a)\nf, h, i, j\n",
+        );
+    }
+}

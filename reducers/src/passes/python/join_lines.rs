@@ -1,0 +1,129 @@
+use crate::{
+    pass::{PassContext, Prior, Proposals, Stage, pass},
+    rewrite::edit::{Edit, EditSet},
+    syntax::{Program, Ranged, TextRange, TextSize, Token, TokenKind},
+};
+
+pass! {
+    /// Writes what stands in brackets on one line, where it fits.
+    ///
+    /// ```python before
+    /// f(
+    ///     a,
+    ///     [b,
+    ///      c]
+    /// )
+    /// ```
+    /// ```python after
+    /// f(a, [b, c])
+    /// ```
+    pub(crate) static JOIN_LINES = Pass { stage: Stage::Tidy, propose };
+}
+
+/// How many characters a line may have.
+const WIDTH: usize = 100;
+
+fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
+    let program = cx.program;
+    let tokens: Vec<&Token> = program
+        .tokens()
+        .iter()
+        .filter(|token| !token.kind().is_trivia())
+        .collect();
+    let mut at = 0;
+    while at < tokens.len() {
+        if opens(tokens[at].kind())
+            && let Some(length) = closing(&tokens[at..])
+            && let Some(edits) = joined(program, &tokens[at..=at + length])
+        {
+            out.propose(
+                edits,
+                Prior::Certain,
+                format!("one line for `{}`", program.excerpt(tokens[at].range())),
+            );
+            at += length;
+        }
+        at += 1;
+    }
+}
+
+/// Whether a token opens a bracket.
+pub(crate) fn opens(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace)
+}
+
+/// Whether a token closes one.
+pub(crate) fn closes(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace)
+}
+
+/// Which token closes the bracket that is the first.
+fn closing(tokens: &[&Token]) -> Option<usize> {
+    let mut depth = 0_usize;
+    tokens.iter().position(|token| {
+        depth += usize::from(opens(token.kind()));
+        depth -= usize::from(closes(token.kind()));
+        depth == 0
+    })
+}
+
+/// What puts some tokens on one line; nothing if there is no break among them, a comment, a literal
+/// over several lines, or no room.
+fn joined(program: &Program, tokens: &[&Token]) -> Option<EditSet> {
+    let mut edits = EditSet::default();
+    let mut saved = 0;
+    for pair in tokens.windows(2) {
+        let gap = TextRange::new(pair[0].end(), pair[1].start());
+        let text = program.slice(gap);
+        if !text.trim().is_empty() || program.slice(pair[0].range()).contains('\n') {
+            return None;
+        }
+        if text.contains('\n') {
+            // A comma at the end is another pass's matter.
+            let is_tight = opens(pair[0].kind()) || closes(pair[1].kind());
+            let space = if is_tight { "" } else { " " };
+            saved += text.len() - space.len();
+            edits.edit(Edit::replace(gap, space));
+        }
+    }
+    let (first, last) = (tokens.first()?, tokens.last()?);
+    let text = program.text();
+    let start = text[..usize::from(first.start())]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
+    let end = usize::from(last.end());
+    let end = end + text[end..].find(['\r', '\n']).unwrap_or(text.len() - end);
+    let range = TextRange::new(TextSize::new(start as u32), TextSize::new(end as u32));
+    let width = program.slice(range).chars().count() - saved;
+    (saved > 0 && width <= WIDTH).then_some(edits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::JOIN_LINES;
+    use crate::testing::{check_all, check_none};
+
+    #[test]
+    fn what_fits_is_joined() {
+        check_all(
+            &JOIN_LINES,
+            "if (a and\n        b):\n    x = {\n        1: f(\n            2),\n    }[1]\n",
+            "if (a and b):\n    x = {1: f(2),}[1]\n",
+        );
+    }
+
+    #[test]
+    fn what_is_too_long_is_joined_in_parts() {
+        let long = "a".repeat(98);
+        check_all(
+            &JOIN_LINES,
+            &format!("f(\n    {long},\n    g(\n        1\n    )\n)\n"),
+            &format!("f(\n    {long},\n    g(1)\n)\n"),
+        );
+    }
+
+    #[test]
+    fn comments_and_long_literals_stay() {
+        check_none(&JOIN_LINES, "f(\n    a  # b\n)\nf(\n    '''\n''')\nf(a)\n");
+    }
+}

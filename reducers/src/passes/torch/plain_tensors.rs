@@ -1,0 +1,229 @@
+use std::cmp::Reverse;
+
+use crate::{
+    pass::{PassContext, Prior, Proposals, Stage, pass},
+    rewrite::{
+        edit::{Edit, EditSet},
+        parenthesize::gains,
+    },
+    syntax::{
+        AnyNodeRef,
+        ast::{Expr, ExprCall, Number},
+    },
+    torch::names::{Torch, keyword},
+};
+
+pass! {
+    /// Makes a tensor of fixed sizes at once in the shape that it is given in steps.
+    ///
+    /// ```python before
+    /// import torch
+    /// x = torch.arange(24).reshape(2, 12)
+    /// y = torch.randn(8, 4, 2).transpose(1, 2)
+    /// ```
+    /// ```python after
+    /// import torch
+    /// x = torch.randn(2, 12)
+    /// y = torch.randn(8, 2, 4)
+    /// ```
+    pub(crate) static PLAIN_TENSORS = Pass { stage: Stage::Detail, propose };
+}
+
+fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
+    let tree = cx.program.tree();
+    let Some(torch) = Torch::of(cx.program, &tree) else {
+        return;
+    };
+    let mut found: Vec<(&ExprCall, Made)> = Vec::new();
+    for node in &tree.nodes {
+        if let AnyNodeRef::ExprCall(call) = node.node
+            && let Some(made) = shape(&torch, call).filter(|it| it.steps > 0)
+        {
+            found.push((call, made));
+        }
+    }
+    // The latest first, but all steps of one before some of them.
+    found.sort_by_key(|(call, _)| Reverse(call.range.start()));
+    for (call, made) in found {
+        let sizes: Vec<String> = made.sizes.iter().map(u64::to_string).collect();
+        let edits = EditSet::one(Edit::replace(
+            call.range,
+            format!("{}({})", made.maker, sizes.join(", ")),
+        ));
+        if gains(cx.program, &edits) {
+            out.propose(
+                edits,
+                Prior::Even,
+                format!("`{}` at once", cx.program.excerpt(call.range)),
+            );
+        }
+    }
+}
+
+/// What an expression makes.
+struct Made {
+    /// How a tensor of random numbers is made in this program.
+    maker: String,
+    sizes: Vec<u64>,
+    /// How many calls more than one, or than a plain one, it takes.
+    steps: u32,
+}
+
+/// The shape that a call gives a tensor, if all its sizes are written out.
+fn shape(torch: &Torch<'_>, call: &ExprCall) -> Option<Made> {
+    if let Some(path) = torch.path(&call.func) {
+        let name = path.strip_prefix("torch.")?;
+        let maker = match &*call.func {
+            Expr::Attribute(it) => format!("{}.randn", name_of(&it.value)?),
+            _ => return None,
+        };
+        let arguments = &call.arguments.args;
+        let (sizes, steps) = match name {
+            "randn" | "rand" | "zeros" | "ones" | "empty" => (sizes(arguments)?, 0),
+            "arange" => (sizes(arguments).filter(|it| it.len() == 1)?, 1),
+            "randint" => (sizes(std::slice::from_ref(arguments.last()?))?, 1),
+            "full" => (sizes(std::slice::from_ref(arguments.first()?))?, 1),
+            "from_numpy" | "tensor" | "as_tensor" => (of_array(torch, arguments.first()?)?, 1),
+            _ => return None,
+        };
+        // Of another type or for another device it would not be the same.
+        let is_plain = ["dtype", "device"]
+            .iter()
+            .all(|it| keyword(call, it).is_none());
+        return is_plain.then_some(Made {
+            maker,
+            sizes,
+            steps,
+        });
+    }
+    let Expr::Attribute(method) = &*call.func else {
+        return None;
+    };
+    let Expr::Call(inner) = &*method.value else {
+        return None;
+    };
+    let mut made = shape(torch, inner)?;
+    let arguments = &call.arguments.args;
+    match method.attr.as_str() {
+        "view" | "reshape" | "expand" => made.sizes = sizes(arguments)?,
+        "transpose" => {
+            let [one, other] = axes(arguments, made.sizes.len())?.try_into().ok()?;
+            made.sizes.swap(one, other);
+        }
+        "permute" => {
+            let order = axes(arguments, made.sizes.len())?;
+            if order.len() != made.sizes.len() {
+                return None;
+            }
+            made.sizes = order.iter().map(|&axis| made.sizes[axis]).collect();
+        }
+        "contiguous" | "float" | "clone" | "detach" if arguments.is_empty() => {}
+        _ => return None,
+    }
+    made.steps += 1;
+    call.arguments.keywords.is_empty().then_some(made)
+}
+
+/// The sizes of `numpy.random.rand(2, 3)`.
+fn of_array(torch: &Torch<'_>, array: &Expr) -> Option<Vec<u64>> {
+    let Expr::Call(call) = array else { return None };
+    let path = torch.path(&call.func)?;
+    matches!(
+        path.as_str(),
+        "numpy.random.rand" | "numpy.random.randn" | "numpy.zeros" | "numpy.ones"
+    )
+    .then(|| sizes(&call.arguments.args))?
+}
+
+/// Sizes that are written out, each by itself or all in one row.
+fn sizes(arguments: &[Expr]) -> Option<Vec<u64>> {
+    let elements = match arguments {
+        [Expr::Tuple(it)] => &it.elts,
+        [Expr::List(it)] => &it.elts,
+        _ => arguments,
+    };
+    let number = |it: &Expr| match it {
+        Expr::NumberLiteral(it) => match &it.value {
+            Number::Int(number) => number.as_u64(),
+            _ => None,
+        },
+        _ => None,
+    };
+    elements
+        .iter()
+        .map(number)
+        .collect::<Option<Vec<u64>>>()
+        .filter(|it| !it.is_empty())
+}
+
+/// The axes that arguments name.
+fn axes(arguments: &[Expr], count: usize) -> Option<Vec<usize>> {
+    let axis = |it: &Expr| {
+        let (number, is_negative) = match it {
+            Expr::UnaryOp(it) if it.op.as_str() == "-" => {
+                (sizes(std::slice::from_ref(&*it.operand))?, true)
+            }
+            it => (sizes(std::slice::from_ref(it))?, false),
+        };
+        let number = usize::try_from(*number.first()?).ok()?;
+        let axis = if is_negative {
+            count.checked_sub(number)?
+        } else {
+            number
+        };
+        (axis < count).then_some(axis)
+    };
+    arguments.iter().map(axis).collect()
+}
+
+/// The text of a name.
+fn name_of(expr: &Expr) -> Option<&str> {
+    expr.as_name_expr().map(|name| name.id.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PLAIN_TENSORS;
+    use crate::testing::{check_edits, check_none};
+
+    #[test]
+    fn steps_are_taken_together() {
+        check_edits(
+            &PLAIN_TENSORS,
+            "import torch as t\nf(t.zeros((2, 3, 4)).permute(-1, 0, 1).contiguous(), t.randint(0, 9, (5, 6)))\n",
+            &[
+                "import torch as t\nf(t.zeros((2, 3, 4)).permute(-1, 0, 1).contiguous(), t.randn(5, 6))\n",
+                "import torch as t\nf(t.randn(4, 2, 3), t.randint(0, 9, (5, 6)))\n",
+                "import torch as t\nf(t.randn(4, 2, 3).contiguous(), t.randint(0, 9, (5, 6)))\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn arrays_are_tensors() {
+        check_edits(
+            &PLAIN_TENSORS,
+            "import torch, numpy as np\nx = torch.from_numpy(np.random.rand(2, 3)).float()\n",
+            &[
+                "import torch, numpy as np\nx = torch.randn(2, 3)\n",
+                "import torch, numpy as np\nx = torch.randn(2, 3).float()\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_plain_or_not_known_stays() {
+        check_none(
+            &PLAIN_TENSORS,
+            "import torch\nx = torch.randn(2, 3)\ny = torch.zeros(2, n).view(2)\n",
+        );
+        check_none(
+            &PLAIN_TENSORS,
+            "import torch\nx = torch.zeros(4, dtype=torch.int64).view(2, -1)\n",
+        );
+        check_none(
+            &PLAIN_TENSORS,
+            "import numpy\nx = numpy.arange(4).reshape(2, 2)\n",
+        );
+    }
+}

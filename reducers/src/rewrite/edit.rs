@@ -1,0 +1,509 @@
+//! Edits: what a proposal changes in a program's text. An [`EditSet`] holds plain replacements and
+//! removals from rows ([`crate::syntax::rows`]); removals are laid out only when applied, so that
+//! the union of two sets is exact: two arguments of the same call, or all statements of a suite,
+//! can go together. Pure data; judges nothing. Called by passes and engine.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    hash::{Hash, Hasher},
+};
+
+use crate::syntax::{Program, TextRange, TextSize, rows as row, rows::RowKind};
+
+/// One replacement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// What goes; empty for an insertion.
+    pub range: TextRange,
+    /// What comes.
+    pub text: String,
+}
+
+impl Edit {
+    /// Deletes a range.
+    pub fn delete(range: TextRange) -> Self {
+        Self {
+            range,
+            text: String::new(),
+        }
+    }
+
+    /// Replaces a range.
+    pub fn replace(range: TextRange, text: impl Into<String>) -> Self {
+        Self {
+            range,
+            text: text.into(),
+        }
+    }
+}
+
+impl Ord for Edit {
+    /// By start; of two that start together the longer first, insertions before all.
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let key = |edit: &Self| {
+            (
+                edit.range.start(),
+                !edit.range.is_empty(),
+                std::cmp::Reverse(edit.range.end()),
+            )
+        };
+        key(self)
+            .cmp(&key(other))
+            .then_with(|| self.text.cmp(&other.text))
+    }
+}
+
+impl PartialOrd for Edit {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Hash for Edit {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (
+            u32::from(self.range.start()),
+            u32::from(self.range.end()),
+            &self.text,
+        )
+            .hash(state);
+    }
+}
+
+/// One thing of one row: the index of the row in [`Program::lists`] and of the thing in the row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ItemId {
+    /// The row.
+    pub row: u32,
+    /// The thing.
+    pub item: u32,
+}
+
+/// A set of edits against one program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct EditSet {
+    edits: BTreeSet<Edit>,
+    removals: BTreeSet<ItemId>,
+}
+
+/// Two edits that can not both be done, or a row that can not be emptied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("edits conflict at offset {at}")]
+pub struct Conflict {
+    /// Where, in bytes.
+    pub at: u32,
+}
+
+impl EditSet {
+    /// The set of one edit.
+    pub fn one(edit: Edit) -> Self {
+        Self {
+            edits: BTreeSet::from([edit]),
+            removals: BTreeSet::new(),
+        }
+    }
+
+    /// The set of one removal.
+    pub fn removal(row: u32, item: u32) -> Self {
+        Self {
+            edits: BTreeSet::new(),
+            removals: BTreeSet::from([ItemId { row, item }]),
+        }
+    }
+
+    /// Adds an edit.
+    pub fn edit(&mut self, edit: Edit) {
+        self.edits.insert(edit);
+    }
+
+    /// Adds the removal of a thing from its row.
+    pub fn remove(&mut self, row: u32, item: u32) {
+        self.removals.insert(ItemId { row, item });
+    }
+
+    /// The removals, in order.
+    pub fn removals(&self) -> impl Iterator<Item = ItemId> + '_ {
+        self.removals.iter().copied()
+    }
+
+    /// Whether nothing is edited.
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty() && self.removals.is_empty()
+    }
+
+    /// Both sets together. Whether they can be done together shows when they are applied.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        let mut union = self.clone();
+        union.extend(other);
+        union
+    }
+
+    /// Adds all of another set.
+    pub fn extend(&mut self, other: &Self) {
+        self.edits.extend(other.edits.iter().cloned());
+        self.removals.extend(other.removals.iter().copied());
+    }
+
+    /// The set as disjoint replacements, ascending. An edit within the range of another is subsumed
+    /// by it.
+    ///
+    /// # Errors
+    ///
+    /// Two edits overlap without one holding the other, two replace the same range by different
+    /// texts, or a row that needs at least one thing would be emptied.
+    pub fn resolve(&self, program: &Program) -> Result<Vec<Edit>, Conflict> {
+        let mut edits = self.edits.clone();
+        let mut by_list: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for removal in &self.removals {
+            by_list.entry(removal.row).or_default().push(removal.item);
+        }
+        for (index, gone) in by_list {
+            let row = &program.rows()[index as usize];
+            let conflict = Conflict {
+                at: row.inner.start().into(),
+            };
+            edits.extend(row::removal(program, row, &gone).ok_or(conflict)?);
+        }
+        let mut disjoint: Vec<Edit> = Vec::with_capacity(edits.len());
+        for edit in edits {
+            let Some(last) = disjoint.last() else {
+                disjoint.push(edit);
+                continue;
+            };
+            if edit.range.start() >= last.range.end() && edit.range != last.range {
+                disjoint.push(edit);
+            } else if !last.range.contains_range(edit.range) || last.range == edit.range {
+                return Err(Conflict {
+                    at: edit.range.start().into(),
+                });
+            }
+        }
+        Ok(disjoint)
+    }
+
+    /// The program's text with the edits done.
+    ///
+    /// # Errors
+    ///
+    /// As [`EditSet::resolve`].
+    pub fn apply(&self, program: &Program) -> Result<String, Conflict> {
+        Ok(splice(program.text(), &self.resolve(program)?))
+    }
+
+    /// The same set against the program that results from `done`, as far as there is something left
+    /// of it.
+    ///
+    /// What is done already or lies within something that is gone is dropped; `None` if nothing is
+    /// left or an edit was half done.
+    pub fn rebase(&self, rebase: &Rebase<'_>) -> Option<Self> {
+        let mut set = Self::default();
+        for edit in &self.edits {
+            if rebase.done.binary_search(edit).is_ok() {
+                continue;
+            }
+            match rebase.map(edit.range) {
+                Mapped::Gone => {}
+                Mapped::Torn => return None,
+                Mapped::At(range) => {
+                    set.edits.insert(Edit {
+                        range,
+                        text: edit.text.clone(),
+                    });
+                }
+            }
+        }
+        for removal in &self.removals {
+            let row = &rebase.from.rows()[removal.row as usize];
+            match rebase.map(row.items[removal.item as usize]) {
+                Mapped::Gone => {}
+                Mapped::Torn => return None,
+                Mapped::At(range) => {
+                    set.removals.insert(*rebase.items.get(&(
+                        row.kind,
+                        range.start(),
+                        range.end(),
+                    ))?);
+                }
+            }
+        }
+        (!set.is_empty()).then_some(set)
+    }
+}
+
+/// Replaces disjoint ascending ranges of a text.
+pub fn splice(text: &str, edits: &[Edit]) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut from = 0;
+    for edit in edits {
+        result.push_str(&text[from..usize::from(edit.range.start())]);
+        result.push_str(&edit.text);
+        from = edit.range.end().into();
+    }
+    result.push_str(&text[from..]);
+    result
+}
+
+/// The way from one program to the one that some edits made of it.
+pub struct Rebase<'a> {
+    from: &'a Program,
+    done: &'a [Edit],
+    items: BTreeMap<(RowKind, TextSize, TextSize), ItemId>,
+}
+
+enum Mapped {
+    At(TextRange),
+    Gone,
+    Torn,
+}
+
+impl<'a> Rebase<'a> {
+    /// `to` is what `done`, disjoint and ascending, made of `from`.
+    pub fn new(from: &'a Program, done: &'a [Edit], to: &Program) -> Self {
+        let mut items = BTreeMap::new();
+        for (index, row) in to.rows().iter().enumerate() {
+            for (item, range) in row.items.iter().enumerate() {
+                let place = ItemId {
+                    row: index as u32,
+                    item: item as u32,
+                };
+                items.insert((row.kind, range.start(), range.end()), place);
+            }
+        }
+        Self { from, done, items }
+    }
+
+    fn map(&self, range: TextRange) -> Mapped {
+        let first = self
+            .done
+            .partition_point(|edit| edit.range.end() < range.start());
+        let mut start = shifted(range.start(), self.done[..first].iter());
+        let mut end = start + range.len();
+        for edit in &self.done[first..] {
+            let it = edit.range;
+            if it.start() > range.end() {
+                break;
+            }
+            if it.is_empty() && !range.is_empty()
+                || !it.is_empty() && range.contains_range(it) && it != range
+            {
+                // Inside: the thing is still there, smaller. An insertion at its edge leaves it as
+                // it was.
+                if it.start() == range.start() && it.is_empty() {
+                    start = resized(start, edit);
+                    end = resized(end, edit);
+                } else if it.start() < range.end() {
+                    end = resized(end, edit);
+                }
+            } else if it.contains_range(range) && !it.is_empty() && !range.is_empty() {
+                return Mapped::Gone;
+            } else if it.end() <= range.start() {
+                start = resized(start, edit);
+                end = resized(end, edit);
+            } else if it.start() < range.end() {
+                return Mapped::Torn;
+            }
+        }
+        Mapped::At(TextRange::new(start, end))
+    }
+}
+
+fn shifted<'e>(offset: TextSize, edits: impl Iterator<Item = &'e Edit>) -> TextSize {
+    edits.fold(offset, resized)
+}
+
+fn resized(offset: TextSize, edit: &Edit) -> TextSize {
+    offset + TextSize::of(edit.text.as_str()) - edit.range.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(text: &str) -> Program {
+        Program::parse(text).unwrap()
+    }
+
+    /// Removes, from the row that holds the first, the things with these texts.
+    fn removing(program: &Program, things: &[&str]) -> EditSet {
+        let mut set = EditSet::default();
+        for thing in things {
+            let (row, item) = program
+                .rows()
+                .iter()
+                .enumerate()
+                .find_map(|(index, row)| {
+                    let item = row
+                        .items
+                        .iter()
+                        .position(|&range| program.slice(range) == *thing)?;
+                    Some((index as u32, item as u32))
+                })
+                .unwrap_or_else(|| panic!("`{thing}` stands in no row"));
+            set.remove(row, item);
+        }
+        set
+    }
+
+    #[track_caller]
+    fn check(text: &str, things: &[&str], expected: &str) {
+        let program = program(text);
+        let result = removing(&program, things).apply(&program).unwrap();
+        assert_eq!(result, expected);
+        Program::parse(result).unwrap();
+    }
+
+    #[test]
+    fn statements_go_with_their_lines() {
+        check("a = 1\nb = 2  # two\nc = 3\n", &["b = 2"], "a = 1\nc = 3\n");
+        check("if x:\n    a\n    b\n", &["a", "b"], "if x:\n    pass\n");
+        check("if x:\r\n\ta\r\n\tb\r\n", &["a"], "if x:\r\n\tb\r\n");
+        check("a\nb", &["b"], "a\n");
+        check("a\n", &["a"], "");
+        check(
+            "@d\n# why\ndef f(): pass\nf()\n",
+            &["@d\n# why\ndef f(): pass"],
+            "f()\n",
+        );
+    }
+
+    #[test]
+    fn statements_that_share_a_line_leave_the_others() {
+        check("a; b; c\n", &["a"], "b; c\n");
+        check("a; b; c\n", &["b"], "a; c\n");
+        check("a; b; c;\n", &["c"], "a; b;\n");
+        check("a; b; c\n", &["b", "c"], "a\n");
+        check("a; b;\nc\n", &["a", "b"], "c\n");
+        check("if x: a; b\n", &["a"], "if x: b\n");
+        check("if x: a; b\n", &["a", "b"], "if x: pass\n");
+        check("if x: \\\n  a; b\n", &["b"], "if x: \\\n  a\n");
+        check("a; \\\n b\n", &["a"], "b\n");
+    }
+
+    #[test]
+    fn things_between_commas() {
+        check("f(a, b, c)\n", &["a"], "f(b, c)\n");
+        check("f(a, (b), c)\n", &["(b)"], "f(a, c)\n");
+        check("f(a, b, c,)\n", &["b", "c"], "f(a,)\n");
+        check("f(a, b)\n", &["a", "b"], "f()\n");
+        check(
+            "f(lambda p, q: (p), *r, k=1, **s)\n",
+            &["lambda p, q: (p)", "**s"],
+            "f(*r, k=1)\n",
+        );
+        check(
+            "x = [\n    1,  # one\n    2,\n]\n",
+            &["1"],
+            "x = [\n    2,\n]\n",
+        );
+        check(
+            "x = {**a, 'k': (1), 'l': 2}\n",
+            &["**a", "'l': 2"],
+            "x = {'k': (1)}\n",
+        );
+        check("from m import (a, b,)\n", &["b"], "from m import (a,)\n");
+        check("import a, b as c\n", &["b as c"], "import a\n");
+    }
+
+    #[test]
+    fn markers_among_parameters_stay() {
+        check(
+            "def f(a, b, /, c=1, *, d, e): pass\n",
+            &["b", "d"],
+            "def f(a, /, c=1, *, e): pass\n",
+        );
+        check(
+            "def f(a, b, /, c=1, *, d, e): pass\n",
+            &["a", "b", "c=1"],
+            "def f(*, d, e): pass\n",
+        );
+        check(
+            "def f(a, b, /, c=1, *, d, e): pass\n",
+            &["d", "e"],
+            "def f(a, b, /, c=1): pass\n",
+        );
+        check(
+            "def f(a=1, b=2, *, c, d): pass\n",
+            &["b=2", "c"],
+            "def f(a=1, *, d): pass\n",
+        );
+        check("lambda *, d, **e: 0\n", &["*, d"], "lambda **e: 0\n");
+    }
+
+    #[test]
+    fn a_tuple_of_one_keeps_its_comma() {
+        check("(a, b)\n", &["a"], "(b,)\n");
+        check("(a, b)\n", &["b"], "(a,)\n");
+        check("(a, b, )\n", &["b"], "(a, )\n");
+        check("x = a, b, c\n", &["a", "c"], "x = b,\n");
+        check("x = a, b,\n", &["a", "b"], "x = ()\n");
+        check("(a, b)\n", &["a", "b"], "()\n");
+    }
+
+    #[test]
+    fn a_row_that_needs_one_refuses() {
+        let program = program("from m import a, b\n");
+        assert!(removing(&program, &["a", "b"]).apply(&program).is_err());
+    }
+
+    #[test]
+    fn the_outer_edit_subsumes_the_inner() {
+        let program = program("if x:\n    f(a, b)\n    c\nd\n");
+        let set = removing(&program, &["a", "f(a, b)", "if x:\n    f(a, b)\n    c"]);
+        assert_eq!(set.apply(&program).unwrap(), "d\n");
+    }
+
+    #[test]
+    fn overlapping_edits_conflict() {
+        let program = program("abc + d\n");
+        let range = |from: u32, to: u32| TextRange::new(from.into(), to.into());
+        let mut set = EditSet::one(Edit::replace(range(0, 3), "x"));
+        assert!(
+            set.union(&EditSet::one(Edit::delete(range(2, 5))))
+                .apply(&program)
+                .is_err()
+        );
+        assert!(
+            set.union(&EditSet::one(Edit::replace(range(0, 3), "y")))
+                .apply(&program)
+                .is_err()
+        );
+        set.edit(Edit::replace(range(6, 7), "e"));
+        assert_eq!(set.apply(&program).unwrap(), "x + e\n");
+    }
+
+    #[test]
+    fn what_is_inserted_already_is_not_inserted_again() {
+        let from = program("f()\ng()\n");
+        let mut done = EditSet::default();
+        done.edit(Edit {
+            range: TextRange::empty(4.into()),
+            text: "x = 1\n".to_owned(),
+        });
+        let mut later = removing(&from, &["f()"]);
+        later.extend(&done);
+        let edits = done.resolve(&from).unwrap();
+        let to = program(&splice(from.text(), &edits));
+        let rebased = later.rebase(&Rebase::new(&from, &edits, &to)).unwrap();
+        assert_eq!(rebased.apply(&to).unwrap(), "x = 1\ng()\n");
+    }
+
+    #[test]
+    fn a_set_follows_its_program() {
+        let from = program("import a, b\nx = 1\nif x:\n    f(p, q)\n    g()\nh(r, s)\n");
+        let done = removing(&from, &["a", "x = 1", "q"]);
+        let edits = done.resolve(&from).unwrap();
+        let to = program(&splice(from.text(), &edits));
+        let rebase = Rebase::new(&from, &edits, &to);
+        assert_eq!(done.rebase(&rebase), None);
+        let later = removing(&from, &["p", "s", "g()"]).rebase(&rebase).unwrap();
+        assert_eq!(
+            later.apply(&to).unwrap(),
+            "import b\nif x:\n    f()\nh(r)\n"
+        );
+        let whole = removing(&from, &["if x:\n    f(p, q)\n    g()"])
+            .rebase(&rebase)
+            .unwrap();
+        assert_eq!(whole.apply(&to).unwrap(), "import b\nh(r, s)\n");
+    }
+}

@@ -1,0 +1,235 @@
+//! A program as the inside of a test: what has to stand at the head of the file, and its other
+//! statements as the body of a method. The text of each statement stays as it is but for its
+//! indentation. Called for the tests that results are written as.
+
+use std::collections::BTreeSet;
+
+use crate::syntax::{
+    Program, Ranged, TextRange, TextSize, TokenKind,
+    ast::{Expr, Stmt},
+};
+
+/// Where the names of a program's top level are kept once its statements stand in a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// In the method, as people write tests.
+    Local,
+    /// In the module, for programs that mind the difference: what is compiled reads a global by
+    /// another way than a cell.
+    Global,
+}
+
+/// A program as the inside of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Method {
+    /// Imports, and what has to come before them.
+    pub head: String,
+    /// The other statements, indented.
+    pub body: String,
+}
+
+impl Method {
+    /// The program with its statements indented by so many spaces.
+    pub fn of(program: &Program, indentation: usize, names: Names) -> Self {
+        let statements = program.body();
+        let first = first_of_body(statements);
+        let (head, body): (Vec<&Stmt>, Vec<&Stmt>) = {
+            let place = |(at, it): &(usize, &Stmt)| *at < first || has_to_lead(it);
+            let (head, body): (Vec<_>, Vec<_>) = statements.iter().enumerate().partition(place);
+            (
+                head.into_iter().map(|(_, it)| it).collect(),
+                body.into_iter().map(|(_, it)| it).collect(),
+            )
+        };
+        // A program of imports alone fails by one of them.
+        let (head, body) = if body.is_empty() {
+            head.into_iter().partition(|it| has_to_lead(it))
+        } else {
+            (head, body)
+        };
+        let prefix = " ".repeat(indentation);
+        let mut method = Self {
+            head: String::new(),
+            body: String::new(),
+        };
+        for statement in head.iter().filter(|it| !is_text(it)) {
+            method
+                .head
+                .push_str(&unixed(program.slice(statement.range())));
+            method.head.push('\n');
+        }
+        if names == Names::Global {
+            let bound = bound_by(program, &body);
+            if !bound.is_empty() {
+                let listed = bound.into_iter().collect::<Vec<_>>().join(", ");
+                method.body = format!("{prefix}global {listed}\n");
+            }
+        }
+        let mut follows_definition = true;
+        for (number, statement) in body.iter().enumerate() {
+            let is_definition = matches!(statement, Stmt::FunctionDef(_) | Stmt::ClassDef(_));
+            if number > 0 && (is_definition || follows_definition) {
+                method.body.push('\n');
+            }
+            follows_definition = is_definition;
+            method
+                .body
+                .push_str(&indented(program, statement.range(), &prefix));
+            method.body.push('\n');
+        }
+        if method.body.is_empty() {
+            method.body = format!("{prefix}pass\n");
+        }
+        method
+    }
+}
+
+/// Where the body begins: behind the first imports. What sets variables of the environment may
+/// stand between those, since a library may read them when it is imported.
+pub(crate) fn first_of_body(statements: &[Stmt]) -> usize {
+    let mut first = 0;
+    for (at, statement) in statements.iter().enumerate() {
+        match statement {
+            Stmt::Import(_) | Stmt::ImportFrom(_) => first = at + 1,
+            it if is_text(it) || sets_environment(it) => {}
+            _ => break,
+        }
+    }
+    first
+}
+
+/// Whether a statement can stand nowhere else than at the top level.
+fn has_to_lead(statement: &Stmt) -> bool {
+    match statement {
+        Stmt::ImportFrom(it) => {
+            it.module
+                .as_ref()
+                .is_some_and(|module| module.as_str() == "__future__")
+                || it.names.iter().any(|alias| alias.name.as_str() == "*")
+        }
+        _ => false,
+    }
+}
+
+/// Whether a statement is but a text, as documentation is.
+fn is_text(statement: &Stmt) -> bool {
+    matches!(statement, Stmt::Expr(it) if matches!(&*it.value, Expr::StringLiteral(_)))
+}
+
+fn sets_environment(statement: &Stmt) -> bool {
+    let is_environment = |expr: &Expr| match expr {
+        Expr::Subscript(it) => match &*it.value {
+            Expr::Attribute(it) => it.attr.as_str() == "environ",
+            Expr::Name(it) => it.id.as_str() == "environ",
+            _ => false,
+        },
+        _ => false,
+    };
+    matches!(statement, Stmt::Assign(it) if it.targets.iter().all(is_environment))
+}
+
+/// The names of the top level that some statements bind.
+fn bound_by<'a>(program: &'a Program, statements: &[&Stmt]) -> BTreeSet<&'a str> {
+    let is_inside = |range: TextRange| statements.iter().any(|it| it.range().contains_range(range));
+    let variables = program.scopes().variables.iter();
+    variables
+        .filter(|it| it.scope == crate::syntax::scope::ScopeKind::Module)
+        .filter(|it| it.bindings.iter().any(|binding| is_inside(binding.range)))
+        .map(|it| it.name.as_str())
+        .collect()
+}
+
+/// A statement with each of its lines indented, but for those that begin within a string.
+fn indented(program: &Program, range: TextRange, prefix: &str) -> String {
+    let strings = strings(program, range);
+    let mut text = prefix.to_owned();
+    let mut at = range.start();
+    for line in program.slice(range).split_inclusive('\n') {
+        let is_within = strings.iter().any(|it| it.start() < at && at < it.end());
+        if at > range.start() && !is_within && !line.trim().is_empty() {
+            text.push_str(prefix);
+        }
+        text.push_str(line);
+        at += TextSize::of(line);
+    }
+    unixed(&text)
+}
+
+/// The strings of a range, formatted ones from quote to quote.
+fn strings(program: &Program, range: TextRange) -> Vec<TextRange> {
+    let mut found = Vec::new();
+    let mut open = Vec::new();
+    let from = program.token_from(range.start());
+    for token in program.tokens()[from..]
+        .iter()
+        .take_while(|it| it.start() < range.end())
+    {
+        match token.kind() {
+            TokenKind::String => found.push(token.range()),
+            TokenKind::FStringStart | TokenKind::TStringStart => open.push(token.start()),
+            TokenKind::FStringEnd | TokenKind::TStringEnd => {
+                found.extend(open.pop().map(|start| TextRange::new(start, token.end())));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A text with line ends as most files have them; Python reads no others, in strings either.
+fn unixed(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, names: Names, head: &str, body: &str) {
+        let method = Method::of(&Program::parse(text).unwrap(), 4, names);
+        assert_eq!((method.head.as_str(), method.body.as_str()), (head, body));
+        let whole = format!("{head}def test():\n{body}");
+        assert!(Program::parse(whole.as_str()).is_ok(), "{whole}");
+    }
+
+    #[test]
+    fn imports_lead_and_the_rest_is_the_body() {
+        check(
+            "\"\"\"Says.\"\"\"\nfrom __future__ import annotations\nimport os, sys\nos.environ['A'] = '1'\nimport torch; x = 1\nfrom math import *\nimport json\nf(x)\n",
+            Names::Local,
+            "from __future__ import annotations\nimport os, sys\nos.environ['A'] = '1'\nimport torch\nfrom math import *\n",
+            "    x = 1\n    import json\n    f(x)\n",
+        );
+    }
+
+    #[test]
+    fn strings_keep_their_lines() {
+        check(
+            "x = '''a\n  b'''\nif x:\r\n\ty = f\"\"\"{x}\n\"\"\"\r\n\tz = (1,\n2)\n\n\tw = 'a\\\nb'\n",
+            Names::Local,
+            "",
+            "    x = '''a\n  b'''\n    if x:\n    \ty = f\"\"\"{x}\n\"\"\"\n    \tz = (1,\n    2)\n\n    \tw = 'a\\\nb'\n",
+        );
+    }
+
+    #[test]
+    fn definitions_stand_apart_and_names_can_stay_global() {
+        check(
+            "import a\n@d\ndef f():\n    return x\nx = 1\nclass C: pass\n[y for y in f()]\n",
+            Names::Global,
+            "import a\n",
+            "    global C, f, x\n    @d\n    def f():\n        return x\n\n    x = 1\n\n    class C: pass\n\n    [y for y in f()]\n",
+        );
+    }
+
+    #[test]
+    fn a_program_of_imports_has_them_in_its_body() {
+        check(
+            "import a\nfrom b import *\n",
+            Names::Local,
+            "from b import *\n",
+            "    import a\n",
+        );
+    }
+}

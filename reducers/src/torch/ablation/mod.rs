@@ -1,0 +1,323 @@
+//! What a bug may hang on, as maintainers ask for it: device, data types, sizes, gradients,
+//! settings of the compiler, variables of the environment, threads, the seed of hashes. Each
+//! condition comes with the change that takes it away, which need not make the program simpler: a
+//! run of it tells whether the condition is needed. Pure; called by the ablation.
+
+mod compiler;
+mod environment;
+mod tensors;
+
+pub use environment::minds_hashes;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    analysis::dependents::Statements,
+    rewrite::edit::EditSet,
+    syntax::{AnyNodeRef, Program, Ranged, TextRange, Tree},
+    torch::names::Torch,
+};
+
+/// What kind of thing a condition is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sort {
+    /// That it is compiled at all.
+    Compiler,
+    /// A setting of the compiler, or of PyTorch as a whole.
+    Setting,
+    /// What makes sizes symbols.
+    DynamicShapes,
+    /// The device.
+    Device,
+    /// A data type.
+    DataType,
+    /// Whether gradients are wanted.
+    Gradient,
+    /// How large a dimension is.
+    Size,
+    /// That a dimension is there.
+    Dimension,
+    /// A variable of the environment.
+    Variable,
+    /// How many threads there are.
+    Threads,
+    /// The seed of hashes of texts.
+    HashSeed,
+}
+
+/// How a condition is taken away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// By editing the program.
+    Edits(EditSet),
+    /// By running it with these variables: set, or not set.
+    Variables(Vec<(String, Option<String>)>),
+}
+
+/// Something that a bug may hang on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// What kind of thing.
+    pub sort: Sort,
+    /// What people call it: `dynamic=True`, `x.requires_grad`.
+    pub name: String,
+    /// What stands in its place once it is taken away; nothing where it is simply gone.
+    pub instead: Option<String>,
+    /// The line it stands on first, counted from 1; none where it is no part of the program.
+    pub line: Option<u32>,
+    /// What takes it away.
+    pub change: Change,
+}
+
+/// All that the bug of a program may hang on that is run with variables `set`. What is written
+/// alike in several places is one condition.
+pub fn conditions(program: &Program, set: &[(String, String)]) -> Vec<Condition> {
+    let tree = program.tree();
+    let mut cx = Found {
+        program,
+        statements: Statements::of(program),
+        conditions: Vec::new(),
+    };
+    if let Some(torch) = Torch::of(program, &tree) {
+        compiler::find(&mut cx, &torch, &tree);
+        tensors::find(&mut cx, &torch, &tree);
+    }
+    environment::find(&mut cx, &tree, set);
+    let makes_program = |it: &Condition| match &it.change {
+        Change::Edits(edits) => {
+            let text = edits.apply(program).ok();
+            text.is_some_and(|text| text != program.text() && program.sibling(text).is_ok())
+        }
+        Change::Variables(_) => true,
+    };
+    cx.conditions.retain(makes_program);
+    cx.conditions
+}
+
+/// What was found so far.
+struct Found<'a> {
+    program: &'a Program,
+    statements: Statements<'a>,
+    conditions: Vec<Condition>,
+}
+
+impl Found<'_> {
+    /// Adds a condition, or one more place of it.
+    fn add(
+        &mut self,
+        sort: Sort,
+        name: &str,
+        instead: Option<&str>,
+        at: TextRange,
+        edits: &EditSet,
+    ) {
+        let name = shown(name);
+        let known = self
+            .conditions
+            .iter_mut()
+            .find(|it| it.sort == sort && it.name == name && it.instead.as_deref() == instead);
+        if let Some(Condition {
+            change: Change::Edits(known),
+            ..
+        }) = known
+        {
+            known.extend(edits);
+            return;
+        }
+        let text = &self.program.text()[..usize::from(at.start())];
+        self.conditions.push(Condition {
+            sort,
+            name,
+            instead: instead.map(str::to_owned),
+            line: Some(1 + text.matches('\n').count() as u32),
+            change: Change::Edits(edits.clone()),
+        });
+    }
+
+    /// A statement that goes.
+    fn without(&self, statement: TextRange) -> Option<EditSet> {
+        self.statements
+            .place(statement)
+            .map(|place| EditSet::removal(place.row, place.item))
+    }
+}
+
+/// The statement around a node, if that is an expression whose value is not used.
+fn standing_alone(tree: &Tree<'_>, node: u32) -> Option<TextRange> {
+    match tree.ancestors(node).next()? {
+        AnyNodeRef::StmtExpr(it) => Some(it.range()),
+        _ => None,
+    }
+}
+
+/// A piece of a program on one short line.
+fn shown(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST {
+        return line;
+    }
+    line.chars().take(LONGEST - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each condition with what the program becomes without it.
+    fn found(text: &str) -> Vec<(String, String)> {
+        let program = Program::parse(text).unwrap();
+        let of = |it: Condition| {
+            let name = it.instead.as_ref().map_or(it.name.clone(), |instead| {
+                format!("{} -> {instead}", it.name)
+            });
+            match it.change {
+                Change::Edits(edits) => (name, edits.apply(&program).unwrap()),
+                Change::Variables(set) => (name, format!("{set:?}")),
+            }
+        };
+        conditions(&program, &[]).into_iter().map(of).collect()
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &[(&str, &str)]) {
+        let head = "import torch\n";
+        let found = found(&format!("{head}{text}\n"));
+        for (name, after) in expected {
+            let after = format!("{head}{after}\n");
+            assert!(
+                found
+                    .iter()
+                    .any(|(its, text)| its == name && *text == after),
+                "{name}\n{found:#?}"
+            );
+        }
+    }
+
+    #[test]
+    fn settings_of_the_compiler() {
+        check(
+            "f = torch.compile(g, fullgraph=True, options={'a': 1, 'b': 2})",
+            &[
+                ("torch.compile", "f = g"),
+                (
+                    "fullgraph=True",
+                    "f = torch.compile(g, options={'a': 1, 'b': 2})",
+                ),
+                (
+                    "options={'a': 1, 'b': 2}",
+                    "f = torch.compile(g, fullgraph=True)",
+                ),
+                (
+                    "options['a']",
+                    "f = torch.compile(g, fullgraph=True, options={'b': 2})",
+                ),
+            ],
+        );
+        check(
+            "@torch.compile(dynamic=True)\ndef f(): pass\ntorch._dynamo.mark_dynamic(x, 0)\ntorch._dynamo.config.x = 1",
+            &[
+                (
+                    "dynamic=True",
+                    "@torch.compile()\ndef f(): pass\ntorch._dynamo.mark_dynamic(x, 0)\ntorch._dynamo.config.x = 1",
+                ),
+                (
+                    "torch._dynamo.mark_dynamic(x, 0)",
+                    "@torch.compile(dynamic=True)\ndef f(): pass\ntorch._dynamo.config.x = 1",
+                ),
+                (
+                    "torch._dynamo.config.x = 1",
+                    "@torch.compile(dynamic=True)\ndef f(): pass\ntorch._dynamo.mark_dynamic(x, 0)",
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn tensors() {
+        check(
+            "x = torch.ones(2, 3, dtype=torch.float64, device='cuda', requires_grad=True)",
+            &[
+                (
+                    "x.requires_grad",
+                    "x = torch.ones(2, 3, dtype=torch.float64, device='cuda')",
+                ),
+                (
+                    "torch.float64 -> torch.float32",
+                    "x = torch.ones(2, 3, dtype=torch.float32, device='cuda', requires_grad=True)",
+                ),
+                (
+                    "an accelerator -> the CPU",
+                    "x = torch.ones(2, 3, dtype=torch.float64, device='cpu', requires_grad=True)",
+                ),
+                (
+                    "size 3 -> 4",
+                    "x = torch.ones(2, 4, dtype=torch.float64, device='cuda', requires_grad=True)",
+                ),
+                (
+                    "dimension 0 of torch.ones(2, 3)",
+                    "x = torch.ones(3, dtype=torch.float64, device='cuda', requires_grad=True)",
+                ),
+            ],
+        );
+        check(
+            "y = torch.full((1,), 7, dtype=torch.int64)\nz = torch.rand([1, 2]).requires_grad_()\nw.requires_grad = True",
+            &[
+                (
+                    "dtype=torch.int64",
+                    "y = torch.full((1,), 7)\nz = torch.rand([1, 2]).requires_grad_()\nw.requires_grad = True",
+                ),
+                (
+                    "size 1 -> 2",
+                    "y = torch.full((2,), 7, dtype=torch.int64)\nz = torch.rand([2, 2]).requires_grad_()\nw.requires_grad = True",
+                ),
+                (
+                    "dimension 0 of (1,)",
+                    "y = torch.full((), 7, dtype=torch.int64)\nz = torch.rand([1, 2]).requires_grad_()\nw.requires_grad = True",
+                ),
+                (
+                    "z.requires_grad",
+                    "y = torch.full((1,), 7, dtype=torch.int64)\nz = torch.rand([1, 2])\nw.requires_grad = True",
+                ),
+                (
+                    "w.requires_grad",
+                    "y = torch.full((1,), 7, dtype=torch.int64)\nz = torch.rand([1, 2]).requires_grad_()",
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn the_environment() {
+        let of = |text: &str, set: &[(&str, &str)]| {
+            let set: Vec<_> = set
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect();
+            let found = conditions(&Program::parse(text).unwrap(), &set);
+            found.into_iter().map(|it| it.name).collect::<Vec<_>>()
+        };
+        assert_eq!(of("f(1)\n", &[]), Vec::<String>::new());
+        assert_eq!(
+            of("f({1, 2})\n", &[("A", "1")]),
+            ["A=1", "PYTHONHASHSEED=0"]
+        );
+        assert_eq!(
+            of("import numpy\n", &[("PYTHONHASHSEED", "3")]),
+            ["PYTHONHASHSEED=3", "one thread"]
+        );
+        assert_eq!(
+            of("import os\nos.environ['A'] = '1'\n", &[]),
+            ["os.environ['A'] = '1'"]
+        );
+    }
+
+    #[test]
+    fn nothing_is_asked_of_what_is_not_there() {
+        assert_eq!(
+            found("x = ones(2, dtype=float64, requires_grad=True)\n"),
+            []
+        );
+    }
+}

@@ -1,0 +1,226 @@
+//! How far the numbers that a program compares are from the truth: those of the compiled program,
+//! those of the plain one, and those of the plain one in double precision, which are taken for the
+//! truth. Where a script says that PyTorch's compiler computes something else, that is the
+//! compiler's fault only if it is the compiled program that is further off; the measure is that of
+//! `torch._dynamo.utils.same`. Called by the judge of candidates; proposes nothing.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    analysis::dependence_check::{MARKS, Telling, operands},
+    rewrite::edit::{Edit, splice},
+    syntax::{Program, Ranged, ast::Stmt},
+};
+
+/// How many times further off than the plain program a compiled one has to be.
+const FURTHER: f64 = 2.0;
+
+/// Tells the numbers of a value on standard error, and gives it back: of a large tensor some, the
+/// sum and the sum of squares.
+const TELL: &str = r#"
+def _minrepro_numbers(place, value):
+    import sys
+    def numbers(value):
+        if hasattr(value, "detach"):
+            value = value.detach().cpu()
+            if value.is_complex():
+                value = __import__("torch").view_as_real(value)
+            flat = value.double().flatten()
+            some = flat[:: max(1, flat.numel() // 4096)]
+            return some.tolist() + [flat.sum().item(), (flat * flat).sum().item()]
+        if isinstance(value, (list, tuple)):
+            return [each for part in value for each in numbers(part)]
+        if isinstance(value, dict):
+            return numbers(list(value.values()))
+        return [float(value)] if isinstance(value, (int, float)) else []
+    try:
+        found = " ".join(map(repr, numbers(value)))
+        sys.stderr.write("\x1e%s\x1f%s\x1e\n" % (place, found))
+    except Exception:
+        pass
+    return value
+"#;
+
+/// Makes floating tensors double as they come into being: with the numbers that they would have
+/// had.
+const DOUBLE: &str = r#"
+def _minrepro_double():
+    import torch
+    from torch.overrides import TorchFunctionMode
+    def wide(value):
+        if isinstance(value, torch.Tensor):
+            if value.is_complex():
+                return value.to(torch.complex128)
+            return value.double() if value.is_floating_point() else value
+        if type(value) in (list, tuple):
+            return type(value)(map(wide, value))
+        return value
+    chance = {each + "_" for each in ("uniform", "normal", "bernoulli", "random", "cauchy", "exponential", "log_normal")}
+    class Double(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            if getattr(func, "__name__", "") in chance or getattr(func, "__module__", "") == "torch.nn.init":
+                given = [*args, *kwargs.values()]
+                filled = next((each for each in given if isinstance(each, torch.Tensor)), None)
+                if filled is not None and filled.dtype == torch.float64:
+                    drawn = filled.detach().float()
+                    swap = lambda each: drawn if each is filled else each
+                    func(*map(swap, args), **{name: swap(each) for name, each in kwargs.items()})
+                    with torch.no_grad():
+                        return filled.copy_(drawn)
+            return wide(func(*args, **kwargs))
+    Double().__enter__()
+_minrepro_double()
+"#;
+
+/// The program, made to tell the numbers that its conditions compare, as it is or in double
+/// precision; none if there are no conditions.
+pub fn measured(program: &Program, telling: &Telling) -> Option<Measured> {
+    let edits: Vec<Edit> = operands(program, telling, None)
+        .iter()
+        .enumerate()
+        .map(|(place, (range, _))| {
+            Edit::replace(
+                *range,
+                format!("_minrepro_numbers({place}, {})", program.slice(*range)),
+            )
+        })
+        .collect();
+    let is_head = |it: &&Stmt| match it {
+        Stmt::ImportFrom(it) => it
+            .module
+            .as_ref()
+            .is_some_and(|it| it.as_str() == "__future__"),
+        Stmt::Expr(it) => it.value.is_string_literal_expr(),
+        _ => false,
+    };
+    let first = program
+        .body()
+        .iter()
+        .find(|it| !is_head(it))
+        .filter(|_| !edits.is_empty())?;
+    let text = splice(program.text(), &edits);
+    // All edits lie behind it, or within it.
+    let at = program.text()[..first.start().into()]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
+    Some(Measured { text, at })
+}
+
+/// A program that tells the numbers that it compares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measured {
+    text: String,
+    /// Where what it needs is put.
+    at: usize,
+}
+
+impl Measured {
+    /// The text of the program.
+    pub fn text(&self) -> String {
+        [&self.text[..self.at], TELL, &self.text[self.at..]].concat()
+    }
+
+    /// The text of a program like [`Measured::text`] that computes in double precision.
+    pub fn in_double(text: &str) -> String {
+        text.replacen(TELL, &[TELL, DOUBLE].concat(), 1)
+    }
+}
+
+/// The numbers that a program told: the last ones at each place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Numbers(BTreeMap<String, Vec<f64>>);
+
+impl Numbers {
+    /// Reads them off the program's standard error.
+    pub fn read(stderr: &str) -> Self {
+        let mut numbers = BTreeMap::new();
+        for told in stderr.split(MARKS[0]) {
+            if let Some((place, found)) = told.split_once(MARKS[1]) {
+                let found: Result<Vec<f64>, _> =
+                    found.split_ascii_whitespace().map(str::parse).collect();
+                numbers.insert(place.to_owned(), found.unwrap_or_default());
+            }
+        }
+        Self(numbers)
+    }
+
+    /// How far these are from others, all in all; none if they are not of the same kind, or none at
+    /// all.
+    fn distance(&self, other: &Self) -> Option<f64> {
+        let (ours, others) = (self.0.values().flatten(), other.0.values().flatten());
+        let sizes = |it: &Self| {
+            it.0.iter()
+                .map(|(place, it)| (place.clone(), it.len()))
+                .collect::<Vec<_>>()
+        };
+        if sizes(self) != sizes(other) || self.0.values().all(Vec::is_empty) {
+            return None;
+        }
+        let apart = |(one, other): (&f64, &f64)| {
+            let is_alike = (one.is_nan() && other.is_nan())
+                || (one.is_infinite() && one.to_bits() == other.to_bits());
+            let apart = (one - other).abs();
+            if is_alike {
+                0.0
+            } else if apart.is_nan() {
+                f64::INFINITY
+            } else {
+                apart
+            }
+        };
+        Some(ours.zip(others).map(apart).sum())
+    }
+}
+
+/// Whether what is compiled is clearly further from the truth than what is not; none if that can
+/// not be told.
+pub fn is_further_off(compiled: &Numbers, plain: &Numbers, truth: &Numbers) -> Option<bool> {
+    let (off, usual) = (compiled.distance(truth)?, plain.distance(truth)?);
+    Some(off > FURTHER * usual)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(stderr: &str) -> Numbers {
+        Numbers::read(stderr)
+    }
+
+    #[test]
+    fn checks_tell_what_they_compare() {
+        let text = "\"\"\"Doc.\"\"\"\nfrom __future__ import annotations\nimport torch\nassert torch.allclose(f(x), y)\n";
+        let program = Program::parse(text).unwrap();
+        let measured = measured(&program, &Telling::Raised(vec![4])).unwrap();
+        let text = measured.text();
+        assert!(text.starts_with(
+            "\"\"\"Doc.\"\"\"\nfrom __future__ import annotations\n\ndef _minrepro_numbers"
+        ));
+        assert!(text.ends_with(
+            "import torch\nassert torch.allclose(_minrepro_numbers(0, f(x)), _minrepro_numbers(1, y))\n"
+        ));
+        assert!(Program::parse(text.as_str()).is_ok());
+        assert!(
+            Program::parse(Measured::in_double(&text))
+                .is_ok_and(|it| it.text().contains("Double()"))
+        );
+        let without = Program::parse("import torch\nf(1)\nx = 0\n").unwrap();
+        assert_eq!(super::measured(&without, &Telling::Raised(vec![3])), None);
+    }
+
+    #[test]
+    fn the_compiled_one_has_to_be_further_off() {
+        let truth = of("\u{1e}0\u{1f}1.0 2.0\u{1e}\n");
+        let near = of("noise\n\u{1e}0\u{1f}1.0 2.1\u{1e}\n");
+        let far = of("\u{1e}0\u{1f}1.0 9.0\u{1e}\n\u{1e}0\u{1f}1.0 3.0\u{1e}\n");
+        let none = of("\u{1e}0\u{1f}1.0 nan\u{1e}\n");
+        assert_eq!(is_further_off(&far, &near, &truth), Some(true));
+        assert_eq!(is_further_off(&none, &near, &truth), Some(true));
+        assert_eq!(is_further_off(&near, &far, &truth), Some(false));
+        assert_eq!(is_further_off(&near, &near, &truth), Some(false));
+        assert_eq!(is_further_off(&far, &truth, &truth), Some(true));
+        assert_eq!(is_further_off(&far, &near, &of("")), None);
+        assert_eq!(is_further_off(&of(""), &of(""), &of("")), None);
+    }
+}

@@ -1,0 +1,120 @@
+//! A program with its random numbers seeded: for bugs that chance decides. Changes nothing else.
+//! Called before a reduction.
+
+use crate::{
+    rewrite::test_body::first_of_body,
+    syntax::{
+        Program, Ranged,
+        ast::{Alias, Stmt},
+    },
+};
+
+/// The program with a seed behind its first imports, for each source of random numbers that it
+/// imports, and what was put there; nothing if it imports none.
+pub fn seeded(program: &Program, seed: u32) -> Option<(String, String)> {
+    let head = &program.body()[..first_of_body(program.body())];
+    let mut lines = Vec::new();
+    for statement in head {
+        match statement {
+            Stmt::Import(it) => lines.extend(it.names.iter().filter_map(|alias| call(alias, seed))),
+            Stmt::ImportFrom(it)
+                if it.module.as_ref().is_some_and(|it| it.as_str() == "random") =>
+            {
+                // The module's name may be that of its function.
+                lines.push("from random import seed".to_owned());
+                lines.push(format!("seed({seed})"));
+            }
+            _ => {}
+        }
+    }
+    lines.dedup();
+    let last = head.last().filter(|_| !lines.is_empty())?;
+    let text = program.text();
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let (before, after) = text.split_at(last.end().into());
+    let added: String = lines
+        .iter()
+        .flat_map(|line| [newline, line.as_str()])
+        .collect();
+    let calls = lines
+        .into_iter()
+        .filter(|line| !line.starts_with("from"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let text = format!("{before}{added}{after}");
+    program
+        .sibling(text.as_str())
+        .is_ok()
+        .then_some((text, calls))
+}
+
+/// The call that seeds what an import brings.
+fn call(alias: &Alias, seed: u32) -> Option<String> {
+    let module = alias.name.as_str();
+    let name = alias
+        .asname
+        .as_ref()
+        .map_or(module.split('.').next().unwrap_or(module), |it| it.as_str());
+    match module.split('.').next()? {
+        "torch" if alias.asname.is_none() || module == "torch" => {
+            Some(format!("{name}.manual_seed({seed})"))
+        }
+        "random" => Some(format!("{name}.seed({seed})")),
+        "numpy" if alias.asname.is_none() || module == "numpy" => {
+            Some(format!("{name}.random.seed({seed})"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<(&str, &str)>) {
+        let found = seeded(&Program::parse(text).unwrap(), 3);
+        assert_eq!(
+            found
+                .as_ref()
+                .map(|(text, calls)| (text.as_str(), calls.as_str())),
+            expected
+        );
+    }
+
+    #[test]
+    fn each_source_is_seeded_once_behind_the_imports() {
+        check(
+            "import torch as t, numpy as np\nimport os\nf()\n",
+            Some((
+                "import torch as t, numpy as np\nimport os\nt.manual_seed(3)\nnp.random.seed(3)\nf()\n",
+                "t.manual_seed(3), np.random.seed(3)",
+            )),
+        );
+        check(
+            "import torch\nimport torch.nn as nn\nimport torch.fx\nf()",
+            Some((
+                "import torch\nimport torch.nn as nn\nimport torch.fx\ntorch.manual_seed(3)\nf()",
+                "torch.manual_seed(3)",
+            )),
+        );
+        check(
+            "from random import random\r\nf()\r\n",
+            Some((
+                "from random import random\r\nfrom random import seed\r\nseed(3)\r\nf()\r\n",
+                "seed(3)",
+            )),
+        );
+    }
+
+    #[test]
+    fn where_there_is_no_chance_nothing_is_seeded() {
+        check("import os\nf()\n", None);
+        check("f()\nimport random\n", None);
+        check("import os; f()\n", None);
+        check(
+            "import random; f()\n",
+            Some(("import random\nrandom.seed(3); f()\n", "random.seed(3)")),
+        );
+    }
+}

@@ -1,0 +1,3 @@
+//! Evidence of a traced run as data. Made by the runner's tracer, read by passes.
+
+pub mod evidence;
