@@ -29,22 +29,13 @@ use super::{
     environment::{compiler_folder, environment},
     error::RunError,
     outcome::{End, Outcome},
+    python,
     sandbox::{self, Bounds, Confinement},
     scratch::{Scratch, Siblings},
     supervise::{Answer, Order, Program, RunLimits, RunOrder, remove, send},
     tree,
     warm::Warm,
 };
-
-/// The program that runs a script and writes down what it does.
-const TRACER: &str = concat!(
-    include_str!("values.py"),
-    include_str!("sources.py"),
-    include_str!("beneath.py"),
-    include_str!("events.py"),
-    include_str!("reruns.py"),
-    include_str!("trace.py")
-);
 
 /// The folder within the session's cache for headers that PyTorch's compiler has compiled.
 const HEADERS: &str = "headers";
@@ -103,6 +94,9 @@ impl Runner {
             .keep();
         let root = root.canonicalize().map_err(unprepared)?;
         std::fs::create_dir_all(root.join("cache").join(HEADERS)).map_err(unprepared)?;
+        if matches!(setup.command, Command::Python { .. }) {
+            python::unpack(&root).map_err(unprepared)?;
+        }
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
         let user_environment: Vec<(String, String)> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -565,10 +559,8 @@ impl Shared {
     pub(super) fn run_order(&self, scratch: &Scratch, job: &Job) -> std::io::Result<RunOrder> {
         let mut argv = self.argv(&scratch.candidate);
         if job.traced && matches!(self.setup.command, Command::Python { .. }) {
-            let tracer = scratch.root.join("trace.py");
-            std::io::Write::write_all(&mut std::fs::File::create_new(&tracer)?, TRACER.as_bytes())?;
-            let [tracer, out] =
-                [tracer, scratch.trace()].map(|path| path.to_string_lossy().into_owned());
+            let [tracer, out] = [python::tracer(&self.root), scratch.trace()]
+                .map(|path| path.to_string_lossy().into_owned());
             let sought = serde_json::to_string(&*job.sought)?;
             let doomed = serde_json::to_string(&*job.doomed)?;
             argv.splice(1..1, [tracer, out, sought, doomed]);

@@ -12,6 +12,7 @@ mod inside;
 mod interpreter;
 mod nursery;
 mod outcome;
+mod python;
 mod sandbox;
 mod scratch;
 mod stack;

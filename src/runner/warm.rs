@@ -32,6 +32,7 @@ use super::{
     error::RunError,
     nursery::Fork,
     outcome::Outcome,
+    python,
     sandbox::{self, Nesting},
     scratch::Scratch,
     supervise::{Answer, Order, send},
@@ -51,9 +52,6 @@ const TELLING: &[&str] = &[
     "type.__subclasses__",
     "get_freeze_count",
 ];
-
-/// What is forked from.
-const ZYGOTE: &str = concat!(include_str!("imports.py"), include_str!("zygote.py"));
 
 const GONE: &str = "its supervisor is gone";
 
@@ -468,8 +466,7 @@ impl Shared {
             return Err("a test is a program of its own".to_owned());
         }
         let folder = self.root.join(format!("zygote-{number}"));
-        let write =
-            |name: &str, bytes: &[u8]| File::create_new(folder.join(name))?.write_all(bytes);
+        let plan = folder.join("plan.json");
         let temporary = folder.join("tmp");
         // Longer than the path of any run's script, which is to be written over it.
         let name = self.setup.script.file_name().unwrap_or_default();
@@ -487,15 +484,11 @@ impl Shared {
             fs::create_dir(&folder)?;
             fs::create_dir(&temporary)?;
             self.share_headers(&temporary)?;
-            write("sitecustomize.py", ZYGOTE.as_bytes())?;
-            write("confine.py", sandbox::CONFINE.as_bytes())?;
-            write(
-                "plan.json",
-                &serde_json::to_vec(&Brief {
-                    imports,
-                    confinement,
-                })?,
-            )
+            let brief = serde_json::to_vec(&Brief {
+                imports,
+                confinement,
+            })?;
+            File::create_new(&plan)?.write_all(&brief)
         };
         prepared().map_err(failed)?;
         let env = &mut order.program.env;
@@ -509,10 +502,12 @@ impl Shared {
             .get("PYTHONPATH")
             .map(|own| format!(":{own}"))
             .unwrap_or_default();
+        let packages = python::folder(&self.root);
         env.insert(
             "PYTHONPATH".to_owned(),
-            format!("{}{own}", folder.display()),
+            format!("{}{own}", packages.display()),
         );
+        env.insert("MINREPRO_PLAN".to_owned(), plan.display().to_string());
         let (mut supervisor, socket) = self
             .spawn_helper(std::process::Stdio::piped)
             .map_err(failed)?;

@@ -2,6 +2,7 @@
 //! may not is stopped.
 
 mod hostile;
+mod python;
 mod tracing;
 mod warm;
 

@@ -86,7 +86,7 @@ pub(super) struct Bounds {
     pub(super) sockets: Vec<PathBuf>,
 }
 
-/// What a program that nests must know to confine what it forks: see `confine.py`.
+/// What a program that nests must know to confine what it forks: see `python/minrepro_confine`.
 #[derive(Debug, Serialize)]
 pub(super) struct Nesting {
     namespaces: bool,
@@ -97,9 +97,6 @@ pub(super) struct Nesting {
     devices: Vec<PathBuf>,
     shared_memory: u64,
 }
-
-/// The part of `confine.py` in the program.
-pub(super) const CONFINE: &str = include_str!("../confine.py");
 
 impl Bounds {
     /// For a program within these bounds.

@@ -6,7 +6,6 @@ first of all. That process in between is the first one of the run's PID namespac
 the run left behind. Imports nothing that a script would miss but `ctypes`; for CPython 3.8 or later on Linux.
 """
 
-import ctypes
 import os
 import sys
 
@@ -38,6 +37,10 @@ class Confinement:
 
     def __init__(self, namespaces, landlock, session, cache, devices, shared_memory):
         self.confines = namespaces or landlock
+        # Imported no earlier than it is used, like all that a script could find imported.
+        import ctypes
+
+        self.ctypes = ctypes
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.namespaces = namespaces
         self.landlock = self.landlock_version() if landlock else 0
@@ -105,13 +108,13 @@ class Confinement:
         try:
             # What was there when this interpreter was started is covered already.
             if os.lstat(socket).st_mode & S_IFMT == S_IFSOCK:
-                self.call("mount", b"/dev/null", os.fsencode(socket), None, ctypes.c_ulong(MS_BIND), None)
+                self.call("mount", b"/dev/null", os.fsencode(socket), None, self.ctypes.c_ulong(MS_BIND), None)
         except OSError:
             # One that went away or lies where nobody gets to needs no cover.
             pass
 
     def mount(self, kind, target, flags, data):
-        self.call("mount", kind, target, kind, ctypes.c_ulong(flags), data)
+        self.call("mount", kind, target, kind, self.ctypes.c_ulong(flags), data)
 
     def tree(self, path, flags):
         return self.system_call(OPEN_TREE, AT_FDCWD, os.fsencode(path), flags | os.O_CLOEXEC)
@@ -119,7 +122,7 @@ class Confinement:
     def loopback(self):
         socket = self.call("socket", 2, 2 | os.O_CLOEXEC, 0)
         request = b"lo".ljust(16, b"\0") + IFF_UP.to_bytes(2, sys.byteorder) + bytes(22)
-        self.call("ioctl", socket, ctypes.c_ulong(SIOCSIFFLAGS), request)
+        self.call("ioctl", socket, self.ctypes.c_ulong(SIOCSIFFLAGS), request)
         os.close(socket)
 
     def renounce(self):
@@ -128,7 +131,7 @@ class Confinement:
         self.call("capset", header, bytes(24))
 
     def landlock_version(self):
-        version = self.libc.syscall(ctypes.c_long(LANDLOCK_CREATE_RULESET), None, ctypes.c_size_t(0), 1)
+        version = self.libc.syscall(self.ctypes.c_long(LANDLOCK_CREATE_RULESET), None, self.ctypes.c_size_t(0), 1)
         return max(version, 0)
 
     def restrict(self, writable):
@@ -155,12 +158,12 @@ class Confinement:
         return self.checked(getattr(self.libc, name)(*arguments), name)
 
     def system_call(self, number, *arguments):
-        whole = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
-        return self.checked(self.libc.syscall(ctypes.c_long(number), *whole), "system call %d" % number)
+        whole = [self.ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+        return self.checked(self.libc.syscall(self.ctypes.c_long(number), *whole), "system call %d" % number)
 
     def checked(self, returned, name):
         if returned == -1:
-            error = ctypes.get_errno()
+            error = self.ctypes.get_errno()
             raise OSError(error, "%s: %s" % (name, os.strerror(error)))
         return returned
 

@@ -1,4 +1,4 @@
-"""How a tracer is told what runs: the script's own code, and what it watches beside that. `trace.py` follows in the same file."""
+"""How the interpreter reports to a tracer what runs: the script's own code, and a line of a library that is watched."""
 
 import sys
 

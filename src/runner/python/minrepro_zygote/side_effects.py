@@ -1,65 +1,9 @@
-"""What imports do that are made ahead of their script: what each brings with it, prints, sets and changes. `zygote.py` follows
-in the same file.
-"""
+"""What imports that are made ahead of their script do besides: what each prints, sets and changes."""
 
-import _frozen_importlib as bootstrap
-import builtins
 import os
 import sys
 
-
-class Record:
-    """What each import brings with it, noted while modules are imported ahead."""
-
-    def __init__(self):
-        self.base = set(sys.modules)
-        self.stack = []
-        self.edges = {}
-        self.when = {}
-        self.moment = 0
-        self.roots = []
-        self.doings = None
-
-    def start(self):
-        self.plain = plain = (bootstrap._load_unlocked, bootstrap._gcd_import, builtins.__import__)
-
-        def load(spec):
-            self.edge(spec.name)
-            self.when[spec.name] = self.moment
-            if self.doings:
-                self.doings.collect(self.stack[-1] if self.stack else spec.name)
-            self.stack.append(spec.name)
-            try:
-                return plain[0](spec)
-            finally:
-                self.stack.pop()
-                if self.doings:
-                    self.doings.collect(spec.name)
-
-        def gcd_import(name, package=None, level=0):
-            module = plain[1](name, package, level)
-            self.edge(bootstrap._resolve_name(name, package, level) if level else name)
-            return module
-
-        def imports(name, globals=None, locals=None, fromlist=(), level=0):
-            module = plain[2](name, globals, locals, fromlist, level)
-            if self.stack:
-                if level:
-                    name = bootstrap._resolve_name(name, bootstrap._calc___package__(globals), level)
-                self.edge(name)
-                for part in fromlist or ():
-                    if isinstance(part, str):
-                        self.edge(name + "." + part)
-            return module
-
-        bootstrap._load_unlocked, bootstrap._gcd_import, builtins.__import__ = load, gcd_import, imports
-
-    def stop(self):
-        bootstrap._load_unlocked, bootstrap._gcd_import, builtins.__import__ = self.plain
-
-    def edge(self, name):
-        if self.stack:
-            self.edges.setdefault(self.stack[-1], {})[name] = None
+from .environment import difference, set_environment
 
 
 class Doings:
@@ -140,38 +84,6 @@ class Doings:
             else:
                 getattr(sys, kind).write(what)
         self.events = left
-
-
-def import_ahead(modules, environments, record):
-    """Imports modules in order, each in the environment it was imported in.
-
-    Returns the modules that complained of their importer: the script itself must import those.
-    """
-    import warnings
-
-    warnings.filterwarnings("always", module="sitecustomize$")
-    ours = warnings.filters[0]
-    record.doings = doings = Doings()
-    effects = Effects()
-    for name, moment in modules:
-        if name in sys.modules:
-            continue
-        if moment != record.moment:
-            record.moment = moment
-            doings.enter(environments[moment])
-        record.roots.append(name)
-        try:
-            __import__(name)
-        except BaseException:
-            # The script's own import will tell.
-            pass
-        doings.collect(name)
-        effects.collect(name)
-    doings.stop()
-    warnings.filters.remove(ours)
-    notice_filters()
-    record.effects = effects.undone()
-    return [owner for owner, _, text in doings.events if __file__ in text]
 
 
 class Effects:
@@ -289,27 +201,3 @@ def notice_filters():
     notice = getattr(warnings, "_filters_mutated", None) or getattr(warnings, "_filters_mutated_lock_held", None)
     if notice is not None:
         notice()
-
-
-def keep_folders():
-    """Leaves the temporary folders that imports made to whoever removes this process's own: runs may not, but would try."""
-    modules = sys.modules
-    if "tempfile" in modules and "weakref" in modules:
-        cleanup = modules["tempfile"].TemporaryDirectory._cleanup.__func__
-        registry = getattr(modules["weakref"].finalize, "_registry", {})
-        for finalizer, known in list(registry.items()):
-            if getattr(known.func, "__func__", None) is cleanup:
-                del registry[finalizer]
-
-
-def keep_operators():
-    """Leaves the operators that PyTorch's imports registered to the end of the process, which takes less than to take back each
-    of them; returns what would do so at the end of the script."""
-    modules = sys.modules
-    delete = getattr(modules.get("torch.library"), "_del_library", None)
-    registry = getattr(getattr(modules.get("weakref"), "finalize", None), "_registry", {})
-    kept = [finalizer for finalizer, known in registry.items() if known.atexit and known.func is delete]
-    for finalizer in kept:
-        finalizer.atexit = False
-    # The last one registered is the first to go.
-    return kept[::-1]

@@ -1,5 +1,5 @@
-"""What the tracer reads in the script's text: the statement on a line, what it reads, what it makes. `trace.py` follows in
-the same file.
+"""The script's text: the statement on a line, what it reads, what it makes. Knows nothing of a run but the frames that
+names are looked up in.
 """
 
 import sys

@@ -1,13 +1,14 @@
-"""Runs a script as __main__ and writes down what it did: which lines ran, where it failed, with which values.
-
-Called as `python trace.py OUT SOUGHT SCRIPT ARGS...`; OUT gets one JSON object. SOUGHT is a JSON list of texts: where one
-of them is printed by a script that does not fail, that counts as its failure. Needs CPython 3.8 or later. What the
-script prints and how it ends stays as it is. It stands behind `values.py`, `sources.py`, `beneath.py`, `events.py` and
-`reruns.py`, in one file with them.
-"""
+"""What a run of a script does, noted while it runs: which lines ran, where it failed, with which values."""
 
 import os
 import sys
+
+from .compiler import let_alone
+from .events import start_monitoring, start_settrace
+from .expressions import TEXT
+from .library_frames import UNDER_WAY, calls_on, given_to, under_way
+from .source import Source, looked_up
+from .writer import Writer
 
 LINES = 20_000  # line events of one code object that are counted before it is left alone
 RAISED = 500  # exceptions that are remembered
@@ -16,6 +17,7 @@ AGAIN = 5_000  # calls of one function whose arguments are remembered until it i
 MADE = 50  # times that a statement comes by whose objects are remembered as it made them
 OBJECTS = 2_000  # such objects
 CAUSES = 20  # exceptions beneath one, by cause or in a group, whose frames are looked at
+SEEN = 50  # times that a watched line of a library comes by whose calls are looked at
 IS_INLINING = sys.version_info >= (3, 12)  # whether comprehensions have no frames of their own
 
 
@@ -60,7 +62,7 @@ class Tracer:
 
     def line(self, frame, line):
         if not self.is_let_alone and "torch" in sys.modules:
-            self.is_let_alone = let_alone(TRACER)
+            self.is_let_alone = let_alone()
         count = self.hits.get(line, 0) + 1
         self.hits[line] = count
         self.have_made(frame)
@@ -515,76 +517,10 @@ def is_given(frame, value):
     return type(value).__module__ != "builtins" and any(frame.f_locals.get(name) is value for name in names)
 
 
-def main():
-    import json
-    import threading
-    import time
-
-    out, sought, doomed, script = sys.argv[1:5]
-    del sys.argv[:4]
-    sys.path[0] = os.path.dirname(script)
-    with open(script, "rb") as file:
-        source = file.read()
-    code = compile(source, script, "exec", dont_inherit=True)
-    tracer = Tracer(script, source)
-    tracer.namespace = module(script)
-    tracer.sought = json.loads(sought)
-    tracer.out = out
-    # Each run has a folder of its own.
-    tracer.doomed = [line for file, line in json.loads(doomed) if file.split("/")[-2:] == script.split("/")[-2:]]
-    if tracer.sought:
-        tracer.listen()
-
-    def in_thread(args, report=threading.excepthook):
-        if not tracer.failure:
-            tracer.failed(args.exc_value, args.exc_traceback)
-        report(args)
-
-    threading.excepthook = in_thread
-    began = time.monotonic()
-    stop = tracer.start()
-    try:
-        exec(code, tracer.namespace)
-    except SystemExit:
-        stop()
-        tracer.save(out)
-        raise
-    except BaseException as error:
-        stop()
-        failed = error
-        # Further runs may change what reports.
-        report = sys.excepthook
-        traceback = error.__traceback__
-        while traceback is not None and traceback.tb_frame.f_code is not code:
-            traceback = traceback.tb_next
-        failed.__traceback__ = traceback
-        tracer.failed(error, traceback)
-    else:
-        failed = None
-        # Threads that go on are a part of the run.
-        for thread in threading.enumerate():
-            if thread is not threading.current_thread() and not thread.daemon:
-                thread.join()
-        stop()
-    seconds = time.monotonic() - began
-    tracer.save(out)
-    if failed is not None and "torch._dynamo.convert_frame" not in sys.modules:
-        try:
-            run_recorded(tracer, failed, seconds)
-        except Exception:
-            pass
-        tracer.save(out)
-    if "torch" in sys.modules:
-        try:
-            forward = forward_lines(script, code) if tracer.goes_back else []
-            if forward or "torch._dynamo.convert_frame" in sys.modules:
-                run_eagerly(tracer, code, *tracer.compiled(failed), forward)
-        except Exception:
-            pass
-        tracer.save(out)
-    if failed is not None:
-        report(type(failed), failed, failed.__traceback__)
-        sys.exit(1)
-
-
-main()
+def is_backward(traceback):
+    """Whether autograd was at work when it failed."""
+    while traceback is not None:
+        if "torch/autograd/" in traceback.tb_frame.f_code.co_filename.replace("\\", "/"):
+            return True
+        traceback = traceback.tb_next
+    return False

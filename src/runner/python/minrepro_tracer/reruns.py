@@ -1,29 +1,13 @@
-"""Further runs of a script that failed, for what the first one does not tell. `trace.py` follows in the same file."""
+"""Further runs of a script that failed, for what the first one does not show."""
 
 import os
 import sys
 
+from .tracer import CALLS, Tracer
+from .writer import Writer
+
 PATIENCE = 3  # times as long as the first run another one may take
 GRACE = 1.0  # seconds more
-
-
-TRACER = sys._getframe().f_code
-
-
-def let_alone(code):
-    """Keeps PyTorch's compiler from what is watching: it compiles whatever is called while compiled code runs."""
-    own = getattr(getattr(getattr(sys.modules["torch"], "_C", None), "_dynamo", None), "eval_frame", None)
-    if hasattr(own, "set_code_exec_strategy"):
-        skip = own._FrameAction.SKIP
-        own.set_code_exec_strategy(code, own._FrameExecStrategy(skip, skip))
-    elif hasattr(own, "skip_code"):
-        own.skip_code(code)
-    else:
-        return False
-    for inner in code.co_consts:
-        if isinstance(inner, type(code)):
-            let_alone(inner)
-    return True
 
 
 def module(script):
@@ -163,15 +147,6 @@ def run_eagerly(tracer, code, lines, beneath, forward):
     eager.watch(watched, beneath)
     run_again(eager, code, eager.namespace)
     tracer.add(eager, lines, forward)
-
-
-def is_backward(traceback):
-    """Whether autograd was at work when it failed."""
-    while traceback is not None:
-        if "torch/autograd/" in traceback.tb_frame.f_code.co_filename.replace("\\", "/"):
-            return True
-        traceback = traceback.tb_next
-    return False
 
 
 def forward_lines(script, code):

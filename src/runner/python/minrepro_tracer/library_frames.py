@@ -1,13 +1,14 @@
-"""What code that is not the script's was doing beneath it: what it was given, and its calls, as expressions. `trace.py`
-follows in the same file.
-"""
+"""What code of libraries was doing below the script's frames: its arguments and its calls, as expressions."""
 
 import sys
+
+from .expressions import Stop
+from .source import Source, is_path
+from .writer import Writer
 
 INSIDE = 12  # frames of foreign code, innermost first, that are looked at
 PARTS = 6  # of their arguments that are written out
 UNDER_WAY = 3  # of their calls that are
-SEEN = 50  # times that a foreign line comes by whose calls are looked at
 
 
 def given_to(tracer, frames):

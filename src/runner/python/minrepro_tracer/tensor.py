@@ -1,0 +1,94 @@
+"""Tensors as Python expressions. Knows PyTorch and no script; called by the writer of values."""
+
+from .expressions import Stop
+
+
+class Tensor:
+    """A tensor as a call that makes one of the same shape, type, strides and device, with values of the same kind."""
+
+    def __init__(self, torch, name, value):
+        self.torch = torch
+        self.name = name
+        self.value = value
+        self.is_call = True  # whether it is written as one call that makes it
+
+    def text(self, keeps_leaves):
+        """The call; of what was computed with gradients a copy of such a tensor, which is no leaf, if that is to be kept."""
+        text = self.made()
+        is_computed = keeps_leaves and self.value.grad_fn is not None and self.is_call
+        return text + ".clone()" if is_computed else text
+
+    def made(self):
+        torch, value = self.torch, self.value
+        if value.layout is not torch.strided or value.is_quantized:
+            raise Stop
+        options = "" if value.device.type == "cpu" else ', device="' + str(value.device) + '"'
+        if value.requires_grad:
+            options += ", requires_grad=True"
+        value = value.detach()
+        if value._is_zerotensor():
+            return self.call("_efficientzerotensor", value.shape, self.typed() + options)
+        if value.device.type == "meta":
+            return self.call("empty", value.shape, self.typed() + options)
+        if value.dim() == 0:
+            number = value.item()
+            if number != number or number in (float("inf"), float("-inf")):
+                number = 'float("%s")' % number
+            kind = torch.tensor(value.item()).dtype
+            typed = "" if kind is value.dtype else self.typed()
+            return self.name + ".tensor(" + str(number) + typed + options + ")"
+        # The dimensions in the order of the memory; those that repeat one element have none there.
+        strides = value.stride()
+        order = sorted(range(value.dim()), key=lambda at: -strides[at])
+        shape = [value.shape[at] if strides[at] or value.shape[at] == 0 else 1 for at in order]
+        text = self.filled(shape, value, options)
+        if order != list(range(value.dim())):
+            text += self.moved(order)
+            self.is_call = False
+        if any(not stride and size > 1 for stride, size in zip(strides, value.shape)):
+            self.is_call = False
+            text += ".expand(" + ", ".join(map(str, value.shape)) + ")"
+        return text
+
+    def typed(self):
+        return ", dtype=" + self.name + str(self.value.dtype)[len("torch"):]
+
+    def call(self, function, shape, options):
+        sizes = ", ".join(map(str, shape))
+        return self.name + "." + function + "(" + (sizes or "()") + options + ")"
+
+    def filled(self, shape, value, options):
+        """A call that makes a contiguous tensor."""
+        torch, dtype = self.torch, value.dtype
+        is_default = dtype is torch.get_default_dtype()
+        typed = "" if is_default else self.typed()
+        if value.numel() == 0:
+            return self.call("empty", shape, typed + options)
+        if dtype.is_complex:
+            return self.call("randn", shape, typed + options)
+        plain = value if dtype.is_floating_point and value.element_size() > 1 else value.to(torch.int64)
+        least, most = plain.min().item(), plain.max().item()
+        if least == most and least in (0, 1):
+            return self.call("ones" if least else "zeros", shape, typed + options)
+        if dtype.is_floating_point and value.element_size() == 1:
+            return self.call("randn", shape, options) + ".to(" + self.name + str(dtype)[len("torch"):] + ")"
+        if dtype.is_floating_point:
+            # Where nothing is negative, that may matter.
+            return self.call("rand" if least >= 0 else "randn", shape, typed + options)
+        if dtype is torch.bool:
+            return "(" + self.call("rand", shape, options) + " > 0.5)"
+        typed = "" if dtype is torch.int64 else typed
+        if plain.dim() == 1 and plain.tolist() == list(range(len(plain))):
+            return self.call("arange", shape, typed + options)
+        if plain.numel() <= 8:
+            return self.name + ".tensor(" + repr(value.tolist()) + typed + options + ")"
+        sizes = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+        return self.name + ".randint(%d, %d, %s%s%s)" % (least, most + 1, sizes, typed, options)
+
+    def moved(self, order):
+        """What puts dimensions from the order of the memory into their own."""
+        back = [order.index(at) for at in range(len(order))]
+        wrong = [at for at in range(len(order)) if back[at] != at]
+        if len(wrong) == 2:
+            return ".transpose(%d, %d)" % tuple(wrong)
+        return ".permute(" + ", ".join(map(str, back)) + ")"

@@ -1,0 +1,62 @@
+"""How a forked process becomes a run, waits for one, or gives up."""
+
+import os
+import sys
+
+from .environment import OWN, set_environment
+from .script_path import wide
+
+
+def leave(path, json, note):
+    """Ends a child that can not run, for a reason that is noted."""
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(note, file)
+    os._exit(0)
+
+
+def keep(control, json, number, child):
+    """Waits for a child and for all that loses its parent below it; never returns."""
+
+    def tell(**answer):
+        os.write(control, json.dumps(answer).encode())
+
+    tell(started=number)
+    while True:
+        try:
+            pid, status, usage = os.wait4(-1, 0)
+        except ChildProcessError:
+            os._exit(0)
+        if pid == child:
+            tell(ended={"id": number, "status": status, "cpu": usage.ru_utime + usage.ru_stime})
+
+
+def become(order, shelf, places, ctypes):
+    """Makes this process what it would be had it been started for this run alone."""
+    os.setpgid(0, 0)
+    for fd, path in ((1, order["stdout"]), (2, order["stderr"])):
+        opened = os.open(path, os.O_WRONLY)
+        os.dup2(opened, fd)
+        os.close(opened)
+    for name in OWN:
+        os.environ.pop(name, None)
+    set_environment(order["env"])
+    os.chdir(order["work"])
+    sys.argv[:] = order["argv"][1:]
+    if hasattr(sys, "orig_argv"):
+        sys.orig_argv[:] = order["argv"]
+    path = wide(order["argv"][1])
+    for address in places:
+        ctypes.memmove(address, path, len(path))
+    if "tempfile" in shelf.modules:
+        shelf.modules["tempfile"].tempdir = None
+    if "numpy.random.mtrand" in shelf.modules:
+        shelf.modules["numpy.random.mtrand"].seed()
+    # The module that the script becomes is there already, and is torn down by the collector only if it is not frozen.
+    main = sys.modules["__main__"]
+    for each in (main, vars(main)):
+        ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(each))
+        ctypes.pythonapi.PyObject_GC_Track(ctypes.py_object(each))
+    shelf.told = order["note"]
+    if order["record"]:
+        shelf.notes = os.open(order["record"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    shelf.open()
