@@ -1,13 +1,13 @@
-//! Failures that programs get by artifact once parts of them go: missing names, modules and
-//! arguments, broken syntax, a plain literal where an object was, and numbers made of nothing. None
-//! is ever the bug, printed or raised, unless the script as given shows its like. Pure.
+//! Artifacts: failures that a reduction itself causes by removing parts of a program, such as missing
+//! names, modules and arguments, broken syntax, and a plain literal where an object was. An artifact
+//! is never the bug, printed or raised, unless the script as given shows one of its kind. Pure.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use super::{normalize::informative_lines, signature::leaves};
+use super::{exceptions::leaves, normalize::informative_lines};
 use crate::runner::Exception;
 
 /// A kind of artifact.
@@ -28,7 +28,7 @@ pub enum ReductionArtifact {
     Arity,
     /// A number that is compared is none.
     NotANumber,
-    /// A value of this built-in type stands where it does not fit.
+    /// A value of this built-in type is used where it does not fit.
     Literal(String),
 }
 
@@ -42,17 +42,17 @@ const ARITY: &str = r"(?x)
     | \b got\ multiple\ values\ for\ argument \b | \b received\ an\ invalid\ combination\ of\ arguments \b
     | \b (?: not\ enough | too\ many )\ values\ to\ unpack \b";
 
-/// How the interpreter says that a value of a built-in type stands in a wrong place.
+/// How the interpreter says that a value of a built-in type does not fit.
 const LITERAL: &str = r"(?x)
     \b (NoneType) \b
     | ' (int|float|str|bytes|bool|list|dict|tuple) '\ object\ (?: is | has | does | can )
     | ^ (list|tuple) \ (?:assignment\ )? index\ out\ of\ range | \b pop\ from\ empty\ (list)";
 
-/// The artifacts that a set of runs shows.
+/// The artifacts of a set of runs.
 pub(super) type Artifacts = BTreeSet<ReductionArtifact>;
 
 impl ReductionArtifact {
-    /// The artifact that a class stands for.
+    /// The artifact that a class of exceptions stands for.
     pub(super) fn of_class(class: &str) -> Option<Self> {
         Some(match class.rsplit('.').next().unwrap_or(class) {
             "NameError" => Self::Name,
@@ -73,7 +73,7 @@ pub(super) fn is_artifact(class: &str, message: &str) -> bool {
             .all(|line| named_in(line).is_empty())
 }
 
-/// The artifacts that a line tells of, by their class or by the interpreter's words.
+/// The artifacts that a line names, by their class or by the interpreter's words.
 pub(super) fn named_in(line: &str) -> Artifacts {
     static CLASS: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"\b(?:NameError|UnboundLocalError|ImportError|ModuleNotFoundError|SyntaxError|IndentationError|TabError)\b")
@@ -100,11 +100,11 @@ pub(super) fn named_in(line: &str) -> Artifacts {
     });
     static TYPES: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(LITERAL).expect("the pattern is well-formed"));
-    let mut told: Artifacts = CLASS
+    let mut named: Artifacts = CLASS
         .find_iter(line)
-        .filter_map(|it| ReductionArtifact::of_class(it.as_str()))
+        .filter_map(|class| ReductionArtifact::of_class(class.as_str()))
         .collect();
-    told.extend(
+    named.extend(
         WORDS
             .iter()
             .filter(|(_, words)| words.is_match(line))
@@ -113,11 +113,11 @@ pub(super) fn named_in(line: &str) -> Artifacts {
     let types = TYPES
         .captures_iter(line)
         .filter_map(|found| found.iter().skip(1).flatten().next());
-    told.extend(types.map(|of| ReductionArtifact::Literal(of.as_str().to_owned())));
-    told
+    named.extend(types.map(|of| ReductionArtifact::Literal(of.as_str().to_owned())));
+    named
 }
 
-/// The artifacts that an exception is, tells of, holds as a group, or was raised from.
+/// The artifacts that an exception is, names, holds as a group, or was raised from.
 pub(super) fn behind(exception: &Exception) -> Artifacts {
     let all = exception
         .chain
@@ -126,18 +126,18 @@ pub(super) fn behind(exception: &Exception) -> Artifacts {
         .chain(leaves(exception));
     let classes = all
         .clone()
-        .filter_map(|it| ReductionArtifact::of_class(&it.class));
+        .filter_map(|raised| ReductionArtifact::of_class(&raised.class));
     let compared = exception
         .message
         .lines()
         .filter(|line| line.starts_with("Greatest absolute difference"));
     let lines = all
-        .flat_map(|it| informative_lines(&it.message))
+        .flat_map(|raised| informative_lines(&raised.message))
         .chain(compared);
     classes.chain(lines.flat_map(named_in)).collect()
 }
 
-/// A text without the lines that tell of artifacts other than these.
+/// A text without the lines that name artifacts other than these.
 pub(super) fn without(text: &str, known: &Artifacts) -> String {
     text.lines()
         .filter(|line| named_in(line).is_subset(known))
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accidents_in_words() {
+    fn artifacts_are_recognized_by_their_words() {
         for (line, expected) in [
             ("FAIL: NameError: no", Some(ReductionArtifact::Name)),
             (
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_accidents_go() {
+    fn lines_that_name_artifacts_are_left_out() {
         let text = "a\nb: name 'x' is not defined\nc\n";
         assert_eq!(without(text, &Artifacts::new()), "a\nc\n");
         assert_eq!(

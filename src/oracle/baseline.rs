@@ -1,20 +1,21 @@
-//! Several runs of the script as it was given: whether they show the bug, how steadily, and by what
-//! sign. Pure.
+//! The baseline: several runs of the script as given, whether they show the bug, in how many runs,
+//! and by which signature. Pure.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     derive::{NotDerivable, derive},
+    exceptions::headline,
     signals,
-    signature::{Signature, headline},
+    signature::Signature,
     spec::Spec,
 };
 use crate::runner::{End, Outcome, Resource};
 
-/// What the runs of the script as given showed.
+/// The runs of the script as given, and what they showed.
 #[derive(Clone, Debug)]
 pub struct Baseline {
-    /// The sign of the bug.
+    /// The signature of the bug.
     pub signature: Signature,
     /// How many runs showed it.
     pub same: usize,
@@ -126,7 +127,7 @@ impl BaselineError {
 }
 
 impl Baseline {
-    /// That the bug shows too rarely.
+    /// The error that the bug shows too rarely.
     pub fn too_rare(&self, specs: &[Spec]) -> BaselineError {
         BaselineError::Unstable {
             expected: specs
@@ -140,15 +141,16 @@ impl Baseline {
         }
     }
 
-    /// The same for a bug that shows in some of the runs: it is judged by those that show it.
+    /// The same for a flaky bug, judged by the runs that show it.
     pub fn of_some(specs: &[Spec], outcomes: Vec<Outcome>) -> Result<Self, BaselineError> {
         let showing: Vec<Outcome> = if specs.is_empty() {
-            let is_failing = |it: &&Outcome| it.exception.is_some() || it.end != End::Exit(0);
+            let is_failing =
+                |outcome: &&Outcome| outcome.exception.is_some() || outcome.end != End::Exit(0);
             let failing: Vec<Outcome> = outcomes.iter().filter(is_failing).cloned().collect();
             let most = seen(&failing).into_iter().next().map(|(most, _)| most);
             failing
                 .into_iter()
-                .filter(|it| Some(summary(it)) == most)
+                .filter(|outcome| Some(summary(outcome)) == most)
                 .collect()
         } else {
             let parts = specs
@@ -158,7 +160,7 @@ impl Baseline {
             let signature = Signature::seen_in(parts, &outcomes);
             outcomes
                 .iter()
-                .filter(|it| signature.matches(it))
+                .filter(|outcome| signature.matches(outcome))
                 .cloned()
                 .collect()
         };
@@ -172,7 +174,7 @@ impl Baseline {
         )?;
         let same = outcomes
             .iter()
-            .filter(|it| found.signature.matches(it))
+            .filter(|outcome| found.signature.matches(outcome))
             .count();
         Ok(Self {
             same,
@@ -182,7 +184,7 @@ impl Baseline {
     }
 }
 
-/// Runs that differ, by the kind that most of them show.
+/// The error that runs differ, with the most frequent end as the expected one.
 fn unsteady(outcomes: &[Outcome]) -> BaselineError {
     let seen = seen(outcomes);
     let (expected, same) = seen.first().cloned().unwrap_or_default();
@@ -194,7 +196,7 @@ fn unsteady(outcomes: &[Outcome]) -> BaselineError {
     }
 }
 
-/// The different ends, most frequent first.
+/// The distinct ends, most frequent first.
 fn seen(outcomes: &[Outcome]) -> Vec<(String, usize)> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for outcome in outcomes {

@@ -1,5 +1,5 @@
-//! Where a program was when it died of a signal, or did not go on: told by the interpreter's own
-//! dump of its stack, which names functions and no source. Plain data.
+//! Where a program was when it died of a signal or hung, by the interpreter's own dump of its stack,
+//! which names functions and shows no source. Plain data.
 
 use std::{collections::BTreeSet, fmt, sync::LazyLock};
 
@@ -20,12 +20,12 @@ pub enum CrashSite {
         /// The function.
         function: String,
     },
-    /// In the script itself, at a line that calls these, or at one that calls nothing.
+    /// In the script itself, at a line that calls these functions; empty if it calls none.
     Script(BTreeSet<String>),
 }
 
 impl CrashSite {
-    /// Where a stack ends, if it tells.
+    /// Where a stack ends, if that is known.
     pub(super) fn of(stack: &[Frame]) -> Option<Self> {
         let raised = Exception {
             frames: stack.to_vec(),
@@ -37,23 +37,23 @@ impl CrashSite {
         })
     }
 
-    /// What all outcomes have in common.
+    /// The site that all outcomes share.
     pub(super) fn common(outcomes: &[Outcome]) -> Option<Self> {
         let first = Self::of(&outcomes.first()?.stack)?;
         outcomes
             .iter()
-            .all(|it| Self::of(&it.stack).as_ref() == Some(&first))
+            .all(|outcome| Self::of(&outcome.stack).as_ref() == Some(&first))
             .then_some(first)
     }
 
-    /// Whether a program that does not go on is held up by the same thing.
+    /// Whether a program that hangs is held up by the same call.
     pub(super) fn holds_up(&self, outcome: &Outcome) -> bool {
         Self::of(&outcome.stack).is_some_and(|its| self.is_as(&its))
     }
 
-    /// Whether a program may have died of the same thing: what a library's function called, the
-    /// script may call itself once that function is gone, but another function of a library is
-    /// another place to die in.
+    /// Whether a program may have died of the same cause. Once a library's function is removed, the
+    /// script may call itself what that function called, but a death in another function of a
+    /// library is another bug.
     pub(super) fn allows_death(&self, outcome: &Outcome) -> bool {
         match (self, Self::of(&outcome.stack)) {
             (_, None | Some(Self::Script(_))) => true,
@@ -72,7 +72,7 @@ impl CrashSite {
             ) => {
                 let is_end = its
                     .strip_suffix(file.as_str())
-                    .is_some_and(|it| it.is_empty() || it.ends_with('/'));
+                    .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
                 is_end && function == of
             }
             (Self::Script(calls), Self::Script(its)) => {
@@ -84,7 +84,7 @@ impl CrashSite {
 
     /// What a typed text may mean: `FILE, FUNCTION()`, or a line of the script.
     pub(super) fn typed(text: &str) -> Vec<Self> {
-        let of = |place| match place {
+        let of = |site| match site {
             RaiseSite::Library { code: Some(_), .. } => None,
             RaiseSite::Library {
                 file,
@@ -103,7 +103,7 @@ impl CrashSite {
             Self::Script(calls) if calls.is_empty() => "a line without calls".to_owned(),
             Self::Script(calls) => calls
                 .iter()
-                .map(|it| format!("{it}()"))
+                .map(|name| format!("{name}()"))
                 .collect::<Vec<_>>()
                 .join(" "),
         }

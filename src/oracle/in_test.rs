@@ -1,22 +1,17 @@
-//! How the sign of a bug shows where the program is the body of a unittest: what it printed is in
-//! the words of an assertion then, and an exit is an exception that the test framework reports.
-//! Pure.
+//! How a bug shows when the program is the body of a unittest: printed text appears in the message
+//! of an assertion, and an exit is an exception that the test framework reports. Pure.
 
-use super::{
-    artifact::Artifacts,
-    pattern::Pattern,
-    signature::{Part, Signature},
-};
+use super::{artifact::Artifacts, forms::Part, pattern::Pattern, signature::Signature};
 use crate::runner::{End, Outcome};
 
 impl Signature {
     /// Whether a test whose body is a program with this bug fails by it.
     pub fn fails_test(&self, outcome: &Outcome) -> bool {
-        // A test that ends well does not fail, whatever was said on the way.
-        outcome.end != End::Exit(0) && self.in_test().iter().any(|it| it.matches(outcome))
+        // A test that succeeds does not fail, whatever it printed.
+        outcome.end != End::Exit(0) && self.in_test().iter().any(|sign| sign.matches(outcome))
     }
 
-    /// The signs, one of which such a test has to show.
+    /// The signatures, one of which such a test must show.
     fn in_test(&self) -> Vec<Self> {
         let reported = |parts| Self {
             parts,
@@ -28,10 +23,8 @@ impl Signature {
             strict: self.strict,
         };
         if self.is_printed_alone() {
-            let parts = self.parts.iter().map(|part| match part {
-                Part::Stdout(pattern) => Part::Stderr(pattern.clone()),
-                part => part.clone(),
-            });
+            let printed = self.parts.iter().filter_map(Part::on_stream);
+            let parts = printed.map(|(_, pattern)| Part::Stderr(pattern.clone()));
             return vec![reported(
                 [Part::Class("AssertionError".to_owned())]
                     .into_iter()
@@ -74,7 +67,7 @@ mod tests {
         }
     }
 
-    fn told(headline: &str) -> String {
+    fn reported(headline: &str) -> String {
         format!(
             "E\n======\nERROR: test_x (__main__.TestX.test_x)\n------\nTraceback (most recent call last):\n  File \"/s/test_x.py\", line 5, in test_x\n    f()\n{headline}\n\n------\nRan 1 test in 0.001s\n\nFAILED (errors=1)\n"
         )
@@ -83,11 +76,11 @@ mod tests {
     #[track_caller]
     fn check(signature: &Signature, headline: &str, fails: bool) {
         assert_eq!(
-            signature.fails_test(&outcome(End::Exit(1), &told(headline))),
+            signature.fails_test(&outcome(End::Exit(1), &reported(headline))),
             fails,
             "{headline}"
         );
-        assert!(!signature.fails_test(&outcome(End::Exit(0), &told(headline))));
+        assert!(!signature.fails_test(&outcome(End::Exit(0), &reported(headline))));
     }
 
     fn of(parts: Vec<Part>) -> Signature {

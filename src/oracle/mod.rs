@@ -1,10 +1,12 @@
-//! Says whether a run shows the same bug. Called by the engine and the commands; runs nothing
+//! The oracle: whether a run shows the same bug. Called by the judge and the commands; runs nothing
 //! itself.
 
 mod artifact;
 mod baseline;
 mod crash_site;
 mod derive;
+mod exceptions;
+mod forms;
 mod in_test;
 mod normalize;
 mod origin;
@@ -22,16 +24,17 @@ pub use artifact::ReductionArtifact;
 pub use baseline::{Baseline, BaselineError, summary};
 pub use crash_site::CrashSite;
 pub use derive::{NotDerivable, derive};
+pub use forms::{FORMS, HangKind, Part, SignatureForm, Stream};
 pub use origin::{RaiseOrigin, claim};
 pub use pattern::Pattern;
 pub use raise_site::{RaiseSite, is_check, is_in_library};
 pub use seed::Seed;
 pub use sequential_test::SequentialTest;
-pub use signature::{HangKind, Part, Signature};
+pub use signature::Signature;
 pub use slips::{Slip, ledger, looser};
 pub use spec::{Spec, SpecError};
 pub use verdict::{Difference, Verdict};
 
-/// Grows whenever the same outcome would be judged in another way; what older rules decided is not
-/// read from journals.
+/// Grows whenever the same outcome would be judged differently; journals written under older rules
+/// are not read.
 pub const RULES: u32 = 8;

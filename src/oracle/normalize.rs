@@ -1,18 +1,18 @@
-//! What of a text tells one failure from others and stays the same: the lines that say what went
-//! wrong, without what is volatile by nature or varies between runs. Pure.
+//! Message normalization: the lines of a text that say what went wrong, without the parts that are
+//! volatile by nature or vary between runs. Pure.
 
 use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
 use similar::{ChangeTag, TextDiff};
 
-/// What stands in for the parts of a text that vary.
+/// Replaces the parts of a text that vary.
 const GAP: char = '\u{0}';
 /// Longer literals inside a message are data: they shrink along with the script.
 const LONG: usize = 60;
 
-/// The lines of a message that tell what went wrong: the first; where it only announces another,
-/// that one, too; and where it is general by design, the explanation or the compiler's own error.
+/// The lines of a message that say what went wrong: the first; if it only announces another, that
+/// one too; and if it is general by design, the explanation or the compiler's own error.
 pub(super) fn informative_lines(message: &str) -> Vec<&str> {
     let mut lines = message
         .lines()
@@ -35,7 +35,7 @@ pub(super) fn informative_lines(message: &str) -> Vec<&str> {
     }
 }
 
-/// What a compiler says, without the place.
+/// The message of a C++ compiler, without the location.
 fn compiler_error(line: &str) -> Option<&str> {
     static ERROR: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^\S+:\d+:(?:\d+:)? ((?:fatal )?error: .+)")
@@ -44,7 +44,7 @@ fn compiler_error(line: &str) -> Option<&str> {
     Some(ERROR.captures(line)?.get(1)?.as_str())
 }
 
-/// Whether a line begins what libraries add to every message.
+/// Whether a line begins the advice that libraries add to every message.
 fn is_advice(line: &str) -> bool {
     const ADVICE: &[&str] = &[
         "from user code:",
@@ -62,7 +62,7 @@ fn is_advice(line: &str) -> bool {
     ADVICE.iter().any(|advice| line.starts_with(advice))
 }
 
-/// The fragments that all runs have in common, line by line, without what is volatile by nature.
+/// The fragments that all runs share, line by line, without volatile parts.
 pub(super) fn fragments(runs: &[Vec<&str>]) -> Vec<Vec<String>> {
     let count = runs.iter().map(Vec::len).min().unwrap_or_default();
     let lines = (0..count).map(|at| line_fragments(runs.iter().map(|lines| lines[at])));
@@ -74,7 +74,7 @@ fn line_fragments<'a>(runs: impl Iterator<Item = &'a str>) -> Vec<String> {
         .map(mask)
         .reduce(|common, other| shared(&common, &other))
         .unwrap_or_default();
-    // A bracket or a preposition between two numbers says nothing.
+    // A bracket or a preposition between two numbers is not distinctive.
     common
         .split(GAP)
         .map(trimmed)
@@ -88,7 +88,7 @@ pub(super) fn letters(text: &str) -> usize {
     text.chars().filter(|char| char.is_alphabetic()).count()
 }
 
-/// What two texts have in common, word by word, gaps where they differ.
+/// The words that two texts share, with gaps where they differ.
 fn shared(one: &str, other: &str) -> String {
     if one == other {
         return one.to_owned();
@@ -103,8 +103,8 @@ fn shared(one: &str, other: &str) -> String {
     common
 }
 
-/// Addresses, paths, ids, symbols, argument lists, long literals and numbers give way: they differ
-/// between runs, or change while the script shrinks.
+/// A line with gaps for addresses, paths, ids, symbols, argument lists, long literals and numbers:
+/// these differ between runs, or change while the script shrinks.
 fn mask(line: &str) -> String {
     static VOLATILE: LazyLock<[Regex; 8]> = LazyLock::new(|| {
         [
@@ -143,12 +143,12 @@ pub(super) fn is_steady(line: &str) -> bool {
     !mask(line).contains(GAP)
 }
 
-/// A line with its numbers, addresses and the like left out: the same for failures of one kind.
+/// A line without its numbers, addresses and the like: the same for failures of one kind.
 pub(super) fn kind(line: &str) -> String {
     mask(line).replace(GAP, "…")
 }
 
-/// Lists, argument lists and strings that are data give way.
+/// A line with gaps for lists, argument lists and strings that are data.
 fn without_data(line: &str) -> String {
     let mut kept = String::new();
     let mut from = 0;
@@ -160,7 +160,7 @@ fn without_data(line: &str) -> String {
     kept + &line[from..]
 }
 
-/// The first stretch of data behind a place.
+/// The first stretch of data at or after an offset.
 fn next_data(line: &str, from: usize) -> Option<Range<usize>> {
     line[from..]
         .char_indices()
@@ -188,7 +188,7 @@ fn next_data(line: &str, from: usize) -> Option<Range<usize>> {
         })
 }
 
-/// Where the bracket that opens at a place has been closed.
+/// The offset behind the bracket that closes the one at `open`.
 fn closing(line: &str, open: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, char) in line[open..].char_indices() {
@@ -204,7 +204,7 @@ fn closing(line: &str, open: usize) -> Option<usize> {
     None
 }
 
-/// A piece without the separators and the halves of brackets that gaps left at its ends.
+/// A piece without the separators and the unpaired brackets that gaps left at its ends.
 fn trimmed(piece: &str) -> &str {
     let is_separator = |char: char| char.is_whitespace() || ",;".contains(char);
     let mut piece = piece;
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn volatile_parts_give_way() {
+    fn volatile_parts_become_gaps() {
         check(
             &["<a.B object at 0x7f001> is bad"],
             &["<a.B object at", "> is bad"],
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_between_runs_gives_way() {
+    fn differences_between_runs_become_gaps() {
         check(
             &["key alpha is missing", "key beta is missing"],
             &["key", "is missing"],
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn advice_is_not_the_failure() {
+    fn advice_is_not_part_of_the_failure() {
         assert_eq!(
             informative_lines("AssertionError: \n\nSet TORCHDYNAMO_VERBOSE=1 for more"),
             ["AssertionError"]

@@ -1,5 +1,5 @@
-//! What a text must hold: lines with fragments in them, a text, or a regular expression. Plain data
-//! and a pure match.
+//! A pattern that a text must match: lines with fragments in them, a text, or a regular expression.
+//! Plain data and a pure match.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::normalize::letters;
 
-/// What stands between two fragments where a pattern is shown or typed.
+/// Separates two fragments when a pattern is shown or typed.
 pub(super) const ELLIPSIS: &str = " … ";
 
-/// What a text must hold.
+/// A pattern that a text must match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
-    /// Lines in this order, not always neighbours, each with its fragments in this order. A
+    /// Lines in this order, not necessarily adjacent, each with its fragments in this order. A
     /// fragment never begins or ends within a word or a number: `key` is not in `keyboard`, `int3`
     /// not in `int32`.
     Lines(Vec<Vec<String>>),
@@ -26,8 +26,8 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// All that a typed text may mean, strictest first: the words as they stand, the same within
-    /// words, and with gaps where it has an ellipsis, within one line or over several.
+    /// All meanings of a typed text, strictest first: the words as they are, the same within words,
+    /// and with gaps for each ellipsis, within one line or over several.
     pub(super) fn typed(text: &str) -> Vec<Self> {
         let filled = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let literal = filled.map(|line| vec![line.to_owned()]).collect();
@@ -36,7 +36,7 @@ impl Pattern {
             let split = |line: &str| -> Vec<String> {
                 line.split(gap)
                     .map(str::trim)
-                    .filter(|it| !it.is_empty())
+                    .filter(|fragment| !fragment.is_empty())
                     .map(str::to_owned)
                     .collect()
             };
@@ -71,7 +71,7 @@ impl Pattern {
         }
     }
 
-    /// The words that a text must hold, those of one or two letters left out; none of a regular
+    /// The words that a text must hold, without those of one or two letters; none of a regular
     /// expression.
     pub fn words(&self) -> Vec<String> {
         let text = match self {
@@ -86,19 +86,19 @@ impl Pattern {
         };
         let words = text.split(|char: char| !char.is_alphanumeric());
         words
-            .filter(|it| letters(it) >= 3)
+            .filter(|word| letters(word) >= 3)
             .map(str::to_owned)
             .collect()
     }
 
-    /// The longest text that whatever matches has in it; none is known of a regular expression.
+    /// The longest text that every match contains; none is known of a regular expression.
     pub(super) fn longest_text(&self) -> Option<&str> {
         match self {
             Self::Lines(lines) => lines
                 .iter()
                 .flatten()
                 .map(String::as_str)
-                .max_by_key(|it| it.len()),
+                .max_by_key(|fragment| fragment.len()),
             Self::Text(text) => Some(text),
             Self::Regex(_) => None,
         }
@@ -126,7 +126,7 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// Whether a line holds all fragments, one behind the other.
+/// Whether a line holds all fragments, one after the other.
 fn has_all(line: &str, fragments: &[String]) -> bool {
     let mut from = 0;
     fragments
@@ -140,7 +140,7 @@ fn has_all(line: &str, fragments: &[String]) -> bool {
         })
 }
 
-/// Where a fragment stands in a line, at `from` or behind, cutting no word.
+/// The position of a fragment in a line, at `from` or later, where it cuts no word.
 fn find(line: &str, from: usize, fragment: &str) -> Option<usize> {
     let is_whole = |at: &usize| {
         let end = at + fragment.len();
@@ -169,7 +169,7 @@ mod tests {
         Pattern::Lines(
             lines
                 .iter()
-                .map(|line| line.iter().map(|it| (*it).to_owned()).collect())
+                .map(|line| line.iter().map(|text| (*text).to_owned()).collect())
                 .collect(),
         )
     }

@@ -1,5 +1,5 @@
-//! Where an exception was raised, free of line numbers and folders: it tells bugs from each other
-//! whose messages do not. Plain data.
+//! Where an exception was raised, free of line numbers and folders: it distinguishes bugs that share
+//! a message. Plain data.
 
 use std::{fmt, sync::LazyLock};
 
@@ -18,8 +18,8 @@ pub enum RaiseSite {
         file: String,
         /// The function.
         function: String,
-        /// The line, white space folded: one function may fail in several places. None where no
-        /// source was shown.
+        /// The line, white space folded: one function may fail at several lines. None if the
+        /// traceback shows no source.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<String>,
     },
@@ -31,7 +31,7 @@ pub enum RaiseSite {
 }
 
 impl RaiseSite {
-    /// Where an exception was raised, if its traceback tells.
+    /// Where an exception was raised, if its traceback shows it.
     pub(super) fn of(exception: &Exception) -> Option<Self> {
         let last = exception.frames.last()?;
         let code = folded(&last.code);
@@ -41,7 +41,7 @@ impl RaiseSite {
         Some(Self::Library {
             file: short_path(exception, last),
             function: last.function.clone(),
-            code: Some(code).filter(|it| !it.is_empty()),
+            code: Some(code).filter(|code| !code.is_empty()),
         })
     }
 
@@ -62,7 +62,7 @@ impl RaiseSite {
             ) => {
                 let is_end = its
                     .strip_suffix(file.as_str())
-                    .is_some_and(|it| it.is_empty() || it.ends_with('/'));
+                    .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
                 is_end && *function == of && (code.is_none() || *code == line)
             }
             (own, Some(its)) => *own == its,
@@ -76,17 +76,17 @@ impl RaiseSite {
         static LIBRARY: LazyLock<Regex> = LazyLock::new(|| {
             Regex::new(r"^(\S+), ([\w<>.]+)\(\)(?:: (.+))?$").expect("the pattern is well-formed")
         });
-        let mut places = Vec::new();
+        let mut sites = Vec::new();
         if let Some(found) = LIBRARY.captures(text) {
-            let code = found.get(3).map(|it| folded(it.as_str()));
-            places.push(Self::Library {
+            let code = found.get(3).map(|code| folded(code.as_str()));
+            sites.push(Self::Library {
                 file: found[1].to_owned(),
                 function: found[2].to_owned(),
                 code,
             });
         }
-        places.push(Self::Script { code: folded(text) });
-        places
+        sites.push(Self::Script { code: folded(text) });
+        sites
     }
 
     /// As the user types it.
@@ -137,12 +137,12 @@ pub fn is_in_library(exception: &Exception) -> bool {
         .is_some_and(|last| !is_own(exception, last))
 }
 
-/// Whether an exception is what a library's check says of values that the script handed it:
-/// `assert_close()`, `self.assertEqual()`. The claim is the script's, then.
+/// Whether a library's check raised an exception about values that the script passed to it:
+/// `assert_close()`, `self.assertEqual()`. Then the script itself reports the failure.
 pub fn is_check(exception: &Exception) -> bool {
     let is_for_tests = |file: &str| {
         file.split('/')
-            .any(|it| matches!(it, "testing" | "_testing" | "unittest"))
+            .any(|folder| matches!(folder, "testing" | "_testing" | "unittest"))
     };
     let last = exception.frames.last();
     exception.short_class() == "AssertionError"
@@ -157,8 +157,8 @@ fn script(exception: &Exception) -> Option<&Frame> {
         .filter(|first| first.function == "<module>" && !is_installed(&first.file))
 }
 
-/// Whether a frame is the script's own. Where its outermost frame is not shown, whatever is not
-/// installed is.
+/// Whether a frame is the script's own. If the traceback does not show its outermost frame, every
+/// file that is not installed is taken for the script.
 pub(super) fn is_own(exception: &Exception, frame: &Frame) -> bool {
     match script(exception) {
         Some(script) => script.file == frame.file,
@@ -178,8 +178,8 @@ static INSTALLED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is well-formed")
 });
 
-/// The end of a path that is the same wherever the script and the interpreter lie: what is behind
-/// their folders, the last two parts at most.
+/// The end of a path that does not depend on where the script and the interpreter are: the part
+/// below their folders, the last two components at most.
 fn short_path(exception: &Exception, frame: &Frame) -> String {
     let folder = script(exception).and_then(|script| Some(script.file.rsplit_once('/')?.0));
     let beside = folder.and_then(|folder| frame.file.strip_prefix(folder)?.strip_prefix('/'));
@@ -216,17 +216,17 @@ mod tests {
     #[track_caller]
     fn check(frames: &[(&str, &str, &str)], expected: &str) {
         let exception = raised(frames);
-        let place = RaiseSite::of(&exception).unwrap();
-        assert_eq!(place.to_string(), expected);
-        assert!(place.holds(&exception));
+        let site = RaiseSite::of(&exception).unwrap();
+        assert_eq!(site.to_string(), expected);
+        assert!(site.holds(&exception));
         assert!(
-            RaiseSite::typed(&place.argument()).contains(&place),
-            "{place:?}"
+            RaiseSite::typed(&site.argument()).contains(&site),
+            "{site:?}"
         );
     }
 
     #[test]
-    fn places() {
+    fn sites_are_named_without_folders() {
         let script = ("/tmp/r1/x.py", "<module>", "f()");
         check(
             &[script, ("/tmp/r1/x.py", "f", "assert  x")],
@@ -274,15 +274,15 @@ mod tests {
     }
 
     #[test]
-    fn one_function_fails_in_several_places() {
+    fn one_function_fails_at_several_lines() {
         let at = |code| {
             raised(&[
                 ("/tmp/x.py", "<module>", "f()"),
                 ("/l/site-packages/a/b.py", "f", code),
             ])
         };
-        let place = RaiseSite::of(&at("assert a")).unwrap();
-        assert!(!place.holds(&at("assert b")));
+        let site = RaiseSite::of(&at("assert a")).unwrap();
+        assert!(!site.holds(&at("assert b")));
         let typed = &RaiseSite::typed("b.py, f()")[0];
         assert!(typed.holds(&at("assert a")) && typed.holds(&at("assert b")));
         assert!(!RaiseSite::typed("bb.py, f()")[0].holds(&at("assert a")));

@@ -1,15 +1,15 @@
-//! Bugs that show in some runs only: how often a program has to be run to know whether it still
-//! shows the bug often enough. After Wald's sequential probability ratio test ("Sequential Tests of
+//! Flaky bugs: how often a program must be run to know whether it still shows the bug often enough.
+//! After Wald's sequential probability ratio test ("Sequential Tests of
 //! Statistical Hypotheses", 1945): as few runs as the stated error rates need. Pure.
 
 use serde::{Deserialize, Serialize};
 
-/// What is tested, and how often that may err.
+/// A sequential test and its error rates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SequentialTest {
     /// The share of runs in which the script as given shows the bug.
     pub rate: f64,
-    /// A program that shows it in no more than this share of runs is to be refused.
+    /// A program that shows it in at most this share of runs is refused.
     pub least: f64,
     /// Of programs that show it in `least` of their runs or fewer, at most this share is accepted.
     pub wrongly_accepted: f64,
@@ -21,7 +21,7 @@ impl SequentialTest {
     /// The test for candidates of a script that showed the bug in `same` of `of` runs; none if that
     /// is too rare.
     pub fn of(same: usize, of: usize, least: Option<f64>) -> Option<Self> {
-        // Never surely, even if it was seen each time.
+        // Less than 1 even if every run showed it.
         let rate = same as f64 / (of + 1) as f64;
         let least = least.unwrap_or((rate / 16.0).max(0.01));
         (same > 1 && least < rate * 0.8).then_some(Self {
@@ -32,7 +32,7 @@ impl SequentialTest {
         })
     }
 
-    /// The same test, but hardly ever wrong: for what is to be kept.
+    /// The same test with much smaller error rates, for programs that are to be kept.
     #[must_use]
     pub fn strict(self) -> Self {
         Self {
@@ -42,8 +42,8 @@ impl SequentialTest {
         }
     }
 
-    /// Whether a program with so many runs, of which so many showed the bug, is accepted; none
-    /// while that is open.
+    /// Whether a program that showed the bug in `same` of `of` runs is accepted; none while that is
+    /// undecided.
     pub fn decide(&self, same: usize, of: usize) -> Option<bool> {
         let hit = (self.rate / self.least).ln();
         let miss = ((1.0 - self.rate) / (1.0 - self.least)).ln();
@@ -64,7 +64,7 @@ impl SequentialTest {
             .unwrap_or(100)
     }
 
-    /// How many more runs a program takes at least, with so many behind it.
+    /// How many more runs a program needs at least after these.
     pub fn at_least(&self, same: usize, of: usize) -> usize {
         let decided = |&more: &usize| {
             self.decide(same + more, of + more).is_some() || self.decide(same, of + more).is_some()
@@ -72,8 +72,8 @@ impl SequentialTest {
         (1..=100).find(decided).unwrap_or(1)
     }
 
-    /// How many candidates' runs in a row without success put the program in doubt that they are
-    /// made of: twice what it takes to find out that it does not show the bug.
+    /// After how many unsuccessful candidates in a row the current program itself is doubtful: twice
+    /// as many as the runs that would refuse it.
     pub fn doubtful_after(&self) -> u64 {
         2 * self.strict().patience() as u64
     }

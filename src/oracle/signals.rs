@@ -19,7 +19,7 @@ const NAMES: &[(i32, &str)] = &[
     (31, "SIGSYS"),
 ];
 
-/// The name of a signal, or its number where it has none worth knowing.
+/// The name of a signal, or its number if it has no common name.
 pub(super) fn name(signal: i32) -> String {
     NAMES
         .iter()

@@ -1,5 +1,5 @@
-//! The ledger of slips: failures other than the bug that candidates showed, grouped. What was seen
-//! on the way may be another bug. Pure.
+//! The ledger of slips: failures other than the bug that candidates showed, grouped. Each may be
+//! another bug. Pure.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ pub struct Slip {
 }
 
 /// Groups differences, each with the key of its candidate in the order of the reduction: most
-/// frequent first, those left out that a reduction makes itself, of missing names and arguments,
-/// syntax, and literals in the place of objects.
+/// frequent first, without those that a reduction causes itself, such as missing names and
+/// arguments, syntax errors, and literals instead of objects.
 pub fn ledger<'a>(differences: impl IntoIterator<Item = (String, &'a Difference)>) -> Vec<Slip> {
     let mut groups: BTreeMap<(String, String), Slip> = BTreeMap::new();
     for (example, difference) in differences {
@@ -57,8 +57,8 @@ pub fn ledger<'a>(differences: impl IntoIterator<Item = (String, &'a Difference)
     slips
 }
 
-/// Of signatures as typed the first that names numbers without which a failure on the way would
-/// have been the bug, with gaps in their place: a message that tells sizes changes with them.
+/// The first of the typed signatures whose numbers kept a slip from matching, with gaps instead of
+/// the numbers: a message that contains sizes changes with them.
 pub fn looser<'a>(typed: impl IntoIterator<Item = &'a str>, slips: &[Slip]) -> Option<String> {
     typed.into_iter().find_map(|typed| {
         let loose = normalize::kind(typed);
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_keep_failures_out_are_told() {
+    fn numbers_that_keep_failures_out_are_reported() {
         let slip = |message: &str| {
             vec![Slip {
                 class: "RuntimeError".into(),
@@ -92,12 +92,12 @@ mod tests {
             }]
         };
         let typed = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x64 and 128x64)";
-        let told = looser(
+        let found = looser(
             [typed],
             &slip("mat1 and mat2 shapes cannot be multiplied (1x2 and 3x2)"),
         );
         assert_eq!(
-            told.unwrap(),
+            found.unwrap(),
             "RuntimeError: mat1 and mat2 shapes cannot be multiplied (… and …)"
         );
         assert_eq!(looser([typed], &slip("size 3 is too large")), None);

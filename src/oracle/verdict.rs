@@ -1,4 +1,4 @@
-//! The answer of the oracle about one candidate; plain data that the journal keeps and the passes
+//! The verdict of the oracle on one candidate; plain data that the journal keeps and the passes
 //! learn from.
 
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,9 @@ use crate::runner::End;
 pub enum Verdict {
     /// The signature matches.
     Same,
-    /// The program ended well, without the bug.
+    /// The program succeeded, without the bug.
     Passed,
-    /// The signature matches, but what the program says of itself rests on nothing any more.
+    /// The signature matches, but the program reports a failure that no longer depends on anything.
     Vacuous,
     /// The program failed, in another way.
     Different(Difference),

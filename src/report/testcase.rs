@@ -9,7 +9,7 @@ use minrepro_reducers::{
 };
 
 use super::component::Component;
-use crate::oracle::{Part, Pattern, Signature};
+use crate::oracle::{Part, Pattern, Signature, Stream};
 
 /// From where a test has its base class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,10 +89,12 @@ impl TestCase<'_> {
         }
         text.push_str(&body);
         for part in self.signature.parts.iter().filter(|_| printed) {
-            let (stream, pattern) = match part {
-                Part::Stdout(pattern) => ("stdout", pattern),
-                Part::Stderr(pattern) => ("stderr", pattern),
-                _ => continue,
+            let Some((stream, pattern)) = part.on_stream() else {
+                continue;
+            };
+            let stream = match stream {
+                Stream::Stdout => "stdout",
+                Stream::Stderr => "stderr",
             };
             let _ = match plain(pattern) {
                 Some(wanted) => {
@@ -138,27 +140,10 @@ impl TestCase<'_> {
         let mut class = None;
         let mut words = String::new();
         for part in &self.signature.parts {
-            let said = match part {
-                Part::Class(name) => {
-                    class = name.rsplit('.').next().map(capitalized);
-                    String::new()
-                }
-                Part::Message(it) | Part::Headline(it) | Part::Stdout(it) | Part::Stderr(it) => {
-                    it.words().join(" ")
-                }
-                Part::Cause(name, it) => {
-                    format!(
-                        "{name} {}",
-                        it.as_ref()
-                            .map_or_else(String::new, |it| it.words().join(" "))
-                    )
-                }
-                Part::Exit(_) => part.to_string().replace(':', " "),
-                Part::Signal(_) => part.to_string().replace("signal:", "no "),
-                Part::Timeout(_) => "ends".to_owned(),
-                Part::RaisedAt(_) | Part::In(_) => String::new(),
-            };
-            let _ = write!(words, " {said}");
+            if let Part::Class(name) = part {
+                class = name.rsplit('.').next().map(capitalized);
+            }
+            let _ = write!(words, " {}", part.name_words());
         }
         let method = slug(&words);
         let method = if method.is_empty() {

@@ -191,7 +191,7 @@ fn wrappers_of_the_scripts_own() {
         let signature = derived(&[wrapper(link, "ValueError: bad strides")]);
         assert_eq!(
             signature.to_string(),
-            "RuntimeError: compile failed and beneath it ValueError: bad strides"
+            "RuntimeError: compile failed and caused by ValueError: bad strides"
         );
         check(
             &signature,

@@ -253,7 +253,7 @@ fn signatures_are_derived() {
     check_derived("{'a1': 0}['a2']\n", "KeyError: 'a2'");
     check_derived(
         "def f():\n    try: {}['a']\n    except KeyError as e:\n        raise RuntimeError('no luck') from e\nf()\n",
-        "RuntimeError: no luck and beneath it KeyError: 'a'",
+        "RuntimeError: no luck and caused by KeyError: 'a'",
     );
     check_derived(
         "import copy\nclass A:\n    def __deepcopy__(self, memo): return None.a\ntry: copy.deepcopy(A())\nexcept AttributeError: copy.copy()\n",
@@ -283,11 +283,11 @@ fn signatures_of_groups_are_derived() {
     }
     check_derived(
         "import asyncio\nasync def f(): raise KeyError('a')\nasync def main():\n    async with asyncio.TaskGroup() as group: group.create_task(f())\nasyncio.run(main())\n",
-        "ExceptionGroup: unhandled errors in a TaskGroup and beneath it KeyError: 'a'",
+        "ExceptionGroup: unhandled errors in a TaskGroup and caused by KeyError: 'a'",
     );
     check_derived(
         "raise ExceptionGroup('many', [ExceptionGroup('two', [TypeError('bad strides'), KeyError('a')])])\n",
-        "ExceptionGroup: many and beneath it TypeError: bad strides",
+        "ExceptionGroup: many and caused by TypeError: bad strides",
     );
 }
 

@@ -1,0 +1,69 @@
+//! What an exception is a sign of: whether a statement or the interpreter raised it, what it
+//! holds as a group, and what it replaced. Pure. Called by the rest of the oracle.
+
+use super::raise_site::is_in_library;
+use crate::runner::Exception;
+
+/// `Class: message`, or the class alone.
+pub(super) fn headline(exception: &Exception) -> String {
+    if exception.message.is_empty() {
+        return exception.class.clone();
+    }
+    format!("{}: {}", exception.class, exception.message)
+}
+
+/// The exceptions that a group holds, with nested groups opened; none if it is no group.
+pub(super) fn leaves(group: &Exception) -> Vec<&Exception> {
+    let opened = |member| match leaves(member) {
+        leaves if leaves.is_empty() => vec![member],
+        leaves => leaves,
+    };
+    group.members.iter().flat_map(opened).collect()
+}
+
+/// The exception that another only reports: the first that a group holds, or the one that it
+/// replaces.
+pub(super) fn cause(exception: &Exception) -> Option<&Exception> {
+    leaves(exception)
+        .first()
+        .copied()
+        .or_else(|| wrapped(exception))
+}
+
+/// The exception that another replaces: the other is raised by a statement of the handler that
+/// caught the first. If the handler's own work failed, the first has no part in it.
+pub(super) fn wrapped(exception: &Exception) -> Option<&Exception> {
+    let (cause, last) = (exception.chain.last()?, exception.frames.last()?);
+    let caught = cause.frames.first()?;
+    let is_handler = caught.file == last.file && caught.function == last.function;
+    (is_handler && is_raised(exception)).then_some(cause)
+}
+
+/// Whether a statement raised an exception, and not the interpreter.
+pub(super) fn is_raised(exception: &Exception) -> bool {
+    let code = exception
+        .frames
+        .last()
+        .map_or("", |last| last.code.as_str());
+    code.split(|char: char| !char.is_alphanumeric() && char != '_')
+        .any(|word| matches!(word, "raise" | "assert"))
+}
+
+/// Whether an exception says no more than that a library broke: in the interpreter's own words,
+/// such as `'a' object is not callable`, which are the same wherever it breaks.
+pub(super) fn is_internal(exception: &Exception) -> bool {
+    is_of_interpreter(exception) && is_in_library(exception) && !is_raised(exception)
+}
+
+/// Whether the interpreter itself raises exceptions of this class when any operation fails.
+pub(super) fn is_of_interpreter(exception: &Exception) -> bool {
+    const CLASSES: &[&str] = &[
+        "AttributeError",
+        "IndexError",
+        "KeyError",
+        "StopIteration",
+        "TypeError",
+        "ZeroDivisionError",
+    ];
+    CLASSES.contains(&exception.class.as_str())
+}
