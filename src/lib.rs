@@ -6,6 +6,7 @@ pub mod commands;
 pub mod crash;
 pub mod engine;
 pub mod journal;
+pub mod judge;
 pub mod oracle;
 pub mod report;
 pub mod runner;

@@ -9,18 +9,18 @@ use serde::Serialize;
 
 use super::{
     corpus::{Case, Interpreters, Rung, cases},
-    measure::Measure,
     output::{Output, encoded},
     reduce::{Effort, minimize},
-    session::{FLAKY_RUNS, Session},
+    session::Session,
     speed::{Speed, speed},
 };
 use crate::{
     cli::{BenchArgs, Exit, Failure, Printer, RunArgs, SandboxWhen},
     engine::Stop,
     journal::Journal,
+    judge::{Confirmed, FLAKY_RUNS, Measure, confirm},
     oracle::Baseline,
-    report::{Confirmed, Progress, write_atomically},
+    report::{Progress, write_atomically},
     runner::{Interpreter, Job, Start},
 };
 
@@ -175,19 +175,19 @@ fn check(
     printer: Printer,
 ) -> Result<Vec<String>, Failure> {
     let started = std::time::Instant::now();
-    let (session, _) = Session::start(&case.script, &run_args(case, python, args))?;
+    let session = Session::start(&case.script, &run_args(case, python, args))?;
     let flaky = case.expected.min_rate.is_some();
     let runs = if flaky { FLAKY_RUNS } else { args.runs.into() };
-    let outcomes = session.baseline_runs(runs, Start::Cold)?;
+    let outcomes = session.subject.baseline_runs(runs, Start::Cold)?;
     let first = outcomes.first().cloned();
     let found = if flaky {
-        Baseline::of_some(&session.specs, outcomes)
+        Baseline::of_some(&session.subject.settings.specs, outcomes)
     } else {
-        Baseline::new(&session.specs, outcomes)
+        Baseline::new(&session.subject.settings.specs, outcomes)
     };
     let faults = match found {
         Ok(baseline) => {
-            let timeout = session.timeout(baseline.wall);
+            let timeout = session.subject.timeout(baseline.wall);
             ideal_faults(
                 case,
                 &session,
@@ -237,7 +237,7 @@ fn ideal_faults(
         .iter()
         .map(|(rung, _)| rung.lowered(case.ideal.text()));
     jobs.extend(lowered.map(|text| Job::new(text.into_bytes().into(), timeout)));
-    let outcomes = session.runner.run_all(&jobs, &mut |_, _| {})?;
+    let outcomes = session.subject.runner.run_all(&jobs, &mut |_, _| {})?;
     let shows: Vec<bool> = outcomes
         .iter()
         .map(|outcome| measure.judge(outcome, timeout).is_same())
@@ -286,7 +286,7 @@ fn run(
         ideal,
         ..
     } = case;
-    let (session, program) = Session::start(&case.script, &run_args(case, python, args))?;
+    let session = Session::start(&case.script, &run_args(case, python, args))?;
     let progress = Progress::silent(printer);
     let minimized = {
         let effort = Effort {
@@ -295,7 +295,6 @@ fn run(
         };
         minimize(
             &session,
-            program,
             PASSES,
             &mut Journal::in_memory(),
             effort,
@@ -322,7 +321,7 @@ fn run(
             .map_err(|error| Failure::new(Exit::Environment, error))?;
     }
     let (before, after, best) = (
-        minimized.before.size().tokens,
+        session.subject.program.size().tokens,
         reduction.program.size().tokens,
         ideal.size().tokens,
     );
@@ -335,20 +334,13 @@ fn run(
     let last = reduction.commits.last().map_or(0, |commit| commit.run);
     let runs = reduction.tally.runs;
     let over = |tokens: u32| f64::from(tokens) / f64::from(best.max(1));
-    let timeout = session.timeout(Duration::ZERO);
-    let mut faults: Vec<String> = ideal_fault(
-        session
-            .confirm(
-                ideal,
-                &minimized.measure,
-                timeout,
-                minimized.steadiness.as_ref(),
-                0,
-            )?
-            .0,
-    )
-    .into_iter()
-    .collect();
+    let timeout = session.subject.timeout(Duration::ZERO);
+    let established = &minimized.established;
+    let probe = session
+        .subject
+        .probe(&established.measure, timeout, None, Start::Cold);
+    let (shown, _) = confirm(&probe, ideal, minimized.steadiness().as_ref(), 0)?;
+    let mut faults: Vec<String> = ideal_fault(shown).into_iter().collect();
     let text = reduction.program.text();
     faults.extend(
         expected
@@ -385,9 +377,9 @@ fn run(
         runs,
         tail: (runs.saturating_sub(last)) as f64 / runs.max(1) as f64,
         seconds: minimized.seconds,
-        cold: minimized.calibration.cold.as_secs_f64(),
-        warm: (minimized.calibration.start == Start::Warm)
-            .then_some(minimized.calibration.warm.as_secs_f64()),
+        cold: minimized.established.calibration.cold.as_secs_f64(),
+        warm: (minimized.established.calibration.start == Start::Warm)
+            .then_some(minimized.established.calibration.warm.as_secs_f64()),
         lines: reduction.program.lines_without_imports(),
         ideal_lines: ideal.lines_without_imports(),
         rung: expected.rung,

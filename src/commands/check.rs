@@ -8,9 +8,11 @@ use crate::{
 };
 
 pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure> {
-    let (session, _) = Session::start(&args.script, &args.run)?;
+    let session = Session::start(&args.script, &args.run)?;
     session.warn_of_weak_confinement(printer);
-    let outcomes = session.baseline_runs(args.runs.into(), Start::Cold)?;
+    let outcomes = session
+        .subject
+        .baseline_runs(args.runs.into(), Start::Cold)?;
     for (number, outcome) in outcomes.iter().enumerate() {
         let seconds = outcome.wall.as_secs_f64();
         printer.note(&format!(
@@ -30,14 +32,14 @@ pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure>
         ));
         return Ok(exit(same, of));
     }
-    match Baseline::new(&session.specs, outcomes) {
+    match Baseline::new(&session.subject.settings.specs, outcomes) {
         Ok(baseline) => {
-            let timeout = session.timeout(baseline.wall).as_secs_f64();
+            let timeout = session.subject.timeout(baseline.wall).as_secs_f64();
             printer.data(&format!(
                 "signature: {}\nshown by:  {} of {of} runs\ntimeout:   {timeout:.0} s for each candidate\n",
                 baseline.signature, baseline.same
             ));
-            if session.specs.is_empty() {
+            if session.subject.settings.specs.is_empty() {
                 let typed = baseline.signature.to_arguments();
                 let typed: Vec<String> = typed
                     .iter()

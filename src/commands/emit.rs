@@ -5,8 +5,9 @@ use std::path::Path;
 
 use minrepro_reducers::{cost::Cost, rewrite::test_body::Names, torch::environment::uses_torch};
 
-use super::{measure::Measure, reduce::Minimized, session::Session};
+use super::{reduce::Minimized, session::Session};
 use crate::{
+    judge::Measure,
     oracle::summary,
     report::{Emitted, Harness, TestCase, component, write_atomically},
     runner::{Job, Outcome, RunError},
@@ -33,7 +34,7 @@ pub(super) fn emit(
     minimized: &Minimized,
     path: &Path,
 ) -> Result<Emitted, Unwritten> {
-    let Measure::Signature(signature) = &minimized.measure else {
+    let Measure::Signature(signature) = &minimized.established.measure else {
         return Err(Unwritten::Because(
             "there is no signature that it would have to fail by".to_owned(),
         ));
@@ -43,14 +44,14 @@ pub(super) fn emit(
     }
     let program = &*minimized.reduction.program;
     let environment = Cost::of(program).environment;
-    let env = session.env();
+    let env = session.subject.env();
     let mut test = TestCase {
         program,
         signature,
         env: &env,
         component: None,
     };
-    let times = minimized.steadiness.map_or(1, |it| it.patience());
+    let times = minimized.steadiness().map_or(1, |test| test.patience());
     let mut harness = if uses_torch(program) {
         Harness::Torch
     } else {
@@ -61,8 +62,13 @@ pub(super) fn emit(
         let mut runs = 0;
         while runs < times {
             let text = test.render(harness, names);
-            let job = Job::new(text.into_bytes().into(), minimized.timeout);
-            let Some(outcome) = session.runner.run_all(&[job], &mut |_, _| {})?.pop() else {
+            let job = Job::new(text.into_bytes().into(), minimized.established.timeout);
+            let Some(outcome) = session
+                .subject
+                .runner
+                .run_all(&[job], &mut |_, _| {})?
+                .pop()
+            else {
                 break;
             };
             if harness == Harness::Torch && lacks_harness(&outcome) {

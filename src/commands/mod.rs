@@ -5,25 +5,19 @@ mod bench;
 mod bisect;
 mod check;
 mod completions;
-mod control;
 mod corpus;
 mod emit;
-mod grounds;
 mod inputs;
-mod live;
-mod measure;
+
 mod output;
 mod passes;
-mod precision;
 mod reduce;
-mod repeat;
 mod review;
 mod script;
 mod script_runner;
 mod scrub;
 mod session;
 mod speed;
-mod stabilize;
 
 use crate::cli::{Cli, Exit, Failure, Printer, Verb};
 

@@ -3,7 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use minrepro_reducers::{
@@ -15,20 +15,17 @@ use minrepro_reducers::{
 
 use super::{
     emit,
-    live::{Live, halt},
-    measure::Measure,
     output::{Output, check_writable, encoded, target},
     passes,
-    session::{Calibration, Session, Settlement},
+    session::Session,
 };
 use crate::{
     cli::{Exit, Failure, Format, Printer, ReduceArgs},
     engine::{self, Ablation, Event, Halt, Options, Reduction, Stop, ablate},
     journal::{Journal, JournalError},
+    judge::{Confirmed, Established, RunnerJudge, establish},
     oracle::{self, SequentialTest},
-    report::{
-        self, Confirmed, Emitted, InterpreterReport, Progress, Report, temporary, write_atomically,
-    },
+    report::{self, Emitted, InterpreterReport, Progress, Report, temporary, write_atomically},
 };
 
 pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failure> {
@@ -62,7 +59,7 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
         &output,
         report_path.as_ref().map(|(path, _)| path.as_path()),
     )?;
-    let (session, program) = Session::start(script, &args.run)?;
+    let session = Session::start(script, &args.run)?;
     session.warn_of_weak_confinement(printer);
     output.check()?;
     let report_file = report_path.as_ref().map(|(path, _)| path.as_path());
@@ -73,27 +70,22 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
         .chain(test_path.as_deref())
         .collect();
     for path in &written {
-        session.runner.guard_file(&temporary(path));
+        session.subject.runner.guard_file(&temporary(path));
     }
     let progress = Progress::new(printer, args.format);
     let mut journal = open_journal(args, &session.identity(&written), printer);
     if let Some(time) = args.max_time {
-        session.runner.set_deadline(Some(Instant::now() + time));
+        session
+            .subject
+            .runner
+            .set_deadline(Some(Instant::now() + time));
     }
     let minimized = {
         let effort = Effort {
             max_runs: args.max_runs,
             ablates: !args.no_ablation,
         };
-        minimize(
-            &session,
-            program,
-            &passes,
-            &mut journal,
-            effort,
-            &output,
-            &progress,
-        )
+        minimize(&session, &passes, &mut journal, effort, &output, &progress)
     };
     let mut minimized = match minimized {
         Ok(minimized) => minimized,
@@ -107,7 +99,7 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
         match emit::emit(&session, &minimized, path) {
             Ok(emitted) => minimized.test = Some(emitted),
             Err(emit::Unwritten::Stopped(error)) => {
-                minimized.reduction.stop = Stop::Halted(halt(error));
+                minimized.reduction.stop = Stop::Halted(error.into());
             }
             Err(emit::Unwritten::Because(why)) => {
                 printer.warning(&format!("no test was written: {why}"));
@@ -175,22 +167,17 @@ fn test_path(
 
 /// A reduction with all that its report needs.
 pub(super) struct Minimized {
-    pub(super) before: Program,
+    /// What the runs of the script as given established.
+    pub(super) established: Established,
     pub(super) reduction: Reduction,
+    /// Which parts of the result are necessary.
+    pub(super) ablation: Ablation,
     pub(super) confirmed: Confirmed,
-    /// How often the script as given showed the bug, if that was not each time.
-    shown: Option<Confirmed>,
-    pub(super) steadiness: Option<SequentialTest>,
     /// Where in a library the result fails, if that is not where the script did.
     elsewhere: Option<String>,
-    pub(super) measure: Measure,
+    /// From where candidates started, in words.
     runner: String,
-    /// From where candidates started, and what that saved.
-    pub(super) calibration: Calibration,
     pub(super) seconds: f64,
-    pub(super) timeout: Duration,
-    /// What of the result is necessary.
-    pub(super) ablation: Ablation,
     /// The result as a test, once that is written.
     test: Option<Emitted>,
 }
@@ -204,10 +191,9 @@ pub(super) struct Effort {
     pub(super) ablates: bool,
 }
 
-/// Settles what the bug looks like, reduces, and runs the result anew.
+/// Establishes what the bug looks like, reduces, and runs the result anew.
 pub(super) fn minimize(
     session: &Session,
-    program: Program,
     passes: &[&'static Pass],
     journal: &mut Journal,
     effort: Effort,
@@ -215,81 +201,36 @@ pub(super) fn minimize(
     progress: &Progress,
 ) -> Result<Minimized, Failure> {
     let started = Instant::now();
+    let subject = &session.subject;
     progress.phase("running the script as it is");
-    let settlement = session.settle(journal)?;
-    progress.phase(&format!("signature: {}", settlement.measure.describe()));
-    progress.phase(&format!(
-        "runner: {}",
-        settlement.calibration.describe(None)
-    ));
-    let idle = settlement.idle();
-    let Settlement {
-        measure,
-        timeout,
-        calibration,
-        fresh,
-        compiled,
-        precise,
-        grounds,
-        flaky,
-        ..
-    } = settlement;
-    if compiled {
-        progress.phase("what shows without the compiler as well does not count");
+    let established = establish(subject, journal).map_err(|error| session.failure(error))?;
+    announce(session, &established, progress);
+    if !established.measure.is_hang() {
+        journal.forget_what_a_limit_decides(established.timeout.as_millis() as u64);
     }
-    if precise {
-        progress
-            .phase("what is not further from double precision when it is compiled does not count");
-    }
-    if !measure.is_hang() {
-        journal.forget_what_a_limit_decides(timeout.as_millis() as u64);
-    }
-    let before = program.sibling(program.shared_text()).unwrap_or(program);
-    if let Some(stabilizer) = session.stabilizer() {
-        progress.phase(&format!("the bug shows each time by {stabilizer}"));
-    }
-    let copy = Program::read(session.as_run()).map_err(|error| Failure::new(Exit::Bug, error))?;
-    let steadiness = flaky.map(|(steadiness, ..)| steadiness);
     let options = Options {
         max_runs: effort.max_runs,
-        jobs: session.runner.jobs(),
-        singly: steadiness.is_some(),
-        unbound_names: measure.allows_unbound_names(),
+        jobs: subject.runner.jobs(),
+        singly: established.record.flaky.is_some(),
+        unbound_names: established.measure.allows_unbound_names(),
     };
-    let shown = flaky.map(|(_, same, of)| Confirmed {
-        same,
-        of,
-        enough: false,
-    });
-    let mut judge = Live {
-        runner: &session.runner,
-        measure: &measure,
-        timeout,
-        idle,
-        start: calibration.start,
-        compiled,
-        precise,
-        grounds,
-        steadiness,
-        control: session.control.as_ref(),
-        ablated: effort.ablates.then(|| session.env()),
-        fresh: None,
-    };
+    let ablated = effort.ablates.then(|| subject.env());
+    let mut judge = RunnerJudge::new(subject, &established, ablated.clone());
     let mut reduction = engine::reduce(
-        copy,
+        Arc::clone(subject.program_as_run()),
         passes,
         &mut judge,
         journal,
         &options,
         &mut |event, tally| {
             if let Event::Commit { program, .. } | Event::Doubted { program, .. } = event {
-                // A result that can not be written now is written, or mourned, at the end.
+                // A result that cannot be written now is written, or its loss reported, at the end.
                 let _ = output.write(program);
             }
             progress.event(event, tally);
         },
     );
-    let ablation = match (judge.ablated.clone(), &reduction.stop) {
+    let ablation = match (ablated, &reduction.stop) {
         (Some(env), Stop::Done) => tried(
             &env,
             &mut reduction,
@@ -303,49 +244,46 @@ pub(super) fn minimize(
     let (confirmed, elsewhere) = match &reduction.stop {
         Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Default::default(),
         _ => {
-            session.runner.set_deadline(None);
+            subject.runner.set_deadline(None);
             progress.phase("running the result anew");
-            // The last of the reduction's own confirmations is one of them, if it was of this
-            // program; where nothing went, so are the runs of a moment ago; and so are those of the
-            // program under other variables.
-            let bytes = reduction.program.encode().unwrap_or_default();
-            let last = judge.fresh.take().filter(|(it, _)| **it == *bytes);
-            let own = if reduction.commits.is_empty() {
-                fresh
-            } else {
-                usize::from(last.is_some())
-            };
-            let already = own + ablation.confirming;
-            let (program, steadiness) = (&reduction.program, steadiness.as_ref());
-            match session.confirm(program, &measure, timeout, steadiness, already) {
-                Ok((confirmed, elsewhere)) => {
-                    (confirmed, elsewhere.or(last.and_then(|(_, it)| it)))
-                }
-                Err(error) => {
+            let is_unchanged = reduction.commits.is_empty();
+            let unchanged = is_unchanged.then_some(established.fresh);
+            // The ablation ran the program itself, too: under other variables.
+            let already = ablation.confirming;
+            judge
+                .confirm_result(&reduction.program, unchanged, already)
+                .unwrap_or_else(|error| {
                     // What was found is written all the same.
-                    reduction.stop = Stop::Halted(halt(error));
+                    reduction.stop = Stop::Halted(error.into());
                     Default::default()
-                }
-            }
+                })
         }
     };
-    let seconds = started.elapsed().as_secs_f64();
-    let runner = calibration.describe(session.runner.why_cold().as_deref());
+    let why_cold = subject.runner.why_cold();
     Ok(Minimized {
-        before,
+        runner: established.calibration.describe(why_cold.as_deref()),
+        established,
         reduction,
+        ablation,
         confirmed,
         elsewhere,
-        shown,
-        steadiness,
-        measure,
-        runner,
-        calibration,
-        seconds,
-        timeout,
-        ablation,
+        seconds: started.elapsed().as_secs_f64(),
         test: None,
     })
+}
+
+/// Reports what the runs of the script established.
+fn announce(session: &Session, established: &Established, progress: &Progress) {
+    let signature = established.measure.describe();
+    progress.phase(&format!("signature: {signature}"));
+    let runner = established.calibration.describe(None);
+    progress.phase(&format!("runner: {runner}"));
+    for line in established.checks.describe() {
+        progress.phase(line);
+    }
+    if let Some(stabilizer) = session.subject.stabilizer() {
+        progress.phase(&format!("the bug shows each time by {stabilizer}"));
+    }
 }
 
 /// Finds out what of the result and of the variables it is run with is necessary, beside what else
@@ -353,7 +291,7 @@ pub(super) fn minimize(
 fn tried(
     env: &[(String, String)],
     reduction: &mut Reduction,
-    judge: &mut Live<'_>,
+    judge: &mut RunnerJudge<'_>,
     journal: &mut Journal,
     max_runs: Option<u64>,
     progress: &Progress,
@@ -378,6 +316,21 @@ fn tried(
 }
 
 impl Minimized {
+    /// How candidates were tested, if the bug does not show each time.
+    pub(super) fn steadiness(&self) -> Option<SequentialTest> {
+        self.established.record.flaky.map(|(test, ..)| test)
+    }
+
+    /// How often the script as given showed the bug, if that was not each time.
+    fn shown(&self) -> Option<Confirmed> {
+        let (_, same, of) = self.established.record.flaky?;
+        Some(Confirmed {
+            same,
+            of,
+            enough: false,
+        })
+    }
+
     /// The report.
     pub(super) fn report(&self, session: &Session, output: &Output) -> Report {
         let Reduction {
@@ -389,6 +342,7 @@ impl Minimized {
             spent,
             stop,
         } = &self.reduction;
+        let before = &session.subject.program;
         let slips = oracle::ledger(
             differences
                 .iter()
@@ -398,7 +352,7 @@ impl Minimized {
             version: report::VERSION,
             script: session.script.display().to_string(),
             output: output.name(),
-            signature: self.measure.describe(),
+            signature: self.established.measure.describe(),
             interpreter: InterpreterReport {
                 path: session
                     .interpreter
@@ -410,10 +364,10 @@ impl Minimized {
                     .map_or_else(String::new, |it| it.description.clone()),
             },
             runner: self.runner.clone(),
-            confinement: session.runner.confinement().describe().to_owned(),
-            before: self.before.size(),
+            confinement: session.subject.runner.confinement().describe().to_owned(),
+            before: before.size(),
             after: program.size(),
-            text_before: self.before.text().to_owned(),
+            text_before: before.text().to_owned(),
             text_after: program.text().to_owned(),
             verify: match output {
                 Output::File(path) => session.by_hand(path),
@@ -425,17 +379,25 @@ impl Minimized {
             pruned: tally.pruned,
             seconds: self.seconds,
             seconds_in_candidates: tally.seconds_in_candidates,
-            timeout: self.timeout.as_secs_f64(),
-            compiler: compiler(&self.before, program),
+            timeout: self.established.timeout.as_secs_f64(),
+            compiler: compiler(before, program),
             commits: commits.clone(),
             spent: spent.clone(),
-            looser: oracle::looser(session.specs.iter().map(|spec| spec.text.as_str()), &slips),
+            looser: oracle::looser(
+                session
+                    .subject
+                    .settings
+                    .specs
+                    .iter()
+                    .map(|spec| spec.text.as_str()),
+                &slips,
+            ),
             slips,
             kept: kept.clone(),
             confirmed: self.confirmed,
-            shown: self.shown,
+            shown: self.shown(),
             elsewhere: self.elsewhere.clone(),
-            stabilizer: session.stabilizer().map(ToString::to_string),
+            stabilizer: session.subject.stabilizer().map(ToString::to_string),
             conditions: self.ablation.tried.clone(),
             ablation_runs: self.ablation.runs,
             untried: self.ablation.left,
@@ -502,7 +464,7 @@ fn finish(
         Format::Human => {
             let names = (session.script.display().to_string(), output.name());
             let diff = report::unified(
-                (&names.0, minimized.before.text()),
+                (&names.0, session.subject.program.text()),
                 (&names.1, program.text()),
             );
             printer.note(&format!("{diff}\n{}", report::summary(report)));

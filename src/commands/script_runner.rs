@@ -57,8 +57,10 @@ impl Bench {
             signature: Vec::new(),
             ..self.run.clone()
         };
-        let (session, _) = Session::start(&script, &args)?;
-        Ok(session.run_times(&session.bytes, trial.times, trial.timeout)?)
+        let session = Session::start(&script, &args)?;
+        Ok(session
+            .subject
+            .run_times(&session.subject.bytes, trial.times, trial.timeout)?)
     }
 }
 

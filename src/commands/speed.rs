@@ -33,16 +33,16 @@ pub(super) struct Speed {
 /// Times a script by turns in a fresh interpreter and forked. What one run of the session compiles
 /// stands in its cache for the next of either kind.
 pub(super) fn speed(case: &str, script: &Path, args: &RunArgs) -> Result<Speed, Failure> {
-    let (session, _) = Session::start(script, args)?;
-    let timeout = session.timeout(Duration::from_secs(15));
+    let session = Session::start(script, args)?;
+    let timeout = session.subject.timeout(Duration::from_secs(15));
     let (mut cold, mut warm) = (Duration::MAX, Duration::MAX);
     let mut faults = Vec::new();
-    session.run_from(Start::Recorded, timeout)?;
+    session.subject.run_from(Start::Recorded, timeout)?;
     // The first of each fills caches: the zygote's, and the session's.
     for _ in 0..=PAIRS {
         let (fresh, forked) = (
-            session.run_from(Start::Cold, timeout)?,
-            session.run_from(Start::Warm, timeout)?,
+            session.subject.run_from(Start::Cold, timeout)?,
+            session.subject.run_from(Start::Warm, timeout)?,
         );
         (cold, warm) = (cold.min(fresh.wall), warm.min(forked.wall));
         let (plain, said) = (ended(&fresh), ended(&forked));
@@ -52,6 +52,8 @@ pub(super) fn speed(case: &str, script: &Path, args: &RunArgs) -> Result<Speed, 
     }
     faults.extend(
         session
+            .subject
+            .runner
             .why_cold()
             .map(|reason| format!("it can not be forked: {reason}")),
     );

@@ -11,9 +11,10 @@ use minrepro_reducers::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::types::{Candidate, Event, Halt, Judge, Judged, Tally};
+use super::types::{Event, Tally};
 use crate::{
     journal::{Journal, Key, Record},
+    judge::{Candidate, Halt, Judge, Judged},
     oracle::Verdict,
 };
 

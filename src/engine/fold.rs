@@ -6,10 +6,8 @@ use std::ops::Range;
 
 use minrepro_reducers::rewrite::edit::EditSet;
 
-use super::{
-    session::{Member, Session},
-    types::Candidate,
-};
+use super::session::{Member, Session};
+use crate::judge::Candidate;
 
 /// Successes that hold together: their indices and the candidate that they make.
 struct Piece {

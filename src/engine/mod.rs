@@ -23,12 +23,10 @@ use minrepro_reducers::{
 };
 
 use crate::journal::Journal;
+pub use crate::judge::{Candidate, Halt, Judge, Judged, Retraction};
 pub use ablation::{Ablation, Tried, ablate};
 use session::{Pursuit, Session};
-pub use types::{
-    Candidate, Commit, Event, Halt, Judge, Judged, Kept, Options, Reduction, Retraction, Spent,
-    Stop, Tally,
-};
+pub use types::{Commit, Event, Kept, Options, Reduction, Spent, Stop, Tally};
 
 /// What changes the program itself, not only its layout.
 const MATTER: [Stage; 5] = [
@@ -51,14 +49,14 @@ const ALL: [Stage; 6] = [
 
 /// Reduces a program that is known to show the bug.
 pub fn reduce(
-    program: Program,
+    program: impl Into<Arc<Program>>,
     passes: &[&'static Pass],
     judge: &mut dyn Judge,
     journal: &mut Journal,
     options: &Options,
     watch: &mut dyn FnMut(&Event<'_>, &Tally),
 ) -> Reduction {
-    let mut session = Session::new(Arc::new(program), passes, judge, journal, options, watch);
+    let mut session = Session::new(program.into(), passes, judge, journal, options, watch);
     let stop = search(&mut session).err().unwrap_or(Stop::Done);
     if matches!(stop, Stop::MaxRuns) {
         // What is not what it seemed is taken back; nothing else is left to do.

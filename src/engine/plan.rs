@@ -15,8 +15,7 @@ use minrepro_reducers::{
     syntax::{Program, Ranged},
 };
 
-use super::types::Candidate;
-use crate::journal::Key;
+use crate::{journal::Key, judge::Candidate};
 
 /// How many tokens on each side tell one place from another.
 const AROUND: usize = 1;

@@ -4,10 +4,17 @@
 
 mod file;
 
-use std::{collections::HashMap, fmt, io, path::Path, str::FromStr, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt, io,
+    path::Path,
+    str::FromStr,
+    time::Duration,
+};
 
-use minrepro_reducers::{analysis::dependence_check::Grounds, trace::evidence::Evidence};
+use minrepro_reducers::trace::evidence::Evidence;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::oracle::{Seed, SequentialTest, Signature, Verdict};
 use file::File;
@@ -69,9 +76,9 @@ fn one() -> u64 {
     1
 }
 
-/// What the baseline runs settled: kept, so that a rerun is judged by the same measure.
+/// What the baseline runs found out: kept, so that a rerun is judged by the same measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settled {
+pub struct BaselineRecord {
     /// The sign of the bug; `None` where the user's own test judges.
     pub signature: Option<Signature>,
     /// The slowest baseline run.
@@ -79,20 +86,12 @@ pub struct Settled {
     /// The fastest baseline run.
     #[serde(default)]
     pub fastest: Duration,
-    /// How many runs showed the bug.
-    pub runs: usize,
     /// What a candidate is given, where the bug is that it does not end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Duration>,
-    /// Whether only what does not show without PyTorch's compiler counts.
+    /// What the checks that apply to the script found out about it, by their names.
     #[serde(default)]
-    pub compiled: bool,
-    /// Whether only what is further from the truth than without the compiler counts.
-    #[serde(default)]
-    pub precise: bool,
-    /// What the script's own statement that tells of the bug has to rest on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grounds: Option<Grounds>,
+    pub checks: BTreeMap<String, Value>,
     /// How candidates are tested, and how often the script showed the bug in how many runs, if it
     /// does not show each time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,7 +108,7 @@ pub struct Settled {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
-    Settled(Settled),
+    Baseline(BaselineRecord),
     Tried(Key, Record),
     Traced(Key, Option<Evidence>),
     Distrusted(String),
@@ -119,7 +118,7 @@ enum Line {
 /// All records of one reduction.
 #[derive(Debug, Default)]
 pub struct Journal {
-    settled: Option<Settled>,
+    baseline: Option<BaselineRecord>,
     records: HashMap<Key, Record>,
     traces: HashMap<Key, Option<Evidence>>,
     file: Option<File>,
@@ -145,7 +144,7 @@ impl Journal {
                 .ok()
                 .filter(|_| line.ends_with('\n'))
             {
-                Some(Line::Settled(settled)) => journal.settled = Some(settled),
+                Some(Line::Baseline(record)) => journal.baseline = Some(record),
                 Some(Line::Tried(key, record)) => {
                     journal.records.insert(key, record);
                 }
@@ -163,15 +162,19 @@ impl Journal {
         Ok(journal)
     }
 
-    /// What the baseline settled.
-    pub fn settled(&self) -> Option<&Settled> {
-        self.settled.as_ref()
+    /// What the baseline runs found out.
+    pub fn baseline(&self) -> Option<&BaselineRecord> {
+        self.baseline.as_ref()
     }
 
-    /// Records what the baseline settled.
-    pub fn settle(&mut self, settled: Settled) -> io::Result<()> {
-        let line = Line::Settled(settled.clone());
-        self.settled = Some(settled);
+    /// Records what the baseline runs found out.
+    ///
+    /// # Errors
+    ///
+    /// The file could not be written.
+    pub fn put_baseline(&mut self, record: BaselineRecord) -> io::Result<()> {
+        let line = Line::Baseline(record.clone());
+        self.baseline = Some(record);
         self.append(&line)
     }
 
@@ -220,8 +223,8 @@ impl Journal {
     fn forget(&mut self, reason: String) {
         self.records.clear();
         self.traces.clear();
-        if let Some(settled) = &mut self.settled {
-            settled.cold = Some(reason);
+        if let Some(baseline) = &mut self.baseline {
+            baseline.cold = Some(reason);
         }
     }
 
@@ -284,15 +287,12 @@ mod tests {
         let (one, two) = (Key::of(b"one"), Key::of(b"two"));
         let mut journal = Journal::open(folder.path(), "id").unwrap();
         journal
-            .settle(Settled {
+            .put_baseline(BaselineRecord {
                 signature: None,
                 wall: Duration::from_millis(7),
                 fastest: Duration::from_millis(5),
-                runs: 3,
                 limit: None,
-                compiled: false,
-                precise: false,
-                grounds: None,
+                checks: BTreeMap::new(),
                 flaky: None,
                 stabilizer: None,
                 cold: None,
@@ -302,7 +302,7 @@ mod tests {
         journal.put(two, record(Verdict::TimedOut(10_000))).unwrap();
         drop(journal);
         let mut journal = Journal::open(folder.path(), "id").unwrap();
-        assert_eq!(journal.settled().unwrap().wall, Duration::from_millis(7));
+        assert_eq!(journal.baseline().unwrap().wall, Duration::from_millis(7));
         assert_eq!(journal.get(&one), Some(&record(Verdict::Same)));
         journal.forget_what_a_limit_decides(10_000);
         assert!(journal.get(&one).is_some() && journal.get(&two).is_some());

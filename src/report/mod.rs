@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     engine::{Commit, Kept, Spent, Tried},
+    judge::Confirmed,
     oracle::Slip,
 };
 pub use component::{Component, of as component};
@@ -178,23 +179,4 @@ pub struct Emitted {
     pub folder: Option<String>,
     /// How many runs it took to see it fail by the bug.
     pub runs: usize,
-}
-
-/// The last runs of the result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Confirmed {
-    /// Runs that showed the bug.
-    pub same: usize,
-    /// All runs.
-    pub of: usize,
-    /// Whether these are enough of them, for a bug that does not show each time.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub enough: bool,
-}
-
-impl Confirmed {
-    /// Whether every run showed the bug, and there was one; or enough of them did.
-    pub fn is_certain(self) -> bool {
-        self.of > 0 && (self.same == self.of || self.enough)
-    }
 }

@@ -98,7 +98,7 @@ fn what_a_fork_does_not_show_is_reduced_in_fresh_interpreters() {
         report["runner"]
             .as_str()
             .unwrap()
-            .starts_with("cold (a warm run ends otherwise"),
+            .starts_with("cold (a warm run behaves differently"),
         "{report}"
     );
     assert_eq!(
@@ -312,7 +312,8 @@ fn what_only_the_compiler_does_needs_the_compiler() {
     let output = place.run(&["x.py", "--no-journal"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        output.status.success() && stderr.contains("what shows without the compiler as well"),
+        output.status.success()
+            && stderr.contains("candidates that show the bug without the compiler do not count"),
         "{stderr}"
     );
     let text = place.read("x.min.py");

@@ -80,7 +80,7 @@ fn the_seed_of_hashes_is_part_of_the_command_to_rerun() {
     let runner =
         serde_json::from_str::<serde_json::Value>(&place.read("r.json")).unwrap()["runner"].clone();
     assert!(
-        !runner.as_str().unwrap().contains("ends otherwise"),
+        !runner.as_str().unwrap().contains("behaves differently"),
         "{runner}"
     );
     let output = place.run(&[

@@ -7,11 +7,9 @@ use std::collections::{VecDeque, hash_map::Entry};
 
 use super::{Member, Session};
 use crate::{
-    engine::{
-        offer::{Chunk, Offer},
-        types::Candidate,
-    },
+    engine::offer::{Chunk, Offer},
     journal::Key,
+    judge::Candidate,
     oracle::Verdict,
 };
 

@@ -8,8 +8,9 @@ use super::Session;
 use crate::{
     engine::{
         plan::{Base, Plan},
-        types::{Event, Retraction, Stop},
+        types::{Event, Stop},
     },
+    judge::Retraction,
     oracle::Verdict,
 };
 

@@ -217,10 +217,7 @@ mod tests {
     use minrepro_reducers::{pass::Prior, rewrite::edit::EditSet, syntax::Program};
 
     use super::*;
-    use crate::{
-        engine::{beliefs::Name, types::Candidate},
-        journal::Key,
-    };
+    use crate::{engine::beliefs::Name, journal::Key, judge::Candidate};
 
     /// A guess of so many tokens.
     fn guess(tokens: u32, pass: &'static str, group: u32) -> Member {

@@ -28,12 +28,11 @@ use super::{
     beliefs::Beliefs,
     offer::{BATCH, Chunk, Offer},
     plan::{Base, Plan},
-    types::{
-        Candidate, Commit, Event, Judge, Judged, Kept, Options, Reduction, Spent, Stop, Tally,
-    },
+    types::{Commit, Event, Kept, Options, Reduction, Spent, Stop, Tally},
 };
 use crate::{
     journal::{Journal, Key},
+    judge::{Candidate, Judge, Judged},
     oracle::{Difference, Verdict},
 };
 

@@ -4,9 +4,10 @@ use super::{Session, Watch};
 use crate::{
     engine::{
         plan::Plan,
-        types::{Candidate, Event, Judged, Stop, Tally},
+        types::{Event, Stop, Tally},
     },
     journal::{Key, Record},
+    judge::{Candidate, Judged},
     oracle::Verdict,
 };
 

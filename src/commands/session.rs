@@ -1,51 +1,19 @@
 //! What the verbs that run a script share: its file, its interpreter, its runner, its baseline.
 
-mod settle;
-
-use std::{
-    cell::OnceCell,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use minrepro_reducers::{
-    cost::Cost,
-    syntax::Program,
-    torch::environment::{Compiler, makes_operators},
-};
+use minrepro_reducers::torch::environment::makes_operators;
 
-pub(super) use settle::{Calibration, Settlement};
-
-use super::{control, inputs, measure::Measure, output::encoded, repeat::repeated, script};
+use super::{inputs, script};
 use crate::{
-    cli::{Exit, Failure, Printer, RunArgs, SandboxWhen},
-    oracle::{BaselineError, NotDerivable, RULES, Seed, SequentialTest, Spec, summary},
-    report::Confirmed,
-    runner::{
-        Command, Confinement, End, Interpreter, Job, Limits, Outcome, RunError, Runner, Sandbox,
-        Setup, Start,
-    },
+    cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen},
+    judge::{BaselineFailure, Settings, Subject, Warmth, cores},
+    oracle::{BaselineError, NotDerivable, RULES, Spec, summary},
+    runner::{Command, Confinement, Interpreter, Limits, Outcome, Runner, Sandbox, Setup},
 };
 
-/// How often the script is run before, and the result after, the reduction.
-pub(super) const RUNS: usize = 3;
-/// How often, where it does not show the bug each time.
-pub(super) const FLAKY_RUNS: usize = 20;
-/// What the first run of all is given.
-const FIRST_TIMEOUT: Duration = Duration::from_mins(2);
-/// What it is given where the bug is that it does not end.
-const FIRST_HANG: Duration = Duration::from_mins(1);
-
-/// The variables that have PyTorch's compiler find nothing that it compiled before, by the versions
-/// that know them.
-const NO_CACHES: [&str; 2] = [
-    "TORCHINDUCTOR_FORCE_DISABLE_CACHES",
-    "TORCH_COMPILE_FORCE_DISABLE_CACHES",
-];
-
-/// The variables that have it find no graph that it compiled before. Such a graph is told by what
+/// The variables that have PyTorch's compiler find no graph that it compiled before. Such a graph is told by what
 /// it calls, not by what operators do that the script makes: changed ones would be taken for what
 /// they were.
 const NO_GRAPHS: [&str; 3] = [
@@ -54,20 +22,12 @@ const NO_GRAPHS: [&str; 3] = [
     "ENABLE_AOT_AUTOGRAD_CACHE",
 ];
 
-/// A script, and all that it takes to run it.
+/// A script as a verb was given it, and all that it takes to run it.
 pub(super) struct Session {
     pub(super) script: PathBuf,
-    pub(super) bytes: Vec<u8>,
     pub(super) interpreter: Option<Interpreter>,
-    pub(super) runner: Runner,
-    /// Runs the control that the user named.
-    pub(super) control: Option<Runner>,
-    pub(super) specs: Vec<Spec>,
+    pub(super) subject: Subject,
     args: RunArgs,
-    /// The script with its random numbers seeded, where that makes the bug show each time.
-    seeded: OnceCell<Vec<u8>>,
-    /// What makes the bug show each time.
-    stabilizer: OnceCell<Seed>,
     memory: u64,
     /// The files of the test command that were named by a path.
     programs: Vec<PathBuf>,
@@ -76,7 +36,7 @@ pub(super) struct Session {
 impl Session {
     /// Reads the script, finds the interpreter, starts the runner; nothing is run yet but the
     /// interpreter itself.
-    pub(super) fn start(script: &Path, args: &RunArgs) -> Result<(Self, Program), Failure> {
+    pub(super) fn start(script: &Path, args: &RunArgs) -> Result<Self, Failure> {
         let (bytes, program) = script::read(script)?;
         let specs = args
             .signature
@@ -134,29 +94,36 @@ impl Session {
         let control = args
             .control
             .as_deref()
-            .map(|it| control::setup(it, &setup))
+            .map(|named| control(named, &setup))
             .transpose()?;
         let control = control.map(Runner::start).transpose()?;
         let runner = Runner::start(setup)?;
-        let session = Self {
-            script,
-            bytes,
-            interpreter,
-            runner,
-            control,
+        let settings = Settings {
             specs,
+            test: args.test.clone(),
+            timeout: args.timeout,
+            warmth: match args.runner {
+                RunnerKind::Auto => Warmth::Auto,
+                RunnerKind::Warm => Warmth::Always,
+                RunnerKind::Cold => Warmth::Never,
+            },
+            min_rate: args.min_rate,
+            strict: args.strict,
+            env: args.env.clone(),
+        };
+        Ok(Self {
+            script,
+            interpreter,
+            subject: Subject::new(program, bytes, runner, control, settings),
             args: args.clone(),
-            seeded: OnceCell::new(),
-            stabilizer: OnceCell::new(),
             memory,
             programs,
-        };
-        Ok((session, program))
+        })
     }
 
     /// Says so where runs are confined less than was asked for.
     pub(super) fn warn_of_weak_confinement(&self, printer: Printer) {
-        let confinement = self.runner.confinement();
+        let confinement = self.subject.runner.confinement();
         if !confinement.is_whole() && confinement != Confinement::Off {
             printer.warning(&format!("confinement of runs: {}", confinement.describe()));
         }
@@ -166,12 +133,18 @@ impl Session {
     /// no part of it.
     pub(super) fn identity(&self, written: &[&Path]) -> String {
         let interpreter = self.interpreter.as_ref().map(|it| it.identity.as_str());
-        let specs: Vec<&str> = self.specs.iter().map(|spec| spec.text.as_str()).collect();
+        let specs: Vec<&str> = self
+            .subject
+            .settings
+            .specs
+            .iter()
+            .map(|spec| spec.text.as_str())
+            .collect();
         let args = &self.args;
         let test = args.test.as_deref().unwrap_or_default();
         let inputs = inputs::fingerprint(
             &self.script,
-            &[&self.bytes, test.as_bytes()],
+            &[&self.subject.bytes, test.as_bytes()],
             &self.programs,
             written,
         );
@@ -179,99 +152,54 @@ impl Session {
             "{} {RULES} {:?} {} {inputs} {interpreter:?} {specs:?} {:?} {:?} {:?} {} {:?} {:?} {:?}",
             env!("CARGO_PKG_VERSION"),
             self.script,
-            blake3::hash(&self.bytes),
+            blake3::hash(&self.subject.bytes),
             args.test,
             args.env,
             args.args,
             self.memory,
-            self.runner.confinement(),
+            self.subject.runner.confinement(),
             args.runner,
             (args.strict, args.min_rate, &args.control),
         )
     }
 
-    /// What a run of a program is given: what the user says, else four times the slowest baseline
-    /// run within bounds.
-    pub(super) fn timeout(&self, wall: Duration) -> Duration {
-        self.args
-            .timeout
-            .unwrap_or_else(|| (wall * 4).clamp(Duration::from_secs(10), Duration::from_mins(1)))
-    }
-
-    /// Runs these bytes several times.
-    pub(super) fn run_times(
-        &self,
-        bytes: &[u8],
-        times: usize,
-        timeout: Duration,
-    ) -> Result<Vec<Outcome>, RunError> {
-        let jobs = vec![Job::new(bytes.into(), timeout); times];
-        self.runner.run_all(&jobs, &mut |_, _| {})
-    }
-
-    /// Runs the script as it is once, from where is said.
-    pub(super) fn run_from(&self, start: Start, timeout: Duration) -> Result<Outcome, RunError> {
-        let job = Job {
-            start,
-            ..Job::new(self.as_run().into(), timeout)
-        };
-        let mut outcomes = self.runner.run_all(&[job], &mut |_, _| {})?;
-        outcomes.pop().ok_or(RunError::Deadline)
-    }
-
-    /// Why runs that were to be warm are cold, if they are.
-    pub(super) fn why_cold(&self) -> Option<String> {
-        self.runner.why_cold()
-    }
-
-    /// Runs the script as it is: the first time from where is said. If the script is never done, or
-    /// is not meant to be, the first is to tell what the others are given.
-    pub(super) fn baseline_runs(
-        &self,
-        times: usize,
-        first: Start,
-    ) -> Result<Vec<Outcome>, RunError> {
-        let is_hang = self.specs.iter().any(Spec::is_hang);
-        let first_timeout = if is_hang { FIRST_HANG } else { FIRST_TIMEOUT };
-        let first_timeout = self.args.timeout.unwrap_or(first_timeout);
-        let job = |start, timeout| Job {
-            start,
-            ..Job::new(self.bytes.as_slice().into(), timeout)
-        };
-        let mut jobs = vec![job(first, first_timeout)];
-        if times > 1 && self.runner.jobs() > 1 && !is_hang {
-            jobs.push(job(Start::Cold, first_timeout));
+    /// Why the script's own runs are no base for a reduction, and what the user can do.
+    pub(super) fn failure(&self, failure: BaselineFailure) -> Failure {
+        match failure {
+            BaselineFailure::Run(error) => error.into(),
+            BaselineFailure::NotReproduced { error, first } => {
+                self.not_reproduced(*error, first.as_deref())
+            }
+            BaselineFailure::ShowsUnderControl(shown) => {
+                let named = self.args.control.as_deref().unwrap_or_default();
+                let mut failure =
+                    Failure::usage(format!("the bug shows under the control `{named}` as well"))
+                        .hint("name a control under which the script does not show it");
+                failure.details = self.shown(&shown);
+                failure
+            }
+            BaselineFailure::NotInteresting { same, of, other } => {
+                let test = self.args.test.as_deref().unwrap_or_default();
+                let exit = if same == 0 {
+                    Exit::NotReproduced
+                } else {
+                    Exit::Unstable
+                };
+                let mut failure = Failure::new(
+                    exit,
+                    anyhow::anyhow!(
+                        "the test `{test}` finds the script interesting in {same} of {of} runs"
+                    ),
+                )
+                .hint(
+                    "a test exits with 0 while the file that is its last argument is interesting",
+                );
+                failure.details = self.shown(&other);
+                failure
+            }
+            error @ BaselineFailure::NotWarm(_) => Failure::new(Exit::Environment, error)
+                .hint("`--runner auto` runs them in fresh interpreters where it must"),
         }
-        let mut outcomes = self.runner.run_all(&jobs, &mut |_, _| {})?;
-        let timeout = match outcomes.first() {
-            Some(first) if first.end == End::Timeout && is_hang => Some(self.hang_limit(first)),
-            Some(first) if first.end != End::Timeout => Some(first_timeout),
-            _ => None,
-        };
-        if let Some(timeout) = timeout.filter(|_| times > outcomes.len()) {
-            let jobs = vec![job(Start::Cold, timeout); times - outcomes.len()];
-            outcomes.extend(self.runner.run_all(&jobs, &mut |_, _| {})?);
-        }
-        Ok(outcomes)
-    }
-
-    /// What makes the bug show each time, if it did not by itself.
-    pub(super) fn stabilizer(&self) -> Option<&Seed> {
-        self.stabilizer.get()
-    }
-
-    /// The script as it is run: with its random numbers seeded, if that makes the bug show each
-    /// time.
-    pub(super) fn as_run(&self) -> &[u8] {
-        self.seeded.get().unwrap_or(&self.bytes)
-    }
-
-    /// Sets variables for every run from now on.
-    pub(super) fn set_variables(&self, variables: Vec<(String, String)>) {
-        if let Some(control) = &self.control {
-            control.set_variables(variables.clone());
-        }
-        self.runner.set_variables(variables);
     }
 
     /// Expected and seen side by side, then all of one run.
@@ -330,7 +258,7 @@ impl Session {
             String::new(),
             format!("command: {}", self.command_line(&self.script)),
             "folder:  a scratch copy of the script's folder".to_owned(),
-            format!("bounds:  {}", self.runner.confinement().describe()),
+            format!("bounds:  {}", self.subject.runner.confinement().describe()),
             format!("end:     {}", summary(outcome)),
         ];
         for (name, stream) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
@@ -352,7 +280,7 @@ impl Session {
     }
 
     fn command_line(&self, file: &Path) -> String {
-        let words = self.runner.command_line(file);
+        let words = self.subject.runner.command_line(file);
         words
             .iter()
             .map(|word| quoted(word))
@@ -360,23 +288,11 @@ impl Session {
             .join(" ")
     }
 
-    /// The variables that each run is given, by the user and to make the bug show each time.
-    pub(super) fn env(&self) -> Vec<(String, String)> {
-        let own = self.stabilizer.get().and_then(Seed::variable);
-        let replaced = |name: &str| own.as_ref().is_some_and(|(its, _)| its == name);
-        let of_user = self
-            .args
-            .env
-            .iter()
-            .filter(|(name, _)| !replaced(name))
-            .cloned();
-        of_user.chain(own.clone()).collect()
-    }
-
     /// What a user types to run a file as minrepro does.
     pub(super) fn by_hand(&self, file: &Path) -> String {
         let folder = self.script.parent().unwrap_or(Path::new("/"));
         let env: String = self
+            .subject
             .env()
             .iter()
             .map(|(name, value)| format!("{name}={} ", quoted(value)))
@@ -387,76 +303,6 @@ impl Session {
             self.command_line(file)
         )
     }
-
-    /// Runs a result in fresh interpreters, but for what showed the bug `already`. Also where it
-    /// failed, if that is elsewhere in a library than the script.
-    pub(super) fn confirm(
-        &self,
-        program: &Program,
-        measure: &Measure,
-        timeout: Duration,
-        steadiness: Option<&SequentialTest>,
-        already: usize,
-    ) -> Result<(Confirmed, Option<String>), RunError> {
-        let bytes: Arc<[u8]> = encoded(program)
-            .map_err(|source| RunError::Scratch {
-                folder: self.script.clone(),
-                source,
-            })?
-            .into();
-        if let Some(steadiness) = steadiness {
-            let job = Job::new(bytes, timeout);
-            let found = repeated(&self.runner, &[job], measure, &steadiness.strict())?.remove(0);
-            let enough = found.verdict.is_same();
-            return Ok((
-                Confirmed {
-                    same: found.same,
-                    of: found.of,
-                    enough,
-                },
-                None,
-            ));
-        }
-        let outcomes = self
-            .runner
-            .run_all(&last_runs(program, bytes, timeout, already), &mut |_, _| {})?;
-        let failed = outcomes
-            .iter()
-            .filter(|outcome| !measure.judge(outcome, timeout).is_same())
-            .count();
-        let elsewhere = outcomes
-            .iter()
-            .find_map(|outcome| measure.elsewhere(outcome));
-        Ok((
-            Confirmed {
-                same: RUNS - failed,
-                of: RUNS,
-                enough: false,
-            },
-            elsewhere,
-        ))
-    }
-}
-
-/// The runs of a result in fresh interpreters, but for what showed the bug `already`. Where it
-/// compiles, the first is one that finds nothing that another has compiled; no other run stands for
-/// that.
-pub(super) fn last_runs(
-    program: &Program,
-    bytes: Arc<[u8]>,
-    timeout: Duration,
-    already: usize,
-) -> Vec<Job> {
-    let mut jobs = vec![Job::new(bytes, timeout); RUNS];
-    let compiles = Cost::of(program).environment.compiler > Compiler::Eager;
-    if compiles {
-        jobs[0].variables = NO_CACHES
-            .iter()
-            .map(|name| ((*name).to_owned(), Some("1".to_owned())))
-            .collect();
-    }
-    jobs.truncate(RUNS.saturating_sub(already).max(usize::from(compiles)));
-    jobs
 }
 
 /// The words of a test command; the program as an absolute path where it is one, since runs have a
@@ -478,15 +324,39 @@ fn words(test: &str) -> Result<Vec<String>, Failure> {
     Ok(words)
 }
 
+/// How the control that the user named is run: under other variables, or by a command of its own.
+fn control(named: &str, setup: &Setup) -> Result<Setup, Failure> {
+    let words = shlex::split(named)
+        .filter(|words| !words.is_empty())
+        .ok_or_else(|| {
+            Failure::usage(format!("`{named}` is no control")).hint("are all quotes closed?")
+        })?;
+    let is_variable = |word: &str| {
+        let name = word.split_once('=').map_or("", |(name, _)| name);
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|char| char.is_ascii_alphanumeric() || char == '_')
+    };
+    let variables = words.iter().take_while(|word| is_variable(word)).count();
+    let mut control = setup.clone();
+    control.env.extend(
+        words[..variables]
+            .iter()
+            .filter_map(|it| it.split_once('='))
+            .map(|(name, value)| (name.to_owned(), value.to_owned())),
+    );
+    if variables < words.len() {
+        control.command = Command::Test(words[variables..].to_vec());
+    }
+    Ok(control)
+}
+
 /// This program itself.
 fn supervisor() -> Result<PathBuf, Failure> {
     std::env::current_exe()
         .context("could not find the path of minrepro itself")
         .map_err(|error| Failure::new(Exit::Environment, error))
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// 16 GB, or three quarters of what the machine has.

@@ -1,0 +1,402 @@
+//! What the first runs of the script establish: what counts as the bug, the time limits, which checks
+//! apply, and from where candidates start.
+
+use std::time::Duration;
+
+use super::{
+    calibration::{Before, Calibration, calibrate},
+    check::{Checks, Script},
+    checks,
+    confirmation::RUNS,
+    error::BaselineFailure,
+    measure::Measure,
+    probe::Probe,
+    seeding,
+    subject::{FIRST_TIMEOUT, FLAKY_RUNS, Subject, cores},
+};
+use crate::{
+    journal::{BaselineRecord, Journal},
+    oracle::{Baseline, BaselineError, SequentialTest, Signature},
+    runner::{End, Outcome, RunError, Start},
+};
+
+/// What the runs of the script as it is establish.
+pub struct Established {
+    /// What the journal remembers of it.
+    pub record: BaselineRecord,
+    /// What counts as the bug.
+    pub measure: Measure,
+    /// The time limit of a candidate.
+    pub timeout: Duration,
+    /// From where candidates start.
+    pub calibration: Calibration,
+    /// The checks that candidates have to pass.
+    pub checks: Checks,
+    /// How many runs in fresh interpreters showed the bug just now; none where the journal
+    /// remembers.
+    pub fresh: usize,
+}
+
+impl Established {
+    /// For how long a candidate may do nothing but wait: one that waits for longer than the script
+    /// as given ran at all waits for something that never comes. `None` where that is the bug, or
+    /// where the user's own test is run.
+    pub fn idle(&self) -> Option<Duration> {
+        const LEAST: Duration = Duration::from_secs(1);
+        let waits = self.measure.is_hang() || matches!(self.measure, Measure::Test(_));
+        (!waits).then(|| (self.record.wall * 2).max(LEAST))
+    }
+
+    /// How programs are run and judged by what was established.
+    pub fn probe<'a>(&'a self, subject: &'a Subject) -> Probe<'a> {
+        let start = self.calibration.start;
+        subject.probe(&self.measure, self.timeout, self.idle(), start)
+    }
+}
+
+/// The first runs of the script.
+struct FirstRuns {
+    /// Those in interpreters that have imported nothing.
+    fresh: Vec<Outcome>,
+    /// One forked from what the first of them imported.
+    warm: Option<Outcome>,
+    /// Whether the warm one shows what the fresh ones show, and stands for one of them.
+    agree: bool,
+}
+
+/// What counts as the bug, and the runs that say so.
+struct Sighting {
+    measure: Measure,
+    /// The slowest run.
+    wall: Duration,
+    /// The time limit of a candidate where the bug is that it does not end.
+    limit: Option<Duration>,
+    flaky: Option<(SequentialTest, usize, usize)>,
+    /// The first run, of those by a seed if there is one.
+    first: Option<Outcome>,
+    /// A run that shows the bug.
+    showing: Option<Outcome>,
+    /// How many runs by a seed showed the bug.
+    seeded: Option<usize>,
+}
+
+/// What a run would have taken alone that had to share: each second of its work took so many, its
+/// waiting did not.
+fn alone(wall: Duration, cpu: Duration, crowd: f64) -> Duration {
+    let crowd = crowd.max(1.0);
+    wall.saturating_sub(cpu.mul_f64(crowd - 1.0))
+        .max(wall.div_f64(crowd))
+}
+
+/// Establishes what counts as the bug and how long it takes: from the journal, or by running the
+/// script.
+///
+/// # Errors
+///
+/// The script does not show the bug, or not in a way that candidates can be judged by.
+pub fn establish(subject: &Subject, journal: &mut Journal) -> Result<Established, BaselineFailure> {
+    if let Some(established) = recalled(subject, journal)? {
+        return Ok(established);
+    }
+    let FirstRuns { fresh, warm, agree } = first_runs(subject)?;
+    let fastest = fastest(subject, &fresh);
+    // The first is forked as well, if from an interpreter that had imported nothing.
+    let unforked = fresh.len() - usize::from(subject.may_be_warm() && !fresh.is_empty());
+    let outcomes = fresh
+        .into_iter()
+        .chain(warm.clone().filter(|_| agree))
+        .collect();
+    let sighting = sighting(subject, outcomes)?;
+    let timeout = sighting
+        .limit
+        .unwrap_or_else(|| subject.timeout(sighting.wall));
+    let cold = sighting
+        .flaky
+        .map(|_| "the bug does not show each time".to_owned());
+    // Under a seed it is another script.
+    let warm = warm.filter(|_| subject.stabilizer().is_none());
+    let before = Before {
+        fastest,
+        reason: cold.clone(),
+        next: if warm.is_some() {
+            Start::Warm
+        } else {
+            Start::Recorded
+        },
+        warm,
+    };
+    let calibration = calibrate(subject, &sighting.measure, timeout, before)?;
+    let checks = checks::establish(&Script {
+        probe: subject.probe(&sighting.measure, timeout, None, calibration.start),
+        program: subject.program_as_run(),
+        bytes: subject.as_run(),
+        first: sighting.first.as_ref(),
+        showing: sighting.showing.as_ref(),
+        is_flaky: sighting.flaky.is_some(),
+    })?;
+    let record = BaselineRecord {
+        signature: match &sighting.measure {
+            Measure::Signature(signature) => Some(signature.clone()),
+            Measure::Test(_) => None,
+        },
+        wall: sighting.wall,
+        fastest,
+        limit: sighting.limit,
+        checks: checks.findings().collect(),
+        flaky: sighting.flaky,
+        stabilizer: subject.stabilizer().cloned(),
+        cold,
+    };
+    // Where the journal cannot be written, the engine will say so.
+    let _ = journal.put_baseline(record.clone());
+    Ok(Established {
+        record,
+        measure: sighting.measure,
+        timeout,
+        calibration,
+        checks,
+        fresh: sighting.seeded.unwrap_or(unforked),
+    })
+}
+
+/// What an earlier session established.
+fn recalled(subject: &Subject, journal: &Journal) -> Result<Option<Established>, BaselineFailure> {
+    let Some(record) = journal.baseline().cloned() else {
+        return Ok(None);
+    };
+    let measure = match (record.signature.clone(), &subject.settings.test) {
+        (Some(signature), None) => Measure::Signature(signature),
+        (None, Some(test)) => Measure::Test(test.clone()),
+        _ => return Ok(None),
+    };
+    let Some(checks) = checks::recall(&record.checks) else {
+        return Ok(None);
+    };
+    let timeout = record.limit.unwrap_or_else(|| subject.timeout(record.wall));
+    if let Some(stabilizer) = record.stabilizer.clone() {
+        let seeded = seeding::again(subject, &stabilizer);
+        subject.keep_stabilizer(stabilizer, seeded);
+    }
+    let before = Before {
+        fastest: record.fastest,
+        reason: record.cold.clone(),
+        next: Start::Recorded,
+        warm: None,
+    };
+    let calibration = calibrate(subject, &measure, timeout, before)?;
+    Ok(Some(Established {
+        record,
+        measure,
+        timeout,
+        calibration,
+        checks,
+        fresh: 0,
+    }))
+}
+
+/// The first runs of the script. Where warm runs are wanted, the last is one if those before it
+/// agree: it has to show the same anyway. Where it does not, or may not stand for one, there is
+/// another fresh one.
+fn first_runs(subject: &Subject) -> Result<FirstRuns, RunError> {
+    let alone = |fresh| FirstRuns {
+        fresh,
+        warm: None,
+        agree: false,
+    };
+    if !subject.may_be_warm() {
+        return Ok(alone(subject.baseline_runs(RUNS, Start::Cold)?));
+    }
+    let mut fresh = subject.baseline_runs(RUNS - 1, Start::Recorded)?;
+    let is_endless = fresh.iter().any(|outcome| outcome.end == End::Timeout);
+    if fresh.len() < RUNS - 1 || is_endless {
+        return Ok(alone(fresh));
+    }
+    let specs = &subject.settings.specs;
+    let timeout = subject.settings.timeout.unwrap_or(FIRST_TIMEOUT);
+    let agree = |outcomes: &[Outcome]| Baseline::new(specs, outcomes.to_vec()).is_ok();
+    let warm = if agree(&fresh) {
+        Some(subject.run_from(Start::Warm, timeout)?)
+    } else {
+        None
+    };
+    let agree = warm
+        .as_ref()
+        .is_some_and(|warm| agree(&[&*fresh, std::slice::from_ref(warm)].concat()));
+    if !agree {
+        fresh.push(subject.run_from(Start::Cold, timeout)?);
+    }
+    Ok(FirstRuns { fresh, warm, agree })
+}
+
+/// How long the fastest fresh run would have taken alone.
+fn fastest(subject: &Subject, fresh: &[Outcome]) -> Duration {
+    // Two runs were beside the one that warm runs will be forked from.
+    let crowd = if subject.may_be_warm() && subject.runner.jobs() > 1 {
+        RUNS as f64 / cores() as f64
+    } else {
+        1.0
+    };
+    fresh
+        .iter()
+        .map(|outcome| alone(outcome.wall, outcome.cpu, crowd))
+        .min()
+        .unwrap_or_default()
+}
+
+/// What counts as the bug, by the first runs of the script.
+fn sighting(subject: &Subject, outcomes: Vec<Outcome>) -> Result<Sighting, BaselineFailure> {
+    let first = outcomes.first().cloned();
+    if let Some(test) = &subject.settings.test {
+        return Ok(Sighting {
+            wall: interesting(&outcomes)?,
+            measure: Measure::Test(test.clone()),
+            limit: None,
+            flaky: None,
+            showing: first.clone(),
+            first,
+            seeded: None,
+        });
+    }
+    let (baseline, found) = baseline(subject, outcomes)?;
+    let flaky = found.map(|test| (test, baseline.same, baseline.outcomes.len()));
+    let is_seeded = subject.stabilizer().is_some();
+    let showing = if flaky.is_some() || is_seeded {
+        let mut outcomes = baseline.outcomes.iter();
+        outcomes
+            .find(|outcome| baseline.signature.matches(outcome))
+            .cloned()
+    } else {
+        first.clone()
+    };
+    let first = if is_seeded { showing.clone() } else { first };
+    let hanging = first.as_ref().filter(|_| baseline.signature.is_hang());
+    let limit = hanging.map(|first| subject.hang_limit(first));
+    let signature = Signature {
+        strict: subject.settings.strict,
+        ..baseline.signature
+    };
+    Ok(Sighting {
+        measure: Measure::Signature(signature),
+        wall: baseline.wall,
+        limit,
+        flaky,
+        first,
+        showing,
+        seeded: is_seeded.then_some(baseline.outcomes.len()),
+    })
+}
+
+/// The base of the reduction, by a seed if that makes the bug show each time; else with how
+/// candidates are to be tested.
+fn baseline(
+    subject: &Subject,
+    outcomes: Vec<Outcome>,
+) -> Result<(Baseline, Option<SequentialTest>), BaselineFailure> {
+    let specs = &subject.settings.specs;
+    let min_rate = subject.settings.min_rate;
+    let first = outcomes.first().cloned();
+    let error = match Baseline::new(specs, outcomes.clone()) {
+        Ok(baseline) if min_rate.is_none() => return Ok((baseline, None)),
+        // Who says how often it is to show knows that it does not each time, though it has so far.
+        Ok(baseline) => baseline.too_rare(specs),
+        Err(error) => error,
+    };
+    if error.is_unstable() || min_rate.is_some() {
+        let found = flaky_baseline(subject, outcomes, error);
+        let known = found.as_ref().ok().map(|(baseline, _)| baseline);
+        let rate = known.map_or(0.1, |known| known.same as f64 / known.outcomes.len() as f64);
+        let signature = known.map(|known| &known.signature);
+        return match steadied(subject, rate, signature, first.as_ref())? {
+            Some(baseline) => Ok((baseline, None)),
+            None => found.map(|(baseline, steadiness)| (baseline, Some(steadiness))),
+        };
+    }
+    if seeding::may_help_what_never_shows(subject)
+        && let Some(baseline) = steadied(subject, 0.5, None, first.as_ref())?
+    {
+        return Ok((baseline, None));
+    }
+    Err(not_reproduced(error, first))
+}
+
+fn not_reproduced(error: BaselineError, first: Option<Outcome>) -> BaselineFailure {
+    BaselineFailure::NotReproduced {
+        error: Box::new(error),
+        first: first.map(Box::new),
+    }
+}
+
+/// Looks for a seed under which the bug shows each time, and keeps it for all that follows.
+fn steadied(
+    subject: &Subject,
+    rate: f64,
+    signature: Option<&Signature>,
+    first: Option<&Outcome>,
+) -> Result<Option<Baseline>, RunError> {
+    let timeout = subject.timeout(first.map(|first| first.wall).unwrap_or_default());
+    let Some(found) = seeding::steady(subject, rate, signature, timeout)? else {
+        return Ok(None);
+    };
+    subject.keep_stabilizer(found.stabilizer, found.seeded);
+    Ok(Some(found.baseline))
+}
+
+/// Runs a script that shows its bug in some runs more often, and says how its candidates are to be
+/// tested.
+fn flaky_baseline(
+    subject: &Subject,
+    mut outcomes: Vec<Outcome>,
+    error: BaselineError,
+) -> Result<(Baseline, SequentialTest), BaselineFailure> {
+    let specs = &subject.settings.specs;
+    let timeout = subject.timeout(slowest(&outcomes));
+    outcomes.extend(subject.run_times(&subject.bytes, FLAKY_RUNS - outcomes.len(), timeout)?);
+    let first = outcomes.first().cloned();
+    let of = outcomes.len();
+    let Ok(baseline) = Baseline::of_some(specs, outcomes) else {
+        return Err(not_reproduced(error, first));
+    };
+    match SequentialTest::of(baseline.same, of, subject.settings.min_rate) {
+        Some(steadiness) => Ok((baseline, steadiness)),
+        None => Err(not_reproduced(baseline.too_rare(specs), first)),
+    }
+}
+
+/// The slowest run of the user's test, if all runs found the script interesting.
+fn interesting(outcomes: &[Outcome]) -> Result<Duration, BaselineFailure> {
+    let mut others = outcomes
+        .iter()
+        .filter(|outcome| outcome.end != End::Exit(0));
+    let Some(other) = others.next() else {
+        return Ok(slowest(outcomes));
+    };
+    let of = outcomes.len();
+    Err(BaselineFailure::NotInteresting {
+        same: of - 1 - others.count(),
+        of,
+        other: Box::new(other.clone()),
+    })
+}
+
+fn slowest(outcomes: &[Outcome]) -> Duration {
+    let walls = outcomes.iter().map(|outcome| outcome.wall);
+    walls.max().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_had_to_share_would_have_taken_less_alone() {
+        let seconds = |wall: f64, cpu: f64, crowd: f64| {
+            let [wall, cpu] = [wall, cpu].map(Duration::from_secs_f64);
+            alone(wall, cpu, crowd).as_millis()
+        };
+        assert_eq!(seconds(4.5, 3.0, 1.5), 3000);
+        assert_eq!(seconds(10.5, 1.0, 1.5), 10_000);
+        // It works by several threads.
+        assert_eq!(seconds(4.5, 6.0, 1.5), 3000);
+        assert_eq!(seconds(4.5, 3.0, 0.4), 4500);
+    }
+}

@@ -1,0 +1,178 @@
+//! What a check is: it is asked whether it applies to the script, then of each candidate that shows
+//! the bug what speaks against it. The checks themselves stand in `checks/`.
+
+use minrepro_reducers::{analysis::dependence_check::Telling, syntax::Program};
+use serde_json::Value;
+
+use super::{error::BaselineFailure, probe::Probe};
+use crate::{
+    oracle::Verdict,
+    runner::{Outcome, RunError},
+};
+
+/// A candidate whose own run showed the bug.
+#[derive(Clone, Debug)]
+pub(super) struct Shown<'a> {
+    pub(super) program: &'a Program,
+    /// The statements of the script that report the bug, if the script itself does.
+    pub(super) telling: Option<Telling>,
+}
+
+/// What speaks against a candidate, and what it took to find that out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Objection {
+    /// The verdict that replaces `Same`; none if nothing speaks against the candidate.
+    pub(super) verdict: Option<Verdict>,
+    /// Wall time of the runs, in seconds.
+    pub(super) seconds: f64,
+    /// How many runs it took.
+    pub(super) runs: u64,
+}
+
+impl Objection {
+    /// An objection that took this one run.
+    pub(super) fn after(outcome: &Outcome, verdict: Option<Verdict>) -> Self {
+        Self {
+            verdict,
+            seconds: outcome.wall.as_secs_f64(),
+            runs: 1,
+        }
+    }
+
+    /// Adds what a further check took and, unless there is an objection already, what it found.
+    pub(super) fn add(&mut self, other: Self) {
+        self.verdict = self.verdict.take().or(other.verdict);
+        self.seconds += other.seconds;
+        self.runs += other.runs;
+    }
+}
+
+/// Looks for what speaks against candidates that show the bug.
+pub(super) trait Check: std::fmt::Debug {
+    /// What speaks against each of these candidates, in their order.
+    ///
+    /// # Errors
+    ///
+    /// A run could not be made.
+    fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError>;
+
+    /// The part of [`Check::review`] that takes no run: all there is for a bug that does not show
+    /// each time, where every further run would have to be repeated.
+    fn review_without_runs(&self, _: &Shown<'_>) -> Option<Verdict> {
+        None
+    }
+
+    /// Whether a candidate is known before its own run to be refused.
+    fn is_hopeless(&self, _: &Program) -> bool {
+        false
+    }
+
+    /// The check whose question this one answers as well, so that no run is made twice.
+    fn replaces(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What the user is told of it, one line each.
+    fn describe(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// What was found out about the script: kept in the journal.
+    fn findings(&self) -> Value {
+        Value::Null
+    }
+}
+
+/// The script as given, for checks that find out whether they apply to it.
+#[derive(Clone, Copy)]
+pub(super) struct Script<'a> {
+    pub(super) probe: Probe<'a>,
+    pub(super) program: &'a Program,
+    pub(super) bytes: &'a [u8],
+    /// Its first run.
+    pub(super) first: Option<&'a Outcome>,
+    /// A run that shows the bug.
+    pub(super) showing: Option<&'a Outcome>,
+    /// Whether it does not show the bug each time.
+    pub(super) is_flaky: bool,
+}
+
+/// A check that applies to the script, if it does.
+pub(super) type Applied = Result<Option<Box<dyn Check>>, BaselineFailure>;
+
+/// A kind of check.
+pub(super) struct Kind {
+    /// Its name in the journal.
+    pub(super) id: &'static str,
+    /// The check, if it applies to a script to which those before it apply already.
+    pub(super) establish: fn(&Script<'_>, &Checks) -> Applied,
+    /// The check as an earlier session established it.
+    pub(super) recall: fn(&Value) -> Option<Box<dyn Check>>,
+}
+
+/// The checks that apply to a script, in the order in which they are made.
+#[derive(Debug, Default)]
+pub struct Checks(Vec<(&'static str, Box<dyn Check>)>);
+
+impl Checks {
+    pub(super) fn push(&mut self, id: &'static str, check: Box<dyn Check>) {
+        let replaced = check.replaces();
+        self.0.retain(|(other, _)| Some(*other) != replaced);
+        self.0.push((id, check));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.0.iter().any(|(other, _)| *other == id)
+    }
+
+    /// What the user is told of them, one line each.
+    pub fn describe(&self) -> impl Iterator<Item = &'static str> {
+        self.0
+            .iter()
+            .flat_map(|(_, check)| check.describe())
+            .copied()
+    }
+
+    /// What they found out about the script, by their names.
+    pub(super) fn findings(&self) -> impl Iterator<Item = (String, Value)> {
+        let of =
+            |(id, check): &(&'static str, Box<dyn Check>)| ((*id).to_owned(), check.findings());
+        self.0.iter().map(of)
+    }
+
+    /// Whether a candidate is known before its own run to be refused.
+    pub(super) fn is_hopeless(&self, program: &Program) -> bool {
+        self.0.iter().any(|(_, check)| check.is_hopeless(program))
+    }
+
+    /// What speaks against a candidate, as far as that takes no run.
+    pub(super) fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
+        let mut checks = self.0.iter();
+        checks.find_map(|(_, check)| check.review_without_runs(shown))
+    }
+
+    /// What speaks against each of these candidates. A candidate against which something speaks is
+    /// refused whatever else may be found, so no later check spends runs on it.
+    pub(super) fn review(
+        &self,
+        probe: &Probe<'_>,
+        shown: &[Shown<'_>],
+    ) -> Result<Vec<Objection>, RunError> {
+        let mut objections = vec![Objection::default(); shown.len()];
+        for (_, check) in &self.0 {
+            let open: Vec<usize> = (0..shown.len())
+                .filter(|&at| objections[at].verdict.is_none())
+                .collect();
+            let candidates: Vec<Shown<'_>> = open.iter().map(|&at| shown[at].clone()).collect();
+            let found = check.review(probe, &candidates)?;
+            for (at, objection) in open.into_iter().zip(found) {
+                objections[at].add(objection);
+            }
+        }
+        Ok(objections)
+    }
+}

@@ -1,0 +1,49 @@
+//! The checks, a file each, and the one list of them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{
+    check::{Checks, Kind, Script},
+    error::BaselineFailure,
+};
+
+/// Declares the files and their list, so that a new check is one file and one line.
+macro_rules! checks {
+    ($($name:ident,)*) => {
+        $(mod $name;)*
+        const KINDS: &[Kind] = &[$($name::KIND,)*];
+    };
+}
+
+// In the order in which they are established and made: the user's word first, then what PyTorch's
+// compiler can be asked, then what can be asked of any script.
+checks! {
+    user_control,
+    compiler_control,
+    numeric_divergence,
+    dependence,
+}
+
+/// Finds out which checks apply to a script.
+pub(super) fn establish(script: &Script<'_>) -> Result<Checks, BaselineFailure> {
+    let mut checks = Checks::default();
+    for kind in KINDS {
+        if let Some(check) = (kind.establish)(script, &checks)? {
+            checks.push(kind.id, check);
+        }
+    }
+    Ok(checks)
+}
+
+/// The checks that an earlier session established; none if one of them is not known any more.
+pub(super) fn recall(findings: &BTreeMap<String, Value>) -> Option<Checks> {
+    let mut checks = Checks::default();
+    for kind in KINDS {
+        if let Some(found) = findings.get(kind.id) {
+            checks.push(kind.id, (kind.recall)(found)?);
+        }
+    }
+    findings.keys().all(|id| checks.has(id)).then_some(checks)
+}

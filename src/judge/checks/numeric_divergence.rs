@@ -1,0 +1,167 @@
+//! Where a script says that PyTorch's compiler computes something else than PyTorch: whether the
+//! compiled program is further from the truth than the plain one, which no claim of the script's
+//! own can bring about.
+
+use minrepro_reducers::{
+    analysis::dependence_check::Telling,
+    torch::environment::{Uncompiled, uncompiled},
+    torch::numeric_divergence::{Measured, Numbers, is_further_off, measured},
+    syntax::Program,
+};
+
+use super::{
+    super::{
+        check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
+        probe::Probe,
+    },
+    compiler_control::{self, CompilerControl},
+};
+use crate::{oracle::Verdict, runner::RunError};
+
+pub(super) const KIND: Kind = Kind {
+    id: "numeric-divergence",
+    establish,
+    recall: |_| Some(Box::new(NumericDivergence)),
+};
+
+/// Refuses what is not further off when it is compiled.
+#[derive(Debug)]
+struct NumericDivergence;
+
+/// The numbers of one program.
+#[derive(Clone, Copy, Debug, Default)]
+struct Precision {
+    /// Whether it is further off when it is compiled; none if that cannot be told.
+    is_further_off: Option<bool>,
+    /// Whether it shows the bug without the compiler; none if that was not run.
+    shows_plain: Option<bool>,
+    runs: u64,
+    seconds: f64,
+}
+
+/// Applies where the script as given is further off when it is compiled.
+fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
+    if !so_far.has(compiler_control::ID) {
+        return Ok(None);
+    }
+    let telling = script.first.and_then(|first| script.probe.measure.telling(first));
+    let Some(telling @ Telling::Raised(_)) = telling else {
+        return Ok(None);
+    };
+    let shown = Shown {
+        program: script.program,
+        telling: Some(telling),
+    };
+    let found = precisions(&script.probe, &[shown])?;
+    let is_wanted = found.iter().all(|precision| precision.is_further_off == Some(true));
+    Ok(is_wanted.then(|| Box::new(NumericDivergence) as Box<dyn Check>))
+}
+
+impl Check for NumericDivergence {
+    fn review(
+        &self,
+        probe: &Probe<'_>,
+        shown: &[Shown<'_>],
+    ) -> Result<Vec<Objection>, RunError> {
+        let found = precisions(probe, shown)?;
+        let mut objections: Vec<Objection> = found.iter().map(objection).collect();
+        // A program that prints its numbers without the compiler was run without it just now; one
+        // that cannot be measured has not been.
+        let open: Vec<usize> = (0..shown.len())
+            .filter(|&at| found[at].shows_plain.is_none())
+            .collect();
+        let candidates: Vec<Shown<'_>> = open.iter().map(|&at| shown[at].clone()).collect();
+        for (at, control) in open.into_iter().zip(CompilerControl.review(probe, &candidates)?) {
+            let unmeasured = objections[at].verdict.take();
+            objections[at].add(control);
+            objections[at].verdict = objections[at].verdict.take().or(unmeasured);
+        }
+        Ok(objections)
+    }
+
+    fn is_hopeless(&self, program: &Program) -> bool {
+        CompilerControl.is_hopeless(program)
+    }
+
+    fn replaces(&self) -> Option<&'static str> {
+        Some(compiler_control::ID)
+    }
+
+    fn describe(&self) -> &'static [&'static str] {
+        &[
+            compiler_control::NOTICE,
+            "candidates that are not further from double precision when compiled do not count",
+        ]
+    }
+}
+
+fn objection(precision: &Precision) -> Objection {
+    let verdict = if precision.shows_plain == Some(true) {
+        Some(Verdict::Passed)
+    } else {
+        (precision.is_further_off != Some(true)).then_some(Verdict::Vacuous)
+    };
+    Objection {
+        verdict,
+        seconds: precision.seconds,
+        runs: precision.runs,
+    }
+}
+
+/// Runs programs that print what they compare: without the compiler, and what does not show the bug
+/// there as it is and without the compiler in double precision.
+fn precisions(probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Precision>, RunError> {
+    let mut found = vec![Precision::default(); shown.len()];
+    let texts: Vec<Option<[Vec<u8>; 3]>> = shown
+        .iter()
+        .map(|candidate| variants(candidate.program, candidate.telling.as_ref()?))
+        .collect();
+    let open: Vec<(usize, &[Vec<u8>; 3])> = texts
+        .iter()
+        .enumerate()
+        .filter_map(|(place, text)| Some((place, text.as_ref()?)))
+        .collect();
+    let jobs: Vec<_> = open.iter().map(|(_, [_, plain, _])| probe.job(plain)).collect();
+    let plain = probe.run(&jobs)?;
+    let mut jobs = Vec::new();
+    let mut places = Vec::new();
+    for ((place, [compiled, _, truth]), outcome) in open.into_iter().zip(plain) {
+        let shows = probe.shows(&outcome);
+        found[place] = Precision {
+            is_further_off: None,
+            shows_plain: Some(shows),
+            runs: 1,
+            seconds: outcome.wall.as_secs_f64(),
+        };
+        if !shows {
+            jobs.extend([probe.job(compiled), probe.job(truth)]);
+            places.push((place, outcome));
+        }
+    }
+    let outcomes = probe.run(&jobs)?;
+    for ((place, plain), others) in places.into_iter().zip(outcomes.chunks(2)) {
+        let [compiled, plain, truth] = [others.first(), Some(&plain), others.get(1)]
+            .map(|outcome| outcome.map(|outcome| Numbers::read(&outcome.stderr.text())));
+        let precision = &mut found[place];
+        if let (Some(compiled), Some(plain), Some(truth)) = (compiled, plain, truth) {
+            precision.is_further_off = is_further_off(&compiled, &plain, &truth);
+        }
+        precision.runs += others.len() as u64;
+        precision.seconds += others
+            .iter()
+            .map(|outcome| outcome.wall.as_secs_f64())
+            .sum::<f64>();
+    }
+    Ok(found)
+}
+
+/// The program that prints its numbers; the same without the compiler; and that in double precision.
+fn variants(program: &Program, telling: &Telling) -> Option<[Vec<u8>; 3]> {
+    let compiled = program.sibling(measured(program, telling)?.text()).ok()?;
+    let Uncompiled::As(plain) = uncompiled(&compiled) else {
+        return None;
+    };
+    let truth = Measured::in_double(&plain);
+    let encode = |text: String| program.sibling(text).ok()?.encode();
+    Some([compiled.encode()?, encode(plain)?, encode(truth)?])
+}

@@ -1,0 +1,108 @@
+//! The last runs of a result: in fresh interpreters, and where it compiles once with no compiled
+//! code at hand.
+
+use std::{sync::Arc, time::Duration};
+
+use minrepro_reducers::{cost::Cost, syntax::Program, torch::environment::Compiler};
+use serde::{Deserialize, Serialize};
+
+use super::{probe::Probe, repetition::repeated};
+use crate::{
+    oracle::SequentialTest,
+    runner::{Job, RunError},
+};
+
+/// How often the script is run before, and the result after, the reduction.
+pub(super) const RUNS: usize = 3;
+
+/// The variables that have PyTorch's compiler find nothing that it compiled before, by the versions
+/// that know them.
+const NO_CACHES: [&str; 2] = [
+    "TORCHINDUCTOR_FORCE_DISABLE_CACHES",
+    "TORCH_COMPILE_FORCE_DISABLE_CACHES",
+];
+
+/// The last runs of the result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confirmed {
+    /// Runs that showed the bug.
+    pub same: usize,
+    /// All runs.
+    pub of: usize,
+    /// Whether these are enough of them, for a bug that does not show each time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub enough: bool,
+}
+
+impl Confirmed {
+    /// Whether every run showed the bug, and there was one; or enough of them did.
+    pub fn is_certain(self) -> bool {
+        self.of > 0 && (self.same == self.of || self.enough)
+    }
+}
+
+/// Runs a result in fresh interpreters, but for what showed the bug `already`. Also where it failed,
+/// if that is elsewhere in a library than the script.
+///
+/// # Errors
+///
+/// A run could not be made.
+pub fn confirm(
+    probe: &Probe<'_>,
+    program: &Program,
+    steadiness: Option<&SequentialTest>,
+    already: usize,
+) -> Result<(Confirmed, Option<String>), RunError> {
+    // Each program is made of the script's own characters, so its encoding has them all.
+    let bytes: Arc<[u8]> = program.encode().unwrap_or_default().into();
+    if let Some(steadiness) = steadiness {
+        let job = Job::new(bytes, probe.timeout);
+        let found = repeated(probe, &[job], &steadiness.strict())?.remove(0);
+        let enough = found.verdict.is_same();
+        return Ok((
+            Confirmed {
+                same: found.same,
+                of: found.of,
+                enough,
+            },
+            None,
+        ));
+    }
+    let outcomes = probe.run(&last_runs(program, bytes, probe.timeout, already))?;
+    let failed = outcomes
+        .iter()
+        .filter(|outcome| !probe.shows(outcome))
+        .count();
+    let elsewhere = outcomes
+        .iter()
+        .find_map(|outcome| probe.measure.elsewhere(outcome));
+    Ok((
+        Confirmed {
+            same: RUNS - failed,
+            of: RUNS,
+            enough: false,
+        },
+        elsewhere,
+    ))
+}
+
+/// The runs of a result in fresh interpreters, but for what showed the bug `already`. Where it
+/// compiles, the first is one that finds nothing that another has compiled; no other run stands for
+/// that.
+pub(super) fn last_runs(
+    program: &Program,
+    bytes: Arc<[u8]>,
+    timeout: Duration,
+    already: usize,
+) -> Vec<Job> {
+    let mut jobs = vec![Job::new(bytes, timeout); RUNS];
+    let compiles = Cost::of(program).environment.compiler > Compiler::Eager;
+    if compiles {
+        jobs[0].variables = NO_CACHES
+            .iter()
+            .map(|name| ((*name).to_owned(), Some("1".to_owned())))
+            .collect();
+    }
+    jobs.truncate(RUNS.saturating_sub(already).max(usize::from(compiles)));
+    jobs
+}

@@ -1,0 +1,136 @@
+//! What the engine asks of a judge: candidates in, verdicts out. The engine knows this file and no
+//! other of the room, so it is tested without a process.
+
+use std::sync::Arc;
+
+use minrepro_reducers::{rewrite::edit::EditSet, syntax::Program, trace::evidence::Evidence};
+
+use crate::{journal::Key, oracle::Verdict};
+
+/// A program that is to be run and judged.
+#[derive(Clone)]
+pub struct Candidate {
+    /// Its content, hashed.
+    pub key: Key,
+    /// Its bytes, in the script's encoding.
+    pub bytes: Arc<[u8]>,
+    /// The program.
+    pub program: Arc<Program>,
+    /// What makes it of the base program.
+    pub(crate) edits: EditSet,
+    /// Variables that are set, or not set, for its runs besides those of all runs.
+    pub(crate) variables: Arc<[(String, Option<String>)]>,
+}
+
+impl std::fmt::Debug for Candidate {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Candidate")
+            .field("text", &self.program.text())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A verdict and what it took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Wall time of the runs, in seconds.
+    pub seconds: f64,
+    /// How many runs it took: more than one where a control run had its say.
+    pub runs: u64,
+}
+
+/// Runs candidates and judges them; the engine knows no more of runners and oracles.
+pub trait Judge {
+    /// Judges each candidate of a batch and delivers its verdict, under its index, as soon as it is
+    /// known.
+    ///
+    /// # Errors
+    ///
+    /// What stops the whole reduction. Verdicts delivered before stay valid.
+    fn judge(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt>;
+
+    /// Whether a candidate is known without a run not to show the bug.
+    fn is_hopeless(&self, _: &Candidate) -> bool {
+        false
+    }
+
+    /// Whether a program that was judged to show the bug shows it beyond doubt, for judges that
+    /// have a quicker and a surer way; else what that means. After a doubt the judge errs less.
+    ///
+    /// # Errors
+    ///
+    /// What stops the whole reduction.
+    fn confirm(&mut self, _: &Candidate) -> Result<Option<Retraction>, Halt> {
+        Ok(None)
+    }
+
+    /// Begins to find out what [`Judge::confirm`] will be asked of this program, for judges that
+    /// can do so while they judge others; tells whether it does. It may be the last, so that
+    /// whatever is asked of a result will be asked of it.
+    fn begin_confirmation(&mut self, _: &Candidate, _is_last: bool) -> bool {
+        false
+    }
+
+    /// After how many runs in a row without success a program is to be confirmed: so much is risked
+    /// on one that may have been accepted wrongly. `None` where programs are not accepted by
+    /// chance.
+    fn patience(&self) -> Option<u64> {
+        None
+    }
+
+    /// Judges once more what was judged before, more strictly where chance plays a part.
+    ///
+    /// # Errors
+    ///
+    /// As [`Judge::judge`].
+    fn judge_surely(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt> {
+        self.judge(batch, deliver)
+    }
+
+    /// Whether runs can be watched at all.
+    fn can_trace(&self) -> bool {
+        false
+    }
+
+    /// Runs a program that shows the bug once more and watches it; `None` if it can not be watched,
+    /// or does not show the bug when it is.
+    ///
+    /// # Errors
+    ///
+    /// What stops the whole reduction.
+    fn trace(&mut self, _: &Candidate) -> Result<Option<Evidence>, Halt> {
+        Ok(None)
+    }
+}
+
+/// What it means that a program does not show the bug that was judged to show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Retraction {
+    /// This one was accepted by chance, for the reason given: acceptances since the last
+    /// confirmation do not count, refusals do.
+    Accepted(String),
+    /// The quicker way of judging errs, for the reason given: nothing that it judged counts.
+    All(String),
+}
+
+/// What stops a reduction from outside.
+#[derive(Debug)]
+pub enum Halt {
+    /// A signal asked for it.
+    Interrupted(i32),
+    /// The time budget is spent.
+    MaxTime,
+    /// Runs can not be started or recorded any more.
+    Failed(anyhow::Error),
+}

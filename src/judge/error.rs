@@ -1,0 +1,38 @@
+//! Why the runs of the script as given are no base for a reduction. Data; the commands say it.
+
+use crate::{
+    oracle::BaselineError,
+    runner::{Outcome, RunError},
+};
+
+/// Why the runs of the script as given are no base for a reduction.
+#[derive(Debug, thiserror::Error)]
+pub enum BaselineFailure {
+    /// A run could not be made, or somebody stopped it.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The script does not show the bug, or not often enough.
+    #[error("{error}")]
+    NotReproduced {
+        /// What was expected and seen.
+        error: Box<BaselineError>,
+        /// The first run.
+        first: Option<Box<Outcome>>,
+    },
+    /// The script shows the bug in this run under the control, too.
+    #[error("the script shows the bug under the control, too")]
+    ShowsUnderControl(Box<Outcome>),
+    /// The user's test does not find the script interesting in each run.
+    #[error("the test finds the script interesting in {same} of {of} runs")]
+    NotInteresting {
+        /// How many runs it found interesting.
+        same: usize,
+        /// How many runs there were.
+        of: usize,
+        /// A run that it did not find interesting.
+        other: Box<Outcome>,
+    },
+    /// Candidates were to be run warm whatever happens, and cannot be.
+    #[error("candidates cannot be run warm: {0}")]
+    NotWarm(String),
+}

@@ -1,0 +1,96 @@
+//! How one outcome is judged: by the signature of the bug, or by the exit status of the user's test.
+//! Runs nothing.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use minrepro_reducers::analysis::dependence_check::Telling;
+
+use crate::{
+    oracle::{Difference, Part, Signature, Verdict, claim},
+    runner::{End, Outcome},
+};
+
+/// How outcomes are judged: by the signature of the bug, or by the exit status of the user's test.
+#[derive(Clone, Debug)]
+pub enum Measure {
+    /// The signature of the bug.
+    Signature(Signature),
+    /// The user's own command, which exits with 0 for what is interesting.
+    Test(String),
+}
+
+impl Measure {
+    /// Judges an outcome.
+    pub fn judge(&self, outcome: &Outcome, timeout: Duration) -> Verdict {
+        let timeout = timeout.as_millis() as u64;
+        match (self, outcome.end) {
+            (Self::Signature(signature), _) => signature.judge(outcome, timeout),
+            (Self::Test(_), End::Exit(0)) => Verdict::Same,
+            (Self::Test(_), End::Exit(1)) => Verdict::Passed,
+            (Self::Test(_), End::Timeout) => Verdict::TimedOut(timeout),
+            (Self::Test(_), end) => Verdict::Different(Difference {
+                end,
+                class: String::new(),
+                message: String::new(),
+                line: None,
+            }),
+        }
+    }
+
+    /// Where an exception was raised, if that is in a library and not where the bug was.
+    pub fn elsewhere(&self, outcome: &Outcome) -> Option<String> {
+        match self {
+            Self::Signature(signature) => signature.elsewhere(outcome),
+            Self::Test(_) => None,
+        }
+    }
+
+    /// In words.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Signature(signature) => signature.to_string(),
+            Self::Test(test) => format!("test `{test}`"),
+        }
+    }
+
+    /// Whether the bug is that the program does not end.
+    pub fn is_hang(&self) -> bool {
+        matches!(self, Self::Signature(signature) if signature.is_hang())
+    }
+
+    /// Whether candidates that leave names unbound may be interesting all the same.
+    pub fn allows_unbound_names(&self) -> bool {
+        match self {
+            Self::Signature(signature) => signature.is_name_error(),
+            Self::Test(_) => true,
+        }
+    }
+
+    /// Which statements of the script report the bug, if it is the script that does.
+    pub(super) fn telling(&self, outcome: &Outcome) -> Option<Telling> {
+        let Self::Signature(signature) = self else {
+            return None;
+        };
+        if let Some(exception) = outcome
+            .exception
+            .as_ref()
+            .filter(|_| !signature.is_printed_alone())
+        {
+            return claim(exception).map(Telling::Raised);
+        }
+        let mut words = BTreeSet::new();
+        for part in &signature.parts {
+            match part {
+                Part::Stdout(pattern) | Part::Stderr(pattern) => words.extend(pattern.words()),
+                Part::Exit(_) => {}
+                _ => return None,
+            }
+        }
+        match outcome.end {
+            _ if !words.is_empty() => Some(Telling::Words(words)),
+            End::Exit(_) => Some(Telling::Exit),
+            // A status that stands for a signal is none that the script gave.
+            End::Signal(_) | End::Timeout | End::Limit(_) => None,
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Decides whether a run shows the same bug, and whether it shows it truly: the script's own runs
+//! set the measure (baseline), each candidate is judged against it, and checks look for what speaks
+//! against a candidate all the same. Called by the commands; the engine knows the contract alone.
+//!
+//! To add a check, write one file in `checks/` and name it in the list of `checks/mod.rs`.
+
+mod baseline;
+mod calibration;
+mod check;
+mod checks;
+mod confirmation;
+mod contract;
+mod error;
+mod measure;
+mod probe;
+mod repetition;
+mod runner_judge;
+mod seeding;
+mod subject;
+
+pub use baseline::{Established, establish};
+pub use calibration::Calibration;
+pub use check::Checks;
+pub use confirmation::{Confirmed, confirm};
+pub use contract::{Candidate, Halt, Judge, Judged, Retraction};
+pub use error::BaselineFailure;
+pub use measure::Measure;
+pub use probe::Probe;
+pub use runner_judge::RunnerJudge;
+pub use subject::{FLAKY_RUNS, Settings, Subject, Warmth, cores};

@@ -1,0 +1,82 @@
+//! How a program is run and judged in one session: what all checks share.
+
+use std::{sync::Arc, time::Duration};
+
+use minrepro_reducers::trace::evidence::Evidence;
+
+use super::measure::Measure;
+use crate::{
+    oracle::Verdict,
+    runner::{Job, Outcome, RunError, Runner, Start},
+};
+
+/// Runs programs and judges what came of them.
+#[derive(Clone, Copy)]
+pub struct Probe<'a> {
+    /// Runs candidates.
+    pub runner: &'a Runner,
+    /// Runs the control that the user named.
+    pub control: Option<&'a Runner>,
+    /// What counts as the bug.
+    pub measure: &'a Measure,
+    /// The time limit of a run.
+    pub timeout: Duration,
+    /// For how long a candidate may only wait.
+    pub idle: Option<Duration>,
+    /// From where runs start.
+    pub start: Start,
+}
+
+impl Probe<'_> {
+    /// A run that is to show something about a program, for a check.
+    pub(super) fn job(&self, bytes: &[u8]) -> Job {
+        Job {
+            start: self.start,
+            ..Job::new(bytes.into(), self.timeout)
+        }
+    }
+
+    /// The run that a candidate is judged by.
+    pub(super) fn candidate_job(
+        &self,
+        bytes: &Arc<[u8]>,
+        variables: Arc<[(String, Option<String>)]>,
+    ) -> Job {
+        Job {
+            start: self.start,
+            idle: self.idle,
+            variables,
+            ..Job::new(Arc::clone(bytes), self.timeout)
+        }
+    }
+
+    /// Runs all of these.
+    pub(super) fn run(&self, jobs: &[Job]) -> Result<Vec<Outcome>, RunError> {
+        self.runner.run_all(jobs, &mut |_, _| {})
+    }
+
+    /// Judges an outcome.
+    pub(super) fn judge(&self, outcome: &Outcome) -> Verdict {
+        self.measure.judge(outcome, self.timeout)
+    }
+
+    /// Whether a run shows the bug.
+    pub(super) fn shows(&self, outcome: &Outcome) -> bool {
+        self.judge(outcome).is_same()
+    }
+
+    /// What a traced run of a program shows; none if it does not show the bug while it is traced.
+    pub(super) fn traced(&self, bytes: &[u8]) -> Result<Option<Evidence>, RunError> {
+        let job = Job {
+            traced: true,
+            ..self.job(bytes)
+        };
+        Ok(self.evidence(&self.run(&[job])?))
+    }
+
+    /// What the first of some traced runs that shows the bug brought.
+    pub(super) fn evidence(&self, outcomes: &[Outcome]) -> Option<Evidence> {
+        let showing = outcomes.iter().find(|outcome| self.shows(outcome))?;
+        serde_json::from_str(showing.trace.as_deref()?).ok()
+    }
+}

@@ -1,0 +1,336 @@
+//! The judge that stands between engine and runner: it runs candidates, judges their outcomes, and
+//! has those that show the bug reviewed by the checks.
+
+use std::sync::Arc;
+
+use minrepro_reducers::{
+    syntax::Program,
+    torch::ablation::{Change, conditions},
+    trace::evidence::Evidence,
+};
+
+use super::{
+    baseline::Established,
+    check::{Checks, Objection, Shown},
+    confirmation::{Confirmed, confirm, last_runs},
+    contract::{Candidate, Halt, Judge, Judged, Retraction},
+    measure::Measure,
+    probe::Probe,
+    repetition::{Repeated, repeated},
+    subject::Subject,
+};
+use crate::{
+    oracle::{SequentialTest, Verdict, summary},
+    runner::{End, Job, Outcome, Room, RunError, Start},
+};
+
+/// Judges candidates by running them.
+pub struct RunnerJudge<'a> {
+    probe: Probe<'a>,
+    /// What candidates that show the bug have to pass.
+    checks: &'a Checks,
+    /// How candidates are tested, if the bug does not show each time.
+    steadiness: Option<SequentialTest>,
+    /// The variables that the ablation takes away from the result; none if there is no ablation.
+    ablated: Option<Vec<(String, String)>>,
+    /// The last program that was confirmed by a run in a fresh interpreter, and where in a library
+    /// it failed, if that is not where the script did.
+    fresh: Option<(Arc<[u8]>, Option<String>)>,
+}
+
+impl<'a> RunnerJudge<'a> {
+    /// Judges candidates of a script by what its baseline established.
+    pub fn new(
+        subject: &'a Subject,
+        established: &'a Established,
+        ablated: Option<Vec<(String, String)>>,
+    ) -> Self {
+        Self {
+            probe: established.probe(subject),
+            checks: &established.checks,
+            steadiness: established.record.flaky.map(|(test, ..)| test),
+            ablated,
+            fresh: None,
+        }
+    }
+
+    /// Begins, with what room the others leave, the runs that a result is asked for once it is
+    /// confirmed: so they are done, or nearly, when the search is.
+    pub fn begin_last_runs(&self, program: &Program, bytes: &Arc<[u8]>) {
+        if self.steadiness.is_some() {
+            return;
+        }
+        let conditions = self
+            .ablated
+            .as_ref()
+            .map(|env| conditions(program, env))
+            .unwrap_or_default();
+        let others: Vec<Job> = conditions
+            .into_iter()
+            .filter_map(|condition| match condition.change {
+                Change::Variables(variables) => {
+                    Some(self.probe.candidate_job(bytes, variables.into()))
+                }
+                Change::Edits(_) => None,
+            })
+            .collect();
+        let already = others.len() + usize::from(self.probe.start == Start::Warm);
+        for job in last_runs(program, Arc::clone(bytes), self.probe.timeout, already)
+            .into_iter()
+            .take(1)
+            .chain(others)
+        {
+            self.probe.runner.begin(job, Room::Left);
+        }
+    }
+
+    /// Runs a result anew. The last of the reduction's own confirmations is one of these runs if it
+    /// was of this program, and so are `already` others. Also where the result failed, if that is
+    /// elsewhere in a library than the script.
+    ///
+    /// # Errors
+    ///
+    /// A run could not be made.
+    pub fn confirm_result(
+        &mut self,
+        program: &Program,
+        unchanged: Option<usize>,
+        already: usize,
+    ) -> Result<(Confirmed, Option<String>), RunError> {
+        let bytes = program.encode().unwrap_or_default();
+        let last = self.fresh.take().filter(|(fresh, _)| **fresh == *bytes);
+        // Where nothing was removed, the runs of the baseline stand for the result's.
+        let own = unchanged.unwrap_or(usize::from(last.is_some()));
+        let steadiness = self.steadiness.as_ref();
+        let (confirmed, elsewhere) = confirm(&self.probe, program, steadiness, own + already)?;
+        Ok((confirmed, elsewhere.or(last.and_then(|(_, place)| place))))
+    }
+
+    /// The run that a program is confirmed by.
+    fn confirmation(&self, candidate: &Candidate) -> Job {
+        Job {
+            start: Start::Cold,
+            ..self.probe.candidate_job(&candidate.bytes, Arc::default())
+        }
+    }
+
+    /// Judges candidates of a bug that does not show each time.
+    fn judge_repeatedly(
+        &self,
+        batch: &[Candidate],
+        jobs: &[Job],
+        steadiness: &SequentialTest,
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt> {
+        let found = repeated(&self.probe, jobs, steadiness)?;
+        for (index, repeated) in found.into_iter().enumerate() {
+            let Repeated {
+                verdict,
+                of,
+                seconds,
+                telling,
+                ..
+            } = repeated;
+            let shown = Shown {
+                program: &batch[index].program,
+                telling,
+            };
+            let objection = verdict
+                .is_same()
+                .then(|| self.checks.review_without_runs(&shown));
+            let judged = Judged {
+                verdict: objection.flatten().unwrap_or(verdict),
+                seconds,
+                runs: of as u64,
+            };
+            deliver(index, judged);
+        }
+        Ok(())
+    }
+
+    /// Confirms a program of a bug that does not show each time, by the strict form of its test.
+    fn confirm_repeatedly(
+        &mut self,
+        candidate: &Candidate,
+        steadiness: SequentialTest,
+    ) -> Result<Option<Retraction>, Halt> {
+        let job = [Job::new(candidate.bytes.clone(), self.probe.timeout)];
+        let found = repeated(&self.probe, &job, &steadiness.strict())?;
+        let refused = found.into_iter().find(|found| !found.verdict.is_same());
+        let Some(Repeated { same, of, .. }) = refused else {
+            return Ok(None);
+        };
+        // A program that was accepted by chance is not to be accepted again.
+        self.steadiness = Some(SequentialTest {
+            wrongly_accepted: steadiness.wrongly_accepted / 10.0,
+            ..steadiness
+        });
+        Ok(Some(Retraction::Accepted(format!(
+            "the bug shows in only {same} of {of} runs"
+        ))))
+    }
+}
+
+impl Judge for RunnerJudge<'_> {
+    fn judge(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt> {
+        let jobs: Vec<Job> = batch
+            .iter()
+            .map(|candidate| {
+                let variables = Arc::clone(&candidate.variables);
+                self.probe.candidate_job(&candidate.bytes, variables)
+            })
+            .collect();
+        if let Some(steadiness) = &self.steadiness {
+            return self.judge_repeatedly(batch, &jobs, steadiness, deliver);
+        }
+        // Verdicts that no check can change are delivered at once, so that whoever watches sees
+        // them while others still run.
+        let mut same = Vec::new();
+        let result = self.probe.runner.run_all(&jobs, &mut |index, outcome| {
+            let verdict = self.probe.judge(outcome);
+            let seconds = outcome.wall.as_secs_f64();
+            if verdict.is_same() && !self.checks.is_empty() {
+                same.push((index, seconds, self.probe.measure.telling(outcome)));
+            } else {
+                let judged = Judged {
+                    verdict,
+                    seconds,
+                    runs: 1,
+                };
+                deliver(index, judged);
+            }
+        });
+        result?;
+        // Outcomes come in the order of their ends; checks must not depend on that.
+        same.sort_by_key(|(index, ..)| *index);
+        let shown: Vec<Shown<'_>> = same
+            .iter()
+            .map(|(index, _, telling)| Shown {
+                program: &batch[*index].program,
+                telling: telling.clone(),
+            })
+            .collect();
+        let objections = self.checks.review(&self.probe, &shown)?;
+        for ((index, own, _), objection) in same.iter().zip(objections) {
+            let Objection {
+                verdict,
+                seconds,
+                runs,
+            } = objection;
+            let judged = Judged {
+                verdict: verdict.unwrap_or(Verdict::Same),
+                seconds: own + seconds,
+                runs: 1 + runs,
+            };
+            deliver(*index, judged);
+        }
+        Ok(())
+    }
+
+    fn judge_surely(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt> {
+        let usual = self.steadiness;
+        self.steadiness = usual.map(SequentialTest::strict);
+        let result = self.judge(batch, deliver);
+        self.steadiness = usual;
+        result
+    }
+
+    fn is_hopeless(&self, candidate: &Candidate) -> bool {
+        self.checks.is_hopeless(&candidate.program)
+    }
+
+    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Retraction>, Halt> {
+        if let Some(steadiness) = self.steadiness {
+            return self.confirm_repeatedly(candidate, steadiness);
+        }
+        if self.probe.start == Start::Cold {
+            return Ok(None);
+        }
+        let job = self.confirmation(candidate);
+        let outcomes = self.probe.run(&[job])?;
+        let other = outcomes.iter().find(|outcome| !self.probe.shows(outcome));
+        let Some(other) = other else {
+            let mut outcomes = outcomes.iter();
+            let elsewhere = outcomes.find_map(|outcome| self.probe.measure.elsewhere(outcome));
+            self.fresh = Some((Arc::clone(&candidate.bytes), elsewhere));
+            return Ok(None);
+        };
+        let reason = format!(
+            "in a fresh interpreter it behaves differently: {}",
+            summary(other)
+        );
+        self.probe.start = Start::Cold;
+        self.probe.runner.go_cold(&reason);
+        Ok(Some(Retraction::All(reason)))
+    }
+
+    fn begin_confirmation(&mut self, candidate: &Candidate, is_last: bool) -> bool {
+        if self.steadiness.is_some() || self.probe.start == Start::Cold {
+            return false;
+        }
+        let job = self.confirmation(candidate);
+        self.probe.runner.begin(job, Room::Among);
+        if is_last {
+            self.begin_last_runs(&candidate.program, &candidate.bytes);
+        }
+        true
+    }
+
+    fn patience(&self) -> Option<u64> {
+        self.steadiness.as_ref().map(SequentialTest::doubtful_after)
+    }
+
+    fn can_trace(&self) -> bool {
+        matches!(self.probe.measure, Measure::Signature(_))
+    }
+
+    fn trace(&mut self, candidate: &Candidate) -> Result<Option<Evidence>, Halt> {
+        let sought = match self.probe.measure {
+            Measure::Signature(signature) => signature.printed_texts().into(),
+            Measure::Test(_) => Arc::default(),
+        };
+        let variables = Arc::clone(&candidate.variables);
+        let job = Job {
+            traced: true,
+            sought,
+            idle: None,
+            ..self.probe.candidate_job(&candidate.bytes, variables)
+        };
+        let times = self.steadiness.map_or(1, |test| test.patience());
+        let mut outcomes = self.probe.run(&vec![job.clone(); times])?;
+        // A process that died wrote nothing down; a second run writes all down where it died.
+        let has_died = |outcome: &&Outcome| {
+            matches!(outcome.end, End::Signal(_))
+                && outcome.trace.is_none()
+                && !outcome.stack.is_empty()
+        };
+        if let Some(died) = outcomes.iter().find(has_died) {
+            let doomed = died
+                .stack
+                .iter()
+                .map(|frame| (frame.file.clone(), frame.line))
+                .collect();
+            let job = Job { doomed, ..job };
+            outcomes = self.probe.run(&vec![job; times])?;
+        }
+        Ok(self.probe.evidence(&outcomes))
+    }
+}
+
+impl From<RunError> for Halt {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Interrupted(signal) => Self::Interrupted(signal),
+            RunError::Deadline => Self::MaxTime,
+            error => Self::Failed(error.into()),
+        }
+    }
+}

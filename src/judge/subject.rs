@@ -1,0 +1,248 @@
+//! The script as given, and how it is run: what the baseline is found out from. Runs programs, but
+//! judges none.
+
+use std::{cell::OnceCell, sync::Arc, time::Duration};
+
+use minrepro_reducers::syntax::Program;
+
+use super::{measure::Measure, probe::Probe};
+use crate::{
+    oracle::{Seed, Spec},
+    runner::{End, Job, Outcome, RunError, Runner, Start},
+};
+
+/// How often a script is run that does not show the bug each time.
+pub const FLAKY_RUNS: usize = 20;
+
+/// The time limit of the first run of all: it is not known yet how long the script takes.
+pub(super) const FIRST_TIMEOUT: Duration = Duration::from_mins(2);
+/// The same where the bug is that the script does not end.
+const FIRST_HANG: Duration = Duration::from_mins(1);
+
+/// The bounds of a candidate's limit where the bug is that it does not end. Within them it is four
+/// times what the script works before it waits.
+const HANG: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(15)];
+
+/// From where candidates are to start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Warmth {
+    /// Warm, where that shows the bug just as well and saves time.
+    #[default]
+    Auto,
+    /// Warm, or not at all.
+    Always,
+    /// Each in a fresh interpreter.
+    Never,
+}
+
+/// What the user says of the bug and of the runs.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// What the bug looks like; empty where that is to be derived.
+    pub specs: Vec<Spec>,
+    /// The command that judges in place of a signature.
+    pub test: Option<String>,
+    /// The time limit of each run.
+    pub timeout: Option<Duration>,
+    /// From where candidates are to start.
+    pub warmth: Warmth,
+    /// The share of runs that must show a bug which does not show each time.
+    pub min_rate: Option<f64>,
+    /// Whether the same message from another place in a library is refused.
+    pub strict: bool,
+    /// Variables set for every run.
+    pub env: Vec<(String, String)>,
+}
+
+/// The script as given, and all that it takes to run it.
+pub struct Subject {
+    /// The script.
+    pub program: Arc<Program>,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Runs candidates.
+    pub runner: Runner,
+    /// Runs the control that the user named.
+    pub control: Option<Runner>,
+    /// What the user says.
+    pub settings: Settings,
+    /// The script with its random numbers seeded, where that makes the bug show each time.
+    seeded: OnceCell<(Arc<Program>, Vec<u8>)>,
+    /// What makes the bug show each time.
+    stabilizer: OnceCell<Seed>,
+}
+
+impl Subject {
+    /// A script of which nothing was run yet.
+    pub fn new(
+        program: Program,
+        bytes: Vec<u8>,
+        runner: Runner,
+        control: Option<Runner>,
+        settings: Settings,
+    ) -> Self {
+        Self {
+            program: Arc::new(program),
+            bytes,
+            runner,
+            control,
+            settings,
+            seeded: OnceCell::new(),
+            stabilizer: OnceCell::new(),
+        }
+    }
+
+    /// How programs are run and judged by this measure.
+    pub fn probe<'a>(
+        &'a self,
+        measure: &'a Measure,
+        timeout: Duration,
+        idle: Option<Duration>,
+        start: Start,
+    ) -> Probe<'a> {
+        Probe {
+            runner: &self.runner,
+            control: self.control.as_ref(),
+            measure,
+            timeout,
+            idle,
+            start,
+        }
+    }
+
+    /// The time limit of a run: the user's, else four times the slowest baseline run within bounds.
+    pub fn timeout(&self, wall: Duration) -> Duration {
+        let of_user = self.settings.timeout;
+        of_user.unwrap_or_else(|| (wall * 4).clamp(Duration::from_secs(10), Duration::from_mins(1)))
+    }
+
+    /// The time limit of a candidate where the bug is that it does not end: what the script works
+    /// before it waits for ever says how long the working part takes.
+    pub(super) fn hang_limit(&self, first: &Outcome) -> Duration {
+        let [least, most] = HANG;
+        let of_user = self.settings.timeout;
+        of_user.unwrap_or_else(|| (first.cpu * 4).clamp(least, most))
+    }
+
+    /// Whether the bug is that the script does not end, as far as the user says.
+    fn is_hang(&self) -> bool {
+        self.settings.specs.iter().any(Spec::is_hang)
+    }
+
+    /// Whether candidates may be started warm, as far as is known before the first run.
+    pub(super) fn may_be_warm(&self) -> bool {
+        let Settings {
+            warmth,
+            test,
+            min_rate,
+            ..
+        } = &self.settings;
+        *warmth != Warmth::Never && test.is_none() && min_rate.is_none() && !self.is_hang()
+    }
+
+    /// Runs these bytes several times.
+    pub fn run_times(
+        &self,
+        bytes: &[u8],
+        times: usize,
+        timeout: Duration,
+    ) -> Result<Vec<Outcome>, RunError> {
+        let jobs = vec![Job::new(bytes.into(), timeout); times];
+        self.runner.run_all(&jobs, &mut |_, _| {})
+    }
+
+    /// Runs the script as it is once, from this start.
+    pub fn run_from(&self, start: Start, timeout: Duration) -> Result<Outcome, RunError> {
+        let job = Job {
+            start,
+            ..Job::new(self.as_run().into(), timeout)
+        };
+        let mut outcomes = self.runner.run_all(&[job], &mut |_, _| {})?;
+        outcomes.pop().ok_or(RunError::Deadline)
+    }
+
+    /// Runs the script as it is, the first time from this start. Where it never ends, or is not
+    /// meant to, the first run sets the limit of the others.
+    pub fn baseline_runs(&self, times: usize, first: Start) -> Result<Vec<Outcome>, RunError> {
+        let is_hang = self.is_hang();
+        let first_timeout = if is_hang { FIRST_HANG } else { FIRST_TIMEOUT };
+        let first_timeout = self.settings.timeout.unwrap_or(first_timeout);
+        let job = |start, timeout| Job {
+            start,
+            ..Job::new(self.bytes.as_slice().into(), timeout)
+        };
+        let mut jobs = vec![job(first, first_timeout)];
+        if times > 1 && self.runner.jobs() > 1 && !is_hang {
+            jobs.push(job(Start::Cold, first_timeout));
+        }
+        let mut outcomes = self.runner.run_all(&jobs, &mut |_, _| {})?;
+        let timeout = match outcomes.first() {
+            Some(first) if first.end == End::Timeout && is_hang => Some(self.hang_limit(first)),
+            Some(first) if first.end != End::Timeout => Some(first_timeout),
+            _ => None,
+        };
+        if let Some(timeout) = timeout.filter(|_| times > outcomes.len()) {
+            let jobs = vec![job(Start::Cold, timeout); times - outcomes.len()];
+            outcomes.extend(self.runner.run_all(&jobs, &mut |_, _| {})?);
+        }
+        Ok(outcomes)
+    }
+
+    /// What makes the bug show each time, if it did not by itself.
+    pub fn stabilizer(&self) -> Option<&Seed> {
+        self.stabilizer.get()
+    }
+
+    /// Keeps what makes the bug show each time, with the script as it is run from now on where that
+    /// is another text.
+    pub(super) fn keep_stabilizer(
+        &self,
+        stabilizer: Seed,
+        seeded: Option<(Arc<Program>, Vec<u8>)>,
+    ) {
+        // Set once in a session; the first is the one that its journal remembers.
+        let _ = self.stabilizer.set(stabilizer);
+        if let Some(seeded) = seeded {
+            let _ = self.seeded.set(seeded);
+        }
+    }
+
+    /// The bytes of the script as it is run: with its random numbers seeded, if that makes the bug
+    /// show each time.
+    pub fn as_run(&self) -> &[u8] {
+        self.seeded.get().map_or(&self.bytes, |(_, bytes)| bytes)
+    }
+
+    /// The script as it is run.
+    pub fn program_as_run(&self) -> &Arc<Program> {
+        self.seeded
+            .get()
+            .map_or(&self.program, |(program, _)| program)
+    }
+
+    /// Sets variables for every run from now on.
+    pub(super) fn set_variables(&self, variables: Vec<(String, String)>) {
+        if let Some(control) = &self.control {
+            control.set_variables(variables.clone());
+        }
+        self.runner.set_variables(variables);
+    }
+
+    /// The variables that each run is given, by the user and to make the bug show each time.
+    pub fn env(&self) -> Vec<(String, String)> {
+        let own = self.stabilizer.get().and_then(Seed::variable);
+        let replaced = |name: &str| own.as_ref().is_some_and(|(its, _)| its == name);
+        let of_user = self
+            .settings
+            .env
+            .iter()
+            .filter(|(name, _)| !replaced(name))
+            .cloned();
+        of_user.chain(own.clone()).collect()
+    }
+}
+
+/// How many runs this machine can make at once.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
