@@ -1,4 +1,4 @@
-//! How the program ends: exit statuses, and failures with what to do about them.
+//! How the program ends: exit statuses, and failures with a hint at the remedy.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use crate::runner::RunError;
 /// The exit statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Done and confirmed, also when nothing could go.
+    /// Done and confirmed, also when nothing could be removed.
     Reduced,
     /// The input does not show the bug.
     NotReproduced,
@@ -19,15 +19,29 @@ pub enum Exit {
     Unstable,
     /// A tool is missing or broken, or the disk is full.
     Environment,
-    /// A security concern without the user's word.
+    /// A security concern that the user has not accepted.
     Refused,
-    /// A bug of ours.
+    /// A bug in minrepro.
     Bug,
-    /// A signal of this number asked for the end.
+    /// This signal asked for the end.
     Interrupted(i32),
 }
 
 impl Exit {
+    /// Every status, in the order of the manual.
+    pub const ALL: &'static [Self] = &[
+        Self::Reduced,
+        Self::NotReproduced,
+        Self::Usage,
+        Self::Stopped,
+        Self::Unstable,
+        Self::Environment,
+        Self::Refused,
+        Self::Bug,
+        Self::Interrupted(2),
+        Self::Interrupted(15),
+    ];
+
     /// The status as a number.
     pub fn code(self) -> u8 {
         match self {
@@ -42,6 +56,22 @@ impl Exit {
             Self::Interrupted(signal) => u8::try_from(128 + signal).unwrap_or(130),
         }
     }
+
+    /// The meaning of the status, for help and manual.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Reduced => "reduced and confirmed, also when nothing could be removed",
+            Self::NotReproduced => "the script does not show the bug",
+            Self::Usage => "wrong flags or files",
+            Self::Stopped => "stopped by `--max-runs` or `--max-time`; the best so far was written",
+            Self::Unstable => "the bug shows too rarely",
+            Self::Environment => "Python or another tool is missing or broken, or the disk is full",
+            Self::Refused => "a security concern, and nobody has said to go on",
+            Self::Bug => "a bug in minrepro",
+            Self::Interrupted(15) => "terminated; the best so far was written",
+            Self::Interrupted(_) => "interrupted; the best so far was written",
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
@@ -50,16 +80,16 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command failed, with the exit status and a hint what to do.
+/// Why a command failed, with the exit status and a hint at the remedy.
 #[derive(Debug)]
 pub struct Failure {
     /// The exit status.
     pub exit: Exit,
     /// What failed and why.
     pub error: anyhow::Error,
-    /// Shown between the error and the hint: what was seen.
+    /// Lines between the error and the hint: the observations behind the error.
     pub details: Vec<String>,
-    /// What to do about it.
+    /// How to remedy it.
     pub hint: Option<String>,
 }
 
@@ -92,31 +122,35 @@ impl From<RunError> for Failure {
         let (exit, hint) = match &error {
             RunError::PythonNotFound(_) => (
                 Exit::Environment,
-                Some("name an interpreter by `--python PATH`"),
+                Some("name an interpreter with `--python PATH`"),
             ),
             RunError::PythonBroken { .. } | RunError::PythonTooOld { .. } => (
                 Exit::Environment,
-                Some("name another interpreter by `--python PATH`"),
+                Some("name another interpreter with `--python PATH`"),
             ),
             RunError::NotStarted { .. } => (
                 Exit::Environment,
-                Some("is it there, and may it be executed? A shell script needs a `#!` line"),
+                Some(
+                    "check that the file exists and is executable; a shell script needs a `#!` line",
+                ),
             ),
             RunError::NoSandbox(_) => (
                 Exit::Environment,
                 Some(
-                    "`--sandbox auto` confines runs as far as this system allows and says how far",
+                    "`--sandbox auto` confines runs as far as this system allows and reports how far",
                 ),
             ),
             RunError::Interrupted(signal) => (Exit::Interrupted(*signal), None),
-            RunError::Deadline => (Exit::Stopped, Some("give more by `--max-time TIME`")),
+            RunError::Deadline => (Exit::Stopped, Some("allow more with `--max-time TIME`")),
             error if error.is_disk_full() => (
                 Exit::Environment,
-                Some("the disk is full: make room, or name another folder by `TMPDIR`"),
+                Some("the disk is full: make room, or set `TMPDIR` to another folder"),
             ),
             RunError::Scratch { .. } => (
                 Exit::Environment,
-                Some("scratch folders are made below `TMPDIR`; name one that can be written"),
+                Some(
+                    "scratch folders are created below `TMPDIR`; set it to a folder that can be written",
+                ),
             ),
             RunError::Supervisor(_) => (Exit::Environment, None),
         };

@@ -1,16 +1,22 @@
-//! The command line: arguments as typed, what they mean, how the program speaks and how it ends.
-//! Runs nothing.
+//! The command line: arguments as typed, their help, the printer, and how the program ends. Runs
+//! nothing.
 
 mod args;
 mod exit;
+mod help;
+mod issue_name;
 mod printer;
+mod scrub_args;
 mod typo;
+mod values;
 
 pub use args::{
-    Assume, BenchArgs, BisectArgs, CheckArgs, Cli, ColorWhen, CompletionsArgs, Format, Globals,
-    PassesArgs, PassesVerb, ProbeArgs, ReduceArgs, ReviewArgs, RunArgs, RunnerKind, SandboxWhen,
-    ScrubArgs, Verb, VersionArgs,
+    BenchArgs, CheckArgs, Cli, ColorWhen, CompletionsArgs, Format, Globals, ManArgs, PassesArgs,
+    PassesVerb, ReduceArgs, ReviewArgs, RunArgs, RunnerKind, SandboxWhen, Verb,
 };
 pub use exit::{Exit, Failure};
+pub use help::{exit_table, signature_table};
+pub use issue_name::{IssueName, Repo};
 pub use printer::Printer;
+pub use scrub_args::{Assume, BisectArgs, ProbeArgs, ScrubArgs, VersionArgs};
 pub use typo::{advised, command_like};

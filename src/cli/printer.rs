@@ -1,5 +1,5 @@
-//! The one voice of the program: knows quiet, verbose and colour. Data goes to standard output, all
-//! else to standard error.
+//! The one printer of the program: knows quiet, verbose and colour. Data goes to standard output,
+//! everything else to standard error.
 
 use std::io::Write;
 
@@ -10,20 +10,20 @@ use super::{
     exit::Failure,
 };
 
-/// Speaks to the user.
+/// Prints for the user.
 #[derive(Clone, Copy, Debug)]
 pub struct Printer {
     quiet: bool,
     verbose: bool,
 }
 
-/// Bold red, as compilers say it.
+/// Bold red, as compilers print it.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
 impl Printer {
-    /// A voice as the user wants it.
+    /// A printer with the user's choices.
     pub fn new(globals: Globals) -> Self {
         let choice = match globals.color {
             ColorWhen::Auto => anstream::ColorChoice::Auto,
@@ -42,48 +42,48 @@ impl Printer {
         self.quiet
     }
 
-    /// Whether more is wanted.
+    /// Whether details are wanted.
     pub fn is_verbose(self) -> bool {
         self.verbose
     }
 
-    /// Data, on standard output. A reader that has gone is no error.
+    /// Prints data on standard output. A reader that has closed the pipe is no error.
     pub fn data(self, text: &str) {
         let _ = anstream::stdout().write_all(text.as_bytes());
     }
 
-    /// Data byte by byte, on standard output: nothing in it is taken for a colour.
+    /// Prints bytes as they are on standard output: nothing in them is taken for a colour.
     pub fn bytes(self, bytes: &[u8]) {
         let _ = std::io::stdout().write_all(bytes);
     }
 
-    /// A line of information.
+    /// Prints a line of information.
     pub fn note(self, line: &str) {
         if !self.quiet {
             Self::line(line);
         }
     }
 
-    /// A line that belongs to a question or an answer that was asked for: shown in any case.
+    /// Prints a line that belongs to a prompt or an answer, even if the user wants quiet.
     pub fn always(self, line: &str) {
         Self::line(line);
     }
 
-    /// A line for those who want more.
+    /// Prints a line for users who want details.
     pub fn detail(self, line: &str) {
         if self.verbose {
             Self::line(line);
         }
     }
 
-    /// A warning.
+    /// Prints a warning.
     pub fn warning(self, line: &str) {
         if !self.quiet {
             Self::line(&format!("{WARNING}warning:{WARNING:#} {line}"));
         }
     }
 
-    /// A failure: what, why link by link, what was seen, what to do.
+    /// Prints a failure: the error, its causes link by link, the observations, the hint.
     pub fn failure(self, failure: &Failure) {
         Self::line(&format!("{ERROR}error:{ERROR:#} {}", failure.error));
         for cause in failure.error.chain().skip(1) {

@@ -1,5 +1,5 @@
-//! A mistyped command looks like a script that is not there. Says which command may be meant;
-//! called where either fails.
+//! A mistyped command looks like a script that does not exist. Suggests the command that may be
+//! meant; called when either fails.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use clap::{
 
 use super::Cli;
 
-/// The error with the command that may have been meant in place of the first word.
+/// The error with the command that may be meant instead of the first word.
 pub fn advised(mut error: clap::Error) -> clap::Error {
     let word = std::env::args().nth(1).unwrap_or_default();
     if !Path::new(&word).exists()
@@ -29,7 +29,7 @@ pub fn advised(mut error: clap::Error) -> clap::Error {
 pub fn command_like(word: &str) -> Option<String> {
     let command = Cli::command();
     let mut names = command.get_subcommands().map(clap::Command::get_name);
-    // The command itself is none that is meant.
+    // A name that is already right needs no suggestion.
     names
         .find(|name| strsim::osa_distance(name, word) == 1)
         .map(str::to_owned)
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_of_the_fingers_is_seen() {
+    fn a_mistyped_command_is_recognized() {
         for (word, name) in [
             ("reveiw", "review"),
             ("scrb", "scrub"),

@@ -11,9 +11,9 @@ use anyhow::{Context, anyhow};
 use minrepro_reducers::syntax::Program;
 use serde::{Deserialize, Serialize};
 
-use super::reduce::cache_folder;
 use crate::{
     cli::{Exit, Failure},
+    journal::cache_folder,
     runner::Interpreter,
 };
 

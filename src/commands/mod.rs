@@ -8,7 +8,7 @@ mod completions;
 mod corpus;
 mod emit;
 mod inputs;
-
+mod man;
 mod output;
 mod passes;
 mod reduce;
@@ -31,6 +31,7 @@ pub fn run(cli: Cli, printer: Printer) -> Result<Exit, Failure> {
             completions::completions(args, printer);
             Ok(Exit::Reduced)
         }
+        Some(Verb::Man(args)) => man::man(&args, printer),
         Some(Verb::Scrub(args)) => scrub::scrub(&args, printer),
         Some(Verb::Bisect(args)) => bisect::bisect(&args, printer),
         Some(Verb::Review(args)) => review::review(&args, printer),

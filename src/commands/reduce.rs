@@ -22,7 +22,7 @@ use super::{
 use crate::{
     cli::{Exit, Failure, Format, Printer, ReduceArgs},
     engine::{self, Ablation, Event, Halt, Options, Reduction, Stop, ablate},
-    journal::{Journal, JournalError},
+    journal::{Journal, JournalError, cache_folder},
     judge::{Confirmed, Established, RunnerJudge, establish},
     oracle::{self, SequentialTest},
     report::{self, Emitted, InterpreterReport, Progress, Report, temporary, write_atomically},
@@ -520,28 +520,15 @@ fn open_journal(args: &ReduceArgs, identity: &str, printer: Printer) -> Journal 
                 JournalError::InUse { .. } => String::new(),
             };
             printer.warning(&format!(
-                "going on without a journal, so a rerun will start anew: {error}{cause}"
+                "no journal is kept, so a rerun starts from the beginning: {error}{cause}"
             ));
             Journal::in_memory()
         }
         None => {
             printer.warning(
-                "going on without a journal, so a rerun will start anew: neither `XDG_CACHE_HOME` nor `HOME` is set",
+                "no journal is kept, so a rerun starts from the beginning: the home folder is unknown",
             );
             Journal::in_memory()
         }
     }
-}
-
-/// Where what outlives a run is kept: our part of the user's cache folder.
-pub(super) fn cache_folder() -> Option<PathBuf> {
-    let of = |name: &str| {
-        std::env::var_os(name)
-            .filter(|it| !it.is_empty())
-            .map(PathBuf::from)
-    };
-    let cache = of("XDG_CACHE_HOME")
-        .filter(|it| it.is_absolute())
-        .or_else(|| Some(of("HOME")?.join(".cache")))?;
-    Some(cache.join("minrepro"))
 }

@@ -1,5 +1,5 @@
-//! The file behind a journal: opened under a lock, read once, appended to line by line. Knows
-//! nothing of the lines.
+//! The file of a journal: opened under a lock, read once, appended to line by line, in the user's
+//! cache folder. Does not interpret the lines.
 
 use std::{
     fs::{self, OpenOptions, TryLockError},
@@ -8,10 +8,18 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use etcetera::{BaseStrategy, base_strategy::Xdg};
+
+/// Our part of the user's cache folder.
+pub fn cache_folder() -> Option<PathBuf> {
+    let user = Xdg::new().ok()?;
+    Some(user.cache_dir().join("minrepro"))
+}
+
 /// Journals that were not used for so long are removed.
 const KEPT: Duration = Duration::from_hours(720);
 
-/// Why a journal can not be used.
+/// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// Another process is at the same reduction.
@@ -20,7 +28,7 @@ pub enum JournalError {
         /// The journal.
         path: PathBuf,
     },
-    /// It can not be read or written.
+    /// It cannot be read or written.
     #[error("could not use the journal `{}`", path.display())]
     Io {
         /// The journal.
@@ -69,7 +77,7 @@ impl File {
         ))
     }
 
-    /// Cuts the file behind what can be trusted and goes there.
+    /// Truncates the file behind the part that can be trusted, and appends from there.
     pub(super) fn keep(&self, length: u64) -> Result<(), JournalError> {
         let cut = || {
             self.file.set_len(length)?;
@@ -90,15 +98,20 @@ impl File {
 fn remove_old(folder: &Path) {
     let old = |path: &Path| {
         let modified = fs::metadata(path)
-            .and_then(|it| it.modified())
+            .and_then(|metadata| metadata.modified())
             .unwrap_or_else(|_| SystemTime::now());
         SystemTime::now()
             .duration_since(modified)
             .is_ok_and(|age| age > KEPT)
     };
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.path().extension().is_some_and(|it| it == "jsonl") && old(&entry.path()) {
-            // Someone else's to remove, or gone already.
+        if entry
+            .path()
+            .extension()
+            .is_some_and(|extension| extension == "jsonl")
+            && old(&entry.path())
+        {
+            // It belongs to someone else, or another process removed it first.
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::oracle::{Seed, SequentialTest, Signature, Verdict};
 use file::File;
-pub use file::JournalError;
+pub use file::{JournalError, cache_folder};
 
 /// The content of a candidate: BLAKE3 of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -53,7 +53,7 @@ pub(super) type Refusal = (String, &'static str);
 pub const FORMS: &[SignatureForm] = &[
     SignatureForm {
         syntax: &["Class: text"],
-        summary: "the exception's class (its last dotted part, or more) and a part of its message; else those of what it was raised from",
+        summary: "the exception's class (its last dotted part, or more) and a part of its message, or its cause's",
         example: "ValueError: bad size",
         mark: Mark::Words,
         read: words,

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     cli::{Exit, Failure, Printer},
+    journal::cache_folder,
     oracle::{Spec, summary},
     runner::Outcome,
 };
@@ -409,17 +410,13 @@ fn of_uv(
     tools: &ExternalTools,
     printer: Printer,
 ) -> Result<Result<PathBuf, String>, Failure> {
-    let Some(cache) = std::env::var_os("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
-        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))
-    else {
-        return Ok(Err("neither `XDG_CACHE_HOME` nor `HOME` is set".to_owned()));
+    let Some(cache) = cache_folder() else {
+        return Ok(Err("the home folder is unknown".to_owned()));
     };
     if version.is_empty() || version.contains(['/', ' ']) {
         return Ok(Err("it is no version".to_owned()));
     }
-    let folder = cache.join("minrepro/envs").join(format!("torch-{version}"));
+    let folder = cache.join("envs").join(format!("torch-{version}"));
     let python = folder.join("bin/python");
     if folder.join(".complete").exists() && python.exists() {
         return Ok(Ok(python));

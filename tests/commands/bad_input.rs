@@ -48,7 +48,7 @@ fn wrong_flags() {
         &place,
         &["x.py", "--timeout", "0"],
         2,
-        &["more than nothing"],
+        &["longer than zero"],
     );
     refused(&place, &["x.py", "--memory", "much"], 2, &["--memory"]);
     refused(&place, &["x.py", "--env", "X"], 2, &["NAME=VALUE"]);
@@ -67,7 +67,7 @@ fn wrong_flags() {
 }
 
 #[test]
-fn signatures_that_can_not_match() {
+fn signatures_that_cannot_match() {
     let place = Place::new();
     place.file("x.py", NOISY);
     for (signature, why) in [
@@ -80,7 +80,7 @@ fn signatures_that_can_not_match() {
             &place,
             &["x.py", "--signature", signature],
             2,
-            &["can not be a signature", why],
+            &["cannot be a signature", why],
         );
     }
 }

@@ -14,55 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-/// `owner/name` of a repository.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Repo {
-    /// Who it belongs to.
-    pub owner: String,
-    /// Its name.
-    pub name: String,
-}
-
-impl TryFrom<String> for Repo {
-    type Error = String;
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<Repo> for String {
-    fn from(repo: Repo) -> Self {
-        repo.to_string()
-    }
-}
-
-impl std::str::FromStr for Repo {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let is_name = |text: &str| {
-            !text.is_empty()
-                && text != "."
-                && text != ".."
-                && text
-                    .chars()
-                    .all(|char| char.is_ascii_alphanumeric() || "-_.".contains(char))
-        };
-        match text.split_once('/') {
-            Some((owner, name)) if is_name(owner) && is_name(name) => Ok(Self {
-                owner: owner.to_owned(),
-                name: name.to_owned(),
-            }),
-            _ => Err("a repository has the form OWNER/NAME".to_owned()),
-        }
-    }
-}
-
-impl std::fmt::Display for Repo {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}/{}", self.owner, self.name)
-    }
-}
+pub use crate::cli::Repo;
 
 /// An issue with all its comments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

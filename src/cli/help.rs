@@ -1,0 +1,142 @@
+//! The parts of the help that come from tables: forms of signatures and exit statuses. The same
+//! tables as Markdown, for the manual. Pure.
+
+use std::fmt::Write;
+
+use super::exit::Exit;
+use crate::oracle::FORMS;
+
+const REDUCE: &str = "\
+Examples:
+  minrepro script.py --signature \"RuntimeError: expected scalar\"
+  minrepro script.py                                  derives the signature from the script's own failure
+  minrepro script.py --python ~/venvs/torch29/bin/python -o small.py
+  minrepro script.py --test ./still-broken.sh         exit status 0 means: still interesting
+  minrepro script.py --signature RuntimeError -- --epochs 1
+  minrepro check script.py                            shows the signature and how often the bug shows";
+
+const SCRUB: &str = "\
+Examples:
+  minrepro scrub 123456 --dry-run                     shows everything, writes nothing to the issue
+  minrepro scrub https://github.com/pytorch/pytorch/issues/123456
+  minrepro scrub 123456 --with einops --python ~/venvs/torch29/bin/python
+  minrepro scrub 123456 --versions 2.6.0,2.7.1,2.8.0 --install --pytorch ~/pytorch
+  minrepro scrub --from script.py --signature \"RuntimeError: expected scalar\"";
+
+const BISECT: &str = "\
+Examples:
+  minrepro bisect x.py -s \"RuntimeError: expected\" --env 2.6.0=~/t26/bin/python --env 2.9.1=python3
+  minrepro bisect x.py -s \"RuntimeError: expected\" --versions 2.6.0,2.7.1,2.8.0 --install
+  minrepro bisect x.py -s \"RuntimeError: expected\" --pytorch ~/pytorch --issue 123456";
+
+/// Statuses of `scrub` whose meaning is its own.
+const SCRUB_STATUSES: &[(Exit, &str)] = &[
+    (
+        Exit::Reduced,
+        "scrubbed, with any outcome that has no status of its own",
+    ),
+    (
+        Exit::NotReproduced,
+        "the bug no longer reproduces, or the script fails in another way",
+    ),
+    (Exit::Usage, "wrong flags or files"),
+    (
+        Exit::Environment,
+        "packages, hardware, Python, `gh` or GitHub are missing, or a write failed",
+    ),
+    (
+        Exit::Refused,
+        "a security concern, and nobody has said to go on",
+    ),
+    (
+        Exit::Interrupted(2),
+        "interrupted; run the same command again to continue",
+    ),
+];
+
+/// Statuses of `bisect` whose meaning is its own.
+const BISECT_STATUSES: &[(Exit, &str)] = &[
+    (Exit::Reduced, "the change was found"),
+    (Exit::NotReproduced, "all versions behave the same"),
+    (
+        Exit::Environment,
+        "no version could be judged, or there are fewer than two",
+    ),
+];
+
+/// Examples, forms of signatures and exit statuses of the default verb.
+pub(super) fn reduce() -> String {
+    let mut signatures = String::new();
+    for form in FORMS {
+        let syntax = form.syntax.join(", ");
+        // A long spelling has a line of its own.
+        let gap = if syntax.len() < 16 {
+            " ".repeat(16 - syntax.len())
+        } else {
+            format!("\n{:18}", "")
+        };
+        let _ = writeln!(signatures, "  {syntax}{gap}{}", form.summary);
+    }
+    format!(
+        "{REDUCE}\n\nSignatures:\n{signatures}  An ellipsis in a text matches anything within a line: expected … but got\n  If --signature is given several times, all must hold.\n\n{}",
+        statuses(&exits(None))
+    )
+}
+
+/// Examples and exit statuses of `scrub`.
+pub(super) fn scrub() -> String {
+    format!("{SCRUB}\n\n{}", statuses(&exits(Some("scrub"))))
+}
+
+/// Examples and exit statuses of `bisect`.
+pub(super) fn bisect() -> String {
+    format!("{BISECT}\n\n{}", statuses(&exits(Some("bisect"))))
+}
+
+/// The exit statuses of a verb, or of the program, with their meanings.
+fn exits(verb: Option<&str>) -> Vec<(Exit, &'static str)> {
+    match verb {
+        Some("scrub") => SCRUB_STATUSES.to_vec(),
+        Some("bisect") => BISECT_STATUSES.to_vec(),
+        _ => Exit::ALL
+            .iter()
+            .map(|exit| (*exit, exit.meaning()))
+            .collect(),
+    }
+}
+
+fn statuses(exits: &[(Exit, &str)]) -> String {
+    let lines = exits
+        .iter()
+        .map(|(exit, meaning)| format!("\n  {:<4} {meaning}", exit.code()));
+    format!("Exit status:{}", lines.collect::<String>())
+}
+
+/// The forms of signatures as a table in Markdown.
+pub fn signature_table() -> String {
+    let mut table = "| form | looks for | example |\n|---|---|---|\n".to_owned();
+    for form in FORMS {
+        let syntax: Vec<String> = form
+            .syntax
+            .iter()
+            .map(|spelling| format!("`{spelling}`"))
+            .collect();
+        let _ = writeln!(
+            table,
+            "| {} | {} | `{}` |",
+            syntax.join(", "),
+            form.summary,
+            form.example.replace('|', "\\|")
+        );
+    }
+    table
+}
+
+/// The exit statuses of a verb, or of the program, as a table in Markdown.
+pub fn exit_table(verb: Option<&str>) -> String {
+    let mut table = "| status | meaning |\n|---:|---|\n".to_owned();
+    for (exit, meaning) in exits(verb) {
+        let _ = writeln!(table, "| {} | {meaning} |", exit.code());
+    }
+    table
+}

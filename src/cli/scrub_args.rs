@@ -1,0 +1,153 @@
+//! The arguments of the verbs that take an issue or several versions, as typed. The doc comments are
+//! the help.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, ValueEnum};
+
+use super::{
+    args::SandboxWhen,
+    issue_name::{IssueName, Repo},
+    values::{duration, environment, size},
+};
+
+/// How scripts are run that are not changed.
+#[derive(Clone, Debug, Args)]
+pub struct ProbeArgs {
+    /// The signature of the bug [default for an issue: the failure that it reports]; if several are
+    /// given, all must hold.
+    #[arg(short, long, value_name = "SIG")]
+    pub signature: Vec<String>,
+    /// The interpreter [default: that of the active virtual or conda environment, else python3].
+    #[arg(short, long, value_name = "PYTHON")]
+    pub python: Option<PathBuf>,
+    /// Time limit of each run of the unchanged script in seconds [default: 120].
+    #[arg(short, long, value_name = "TIME", value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// Memory limit of each run and all its processes [default: 16G, or three quarters of the
+    /// machine's].
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
+    /// Whether to keep runs from writing outside their scratch folders, from the network and from
+    /// other processes.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub sandbox: SandboxWhen,
+    /// Runs at a time [default: the number of cores].
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}
+
+/// The versions to search.
+#[derive(Clone, Debug, Args)]
+pub struct VersionArgs {
+    /// A version and the interpreter that has it [default: the conda environments named
+    /// pytorch-VERSION].
+    #[arg(long, value_name = "VERSION=PYTHON", value_parser = environment)]
+    pub env: Vec<(String, PathBuf)>,
+    /// Versions of PyTorch, in environments of uv.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub versions: Vec<String>,
+    /// Let uv install missing versions.
+    #[arg(long, requires = "versions")]
+    pub install: bool,
+    /// A checkout of PyTorch: search its history for the change, and its tests for those that are
+    /// disabled until the bug is fixed.
+    #[arg(long, value_name = "FOLDER")]
+    pub pytorch: Option<PathBuf>,
+}
+
+/// The arguments of `scrub`.
+#[derive(Clone, Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
+pub struct ScrubArgs {
+    /// The issue, by its number or its address.
+    #[arg(
+        value_name = "NUMBER",
+        required_unless_present = "from",
+        conflicts_with = "from"
+    )]
+    pub issue: Option<IssueName>,
+    /// Read an issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it (FILE.json), or a script;
+    /// do not use the network.
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    /// The repository [default: that of the address, else pytorch/pytorch].
+    #[arg(long, value_name = "OWNER/NAME")]
+    pub repo: Option<Repo>,
+    /// Folder for scripts, report and state [default: scrub-NUMBER].
+    #[arg(long, value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
+    /// Show every write to the issue, and make none.
+    #[arg(long, conflicts_with = "post")]
+    pub dry_run: bool,
+    /// Agree in advance to every write, for unattended scrubs. You answer for what is posted.
+    #[arg(long)]
+    pub post: bool,
+    /// Print the whole report with its plan as JSON; never prompt.
+    #[arg(long)]
+    pub json: bool,
+    /// Treat the issue as this kind, whatever the rules say.
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub assume: Option<Assume>,
+    /// Run the script whoever wrote it and whatever the review finds; it is still confined.
+    #[arg(long)]
+    pub trust: bool,
+    /// Install a package for the run, into the scrub's folder.
+    #[arg(long, value_name = "PKG")]
+    pub with: Vec<String>,
+    /// Take this piece of code as the repro if there are several.
+    #[arg(long, value_name = "N")]
+    pub pick: Option<usize>,
+    /// Verify and minimize a bug that somebody confirmed recently.
+    #[arg(long)]
+    pub reverify: bool,
+    /// Plan to close an old issue that nobody can act upon.
+    #[arg(long)]
+    pub close_stale: bool,
+    /// How the script is run.
+    #[command(flatten)]
+    pub probe: ProbeArgs,
+    /// Where to search for the version that fixed it.
+    #[command(flatten)]
+    pub versions: VersionArgs,
+}
+
+/// The kind of an issue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Assume {
+    /// A bug to reproduce.
+    Bug,
+    /// A duplicate of another issue.
+    Duplicate,
+    /// A request for something new.
+    Feature,
+    /// Work on the code.
+    Refactoring,
+    /// A question or a discussion.
+    Question,
+    /// A list of issues.
+    Tracker,
+}
+
+/// The arguments of `bisect`.
+#[derive(Clone, Debug, Args)]
+pub struct BisectArgs {
+    /// The script that shows the bug in some versions.
+    #[arg(value_name = "SCRIPT")]
+    pub script: PathBuf,
+    /// How the script is run.
+    #[command(flatten)]
+    pub probe: ProbeArgs,
+    /// The versions.
+    #[command(flatten)]
+    pub versions: VersionArgs,
+    /// Probes at a time.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub at_once: u16,
+    /// Number of the issue that the change may mention.
+    #[arg(long, value_name = "NUMBER")]
+    pub issue: Option<u64>,
+    /// Print the answer as JSON.
+    #[arg(long)]
+    pub json: bool,
+}

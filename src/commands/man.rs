@@ -1,0 +1,25 @@
+//! `minrepro man [VERB]`: a manual page, made of the same tables as the help.
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+
+use crate::cli::{Cli, Exit, Failure, ManArgs, Printer};
+
+pub(super) fn man(args: &ManArgs, printer: Printer) -> Result<Exit, Failure> {
+    let mut command = Cli::command();
+    command.build();
+    if let Some(verb) = &args.verb {
+        let found = command.find_subcommand(verb).cloned();
+        command = found.ok_or_else(|| {
+            Failure::usage(format!("there is no verb `{verb}`"))
+                .hint("`minrepro --help` lists the verbs")
+        })?;
+        command = command.name(format!("minrepro-{verb}"));
+    }
+    let mut page = Vec::new();
+    Man::new(command)
+        .render(&mut page)
+        .map_err(|error| Failure::new(Exit::Bug, error))?;
+    printer.bytes(&page);
+    Ok(Exit::Reduced)
+}
