@@ -10,7 +10,7 @@ use super::{reduce, session::Session};
 use crate::{
     cli::{Exit, Failure, Format, Printer, ReduceArgs, RunArgs},
     runner::{Interpreter, Outcome},
-    scrub::steps::{MinimizedScript, ScriptRunner, Trial},
+    scrub::script_runner::{MinimizedScript, ScriptRunner, Trial},
 };
 
 /// The user's interpreter and limits.

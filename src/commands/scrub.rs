@@ -13,6 +13,7 @@ use crate::{
         issue::{Repo, actionable::IssueKind},
         scrub as go,
         steps::{IssueSource, Posting, ScrubSettings},
+        write::WriteState,
     },
 };
 
@@ -73,7 +74,12 @@ fn tell(report: &ScrubReport, settings: &ScrubSettings, printer: Printer) {
         "report: {}",
         settings.folder.join("report.json").display()
     ));
-    if report.interrupted.is_some() && report.plan.iter().any(|write| write.state != "done") {
+    if report.interrupted.is_some()
+        && report
+            .plan
+            .iter()
+            .any(|write| write.state != WriteState::Done)
+    {
         printer.always("interrupted: run the same command again, it goes on from here");
     }
 }

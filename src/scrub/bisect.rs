@@ -2,12 +2,13 @@
 //! time. What can not run is skipped and told. The search is pure; environments are found by the
 //! tools of the user.
 
-use std::{cmp::Ordering, path::PathBuf, time::Duration};
+use std::{cmp::Ordering, path::PathBuf, str::FromStr, time::Duration};
 
+use pep440_rs::{Version, VersionSpecifiers};
 use serde::Serialize;
 
 use super::{
-    steps::{ScriptRunner, Trial},
+    script_runner::{ScriptRunner, Trial},
     tool::{ExternalTools, ToolCall},
 };
 use crate::{
@@ -300,10 +301,10 @@ fn judge(outcomes: &[Outcome], specs: &[Spec]) -> VersionProbe {
     {
         return VersionProbe::Shows(seen);
     }
-    let is_well = outcomes
+    let passes = outcomes
         .iter()
         .all(|outcome| outcome.exception.is_none() && outcome.end == crate::runner::End::Exit(0));
-    if is_well {
+    if passes {
         VersionProbe::Gone(seen)
     } else {
         VersionProbe::Broken(seen)
@@ -353,14 +354,14 @@ fn of_conda(tools: &ExternalTools) -> Result<Result<Vec<VersionEnvironment>, Str
     for program in named.iter().map(String::as_str).chain(["conda"]) {
         // Some releases print no JSON for the first.
         for words in [["env", "list", "--json"], ["info", "--envs", "--json"]] {
-            let said = tools.call(&ToolCall::new(std::iter::once(program).chain(words)))?;
-            if said.is_missing {
+            let output = tools.call(&ToolCall::new(std::iter::once(program).chain(words)))?;
+            if output.is_missing {
                 break;
             }
-            if let Some(found) = parse_conda(&said.stdout).filter(|_| said.is_well()) {
+            if let Some(found) = parse_conda(&output.stdout).filter(|_| output.is_success()) {
                 return Ok(Ok(found));
             }
-            let line = said
+            let line = output
                 .stderr
                 .lines()
                 .map(str::trim)
@@ -450,16 +451,16 @@ fn of_uv(
     ];
     for mut call in calls {
         call.limit = Duration::from_mins(20);
-        call.is_told = true;
+        call.is_announced = true;
         printer.note(&format!("     {}", call.shown()));
-        let said = tools.call(&call)?;
-        if said.is_missing {
+        let output = tools.call(&call)?;
+        if output.is_missing {
             return Ok(Err(
                 "`uv` is not installed; https://docs.astral.sh/uv tells how to".to_owned(),
             ));
         }
-        if !said.is_well() {
-            return Ok(Err(why_uv_failed(&said.stderr)));
+        if !output.is_success() {
+            return Ok(Err(why_uv_failed(&output.stderr)));
         }
     }
     match std::fs::File::create(folder.join(".complete")) {
@@ -492,45 +493,41 @@ fn why_uv_failed(stderr: &str) -> String {
     }
 }
 
-/// The Pythons that have wheels of a version of PyTorch and that its compiler works on; one that is
-/// there will do.
+/// The Pythons that have wheels of a version of PyTorch and on which its compiler works. Any of
+/// them that is installed will do.
 fn python_for(version: &str) -> &'static str {
-    match numbers(version).as_slice() {
-        [1, ..] | [2, 0, ..] => ">=3.8,<3.11",
-        [2, 1..=3, ..] => ">=3.8,<3.12",
-        [2, 4, ..] => ">=3.8,<3.13",
-        [2, 5, ..] => ">=3.9,<3.13",
-        [2, 6..=8, ..] => ">=3.9,<3.14",
-        _ => ">=3.10,<3.14",
-    }
+    const PYTHONS: &[(&str, &str)] = &[
+        ("<2.1", ">=3.8,<3.11"),
+        ("<2.4", ">=3.8,<3.12"),
+        ("<2.5", ">=3.8,<3.13"),
+        ("<2.6", ">=3.9,<3.13"),
+        ("<2.9", ">=3.9,<3.14"),
+    ];
+    PYTHONS
+        .iter()
+        .find(|(range, _)| is_within(version, range))
+        .map_or(">=3.10,<3.14", |(_, pythons)| *pythons)
 }
 
 /// The numpy that a version of PyTorch was built for.
 fn numpy_for(version: &str) -> &'static str {
-    match numbers(version).as_slice() {
-        [1, ..] | [2, 0..=2, ..] => "numpy<2",
-        _ => "numpy",
+    if is_within(version, "<2.3") {
+        "numpy<2"
+    } else {
+        "numpy"
     }
 }
 
-fn numbers(version: &str) -> Vec<u64> {
-    version
-        .split(['.', '+', '-'])
-        .map_while(|part| part.parse().ok())
-        .collect()
+fn is_within(version: &str, range: &str) -> bool {
+    let range = VersionSpecifiers::from_str(range);
+    let version = Version::from_str(version);
+    version.is_ok_and(|version| range.is_ok_and(|range| range.contains(&version)))
 }
 
-/// The order of versions: by number; what comes before a release comes first.
+/// The order of versions. Names that are not versions come first.
 pub fn compare(a: &str, b: &str) -> Ordering {
-    let is_early = |version: &str| {
-        ["dev", "a0", "b0", "rc"]
-            .iter()
-            .any(|mark| version.contains(mark))
-    };
-    numbers(a)
-        .cmp(&numbers(b))
-        .then(is_early(b).cmp(&is_early(a)))
-        .then(a.cmp(b))
+    let parsed = |text: &str| Version::from_str(text).ok();
+    parsed(a).cmp(&parsed(b)).then(a.cmp(b))
 }
 
 #[cfg(test)]
@@ -596,16 +593,20 @@ mod tests {
             "2.10.0.dev20250101",
             "1.13.1",
             "2.9.0+cpu",
+            "nightly",
+            "2.10.0rc1",
         ];
         versions.sort_by(|a, b| compare(a, b));
         assert_eq!(
             versions,
             [
+                "nightly",
                 "1.13.1",
                 "2.0.0",
                 "2.9.0+cpu",
                 "2.9.1",
                 "2.10.0.dev20250101",
+                "2.10.0rc1",
                 "2.10.0"
             ]
         );
@@ -641,6 +642,7 @@ mod tests {
             ("2.3.0", ">=3.8,<3.12"),
             ("2.6.0+cpu", ">=3.9,<3.14"),
             ("2.9.1", ">=3.10,<3.14"),
+            ("2.9.0.dev20250801", ">=3.10,<3.14"),
             ("2.10.0", ">=3.10,<3.14"),
         ] {
             assert_eq!(python_for(version), range);

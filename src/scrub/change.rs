@@ -95,8 +95,12 @@ pub fn candidates(
                 ])
             })
             .collect();
-        let said = tools.call_all(&calls)?;
-        let Some((name, _)) = names.into_iter().zip(said).find(|(_, said)| said.is_well()) else {
+        let output = tools.call_all(&calls)?;
+        let Some((name, _)) = names
+            .into_iter()
+            .zip(output)
+            .find(|(_, output)| output.is_success())
+        else {
             let gap = format!(
                 "`{}` has no tag of {version}; `git fetch --tags` may bring it",
                 checkout.display()
@@ -123,15 +127,15 @@ pub fn candidates(
         .collect();
     let mut history = History::default();
     let mut found: BTreeMap<String, CommitCandidate> = BTreeMap::new();
-    for (clue, said) in clues.into_iter().zip(tools.call_all(&calls)?) {
-        if !said.is_well() {
+    for (clue, output) in clues.into_iter().zip(tools.call_all(&calls)?) {
+        if !output.is_success() {
             history.gaps.push(format!(
                 "not searched to the end, for lack of time: whether {}",
                 clue.reason
             ));
             continue;
         }
-        let lines: Vec<(&str, &str)> = said
+        let lines: Vec<(&str, &str)> = output
             .stdout
             .lines()
             .filter_map(|line| line.split_once('\t'))

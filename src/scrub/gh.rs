@@ -1,6 +1,6 @@
-//! GitHub, by the user's `gh`, which holds the login. One function builds the command of each verb,
-//! one calls it, pure functions read what it says. Reads are tried again, writes never; a write is
-//! refused unless it is about the issue of the scrub.
+//! GitHub, through the user's `gh`, which holds the login. One function builds the command of each
+//! verb, one calls it, pure functions parse the output. Reads are retried, writes never. A write is
+//! refused unless it concerns the issue of the scrub.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     issue::{self, Issue, IssueError, Repo},
-    plan::IssueWrite,
     tool::{ExternalTools, Interrupted, ToolCall, ToolOutput},
+    write::IssueWrite,
 };
 use crate::cli::{Exit, Failure};
 
-/// The oldest `gh` that knows all that is asked of it.
+/// The oldest `gh` that supports all calls.
 const OLDEST: (u32, u32) = (2, 20);
-/// Between the tries of a read.
+/// Seconds between the tries of a read.
 const WAITS: [u64; 3] = [1, 2, 4];
 
 /// One issue on GitHub.
@@ -25,41 +25,41 @@ pub struct GitHub<'a> {
     number: u64,
 }
 
-/// Why `gh` did not do what was asked.
+/// The reason why a call of `gh` failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GhError {
     /// It is not installed.
     #[error("`gh`, GitHub's command line, is not installed")]
     Missing,
     /// It is too old.
-    #[error("`gh` {0} is too old; {major}.{minor} is the oldest that will do", major = OLDEST.0, minor = OLDEST.1)]
+    #[error("`gh` {0} is too old; minrepro needs {major}.{minor} or later", major = OLDEST.0, minor = OLDEST.1)]
     TooOld(String),
     /// Nobody is logged in.
     #[error("`gh` is not logged in")]
     NotLoggedIn,
-    /// Too much was asked.
-    #[error("GitHub's rate limit is spent")]
+    /// The rate limit is exceeded.
+    #[error("GitHub's rate limit is exceeded")]
     RateLimited,
-    /// GitHub can not be reached, or does not answer.
-    #[error("GitHub can not be reached: {0}")]
+    /// GitHub cannot be reached or does not answer.
+    #[error("GitHub cannot be reached: {0}")]
     Offline(String),
     /// GitHub has an error of its own.
-    #[error("GitHub has trouble: {0}")]
+    #[error("GitHub reports an error of its own: {0}")]
     Server(String),
-    /// No such issue, or it may not be seen.
-    #[error("there is no such issue, or this login may not see it")]
+    /// The issue does not exist or is not visible.
+    #[error("the issue does not exist, or this login may not see it")]
     NotFound,
-    /// This login may not.
-    #[error("this login may not do that: {0}")]
+    /// This login lacks the rights.
+    #[error("this login lacks the rights: {0}")]
     Forbidden(String),
     /// Something else.
     #[error("`gh` failed: {0}")]
     Other(String),
-    /// The answer is not what it should be.
-    #[error("GitHub's answer can not be read: {0}")]
+    /// The answer has an unexpected form.
+    #[error("could not read GitHub's answer: {0}")]
     Answer(String),
-    /// A write to another issue was asked for.
-    #[error("refused: the write is about another issue than the scrub")]
+    /// A write concerns another issue.
+    #[error("refused to write to another issue than that of the scrub")]
     WrongTarget,
     /// A signal came.
     #[error("interrupted by signal {0}")]
@@ -78,60 +78,51 @@ impl From<GhError> for Failure {
             GhError::Interrupted(signal) => return Interrupted(*signal).into(),
             GhError::WrongTarget => return Self::new(Exit::Bug, error),
             GhError::Missing => {
-                "install it from https://cli.github.com, or give the issue as a file: `--from issue.json`"
+                "install it from https://cli.github.com, or pass the issue as a file: `--from issue.json`"
             }
             GhError::TooOld(_) => "install a newer one from https://cli.github.com",
-            GhError::NotLoggedIn => "log in by `gh auth login`",
+            GhError::NotLoggedIn => "log in: `gh auth login`",
             GhError::RateLimited => {
-                "wait some minutes, an hour at most; `gh api rate_limit` tells when, and it goes on from here"
+                "wait for at most an hour (`gh api rate_limit` shows the time), then run the same command again to continue"
             }
-            GhError::Offline(_) | GhError::Server(_) => "try again; it goes on from here",
-            GhError::NotFound => "check the number, and the repository: `--repo OWNER/NAME`",
+            GhError::Offline(_) | GhError::Server(_) => "run the same command again to continue",
+            GhError::NotFound => "check the number and the repository: `--repo OWNER/NAME`",
             GhError::Forbidden(_) => {
-                "`gh auth status` tells who is logged in and with which rights"
+                "`gh auth status` shows who is logged in and with which rights"
             }
-            GhError::Other(_) | GhError::Answer(_) => "try the command by hand to see more",
+            GhError::Other(_) | GhError::Answer(_) => "run the command by hand to see more",
         };
         Self::new(Exit::Environment, error).hint(hint)
     }
 }
 
-/// Whether somebody hears of what happens on an issue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Which notifications of an issue the user receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum Subscription {
-    /// Of everything.
+    /// All.
     Subscribed,
-    /// When mentioned.
+    /// Mentions only.
     Unsubscribed,
-    /// Never.
+    /// None.
     Ignored,
 }
 
-impl Subscription {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Subscribed => "SUBSCRIBED",
-            Self::Unsubscribed => "UNSUBSCRIBED",
-            Self::Ignored => "IGNORED",
-        }
-    }
-}
-
 impl<'a> GitHub<'a> {
-    /// Makes sure that `gh` is there and new enough.
+    /// Checks that `gh` is installed and new enough.
     pub fn open(tools: &'a ExternalTools, repo: Repo, number: u64) -> Result<Self, GhError> {
         let github = Self {
             tools,
             repo,
             number,
         };
-        let said = tools.call(&gh(["--version"]))?;
-        if said.is_missing {
+        let output = tools.call(&gh(["--version"]))?;
+        if output.is_missing {
             return Err(GhError::Missing);
         }
         let version =
-            parse_version(&said.stdout).ok_or_else(|| GhError::Other(first_line(&said)))?;
+            parse_version(&output.stdout).ok_or_else(|| GhError::Other(first_line(&output)))?;
         if version.0 < OLDEST {
             return Err(GhError::TooOld(version.1));
         }
@@ -142,12 +133,12 @@ impl<'a> GitHub<'a> {
         format!("repos/{}/issues/{}{below}", self.repo, self.number)
     }
 
-    /// The issue and its comments, asked for at the same time.
+    /// The issue and its comments, requested at the same time.
     pub fn issue(&self) -> Result<Issue, GhError> {
         let issue = gh(["api", &self.path("")]);
         let comments = gh(["api", "--paginate", &self.path("/comments?per_page=100")]);
-        let said = self.read_all(&[issue, comments])?;
-        let parsed = issue::parse(&said[0].stdout, &said[1].stdout);
+        let output = self.read_all(&[issue, comments])?;
+        let parsed = issue::parse(&output[0].stdout, &output[1].stdout);
         parsed.map_err(|error| match error {
             IssueError::PullRequest => {
                 GhError::Other("it is a pull request, not an issue".to_owned())
@@ -156,7 +147,7 @@ impl<'a> GitHub<'a> {
         })
     }
 
-    /// Whether someone may push to the repository; `None` if this login may not ask.
+    /// Whether a user may push to the repository; `None` if this login may not ask.
     pub fn is_collaborator(&self, user: &str) -> Result<Option<bool>, GhError> {
         let call = gh([
             "api",
@@ -171,7 +162,7 @@ impl<'a> GitHub<'a> {
         }
     }
 
-    /// Whether this login hears of the issue.
+    /// This login's subscription to an issue.
     pub fn subscription(&self, node: &str) -> Result<Subscription, GhError> {
         let query = "query($id: ID!) { node(id: $id) { ... on Issue { viewerSubscription } } }";
         let call = gh([
@@ -185,12 +176,11 @@ impl<'a> GitHub<'a> {
         parse_subscription(&self.read(&call)?.stdout, "/data/node/viewerSubscription")
     }
 
-    /// Changes whether this login hears of the issue. To set it twice does no harm, so it is tried
-    /// again as reads are.
+    /// Sets this login's subscription. Setting it twice does no harm, so it is retried as reads
+    /// are.
     pub fn set_subscription(&self, node: &str, to: Subscription) -> Result<(), GhError> {
-        let state = to.name();
         let query = format!(
-            "mutation($id: ID!) {{ updateSubscription(input: {{subscribableId: $id, state: {state}}}) {{ subscribable {{ ... on Issue {{ viewerSubscription }} }} }} }}"
+            "mutation($id: ID!) {{ updateSubscription(input: {{subscribableId: $id, state: {to}}}) {{ subscribable {{ ... on Issue {{ viewerSubscription }} }} }} }}"
         );
         let call = gh([
             "api",
@@ -208,11 +198,11 @@ impl<'a> GitHub<'a> {
         if now == to {
             Ok(())
         } else {
-            Err(GhError::Answer(format!("it stays {}", now.name())))
+            Err(GhError::Answer(format!("the subscription stays {now}")))
         }
     }
 
-    /// The command of a write, as it is shown and carried out.
+    /// The command of a write as it is shown and carried out.
     pub fn command(&self, write: &IssueWrite) -> ToolCall {
         let (number, repo) = (self.number.to_string(), self.repo.to_string());
         let mut argv: Vec<&str> = vec!["issue"];
@@ -233,59 +223,60 @@ impl<'a> GitHub<'a> {
                 }
             }
             IssueWrite::Close { reason } => {
-                argv.extend(["close", &number, "--repo", &repo, "--reason", reason.name()]);
+                let reason: &str = reason.into();
+                argv.extend(["close", &number, "--repo", &repo, "--reason", reason]);
             }
         }
         gh(argv)
     }
 
-    /// Carries out a write, once. The caller holds signals back, so that it is not left half done.
+    /// Carries out a write once. The caller holds signals back so that it is not left half done.
     pub fn write(&self, write: &IssueWrite) -> Result<(), GhError> {
         let call = self.command(write);
         if !is_about(&call.argv, &self.repo, self.number) {
             return Err(GhError::WrongTarget);
         }
-        let said = self.tools.call(&call)?;
-        if said.is_well() {
+        let output = self.tools.call(&call)?;
+        if output.is_success() {
             Ok(())
         } else {
-            Err(parse_failure(&said))
+            Err(parse_failure(&output))
         }
     }
 
     fn read(&self, call: &ToolCall) -> Result<ToolOutput, GhError> {
         self.read_all(std::slice::from_ref(call))
-            .map(|mut said| said.remove(0))
+            .map(|mut output| output.remove(0))
     }
 
-    /// Reads all at the same time; those that fail for a passing reason are tried again.
+    /// Reads all at the same time and retries those that fail for a temporary reason.
     fn read_all(&self, calls: &[ToolCall]) -> Result<Vec<ToolOutput>, GhError> {
-        let mut said = self.tools.call_all(calls)?;
+        let mut output = self.tools.call_all(calls)?;
         for wait in WAITS {
             let failed: Vec<usize> = (0..calls.len())
-                .filter(|&at| !said[at].is_well() && parse_failure(&said[at]).may_pass())
+                .filter(|&at| !output[at].is_success() && parse_failure(&output[at]).is_temporary())
                 .collect();
             let Some(&first) = failed.first() else { break };
             self.tools.note(&format!(
-                "     {}; again in {wait} s",
-                parse_failure(&said[first])
+                "     {}; trying again in {wait} s",
+                parse_failure(&output[first])
             ));
             self.tools.sleep(Duration::from_secs(wait))?;
             let again: Vec<ToolCall> = failed.iter().map(|&at| calls[at].clone()).collect();
             for (at, new) in failed.into_iter().zip(self.tools.call_all(&again)?) {
-                said[at] = new;
+                output[at] = new;
             }
         }
-        match said.iter().find(|answer| !answer.is_well()) {
+        match output.iter().find(|answer| !answer.is_success()) {
             Some(failed) => Err(parse_failure(failed)),
-            None => Ok(said),
+            None => Ok(output),
         }
     }
 }
 
 impl GhError {
-    /// Whether the same may go well in a moment.
-    fn may_pass(&self) -> bool {
+    /// Whether the same call may succeed in a moment.
+    fn is_temporary(&self) -> bool {
         matches!(self, Self::Offline(_) | Self::Server(_))
     }
 }
@@ -303,14 +294,14 @@ fn gh<'s>(args: impl IntoIterator<Item = &'s str>) -> ToolCall {
         ("CLICOLOR_FORCE", None),
         ("GH_FORCE_TTY", None),
         ("GH_DEBUG", None),
-        // It would lead writes elsewhere.
+        // It would redirect writes to another repository.
         ("GH_REPO", None),
     ];
     call
 }
 
-/// Whether a write's command line names this issue and no other: the last check before anything is
-/// written.
+/// Whether a write's command line names this issue and no other, as the last check before the
+/// write.
 fn is_about(argv: &[String], repo: &Repo, number: u64) -> bool {
     let [program, issue, verb, target, flag, named, ..] = argv else {
         return false;
@@ -323,7 +314,7 @@ fn is_about(argv: &[String], repo: &Repo, number: u64) -> bool {
         && *named == repo.to_string()
 }
 
-/// The version that `gh --version` tells, as numbers and as text.
+/// The version that `gh --version` prints, as numbers and as text.
 fn parse_version(text: &str) -> Option<((u32, u32), String)> {
     let version = text
         .strip_prefix("gh version ")?
@@ -343,18 +334,18 @@ fn parse_subscription(answer: &str, pointer: &str) -> Result<Subscription, GhErr
     serde_json::from_value(state).map_err(|error| GhError::Answer(error.to_string()))
 }
 
-/// Why a call failed, from its exit status and what it says.
-fn parse_failure(said: &ToolOutput) -> GhError {
-    if said.is_missing {
+/// The reason why a call failed, from its exit status and its messages.
+fn parse_failure(output: &ToolOutput) -> GhError {
+    if output.is_missing {
         return GhError::Missing;
     }
-    let text = said.stderr.trim();
+    let text = output.stderr.trim();
     let lower = text.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
-    // As `gh api` puts it, and as its other verbs do.
+    // The forms of `gh api` and of the other verbs.
     let is = |status: &str| has(&[&format!("http {status}"), &format!("status code: {status}")]);
-    let line = first_line(said);
-    if said.status == Some(4) || is("401") || has(&["bad credentials", "gh auth login"]) {
+    let line = first_line(output);
+    if output.status == Some(4) || is("401") || has(&["bad credentials", "gh auth login"]) {
         GhError::NotLoggedIn
     } else if is("429") || has(&["rate limit", "abuse detection"]) {
         GhError::RateLimited
@@ -371,7 +362,7 @@ fn parse_failure(said: &ToolOutput) -> GhError {
         GhError::Forbidden(line)
     } else if is("50") {
         GhError::Server(line)
-    } else if said.status.is_none()
+    } else if output.status.is_none()
         || has(&[
             "error connecting",
             "dial ",
@@ -395,8 +386,9 @@ fn parse_failure(said: &ToolOutput) -> GhError {
     }
 }
 
-fn first_line(said: &ToolOutput) -> String {
-    said.stderr
+fn first_line(output: &ToolOutput) -> String {
+    output
+        .stderr
         .lines()
         .map(str::trim)
         .find(|line| !line.is_empty())
@@ -417,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_told_apart() {
+    fn failures_are_distinguished() {
         for (status, text, expected) in [
             (
                 Some(4),
@@ -462,11 +454,11 @@ mod tests {
                 Some(1),
                 "non-200 OK status code: 502 Bad Gateway body: \"\""
             )
-            .may_pass()
+            .is_temporary()
         );
-        assert!(failed(Some(1), "gh: HTTP 502").may_pass() && failed(None, "").may_pass());
-        assert!(failed(Some(1), "error connecting to api.github.com").may_pass());
-        assert!(!failed(Some(1), "something else").may_pass());
+        assert!(failed(Some(1), "gh: HTTP 502").is_temporary() && failed(None, "").is_temporary());
+        assert!(failed(Some(1), "error connecting to api.github.com").is_temporary());
+        assert!(!failed(Some(1), "something else").is_temporary());
         assert_eq!(
             parse_version("gh version 2.23.0 (2023-02-27)\n"),
             Some(((2, 23), "2.23.0".to_owned()))

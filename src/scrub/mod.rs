@@ -1,9 +1,9 @@
 //! The flow from a GitHub issue to a minimized repro and a reviewed report, and the parts of it
 //! that stand alone.
 //!
-//! What an issue says is read by pure functions (`issue`), what a script would do is reviewed on
-//! its syntax tree (`review`); the nine steps (`steps`) decide with them, run by the [`steps::ScriptRunner`]
-//! that the commands lend, and write through `gh`. Called by the commands.
+//! Pure functions read the issue (`issue`) and review the script on its syntax tree (`review`). The
+//! nine steps (`steps`) decide with them, run scripts by the [`script_runner::ScriptRunner`] of the
+//! commands, and write through `gh`. Called by the commands.
 
 pub mod bisect;
 pub mod change;
@@ -14,10 +14,12 @@ mod prompt;
 mod python;
 pub mod repair;
 pub mod review;
+pub mod script_runner;
 pub mod state;
 pub mod steps;
 mod subscription;
 mod tool;
+pub mod write;
 
 use std::time::Instant;
 
@@ -25,8 +27,9 @@ use serde::Serialize;
 
 pub use plan::Planned;
 pub use prompt::Prompt;
+use script_runner::ScriptRunner;
 use steps::{
-    IssueSource, Posting, ScriptRunner, ScrubContext, ScrubEnd, ScrubFindings, ScrubSettings, next,
+    IssueSource, Posting, ScrubContext, ScrubEnd, ScrubFindings, ScrubSettings, next,
     reproduce::Reproduced,
 };
 pub use tool::{ExternalTools, ToolCall};
@@ -41,29 +44,29 @@ use crate::{
     },
 };
 
-/// What came of a scrub.
+/// The result of a scrub.
 #[derive(Debug, Serialize)]
 pub struct ScrubReport {
-    /// The version of this form.
+    /// The version of this format.
     pub version: u32,
     /// The repository.
     pub repo: String,
     /// The issue.
     pub number: Option<u64>,
-    /// How it ended.
+    /// The end.
     pub end: ScrubEnd,
-    /// Why.
+    /// Why it ended so.
     pub why: String,
-    /// What was found on the way.
+    /// Everything that was found on the way.
     #[serde(flatten)]
     pub found: ScrubFindings,
-    /// The comment, where there is something to say.
+    /// The comment, if there is something to say.
     pub comment: Option<String>,
-    /// The writes, and what became of each.
+    /// The writes with their states.
     pub plan: Vec<Planned>,
-    /// What went wrong with them.
+    /// Problems with the writes.
     pub troubles: Vec<String>,
-    /// Seconds in all.
+    /// Seconds altogether.
     pub seconds: f64,
     /// The signal that asked for the end.
     #[serde(skip)]
@@ -117,10 +120,10 @@ pub fn scrub(
     {
         match restored {
             Ok(saved) => printer
-                .note(&format!("     an earlier scrub was cut short; your subscription is {saved:?} again")),
+                .note(&format!("     an earlier scrub was interrupted; your subscription is {saved:?} again")),
             Err(GhError::Interrupted(signal)) => return Err(Interrupted(signal).into()),
             Err(error) => printer.warning(&format!(
-                "an earlier scrub was cut short, and your subscription could not be restored: {error}"
+                "an earlier scrub was interrupted, and your subscription could not be restored: {error}"
             )),
         }
     }
@@ -166,12 +169,12 @@ fn go(cx: &mut ScrubContext<'_>, issue: Option<&Issue>) -> Result<(ScrubEnd, Str
     let reproduced = next!(steps::reproduce::reproduce(cx, ready));
     if kind != IssueKind::Bug {
         let persists = matches!(reproduced, Reproduced::Same(_));
-        let said = if persists {
-            "the behaviour that it speaks of is still so"
+        let outcome = if persists {
+            "the behaviour that it describes is unchanged"
         } else {
-            "the behaviour that it speaks of is no longer so"
+            "the behaviour that it describes has changed"
         };
-        return Ok((ScrubEnd::NotABug, said.to_owned()));
+        return Ok((ScrubEnd::NotABug, outcome.to_owned()));
     }
     match reproduced {
         Reproduced::Passes(showing) => {
@@ -181,16 +184,19 @@ fn go(cx: &mut ScrubContext<'_>, issue: Option<&Issue>) -> Result<(ScrubEnd, Str
                 .ran_with
                 .as_ref()
                 .map_or_else(String::new, |tested| format!(" with {}", tested.with));
-            cx.found.next = Some("close it, if you agree".to_owned());
+            cx.found.next = Some("close the issue if you agree".to_owned());
             if let Some(number) = number {
                 steps::trivial::trivial(cx, number)?;
             }
-            Ok((ScrubEnd::DoesNotReproduce, format!("it runs well{version}")))
+            Ok((
+                ScrubEnd::DoesNotReproduce,
+                format!("the script passes{version}"),
+            ))
         }
         Reproduced::Same(showing) => {
             let end = steps::minimize::minimize(cx, &showing)?;
             if cx.found.next.is_none() {
-                cx.found.next = Some("find its cause".to_owned());
+                cx.found.next = Some("find the cause".to_owned());
             }
             Ok(end)
         }

@@ -1,9 +1,9 @@
-//! What the flow would write to an issue: seen by the user before, carried out one by one in order,
-//! each checked before the next, the subscription saved first and restored last.
+//! The writes that the user has agreed to: carried out one by one in order, each checked before the
+//! next, with the subscription saved first and restored last. Called by the last step.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
     gh::{GhError, GitHub, Subscription},
@@ -11,51 +11,9 @@ use super::{
     state::ScrubState,
     subscription,
     tool::ExternalTools,
+    write::{IssueWrite, WriteState},
 };
 use crate::cli::Printer;
-
-/// A change to an issue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IssueWrite {
-    /// A comment.
-    Comment {
-        /// Its text.
-        body: String,
-    },
-    /// Labels put on and taken off in one go.
-    Labels {
-        /// To put on.
-        add: Vec<String>,
-        /// To take off.
-        remove: Vec<String>,
-    },
-    /// Closing.
-    Close {
-        /// As what.
-        reason: CloseReason,
-    },
-}
-
-/// As what an issue is closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CloseReason {
-    /// The bug is gone.
-    Completed,
-    /// Nobody will mend it.
-    NotPlanned,
-}
-
-impl CloseReason {
-    /// As `gh` calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::NotPlanned => "not planned",
-        }
-    }
-}
 
 /// A write of the plan, for reports.
 #[derive(Clone, Debug, Serialize)]
@@ -65,51 +23,22 @@ pub struct Planned {
     /// The write.
     #[serde(flatten)]
     pub write: IssueWrite,
-    /// What became of it: `shown`, `done`, `failed`, `in doubt`.
-    pub state: &'static str,
+    /// Its state.
+    pub state: WriteState,
 }
 
-/// What came of carrying out a plan.
+/// The result of carrying out a plan.
 #[derive(Debug, Default)]
 pub struct CarriedOut {
     /// Each write's state.
-    pub states: Vec<&'static str>,
-    /// What went wrong, for people.
+    pub states: Vec<WriteState>,
+    /// Problems, for people.
     pub troubles: Vec<String>,
     /// The signal that asked for the end, if one did.
     pub interrupted: Option<i32>,
 }
 
-impl IssueWrite {
-    /// Whether an issue shows that this was done.
-    fn is_done(&self, issue: &Issue) -> bool {
-        let same =
-            |a: &str, b: &str| a.replace("\r\n", "\n").trim() == b.replace("\r\n", "\n").trim();
-        match self {
-            Self::Comment { body } => issue
-                .comments
-                .iter()
-                .any(|comment| same(&comment.body, body)),
-            Self::Labels { add, remove } => {
-                add.iter().all(|label| issue.has_label(label))
-                    && !remove.iter().any(|label| issue.has_label(label))
-            }
-            Self::Close { .. } => issue.is_closed,
-        }
-    }
-
-    /// The name under which it is remembered, so that it is never done twice.
-    fn identity(&self, index: usize) -> String {
-        let text = serde_json::to_string(self).unwrap_or_default();
-        format!("{index}-{}", blake3::hash(text.as_bytes()).to_hex())
-    }
-
-    fn closes(&self) -> bool {
-        matches!(self, Self::Close { .. })
-    }
-}
-
-/// How long GitHub may take to subscribe whoever wrote.
+/// How long GitHub may take to subscribe whoever wrote, in seconds.
 const AUTO_SUBSCRIPTION: u32 = 30;
 
 /// Carries out writes that the user has agreed to.
@@ -122,7 +51,7 @@ pub fn carry_out(
     printer: Printer,
 ) -> CarriedOut {
     let mut carried = CarriedOut {
-        states: vec!["shown"; writes.len()],
+        states: vec![WriteState::Shown; writes.len()],
         ..CarriedOut::default()
     };
     let file = subscription::file(&state.repo, issue.number);
@@ -134,72 +63,98 @@ pub fn carry_out(
         }
         Err(error) => {
             carried.troubles.push(format!(
-                "could not save whether you are subscribed: {error}; it is left as it will be"
+                "could not save whether you are subscribed, so your subscription will not be restored: {error}"
             ));
             None
         }
     };
-    // From here to the end of the restoring nothing is left half done.
+    // A signal between a write and the restoring would leave the user subscribed.
     tools.hold();
-    let (mut is_subscribing, mut is_closed) = (false, false);
+    let effect = write_all(&mut carried, writes, issue, github, tools, state, printer);
+    if carried
+        .states
+        .iter()
+        .all(|state| *state == WriteState::Done)
+    {
+        state.finish();
+    }
+    // Whoever closes an issue should hear of what follows.
+    let restored = match saved {
+        Some(saved) if !effect.is_closed => {
+            restore(saved, effect.is_subscribing, issue, github, tools)
+                .map_err(|error| not_restored(saved, &error, file.as_deref()))
+        }
+        _ => Ok(()),
+    };
+    match restored {
+        Ok(()) => subscription::forget(file.as_deref()),
+        Err(trouble) => carried.troubles.push(trouble),
+    }
+    carried.interrupted = tools.release().map(|signal| signal.0);
+    carried
+}
+
+fn not_restored(saved: Subscription, error: &GhError, file: Option<&Path>) -> String {
+    let kept = file
+        .map(|file| format!("; its state is kept in `{}`", file.display()))
+        .unwrap_or_default();
+    format!(
+        "could not restore your subscription to {saved:?}: {error}{kept}; the next scrub of this issue restores it, or set it on the issue's page"
+    )
+}
+
+/// The effect of all writes on the user's subscription.
+#[derive(Default)]
+struct WriteEffect {
+    is_subscribing: bool,
+    is_closed: bool,
+}
+
+/// Carries out the writes in order, up to the first that is not done: later ones may depend on it.
+fn write_all(
+    carried: &mut CarriedOut,
+    writes: &[IssueWrite],
+    issue: &Issue,
+    github: &GitHub<'_>,
+    tools: &ExternalTools,
+    state: &mut ScrubState,
+    printer: Printer,
+) -> WriteEffect {
+    let mut effect = WriteEffect::default();
     for (index, write) in writes.iter().enumerate() {
         if tools.check().is_err() {
             carried.troubles.extend(not_tried(&writes[index..], github));
             break;
         }
-        let outcome = if matches!(write, IssueWrite::Comment { .. }) && write.is_done(issue) {
-            // Word for word what is there already.
-            WriteOutcome {
-                state: "done",
-                why: String::new(),
-                is_made: false,
-            }
+        let is_there = matches!(write, IssueWrite::Comment { .. }) && write.is_done(issue);
+        let outcome = if is_there {
+            WriteOutcome::done_before()
         } else {
             carry_out_one(index, write, github, state)
         };
         carried.states[index] = outcome.state;
-        if outcome.state != "failed" {
-            is_subscribing |= outcome.is_made && !matches!(write, IssueWrite::Labels { .. });
-            is_closed |= write.closes();
+        if outcome.state != WriteState::Failed {
+            effect.is_subscribing |= outcome.is_made && write.subscribes();
+            effect.is_closed |= write.closes();
         }
         let command = github.command(write).in_short();
+        let why = outcome.why;
         match outcome.state {
-            "done" => printer.note(&format!("done: {command}")),
-            "failed" => carried
-                .troubles
-                .push(format!("not done: {command}: {}", outcome.why)),
+            WriteState::Done => {
+                printer.note(&format!("done: {command}"));
+                continue;
+            }
+            WriteState::Failed => carried.troubles.push(format!("not done: {command}: {why}")),
             _ => carried.troubles.push(format!(
-                "in doubt, look at the issue before you repeat it: {command}: {}",
-                outcome.why
+                "in doubt, check the issue before you repeat it: {command}: {why}"
             )),
         }
-        if outcome.state != "done" {
-            // What follows may rest on it.
-            carried
-                .troubles
-                .extend(not_tried(&writes[index + 1..], github));
-            break;
-        }
+        carried
+            .troubles
+            .extend(not_tried(&writes[index + 1..], github));
+        break;
     }
-    if carried.states.iter().all(|state| *state == "done") {
-        state.finish();
-    }
-    if is_closed {
-        subscription::forget(file.as_deref());
-    } else if let Some(saved) = saved
-        && let Err(error) = restore(saved, is_subscribing, issue, github, tools)
-    {
-        let kept = file
-            .map(|file| format!("; it is kept in `{}`", file.display()))
-            .unwrap_or_default();
-        carried.troubles.push(format!(
-            "your subscription was not restored to {saved:?}: {error}{kept}, and the next scrub of this issue restores it; or do so on the issue's page"
-        ));
-    } else {
-        subscription::forget(file.as_deref());
-    }
-    carried.interrupted = tools.release().map(|signal| signal.0);
-    carried
+    effect
 }
 
 fn not_tried<'w>(
@@ -212,10 +167,28 @@ fn not_tried<'w>(
 }
 
 struct WriteOutcome {
-    state: &'static str,
+    state: WriteState,
     why: String,
-    /// Whether it was tried now; else it was done before.
+    /// Whether this scrub tried it; an earlier one may have done it.
     is_made: bool,
+}
+
+impl WriteOutcome {
+    fn done_before() -> Self {
+        Self {
+            state: WriteState::Done,
+            why: String::new(),
+            is_made: false,
+        }
+    }
+
+    fn made(state: WriteState, why: String) -> Self {
+        Self {
+            state,
+            why,
+            is_made: true,
+        }
+    }
 }
 
 /// Carries out one write unless an earlier scrub did; the issue itself shows the outcome.
@@ -226,23 +199,19 @@ fn carry_out_one(
     state: &mut ScrubState,
 ) -> WriteOutcome {
     let identity = write.identity(index);
-    let one = |state, why: String, is_made| WriteOutcome {
-        state,
-        why,
-        is_made,
-    };
+    let done = || WriteOutcome::made(WriteState::Done, String::new());
     if state.written.contains(&identity) {
-        return one("done", String::new(), false);
+        return WriteOutcome::done_before();
     }
     if state.doubt.as_ref() == Some(&identity) {
         // An earlier scrub ended before it knew.
         match github.issue() {
             Ok(now) if write.is_done(&now) => {
                 state.settle(&identity, true);
-                return one("done", String::new(), true);
+                return done();
             }
             Ok(_) => {}
-            Err(error) => return one("in doubt", error.to_string(), true),
+            Err(error) => return WriteOutcome::made(WriteState::InDoubt, error.to_string()),
         }
     }
     state.begin(&identity);
@@ -250,7 +219,7 @@ fn carry_out_one(
     match (github.issue(), failure) {
         (Ok(now), _) if write.is_done(&now) => {
             state.settle(&identity, true);
-            one("done", String::new(), true)
+            done()
         }
         (Ok(_), failure) => {
             state.settle(&identity, false);
@@ -258,19 +227,19 @@ fn carry_out_one(
                 || "GitHub does not show it".to_owned(),
                 |error| error.to_string(),
             );
-            one("failed", why, true)
+            WriteOutcome::made(WriteState::Failed, why)
         }
-        // `gh` said that it was done; that nobody can look does not undo it.
+        // `gh` reported success. That nobody can look does not undo it.
         (Err(_), None) => {
             state.settle(&identity, true);
-            one("done", String::new(), true)
+            done()
         }
-        (Err(_), Some(failure)) => one("in doubt", failure.to_string(), true),
+        (Err(_), Some(failure)) => WriteOutcome::made(WriteState::InDoubt, failure.to_string()),
     }
 }
 
-/// Restores the subscription, once GitHub has subscribed whoever wrote: before that it would undo
-/// the restoring.
+/// Restores the subscription once GitHub has subscribed whoever wrote. GitHub would undo an earlier
+/// restoring.
 fn restore(
     saved: Subscription,
     is_subscribing: bool,
@@ -287,7 +256,8 @@ fn restore(
             break;
         }
         if attempt == 0 {
-            tools.note("     waiting until GitHub has subscribed you, to undo that");
+            tools
+                .note("     waiting until GitHub has subscribed you, to restore your subscription");
         }
         tools.sleep(Duration::from_secs(1))?;
         now = github.subscription(&issue.node_id)?;
@@ -299,7 +269,7 @@ fn restore(
     }
 }
 
-/// Restores what an earlier scrub left behind when it was killed.
+/// Restores the subscription that an earlier scrub left changed when it was killed.
 pub fn restore_left_behind(
     issue: &Issue,
     github: &GitHub<'_>,

@@ -1,12 +1,12 @@
-//! Questions to the user: each names the flag that answers it, each has an answer for when nobody
-//! is there.
+//! Questions to the user. Each names the flag that answers it in advance and has an answer for
+//! unattended runs.
 
 use std::io::IsTerminal;
 
 use super::tool::{ExternalTools, Interrupted};
 use crate::cli::Printer;
 
-/// Asks.
+/// Asks the user.
 pub struct Prompt<'a> {
     tools: &'a ExternalTools,
     printer: Printer,
@@ -14,7 +14,7 @@ pub struct Prompt<'a> {
 }
 
 impl<'a> Prompt<'a> {
-    /// Someone is there if both ends are a terminal and the answer is not for a machine.
+    /// A run is attended if both ends are a terminal and the report is not for a machine.
     pub fn new(tools: &'a ExternalTools, printer: Printer, for_machine: bool) -> Self {
         let is_attended =
             std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !for_machine;
@@ -25,13 +25,13 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    /// Whether someone is there.
+    /// Whether somebody can answer.
     pub fn is_attended(&self) -> bool {
         self.is_attended
     }
 
-    /// One of several; `unattended` where nobody is there or nothing is typed. `flag` is what
-    /// answers it in advance.
+    /// Lets the user choose one of several options; `unattended` is the answer of an unattended run
+    /// and of an empty line. `flag` answers the question in advance.
     pub fn choose(
         &self,
         question: &str,
@@ -42,7 +42,7 @@ impl<'a> Prompt<'a> {
         let keys = |at: usize| options[at].0;
         if !self.is_attended {
             self.printer.note(&format!(
-                "{question} {} (nobody to ask; {flag} answers it)",
+                "{question} {} (unattended; `{flag}` sets the answer)",
                 options[unattended].1
             ));
             return Ok(unattended);
@@ -54,7 +54,7 @@ impl<'a> Prompt<'a> {
                 self.printer.always(&format!("  {key}  {text}{mark}"));
             }
             self.printer.always(&format!(
-                "[{}] ({flag})",
+                "[{}] (or rerun with `{flag}`)",
                 (0..options.len()).map(keys).collect::<Vec<_>>().join("/")
             ));
             let Some(line) = self.tools.line()? else {
@@ -72,7 +72,7 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    /// Yes or no; no where nobody is there.
+    /// Asks a yes-or-no question; an unattended run answers no.
     pub fn agrees(&self, question: &str, flag: &str) -> Result<bool, Interrupted> {
         Ok(self.choose(question, &[("y", "yes"), ("n", "no")], 1, flag)? == 0)
     }

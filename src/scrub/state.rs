@@ -1,5 +1,5 @@
-//! What a scrub remembers in its folder, so that one that was interrupted goes on where it was:
-//! what was agreed to, what runs did, what was written.
+//! The memory of a scrub in its folder, which lets an interrupted scrub continue: agreements,
+//! outcomes of runs, writes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,26 +11,27 @@ use serde::{Deserialize, Serialize};
 use super::issue::Repo;
 use crate::{report::write_atomically, runner::Outcome};
 
-/// What is remembered.
+/// The memory of a scrub.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ScrubState {
     /// The repository.
     pub repo: Repo,
-    /// Code that the user agreed to run, by its hash.
+    /// Hashes of code that the user agreed to run.
     pub agreed: BTreeSet<String>,
-    /// Outcomes, by a hash of all that they depend on.
+    /// Outcomes by a hash of everything that they depend on.
     pub runs: BTreeMap<String, Vec<Outcome>>,
-    /// Writes that were done.
+    /// Finished writes.
     pub written: BTreeSet<String>,
-    /// The write that was begun and not yet seen to be done.
+    /// The write that was begun and whose outcome is not known yet.
     pub doubt: Option<String>,
     #[serde(skip)]
     file: Option<PathBuf>,
 }
 
 impl ScrubState {
-    /// What is remembered in a folder; nothing if it is about another repository. Outcomes are kept
-    /// under all that they depend on, agreements under the code: both outlive a new comment.
+    /// Reads the memory of a folder; it is empty if the folder belongs to another repository.
+    /// Outcomes are stored under everything that they depend on, agreements under the code, so both
+    /// outlive a new comment.
     pub fn open(folder: &Path, repo: &Repo) -> Self {
         let file = folder.join("state.json");
         let old: Option<Self> = std::fs::read(&file)
@@ -48,19 +49,19 @@ impl ScrubState {
         state
     }
 
-    /// All writes of a plan were done: the next scrub may do the same again.
+    /// All writes of a plan are done: the next scrub may repeat them.
     pub fn finish(&mut self) {
         self.written.clear();
         self.keep();
     }
 
-    /// A write is about to be carried out.
+    /// Records that a write is about to be carried out.
     pub fn begin(&mut self, write: &str) {
         self.doubt = Some(write.to_owned());
         self.keep();
     }
 
-    /// It is known what became of it.
+    /// Records the outcome of a write.
     pub fn settle(&mut self, write: &str, is_done: bool) {
         self.doubt = None;
         if is_done {
@@ -69,11 +70,11 @@ impl ScrubState {
         self.keep();
     }
 
-    /// Writes it down.
+    /// Saves the memory.
     pub fn keep(&self) {
         let Some(file) = &self.file else { return };
         let text = serde_json::to_vec(self).unwrap_or_default();
-        // Without it a scrub that is interrupted begins anew; writes are still looked up on the
+        // Without the file an interrupted scrub starts over. Its writes are still looked up on the
         // issue.
         let _ = write_atomically(file, &text);
     }

@@ -1,5 +1,5 @@
-//! Where it is kept whether the user was subscribed to an issue before the flow wrote to it: a file
-//! in the user's runtime folder, there until the state is restored. Saving twice keeps the first
+//! Remembers whether the user was subscribed to an issue before the flow wrote to it, in a file of
+//! the user's runtime folder that stays until the state is restored. Saving twice keeps the first
 //! state.
 
 use std::{
@@ -21,7 +21,7 @@ struct SavedSubscription {
     state: Subscription,
 }
 
-/// The file for an issue, its folder made; none where nobody else may be kept out.
+/// The file for an issue, its folder created; none if other users could write to the folder.
 pub(super) fn file(repo: &Repo, number: u64) -> Option<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR")
         .filter(|path| !path.is_empty())
@@ -45,7 +45,7 @@ pub(super) fn file(repo: &Repo, number: u64) -> Option<PathBuf> {
     is_own.then(|| folder.join(format!("{}-{}-{number}.json", repo.owner, repo.name)))
 }
 
-/// The state before the first write: what is kept, else what GitHub says, which is then kept.
+/// The state before the first write, from the file or else from GitHub, whose answer is saved.
 pub(super) fn save(
     file: Option<&Path>,
     issue: &Issue,
@@ -61,22 +61,22 @@ pub(super) fn save(
             state,
         })
         .unwrap_or_default();
-        // Without the file a scrub that is killed does not restore; one that ends does.
+        // Without the file only a killed scrub leaves the subscription changed.
         let _ = write_atomically(file, &text);
     }
     Ok(state)
 }
 
-/// What is kept.
+/// The saved state.
 pub(super) fn read(file: &Path) -> Option<Subscription> {
     let saved: SavedSubscription = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
     Some(saved.state)
 }
 
-/// Restored, or no longer wanted.
+/// Removes the file once the state is restored or no longer wanted.
 pub(super) fn forget(file: Option<&Path>) {
     if let Some(file) = file {
-        // One that stays is restored once more, which changes nothing.
+        // A file that stays is restored once more, which changes nothing.
         let _ = std::fs::remove_file(file);
     }
 }

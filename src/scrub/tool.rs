@@ -1,6 +1,6 @@
-//! The programs of the user that the flow calls: `gh`, `git`, `conda`, `uv`. The only file of this
-//! room that starts processes; it also waits for the user's answer, so that a Ctrl-C is heard
-//! whatever is waited for.
+//! The user's programs that the flow calls: `gh`, `git`, `conda`, `uv`. The only file of this room
+//! that starts processes. It also waits for the user's answers, so that a Ctrl-C is noticed during
+//! every wait.
 
 use std::{
     path::PathBuf,
@@ -18,26 +18,26 @@ use tokio::{
 
 use crate::cli::{Exit, Failure, Printer};
 
-/// A program to be called.
+/// A program call.
 #[derive(Clone, Debug)]
 pub struct ToolCall {
     /// The program and its arguments.
     pub argv: Vec<String>,
-    /// Variables to set, or to take away.
+    /// Variables to set or to remove.
     pub env: Vec<(&'static str, Option<String>)>,
-    /// Where; else here.
+    /// The working directory, unless it is the current one.
     pub folder: Option<PathBuf>,
-    /// How long it may take.
+    /// The time limit.
     pub limit: Duration,
-    /// Whether the user was told of it beforehand; else it is told once it takes long.
-    pub is_told: bool,
+    /// Whether the user has seen the call already. Other calls are shown once they take long.
+    pub is_announced: bool,
 }
 
-/// After so long the user wants to know what is waited for.
+/// A call that takes longer is shown to the user.
 const LONG: Duration = Duration::from_secs(4);
 
 impl ToolCall {
-    /// A call with a minute's time.
+    /// A call with a limit of one minute.
     pub fn new<T: Into<String>>(argv: impl IntoIterator<Item = T>) -> Self {
         let argv = argv.into_iter().map(Into::into).collect();
         Self {
@@ -45,17 +45,17 @@ impl ToolCall {
             env: Vec::new(),
             folder: None,
             limit: Duration::from_mins(1),
-            is_told: false,
+            is_announced: false,
         }
     }
 
-    /// As a shell takes it.
+    /// The command line as a shell takes it.
     pub fn shown(&self) -> String {
         shlex::try_join(self.argv.iter().map(String::as_str))
             .unwrap_or_else(|_| self.argv.join(" "))
     }
 
-    /// Its beginning, for a line that mentions it.
+    /// The beginning of the command line, for messages.
     pub fn in_short(&self) -> String {
         let shown = self.shown();
         let short: String = shown
@@ -73,27 +73,27 @@ impl ToolCall {
     }
 }
 
-/// What a program said.
+/// The output of a program.
 #[derive(Clone, Debug, Default)]
 pub struct ToolOutput {
-    /// Its exit status; none if it was killed or took too long.
+    /// The exit status; none if the program was killed or took too long.
     pub status: Option<i32>,
     /// Standard output.
     pub stdout: String,
     /// Standard error.
     pub stderr: String,
-    /// Whether the program is not there.
+    /// Whether the program is not installed.
     pub is_missing: bool,
 }
 
 impl ToolOutput {
-    /// Whether it ended well.
-    pub fn is_well(&self) -> bool {
+    /// Whether it exited with status 0.
+    pub fn is_success(&self) -> bool {
         self.status == Some(0)
     }
 }
 
-/// Calls programs, and listens to signals meanwhile.
+/// Calls programs and listens to signals meanwhile.
 pub struct ExternalTools {
     runtime: Runtime,
     signals: Mutex<Vec<(i32, Signal)>>,
@@ -101,16 +101,16 @@ pub struct ExternalTools {
     printer: Printer,
 }
 
-/// What becomes of a signal.
+/// The treatment of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SignalHold {
-    /// It ends what is waited for.
+    /// It ends the wait.
     Off,
-    /// It is kept for later.
+    /// It is kept for later, so that the writes end in a known state.
     On,
-    /// This one was kept; the next ends what is waited for.
+    /// This one was kept; the next ends the wait.
     Heard(i32),
-    /// This one was the next: nothing is waited for any more.
+    /// This one came second: every further wait ends at once.
     Over(i32),
 }
 
@@ -124,12 +124,12 @@ impl From<Interrupted> for Failure {
             Exit::Interrupted(signal),
             anyhow::anyhow!("interrupted by signal {signal}"),
         )
-        .hint("run the same command again, it goes on from here")
+        .hint("run the same command again to continue")
     }
 }
 
 impl ExternalTools {
-    /// Begins to listen.
+    /// Starts to listen.
     pub fn start(printer: Printer) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -153,7 +153,7 @@ impl ExternalTools {
         })
     }
 
-    /// Calls all at the same time and waits for all.
+    /// Calls all at the same time and waits for them.
     pub fn call_all(&self, calls: &[ToolCall]) -> Result<Vec<ToolOutput>, Interrupted> {
         self.wait(async {
             let mut running = JoinSet::new();
@@ -163,22 +163,22 @@ impl ExternalTools {
             }
             let mut all = running.join_all().await;
             all.sort_by_key(|(index, _)| *index);
-            all.into_iter().map(|(_, said)| said).collect()
+            all.into_iter().map(|(_, output)| output).collect()
         })
     }
 
-    /// Calls one.
+    /// Calls one program.
     pub fn call(&self, call: &ToolCall) -> Result<ToolOutput, Interrupted> {
         self.wait(patiently(call, self.printer))
     }
 
-    /// From now on a first signal ends nothing, so that what was begun is finished; `check` tells
-    /// of it. A second does.
+    /// From now on a first signal ends no wait, so that writes in progress are finished; `check`
+    /// reports it. A second signal ends the wait.
     pub fn hold(&self) {
         *self.held() = SignalHold::On;
     }
 
-    /// Signals end what is waited for again; the one that was kept.
+    /// From now on signals end waits again. Returns the one that was kept.
     pub fn release(&self) -> Option<Interrupted> {
         match std::mem::replace(&mut *self.held(), SignalHold::Off) {
             SignalHold::Heard(signal) | SignalHold::Over(signal) => Some(Interrupted(signal)),
@@ -190,12 +190,12 @@ impl ExternalTools {
         self.hold.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A line to the user about what is waited for.
+    /// Shows the user a line.
     pub fn note(&self, line: &str) {
         self.printer.note(line);
     }
 
-    /// Waits.
+    /// Sleeps.
     pub fn sleep(&self, time: Duration) -> Result<(), Interrupted> {
         self.wait(async { tokio::time::sleep(time).await })
     }
@@ -203,7 +203,7 @@ impl ExternalTools {
     /// The user's next line; none at the end of the input.
     pub fn line(&self) -> Result<Option<String>, Interrupted> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
-        // A thread of its own, which nobody waits for when a signal comes first.
+        // A thread of its own that is abandoned if a signal comes first.
         std::thread::spawn(move || {
             let mut line = String::new();
             let read = std::io::stdin()
@@ -214,7 +214,7 @@ impl ExternalTools {
         self.wait(async { receiver.await.unwrap_or(None) })
     }
 
-    /// Whether a signal came meanwhile.
+    /// Fails if a signal came meanwhile.
     pub fn check(&self) -> Result<(), Interrupted> {
         self.wait(tokio::task::yield_now())?;
         match *self.held() {
@@ -253,8 +253,7 @@ impl ExternalTools {
         match *hold {
             SignalHold::On => {
                 *hold = SignalHold::Heard(signal);
-                let line =
-                    "     interrupted: what was begun is finished first; once more ends it at once";
+                let line = "     interrupted: finishing the write in progress; interrupt again to stop at once";
                 self.printer.always(line);
                 return Ok(());
             }
@@ -265,13 +264,13 @@ impl ExternalTools {
     }
 }
 
-/// Calls, and says so where it takes long.
+/// Calls a program and shows the call if it takes long.
 async fn patiently(call: &ToolCall, printer: Printer) -> ToolOutput {
-    let mut running = std::pin::pin!(said(call));
-    if !call.is_told {
+    let mut running = std::pin::pin!(output_of(call));
+    if !call.is_announced {
         tokio::select! {
             biased;
-            said = &mut running => return said,
+            output = &mut running => return output,
             () = tokio::time::sleep(LONG) => printer.note(&format!("     waiting for `{}`", call.in_short())),
         }
     }
@@ -282,7 +281,7 @@ async fn patiently(call: &ToolCall, printer: Printer) -> ToolOutput {
     clippy::disallowed_methods,
     reason = "the one file of this room that starts processes"
 )]
-async fn said(call: &ToolCall) -> ToolOutput {
+async fn output_of(call: &ToolCall) -> ToolOutput {
     let Some((program, args)) = call.argv.split_first() else {
         return ToolOutput::default();
     };
@@ -293,7 +292,7 @@ async fn said(call: &ToolCall) -> ToolOutput {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true);
-    // Its own group: a Ctrl-C at the terminal is for minrepro alone.
+    // Its own group, so that a Ctrl-C at the terminal reaches minrepro alone.
     command.process_group(0);
     for (name, value) in &call.env {
         match value {
@@ -328,21 +327,21 @@ async fn said(call: &ToolCall) -> ToolOutput {
     let status = tokio::time::timeout(call.limit, all).await;
     let is_late = status.is_err();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let mut said = ToolOutput {
+    let mut output = ToolOutput {
         status: status.unwrap_or(None),
         stdout: text(&stdout),
         stderr: text(&stderr),
         is_missing: false,
     };
     if is_late {
-        said.stderr.push_str("\nit took too long");
+        output.stderr.push_str("\nthe call exceeded its time limit");
     }
-    said
+    output
 }
 
 async fn drain(stream: Option<impl tokio::io::AsyncRead + Unpin>, to: &mut Vec<u8>) {
     if let Some(mut stream) = stream {
-        // What can not be read was not said.
+        // Output that cannot be read is missing, as if it had not been written.
         let _ = stream.read_to_end(to).await;
     }
 }

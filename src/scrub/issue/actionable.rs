@@ -146,7 +146,7 @@ fn duplicate(issue: &Issue) -> Option<Judgement> {
         .rev()
         .filter(|post| !post.is_bot)
         .find_map(|post| {
-            let text = said(post);
+            let text = own_words(post);
             let found = DUPLICATE.captures(&text)?;
             let number = found.get(1).or_else(|| found.get(2))?.as_str();
             if number == issue.number.to_string() {
@@ -289,9 +289,9 @@ fn not_a_bug(
 
 /// Whether the last word on the matter is that it is done.
 fn resolved(issue: &Issue) -> Option<Judgement> {
-    let mut said_since = false;
+    let mut spoke_since = false;
     for post in issue.comments.iter().rev().filter(|post| !post.is_bot) {
-        let text = said(post);
+        let text = own_words(post);
         if let Some(found) = RESOLVED.find(&text)
             && !NOT_RESOLVED.is_match(&text)
         {
@@ -303,7 +303,7 @@ fn resolved(issue: &Issue) -> Option<Judgement> {
             let quote: String = quote.chars().take(100).collect();
             let evidence = format!("{} wrote `{quote}`", post.author);
             let is_sure =
-                (post.association.is_trusted() || issue.is_original_poster(post)) && !said_since;
+                (post.association.is_trusted() || issue.is_original_poster(post)) && !spoke_since;
             return Some(if is_sure {
                 certain(IssueKind::Resolved, evidence)
             } else {
@@ -314,7 +314,7 @@ fn resolved(issue: &Issue) -> Option<Judgement> {
         if says_otherwise {
             return None;
         }
-        said_since = true;
+        spoke_since = true;
     }
     None
 }
@@ -506,7 +506,7 @@ pub fn suggests_closing(issue: &Issue, now: SystemTime) -> Option<String> {
 }
 
 /// What a post says in its author's own words: no code, no quotes.
-fn said(post: &Post) -> String {
+fn own_words(post: &Post) -> String {
     let prose = blocks::blocks(&post.body)
         .into_iter()
         .filter_map(|block| match block.kind {

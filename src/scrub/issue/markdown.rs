@@ -1,5 +1,8 @@
-//! Markdown as far as issues need it: headings, fences of all kinds, indented code, images, prose,
-//! in the order of the text. Knows nothing of Python. Pure.
+//! The pieces of a post in the order of the text: headings, fenced and indented code, images, links
+//! and prose. `pulldown-cmark` finds the blocks; this file bends its answer where people do not
+//! write what CommonMark expects. Knows nothing of Python. Pure.
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::text::pattern;
 
@@ -52,10 +55,6 @@ pub(super) enum Section {
 pattern!(COMMENT, r"(?s)<!--.*?(?:-->|\z)");
 pattern!(HEADING, r"^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$");
 pattern!(
-    FENCE,
-    r"^([ \t>]*)(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})(.*)$"
-);
-pattern!(
     TAG,
     r"(?i)^</?(?:details|summary|p|br|pre|code|div|center|b|i|sub)\b[^>]*>|</?(?:details|summary|pre|code|p|br|b)\b[^>]*>$"
 );
@@ -71,88 +70,87 @@ pattern!(
 /// The pieces of a post.
 pub(super) fn pieces(body: &str) -> Vec<MarkdownPiece> {
     let text = body.replace("\r\n", "\n").replace('\r', "\n");
-    let text = without_comments(&text);
-    let lines: Vec<&str> = text.lines().collect();
-    let mut reader = Reader {
-        lines: &lines,
-        at: 0,
-        section: Section::default(),
-        prose: String::new(),
-        pieces: Vec::new(),
-    };
-    reader.read();
+    let mut reader = PostReader::default();
+    reader.read_all(&text);
+    reader.flush();
     reader.pieces
 }
 
-/// Drops HTML comments that stand outside fences.
-fn without_comments(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut outside = String::new();
-    let mut fence: Option<String> = None;
-    for line in text.split_inclusive('\n') {
-        let opened = FENCE
-            .captures(line.trim_end_matches('\n'))
-            .map(|found| found[2].to_owned());
-        match (&fence, opened) {
-            (None, Some(ticks)) if !outside_is_comment(&outside) => {
-                kept.push_str(&COMMENT.replace_all(&outside, ""));
-                outside.clear();
-                kept.push_str(line);
-                fence = Some(ticks);
-            }
-            (None, _) => outside.push_str(line),
-            (Some(ticks), _) => {
-                kept.push_str(line);
-                if is_closing(line, ticks) {
-                    fence = None;
-                }
-            }
-        }
-    }
-    kept.push_str(&COMMENT.replace_all(&outside, ""));
-    kept
-}
-
-/// Whether a text ends within an HTML comment.
-fn outside_is_comment(text: &str) -> bool {
-    text.rfind("<!--")
-        .is_some_and(|at| !text[at..].contains("-->"))
-}
-
-fn is_closing(line: &str, ticks: &str) -> bool {
-    let line = line.trim().trim_start_matches(['>', ' ']);
-    let mark = ticks.chars().next().unwrap_or('`');
-    line.len() >= ticks.len() && line.chars().all(|char| char == mark)
-}
-
-struct Reader<'a> {
-    lines: &'a [&'a str],
-    at: usize,
+/// Collects pieces from the events of the Markdown parser.
+#[derive(Default)]
+struct PostReader {
     section: Section,
     prose: String,
     pieces: Vec<MarkdownPiece>,
 }
 
-impl Reader<'_> {
-    fn read(&mut self) {
-        while let Some(&line) = self.lines.get(self.at) {
-            if let Some(found) = FENCE.captures(line).filter(|found| is_opening(found)) {
-                self.fence(&found[1], &found[2], found[3].trim());
-            } else if let Some(found) = HEADING.captures(line) {
-                self.flush();
-                if let Some(section) = section(&found[2]) {
-                    self.section = section;
+impl PostReader {
+    fn read_all(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(at) = self.read(rest) {
+            rest = &rest[at..];
+        }
+    }
+
+    /// Reads to the end of the text, or to where it must be parsed anew because its authors meant
+    /// something else than CommonMark makes of it.
+    fn read(&mut self, text: &str) -> Option<usize> {
+        let mut depth = 0_u32;
+        let mut prose_from = 0;
+        let mut events = Parser::new_ext(text, Options::empty()).into_offset_iter();
+        while let Some((event, range)) = events.next() {
+            match event {
+                Event::Start(Tag::BlockQuote(_) | Tag::List(_)) => depth += 1,
+                Event::End(TagEnd::BlockQuote(_) | TagEnd::List(_)) => depth -= 1,
+                Event::Start(Tag::Heading { .. })
+                    if depth == 0 && text[range.clone()].starts_with('#') =>
+                {
+                    self.add_prose(&text[prose_from..line_start(text, range.start)]);
+                    self.flush();
+                    prose_from = line_end(text, range.end);
+                    self.begin_section(&text[range.start..prose_from]);
                 }
-                self.prose = format!("{line}\n");
-                self.at += 1;
-            } else if self.begins_indented() {
-                self.indented();
-            } else {
-                self.line(line);
-                self.at += 1;
+                Event::Start(Tag::HtmlBlock)
+                    if depth == 0 && !text[range.clone()].trim_start().starts_with("<!--") =>
+                {
+                    // CommonMark takes lines for HTML up to the next empty one. Below `<details>`
+                    // people write Markdown, so only the line of the tag counts as HTML.
+                    let end = line_end(text, range.start + 1);
+                    self.add_prose(&text[prose_from..end]);
+                    return Some(end);
+                }
+                Event::Start(Tag::CodeBlock(kind)) => {
+                    let code: String = events
+                        .by_ref()
+                        .map_while(|(event, _)| match event {
+                            Event::Text(text) => Some(text.into_string()),
+                            _ => None,
+                        })
+                        .collect();
+                    let is_fence = kind.is_fenced();
+                    if !is_fence && depth > 0 {
+                        // What continues an item of a list is rarely meant as code.
+                        continue;
+                    }
+                    self.add_prose(&text[prose_from..line_start(text, range.start)]);
+                    self.flush();
+                    prose_from = line_end(text, range.end);
+                    if is_fence {
+                        if let Some(section_at) = self.add_fence(&text[range.clone()], &code) {
+                            return Some(range.start + section_at);
+                        }
+                    } else if code.starts_with("```") || code.starts_with("~~~") {
+                        // A fence that is indented too far.
+                        self.read_all(&code);
+                    } else {
+                        self.push(Content::Indented(code));
+                    }
+                }
+                _ => {}
             }
         }
-        self.flush();
+        self.add_prose(&text[prose_from..]);
+        None
     }
 
     fn push(&mut self, content: Content) {
@@ -162,6 +160,7 @@ impl Reader<'_> {
         });
     }
 
+    /// Ends the prose that was collected.
     fn flush(&mut self) {
         let prose = std::mem::take(&mut self.prose);
         if !prose.trim().is_empty() {
@@ -169,7 +168,23 @@ impl Reader<'_> {
         }
     }
 
-    fn line(&mut self, line: &str) {
+    fn begin_section(&mut self, heading: &str) {
+        let line = heading.trim_end_matches('\n');
+        if let Some(found) = HEADING.captures(line)
+            && let Some(section) = section(&found[2])
+        {
+            self.section = section;
+        }
+        self.prose = format!("{line}\n");
+    }
+
+    fn add_prose(&mut self, text: &str) {
+        for line in COMMENT.replace_all(text, "").lines() {
+            self.add_line(line);
+        }
+    }
+
+    fn add_line(&mut self, line: &str) {
         if IMAGE.is_match(line) {
             self.flush();
             self.push(Content::Image);
@@ -187,113 +202,66 @@ impl Reader<'_> {
         self.prose.push('\n');
     }
 
-    /// A fence to its end, or to where another section begins if it is never closed.
-    fn fence(&mut self, margin: &str, ticks: &str, behind: &str) {
-        self.flush();
-        let begin = self.at + 1;
-        let rest = &self.lines[begin.min(self.lines.len())..];
-        let closed = rest.iter().position(|line| is_closing(line, ticks));
-        // A fence that is never closed, or only by the one of another section, ends where that
-        // section begins.
-        let next_section = rest.iter().position(|line| {
-            HEADING
-                .captures(line)
-                .is_some_and(|found| found[1].len() == 3 && section(&found[2]).is_some())
-        });
-        let (length, skip) = match (closed, next_section) {
-            (Some(closed), Some(section)) if section < closed => (section, 0),
-            (Some(closed), _) => (closed, 1),
-            (None, Some(section)) => (section, 0),
-            (None, None) => (rest.len(), 0),
+    /// Adds a fence, given as it stands in the post and as its code alone. A fence that is never
+    /// closed, or only by the one of another section, ends where that section begins; the answer
+    /// is where.
+    fn add_fence(&mut self, source: &str, code: &str) -> Option<usize> {
+        let mut lines = source.split_inclusive('\n');
+        let opening = lines.next().unwrap_or_default();
+        let mut at = opening.len();
+        let mut count = 0;
+        let mut section_at = None;
+        for line in lines {
+            let begins_section = HEADING
+                .captures(line.trim_end_matches('\n'))
+                .is_some_and(|found| found[1].len() == 3 && section(&found[2]).is_some());
+            if begins_section {
+                section_at = Some(at);
+                break;
+            }
+            at += line.len();
+            count += 1;
+        }
+        let mut text: String = match section_at {
+            Some(_) => code.split_inclusive('\n').take(count).collect(),
+            None => code.to_owned(),
         };
-        let width = margin.chars().count();
-        let quoted = margin.contains('>');
-        let mut text: String = rest[..length]
-            .iter()
-            .map(|line| format!("{}\n", unmargined(line, width, quoted)))
-            .collect();
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let behind = opening.trim_start_matches(['`', '~']).trim();
         let word = behind
             .split(|char: char| char.is_whitespace() || char == '{' || char == ',')
             .next()
             .unwrap_or_default();
-        let language = if is_language(word) || behind.is_empty() {
+        let is_named = behind.is_empty() || is_language(word);
+        if !is_named {
+            // Code that begins right behind the ticks.
+            text.insert_str(0, &format!("{behind}\n"));
+        }
+        let language = if is_named {
             word.to_lowercase()
         } else {
             String::new()
         };
-        if language.is_empty() && !behind.is_empty() {
-            // Code that begins right behind the ticks.
-            text.insert_str(0, &format!("{behind}\n"));
-        }
         self.push(Content::Fence { language, text });
-        self.at = begin + length + skip;
-    }
-
-    /// Code by indentation: four spaces or a tab, behind an empty line, and not within a list.
-    fn begins_indented(&self) -> bool {
-        let Some(line) = self.lines.get(self.at) else {
-            return false;
-        };
-        let before = self.at.checked_sub(1).map_or("", |at| self.lines[at]);
-        let is_code = |line: &str| line.starts_with("    ") || line.starts_with('\t');
-        if !is_code(line) || line.trim().is_empty() || !before.trim().is_empty() {
-            return false;
-        }
-        let above = self.lines[..self.at]
-            .iter()
-            .rev()
-            .find(|line| !line.trim().is_empty() && !is_code(line));
-        !above.is_some_and(|line| {
-            let line = line.trim_start();
-            line.starts_with("- ")
-                || line.starts_with("* ")
-                || line.starts_with(|char: char| char.is_ascii_digit())
-        })
-    }
-
-    fn indented(&mut self) {
-        self.flush();
-        let rest = &self.lines[self.at..];
-        let is_in = |line: &&&str| {
-            line.trim().is_empty() || line.starts_with("    ") || line.starts_with('\t')
-        };
-        let length = rest.iter().take_while(is_in).count();
-        let text = rest[..length]
-            .iter()
-            .map(|line| {
-                format!(
-                    "{}\n",
-                    line.strip_prefix("    ")
-                        .or_else(|| line.strip_prefix('\t'))
-                        .unwrap_or("")
-                )
-            })
-            .collect();
-        self.push(Content::Indented(text));
-        self.at += length;
+        section_at
     }
 }
 
-/// Whether what follows ticks lets them open a fence: no ticks on the same line, which would be
-/// code within a line.
-fn is_opening(found: &regex::Captures<'_>) -> bool {
-    !found[2].starts_with('`') || !found[3].contains('`')
+/// Where the line of an offset starts.
+fn line_start(text: &str, offset: usize) -> usize {
+    text[..offset].rfind('\n').map_or(0, |at| at + 1)
 }
 
-/// A line without the margin of its fence.
-fn unmargined(line: &str, width: usize, quoted: bool) -> &str {
-    let mut rest = line;
-    for _ in 0..width {
-        let Some(char) = rest.chars().next() else {
-            break;
-        };
-        if char == ' ' || char == '\t' || (quoted && char == '>') {
-            rest = &rest[char.len_utf8()..];
-        } else {
-            break;
-        }
+/// Where the line ends in which a block ends, its line break included.
+fn line_end(text: &str, offset: usize) -> usize {
+    if text[..offset].ends_with('\n') {
+        return offset;
     }
-    rest
+    text[offset..]
+        .find('\n')
+        .map_or(text.len(), |at| offset + at + 1)
 }
 
 /// Whether a word names a language rather than being code itself.

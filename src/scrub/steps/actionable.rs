@@ -1,4 +1,4 @@
-//! Step 2: whether the issue calls for a reproduction.
+//! Step 2: decides whether the issue calls for a reproduction.
 
 use std::time::SystemTime;
 
@@ -12,8 +12,8 @@ use crate::{
     },
 };
 
-/// Judges the issue; hands on whether it is a bug, or something else with a repro that shows how
-/// things are.
+/// Judges the issue. Continues with a bug, and with another kind whose repro shows the current
+/// behaviour.
 pub(in crate::scrub) fn actionable(
     cx: &mut ScrubContext<'_>,
     issue: Maybe<'_>,
@@ -32,7 +32,7 @@ pub(in crate::scrub) fn actionable(
     if let Some(kind) = cx.settings.assume {
         judgement = Judgement {
             kind,
-            evidence: "you said so by `--assume`".to_owned(),
+            evidence: "set by `--assume`".to_owned(),
             is_certain: true,
         };
     }
@@ -40,9 +40,9 @@ pub(in crate::scrub) fn actionable(
         let question = format!("it may be {}: {}", name(judgement.kind), judgement.evidence);
         let choice = cx.prompt.choose(
             &question,
-            &[("g", "going on as with a bug"), ("s", "stopping")],
+            &[("g", "continue as with a bug"), ("s", "stop")],
             0,
-            "--assume SORT",
+            "--assume KIND",
         )?;
         if choice == 0 {
             judgement.kind = IssueKind::Bug;
@@ -75,7 +75,7 @@ pub(in crate::scrub) fn actionable(
     Ok(Step::End(end, evidence))
 }
 
-/// Suggests closing what nobody can act upon.
+/// Suggests closing an abandoned issue that is not actionable.
 pub(in crate::scrub) fn consider_closing(
     cx: &mut ScrubContext<'_>,
     issue: &Issue,
@@ -90,7 +90,7 @@ pub(in crate::scrub) fn consider_closing(
     let Some(why) = suggests_closing(issue, SystemTime::now()) else {
         return Ok(());
     };
-    cx.decided(&format!("{why}: it may be closed as not planned"));
+    cx.decided(&format!("{why}: the issue may be closed as not planned"));
     if cx.settings.close_stale
         || cx
             .prompt
@@ -102,10 +102,10 @@ pub(in crate::scrub) fn consider_closing(
 }
 
 fn machine(cx: &mut ScrubContext<'_>) -> Result<Machine, Failure> {
-    let said = cx.ask_python(
+    let output = cx.ask_python(
         "import torch\nprint('gpus', torch.cuda.device_count() if torch.cuda.is_available() else 0)\n",
     )?;
-    let gpus = said
+    let gpus = output
         .lines()
         .find_map(|line| line.strip_prefix("gpus "))
         .and_then(|count| count.parse().ok());
@@ -120,19 +120,19 @@ fn name(kind: IssueKind) -> &'static str {
         IssueKind::Closed => "closed",
         IssueKind::Resolved => "resolved",
         IssueKind::Duplicate => "a duplicate",
-        IssueKind::Feature => "a wish for something new",
-        IssueKind::Refactoring => "work on the code",
+        IssueKind::Feature => "a feature request",
+        IssueKind::Refactoring => "a refactoring",
         IssueKind::Question => "a question",
         IssueKind::Tracker => "a tracker",
-        IssueKind::Hardware => "out of reach of this machine",
+        IssueKind::Hardware => "beyond this machine's hardware",
     }
 }
 
 fn next(end: ScrubEnd) -> &'static str {
     match end {
-        ScrubEnd::ClosedAlready => "nothing, unless it came back",
+        ScrubEnd::ClosedAlready => "nothing, unless the bug is back",
         ScrubEnd::Duplicate => "close it as a duplicate",
-        ScrubEnd::NeedsHardware => "scrub it on a machine that has what it takes",
-        _ => "route it to those who decide such things",
+        ScrubEnd::NeedsHardware => "scrub it on a machine with the required hardware",
+        _ => "route it to the people who decide on it",
     }
 }

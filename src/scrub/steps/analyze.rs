@@ -1,6 +1,6 @@
-//! Step 3: what the repro needs, and whether it may be run.
+//! Step 3: finds out what the repro needs and whether it may run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use minrepro_reducers::syntax::{Program, Ranged, ast::Stmt};
 
@@ -15,13 +15,13 @@ use crate::{
     },
 };
 
-/// The script to be run.
+/// A script that is ready to run.
 pub(in crate::scrub) struct Ready {
     pub(in crate::scrub) code: String,
     pub(in crate::scrub) env: Vec<(String, String)>,
 }
 
-/// Looks at the repro, asks where there is cause to.
+/// Checks what the repro needs and asks where that is necessary.
 pub(in crate::scrub) fn analyze(
     cx: &mut ScrubContext<'_>,
     issue: Maybe<'_>,
@@ -35,7 +35,7 @@ pub(in crate::scrub) fn analyze(
         return Ok(needs_repro(
             cx,
             issue,
-            "the code is not Python, and the missing bracket is not easily found",
+            "the code is not valid Python, and closing a bracket does not repair it",
         ));
     };
     let says_nothing =
@@ -44,12 +44,15 @@ pub(in crate::scrub) fn analyze(
         return Ok(needs_repro(
             cx,
             issue,
-            "neither an error nor what is expected is told",
+            "the issue reports neither an error nor the expected behaviour",
         ));
     }
     let data = analyze::external_data(&program);
     if !data.is_empty() {
-        let why = format!("it reads what is not in the issue: {}", data.join(", "));
+        let why = format!(
+            "the script reads data that the issue does not contain: {}",
+            data.join(", ")
+        );
         return Ok(needs_repro(cx, issue, &why));
     }
     if let Some(called) = analyze::with_tests_called(&program) {
@@ -57,7 +60,7 @@ pub(in crate::scrub) fn analyze(
             cx,
             &mut program,
             called,
-            "the tests are called, which the script leaves to a test runner",
+            "added calls of the tests, which the script leaves to a test runner",
         );
     }
     program = match security(cx, &repro, program)? {
@@ -71,7 +74,7 @@ pub(in crate::scrub) fn analyze(
     if !env.is_empty() {
         adaptation(
             cx,
-            "torch.distributed: run as one process, by variables for the rendezvous",
+            "torch.distributed: set rendezvous variables so that the script runs as one process",
         );
     }
     if issue.is_some_and(|issue| issue.has_label("needs reproduction")) {
@@ -100,7 +103,7 @@ fn parsed(cx: &mut ScrubContext<'_>, code: &str) -> Option<Program> {
         return Some(program);
     }
     let program = Program::parse(repair::closed(code)?).ok()?;
-    adaptation(cx, "a bracket that is never closed was closed");
+    adaptation(cx, "closed a bracket that was left open");
     Some(program)
 }
 
@@ -109,11 +112,11 @@ fn needs_repro(cx: &mut ScrubContext<'_>, issue: Maybe<'_>, why: &str) -> Step<R
         cx.found.add.push("needs reproduction".to_owned());
     }
     cx.found.next =
-        Some("ask for a script that shows it, and for what it should do instead".to_owned());
+        Some("ask for a script that shows the bug and for the expected behaviour".to_owned());
     Step::End(ScrubEnd::NeedsRepro, why.to_owned())
 }
 
-/// Packages that are not here.
+/// Installs missing packages if the user agrees.
 fn packages(cx: &mut ScrubContext<'_>, program: &Program) -> Result<Step<()>, Failure> {
     let missing = missing(cx, program)?;
     if missing.is_empty() && cx.settings.with.is_empty() {
@@ -122,13 +125,13 @@ fn packages(cx: &mut ScrubContext<'_>, program: &Program) -> Result<Step<()>, Fa
     let mut wanted = cx.settings.with.clone();
     if wanted.is_empty() {
         let names = missing.join(", ");
-        cx.decided(&format!("not here: {names}"));
+        cx.decided(&format!("missing packages: {names}"));
         let flags: Vec<String> = missing
             .iter()
             .map(|package| format!("--with {package}"))
             .collect();
         let flags = flags.join(" ");
-        // PyTorch itself is chosen by the interpreter, not installed in passing.
+        // The user chooses PyTorch with the interpreter; it is not installed in passing.
         let may_install = !missing.iter().any(|package| package == "torch");
         if !may_install
             || !cx.prompt.agrees(
@@ -137,14 +140,14 @@ fn packages(cx: &mut ScrubContext<'_>, program: &Program) -> Result<Step<()>, Fa
             )?
         {
             let hint = if may_install {
-                format!("install {names}, or say so by `{flags}`")
+                format!("install {names}, or let minrepro install them: `{flags}`")
             } else {
-                "name an interpreter that has PyTorch by `--python PATH`".to_owned()
+                "name an interpreter that has PyTorch: `--python PATH`".to_owned()
             };
             cx.found.next = Some(hint);
             return Ok(Step::End(
                 ScrubEnd::MissingPackages,
-                format!("not here: {names}"),
+                format!("missing packages: {names}"),
             ));
         }
         wanted = missing;
@@ -161,7 +164,7 @@ fn packages(cx: &mut ScrubContext<'_>, program: &Program) -> Result<Step<()>, Fa
     }
     Ok(Step::End(
         ScrubEnd::MissingPackages,
-        format!("still not here: {}", missing.join(", ")),
+        format!("still missing: {}", missing.join(", ")),
     ))
 }
 
@@ -171,15 +174,15 @@ fn missing(cx: &mut ScrubContext<'_>, program: &Program) -> Result<Vec<String>, 
         "import importlib.util\nfor name in {}:\n    if importlib.util.find_spec(name) is None:\n        print('missing', name)\n",
         serde_json::to_string(&names).unwrap_or_default()
     );
-    let said = cx.ask_python(&question)?;
-    Ok(said
+    let output = cx.ask_python(&question)?;
+    Ok(output
         .lines()
         .filter_map(|line| line.strip_prefix("missing "))
         .map(str::to_owned)
         .collect())
 }
 
-/// Where an interpreter finds its packages, and which PyTorch it has.
+/// Prints where an interpreter finds its packages and which PyTorch it has.
 const WHERE: &str = "import importlib.metadata, site, sys, sysconfig
 known = [it for it in sys.path if it.endswith(('site-packages', 'dist-packages'))]
 for path in dict.fromkeys([sysconfig.get_path('purelib'), sysconfig.get_path('platlib'), *known]):
@@ -194,71 +197,11 @@ except importlib.metadata.PackageNotFoundError:
 fn installed(cx: &mut ScrubContext<'_>, packages: &[String]) -> Result<PathBuf, Failure> {
     let folder = cx.file("packages");
     let python = folder.join("bin/python");
-    let own = cx.runner.python().to_string_lossy().into_owned();
-    let path = folder.to_string_lossy().into_owned();
-    let has = cx.ask_python(WHERE)?;
-    let told = |name: &str| -> Vec<&str> {
-        has.lines()
-            .filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
-            .collect()
-    };
-    let well = |cx: &ScrubContext<'_>, mut call: ToolCall| -> Result<String, Failure> {
-        call.limit = std::time::Duration::from_mins(15);
-        call.is_told = true;
-        let said = cx.tools.call(&call)?;
-        if said.is_well() {
-            return Ok(said.stdout);
-        }
-        let mut failure =
-            Failure::new(Exit::Environment, anyhow::anyhow!("could not install {}", packages.join(", ")))
-                .hint(
-                    "check the names; or install them yourself, and name that interpreter by `--python PATH`",
-                );
-        failure.details = said
-            .stderr
-            .lines()
-            .rev()
-            .take(10)
-            .map(str::to_owned)
-            .collect();
-        failure.details.reverse();
-        if said.is_missing {
-            failure.details = vec![format!("`{}` is not there", call.argv[0])];
-        }
-        Err(failure)
-    };
-    // What belongs to another interpreter, or was left half done, is made anew.
+    let known = cx.ask_python(WHERE)?;
+    // An environment of another interpreter, or an unfinished one, is created anew.
     let mark = folder.join("of-interpreter");
-    if !std::fs::read_to_string(&mark).is_ok_and(|text| text == has) {
-        let call = ToolCall::new([own.as_str(), "-m", "venv", "--clear", &path]);
-        cx.decided(&call.shown());
-        well(cx, call)?;
-        // `--system-site-packages` would give those of the interpreter that the user's own
-        // environment was made from.
-        let question = "import sysconfig; print(sysconfig.get_path('purelib'))";
-        let site = well(
-            cx,
-            ToolCall::new([&python.to_string_lossy(), "-c", question]),
-        )?;
-        let adds = told("path")
-            .into_iter()
-            .map(|path| format!("site.addsitedir({})", serde_json::Value::from(path)));
-        let adds = format!("import site; {}\n", adds.collect::<Vec<_>>().join("; "));
-        // PyTorch is chosen by the interpreter: no package may bring another.
-        let torch = told("torch")
-            .first()
-            .map_or_else(String::new, |version| format!("torch=={version}\n"));
-        for (file, text) in [
-            (PathBuf::from(site.trim()).join("_of_interpreter.pth"), adds),
-            (folder.join("constraints.txt"), torch),
-            (mark, has.clone()),
-        ] {
-            crate::report::write_atomically(&file, text.as_bytes()).map_err(|error| {
-                let error = anyhow::Error::new(error)
-                    .context(format!("could not write `{}`", file.display()));
-                Failure::new(Exit::Environment, error)
-            })?;
-        }
+    if !std::fs::read_to_string(&mark).is_ok_and(|text| text == known) {
+        create_environment(cx, packages, &folder, &known)?;
     }
     let constraints = folder.join("constraints.txt");
     let (program, constraints) = (python.to_string_lossy(), constraints.to_string_lossy());
@@ -278,11 +221,91 @@ fn installed(cx: &mut ScrubContext<'_>, packages: &[String]) -> Result<PathBuf, 
             .chain(packages.iter().cloned()),
     );
     cx.decided(&call.shown());
-    well(cx, call)?;
+    install_call(cx, packages, call)?;
     Ok(python)
 }
 
-/// The review; the user's word where it finds something, or where a stranger wrote the script.
+/// Creates an environment that finds the packages of the interpreter, given as [`WHERE`] prints
+/// them.
+fn create_environment(
+    cx: &ScrubContext<'_>,
+    packages: &[String],
+    folder: &Path,
+    known: &str,
+) -> Result<(), Failure> {
+    let values = |name: &str| -> Vec<&str> {
+        known
+            .lines()
+            .filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
+            .collect()
+    };
+    let own = cx.runner.python().to_string_lossy().into_owned();
+    let path = folder.to_string_lossy().into_owned();
+    let call = ToolCall::new([own.as_str(), "-m", "venv", "--clear", &path]);
+    cx.decided(&call.shown());
+    install_call(cx, packages, call)?;
+    // `--system-site-packages` would find those of the interpreter from which the user's own
+    // environment was created.
+    let python = folder.join("bin/python");
+    let question = "import sysconfig; print(sysconfig.get_path('purelib'))";
+    let ask = ToolCall::new([&python.to_string_lossy(), "-c", question]);
+    let site = install_call(cx, packages, ask)?;
+    let adds: Vec<String> = values("path")
+        .into_iter()
+        .map(|path| format!("site.addsitedir({})", serde_json::Value::from(path)))
+        .collect();
+    // The user chooses PyTorch with the interpreter: no package may bring another.
+    let torch = values("torch")
+        .first()
+        .map_or_else(String::new, |version| format!("torch=={version}\n"));
+    for (file, text) in [
+        (
+            PathBuf::from(site.trim()).join("_of_interpreter.pth"),
+            format!("import site; {}\n", adds.join("; ")),
+        ),
+        (folder.join("constraints.txt"), torch),
+        (folder.join("of-interpreter"), known.to_owned()),
+    ] {
+        crate::report::write_atomically(&file, text.as_bytes()).map_err(|error| {
+            let error =
+                anyhow::Error::new(error).context(format!("could not write `{}`", file.display()));
+            Failure::new(Exit::Environment, error)
+        })?;
+    }
+    Ok(())
+}
+
+/// Makes a call of an installation; its standard output, or a failure with the end of its standard
+/// error.
+fn install_call(
+    cx: &ScrubContext<'_>,
+    packages: &[String],
+    mut call: ToolCall,
+) -> Result<String, Failure> {
+    call.limit = std::time::Duration::from_mins(15);
+    call.is_announced = true;
+    let output = cx.tools.call(&call)?;
+    if output.is_success() {
+        return Ok(output.stdout);
+    }
+    let error = anyhow::anyhow!("could not install {}", packages.join(", "));
+    let mut failure = Failure::new(Exit::Environment, error).hint(
+        "check the names, or install them yourself and name that interpreter by `--python PATH`",
+    );
+    let lines: Vec<&str> = output.stderr.lines().collect();
+    failure.details = if output.is_missing {
+        vec![format!("`{}` is not installed", call.argv[0])]
+    } else {
+        let last = lines.len().saturating_sub(10);
+        lines[last..]
+            .iter()
+            .map(|line| (*line).to_owned())
+            .collect()
+    };
+    Err(failure)
+}
+
+/// Reviews the script and has it agreed to, until it may run or must not.
 fn security(
     cx: &mut ScrubContext<'_>,
     repro: &Repro,
@@ -294,40 +317,20 @@ fn security(
         cx.found.findings.clone_from(&findings);
         let hash = blake3::hash(program.text().as_bytes()).to_hex().to_string();
         if cx.settings.trust || cx.state.agreed.contains(&hash) {
-            let said = if findings.is_empty() {
+            let agreement = if findings.is_empty() {
                 ""
             } else {
-                "; you said that it may run"
+                "; you agreed to run the script"
             };
             cx.decided(&format!(
-                "security review: {} concerns{said}",
+                "security review: {} concerns{agreement}",
                 findings.len()
             ));
             return Ok(Step::Next(program));
         }
         if findings.is_empty() {
             cx.decided("security review: no concerns");
-            if is_known(cx, repro)? {
-                return Ok(Step::Next(program));
-            }
-            show(cx, program.text());
-            let question = format!(
-                "{} is no collaborator of {}; may this script be run here, confined?",
-                repro.author, cx.settings.repo
-            );
-            if cx.prompt.agrees(&question, "--trust")? {
-                cx.state.agreed.insert(hash);
-                cx.state.keep();
-                return Ok(Step::Next(program));
-            }
-            cx.found.next = Some("read the script, then run again with `--trust`".to_owned());
-            return Ok(Step::End(
-                ScrubEnd::SecurityConcern,
-                format!(
-                    "nobody has said that the script of {} may run",
-                    repro.author
-                ),
-            ));
+            return agreed_to_clean(cx, repro, program, hash);
         }
         for finding in &findings {
             let Finding {
@@ -342,13 +345,11 @@ fn security(
         }
         let options = [
             ("p", "proceed"),
-            ("s", "skip: it is not run"),
+            ("s", "skip: do not run the script"),
             ("d", "drop the risky parts"),
         ];
-        match cx
-            .prompt
-            .choose("the script gives cause for concern", &options, 1, "--trust")?
-        {
+        let question = "the security review has concerns about the script";
+        match cx.prompt.choose(question, &options, 1, "--trust")? {
             0 => {
                 cx.state.agreed.insert(hash);
                 cx.state.keep();
@@ -356,7 +357,7 @@ fn security(
             }
             2 => {
                 let Some(rest) = without(&program, &findings) else {
-                    cx.decided("they can not be dropped");
+                    cx.decided("the risky parts cannot be dropped");
                     continue;
                 };
                 program = rest;
@@ -364,9 +365,8 @@ fn security(
                 adaptation(cx, "the risky parts were dropped");
             }
             _ => {
-                cx.found.next = Some(
-                    "look at each concern, then run again with `--trust`, or not at all".to_owned(),
-                );
+                cx.found.next =
+                    Some("check each concern; run again with `--trust` if none is real".to_owned());
                 return Ok(Step::End(
                     ScrubEnd::SecurityConcern,
                     format!("{} concerns", findings.len()),
@@ -376,10 +376,37 @@ fn security(
     }
 }
 
+/// A script without concerns runs if a collaborator wrote it, or if the user agrees.
+fn agreed_to_clean(
+    cx: &mut ScrubContext<'_>,
+    repro: &Repro,
+    program: Program,
+    hash: String,
+) -> Result<Step<Program>, Failure> {
+    if is_known(cx, repro)? {
+        return Ok(Step::Next(program));
+    }
+    show(cx, program.text());
+    let question = format!(
+        "{} is not a collaborator of {}; run this script here, confined?",
+        repro.author, cx.settings.repo
+    );
+    if cx.prompt.agrees(&question, "--trust")? {
+        cx.state.agreed.insert(hash);
+        cx.state.keep();
+        return Ok(Step::Next(program));
+    }
+    cx.found.next = Some("read the script, then run again with `--trust`".to_owned());
+    Ok(Step::End(
+        ScrubEnd::SecurityConcern,
+        format!("nobody agreed to run the script of {}", repro.author),
+    ))
+}
+
 /// Whether the author of the script may change the repository anyway.
 fn is_known(cx: &ScrubContext<'_>, repro: &Repro) -> Result<bool, Failure> {
     if repro.author.is_empty() {
-        // The user's own.
+        // The user's own script.
         return Ok(true);
     }
     let known = match &cx.github {
@@ -387,10 +414,10 @@ fn is_known(cx: &ScrubContext<'_>, repro: &Repro) -> Result<bool, Failure> {
         None => None,
     };
     let (known, by) = match known {
-        Some(known) => (known, "GitHub says so"),
+        Some(known) => (known, "according to GitHub"),
         None => (
             repro.association.is_trusted(),
-            "by what the issue says of the author",
+            "by the author's association with the repository",
         ),
     };
     cx.decided(&format!(
@@ -407,7 +434,7 @@ fn show(cx: &ScrubContext<'_>, code: &str) {
     }
 }
 
-/// The program without the statements that were found; `None` if it does not parse then.
+/// The program without the statements of the findings; `None` if the rest does not parse.
 fn without(program: &Program, findings: &[Finding]) -> Option<Program> {
     let text = program.text();
     let line_of = |at: usize| 1 + text[..at].matches('\n').count() as u32;

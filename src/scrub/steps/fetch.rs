@@ -1,4 +1,4 @@
-//! Step 1: the issue with its comments, the repro and what is reported.
+//! Step 1: fetches the issue with its comments and finds the repro and the reported failure.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Fetches the issue; none where there is only a script.
+/// Fetches the issue; none if only a script was given.
 pub(in crate::scrub) fn fetch(cx: &mut ScrubContext<'_>) -> Result<Option<Issue>, Failure> {
     let issue = match &cx.settings.source {
         IssueSource::GitHub(number) => {
@@ -25,7 +25,7 @@ pub(in crate::scrub) fn fetch(cx: &mut ScrubContext<'_>) -> Result<Option<Issue>
                 None => {
                     return Err(Failure::new(
                         Exit::Bug,
-                        anyhow::anyhow!("nobody asks GitHub"),
+                        anyhow::anyhow!("the connection to GitHub was not opened"),
                     ));
                 }
             }
@@ -37,7 +37,7 @@ pub(in crate::scrub) fn fetch(cx: &mut ScrubContext<'_>) -> Result<Option<Issue>
                 let error = anyhow::Error::new(error)
                     .context(format!("could not read `{}`", path.display()));
                 Failure::new(Exit::Usage, error)
-                    .hint("save one by `gh api repos/OWNER/NAME/issues/NUMBER > issue.json`")
+                    .hint("save an issue by `gh api repos/OWNER/NAME/issues/NUMBER > issue.json`")
             })?
         }
         IssueSource::Script(path) => {
@@ -53,20 +53,21 @@ pub(in crate::scrub) fn fetch(cx: &mut ScrubContext<'_>) -> Result<Option<Issue>
     cx.found.title = Some(issue.title.clone());
     cx.found.versions = Some(versions(&issue.post.body));
     if issue.is_locked {
-        cx.decided("it is locked: nothing will be written");
+        cx.decided("it is locked: minrepro will write nothing");
     }
     Ok(Some(issue))
 }
 
 fn text_of(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| {
-        let error = anyhow::Error::new(error).context(format!("could not read `{}`", path.display()));
+        let error =
+            anyhow::Error::new(error).context(format!("could not read `{}`", path.display()));
         Failure::new(Exit::Usage, error)
-            .hint("`--from` takes a script, or an issue that ends in `.json`, that is there and can be read")
+            .hint("`--from` takes a readable script, or an issue as a `.json` file")
     })
 }
 
-/// Picks the repro and the error.
+/// Picks the repro and the reported failure.
 pub(in crate::scrub) fn read(
     cx: &mut ScrubContext<'_>,
     issue: Option<&Issue>,
@@ -83,7 +84,7 @@ pub(in crate::scrub) fn read(
             author: String::new(),
             association: Association::Owner,
             post: 0,
-            why: "it was given".to_owned(),
+            why: "given by the user".to_owned(),
         };
         cx.found.repro = Some(repro.clone());
         return Ok(Step::Next(Some(repro)));
@@ -95,17 +96,17 @@ pub(in crate::scrub) fn read(
                 Some(number) if (1..=options.len()).contains(&number) => number - 1,
                 Some(number) => {
                     return Err(Failure::usage(format!(
-                        "there is no repro {number}: there are {}",
+                        "there is no repro {number}; the issue has {}",
                         options.len()
                     ))
-                    .hint("choose another by `--pick N`"));
+                    .hint("choose another: `--pick N`"));
                 }
                 None => choose(cx, &options)?,
             };
             Some(options.swap_remove(at))
         }
         Pick::ImageOnly => {
-            // Judged first: a closed issue is closed, whatever it shows.
+            // A closed issue ends as closed, whatever it contains.
             cx.found.reported = reported(issue, None);
             if issue.is_closed {
                 None
@@ -114,14 +115,14 @@ pub(in crate::scrub) fn read(
                 cx.found.add.push("needs reproduction".to_owned());
                 return Ok(Step::End(
                     ScrubEnd::ImageOnly,
-                    "the code is shown in pictures only".to_owned(),
+                    "the code is only shown in images".to_owned(),
                 ));
             }
         }
         Pick::None(link) => {
             if let Some(link) = link {
                 cx.decided(&format!(
-                    "no code, but a link: {link}; save it and give it by `--from script.py`"
+                    "no code, but a link: {link}; save the code and pass it by `--from script.py`"
                 ));
             }
             None
@@ -165,7 +166,7 @@ fn choose(cx: &ScrubContext<'_>, options: &[Repro]) -> Result<usize, Failure> {
     }
     if !cx.prompt.is_attended() {
         let mut failure = Failure::usage("several pieces of code may be the repro")
-            .hint("choose one by `--pick N`");
+            .hint("choose one: `--pick N`");
         failure.details = details;
         return Err(failure);
     }

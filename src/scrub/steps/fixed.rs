@@ -1,4 +1,4 @@
-//! Step 5a: when it was fixed, and by which change.
+//! Step 5a: finds the version and the commit that fixed the bug.
 
 use std::time::Duration;
 
@@ -12,8 +12,7 @@ use crate::{
     },
 };
 
-/// Looks for the version, then for the change; neither is found without environments and a
-/// checkout.
+/// Searches for the version in the environments, then for the commit in the checkout.
 pub(in crate::scrub) fn fixed(
     cx: &mut ScrubContext<'_>,
     showing: &Reproduction,
@@ -26,7 +25,7 @@ pub(in crate::scrub) fn fixed(
     cx.step("5a", "when was it fixed?");
     let environments = environments(&cx.settings.search, cx.tools, cx.printer)?;
     if environments.len() < 2 {
-        cx.decided("there are no other versions to look at; `--env VERSION=PYTHON` or `--versions LIST --install` give some");
+        cx.decided("there are no other versions to test; add some by `--env VERSION=PYTHON` or `--versions LIST --install`");
         return Ok(());
     }
     let specs: Vec<Spec> = typed
@@ -50,7 +49,7 @@ pub(in crate::scrub) fn fixed(
             change::candidates(checkout, (before, after), number, &reported.what, cx.tools)?;
         for candidate in &found.changes {
             cx.decided(&format!(
-                "perhaps {} {} ({})",
+                "perhaps fixed by {} {} ({})",
                 candidate.commit,
                 candidate.subject,
                 candidate.reasons.join("; ")

@@ -1,4 +1,4 @@
-//! Step 6: the smallest script that still shows it.
+//! Step 6: minimizes the script that shows the bug.
 
 use minrepro_reducers::syntax::Program;
 
@@ -11,10 +11,10 @@ use crate::{
     scrub::{issue::reported::ReportedFailure, python},
 };
 
-/// So few lines of code are not worth a search.
+/// A script with at most so many lines of code is not worth a search.
 const FEW: usize = 3;
 
-/// Minimizes; the end, and why.
+/// Minimizes the script; returns the end and its reason.
 pub(in crate::scrub) fn minimize(
     cx: &mut ScrubContext<'_>,
     showing: &Reproduction,
@@ -26,9 +26,9 @@ pub(in crate::scrub) fn minimize(
     write_atomically(&original, showing.code.as_bytes()).map_err(|error| {
         let error =
             anyhow::Error::new(error).context(format!("could not write `{}`", original.display()));
-        Failure::new(Exit::Environment, error).hint("name another folder by `--dir FOLDER`")
+        Failure::new(Exit::Environment, error).hint("name another folder: `--dir FOLDER`")
     })?;
-    cx.decided(&format!("the script as it is: {}", original.display()));
+    cx.decided(&format!("original script: {}", original.display()));
     let lines =
         |text: &str| Program::parse(text).map_or(0, |program| python::lines_of_code(&program));
     let before = lines(&showing.code);
@@ -39,11 +39,13 @@ pub(in crate::scrub) fn minimize(
         ));
     }
     if !showing.is_steady {
-        cx.found.next =
-            Some("find what makes it steady: a seed, one thread, a loop around it".to_owned());
+        cx.found.next = Some(
+            "make the bug deterministic: set a seed, use one thread, or repeat the call in a loop"
+                .to_owned(),
+        );
         return Ok((
             ScrubEnd::AlreadyMinimal,
-            "it shows only now and then, so it can not be minimized".to_owned(),
+            "the bug does not show in every run, so the script cannot be minimized".to_owned(),
         ));
     }
     let is_wrong_result = cx
@@ -52,14 +54,14 @@ pub(in crate::scrub) fn minimize(
         .as_ref()
         .is_some_and(|reported| matches!(reported.what, ReportedFailure::WrongResult));
     if is_wrong_result && cx.settings.signature.is_empty() {
-        // An assertion fails just as well once all that made it fail for a reason is gone.
+        // An assertion also fails once the code that gave it a reason to fail is removed.
         cx.found.next = Some(format!(
-            "minimize it with a test that also runs a control which must pass: `minrepro {} --test CMD`",
+            "minimize it with a test that also runs a control that must pass: `minrepro {} --test CMD`",
             original.display()
         ));
         return Ok((
             ScrubEnd::AlreadyMinimal,
-            "only an assertion tells the bug, which would survive without its cause".to_owned(),
+            "only an assertion shows the bug, and it would still fail without the cause".to_owned(),
         ));
     }
     let reduced = cx
@@ -72,7 +74,7 @@ pub(in crate::scrub) fn minimize(
     if !is_material {
         return Ok((
             ScrubEnd::AlreadyMinimal,
-            format!("nothing material can go: {before} -> {after} lines of code"),
+            format!("nothing substantial can be removed: {before} -> {after} lines of code"),
         ));
     }
     cx.decided(&format!(
@@ -90,7 +92,7 @@ pub(in crate::scrub) fn minimize(
     Ok((ScrubEnd::Minimized, why))
 }
 
-/// What the bug goes away without, of what does not speak for itself: the settings of calls.
+/// The settings of calls without which the bug disappears. Other parts speak for themselves.
 fn necessary(kept: &[Kept]) -> Vec<String> {
     let is_setting = |note: &str| {
         let name = note

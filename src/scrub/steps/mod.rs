@@ -1,5 +1,5 @@
-//! The nine steps of a scrub, a file each, and what they hand on. Each takes what is known so far
-//! and gives the next, or an end with its reason.
+//! The nine steps of a scrub, one file each, and the data that they share. Each step takes what is
+//! known so far and returns either the input of the next step or an end with its reason.
 
 pub(super) mod actionable;
 pub(super) mod analyze;
@@ -21,60 +21,60 @@ use super::{
         Issue, Repo, actionable::Judgement, recent::Confirmation, reported::Reported, repro::Repro,
         versions::Versions,
     },
-    plan::IssueWrite,
     prompt::Prompt,
     review::Finding,
+    script_runner::{ScriptRunner, Trial},
     state::ScrubState,
     tool::ExternalTools,
+    write::IssueWrite,
 };
 use crate::{
     cli::{Failure, Printer},
-    engine::Kept,
     runner::Outcome,
 };
 
 /// How a scrub ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum ScrubEnd {
-    /// Closed, or resolved in the comments.
+    /// The issue is closed, or resolved according to its comments.
     ClosedAlready,
-    /// Another issue has it.
+    /// Another issue reports the same bug.
     Duplicate,
-    /// A wish, work on the code, a question.
+    /// The issue is a feature request, a refactoring or a question.
     NotABug,
-    /// A list of issues.
+    /// The issue lists other issues.
     Tracker,
-    /// This machine lacks what it takes.
+    /// The script needs hardware that this machine lacks.
     NeedsHardware,
-    /// There is nothing to run, or nothing to hold a run against.
+    /// The issue has no script, or no failure to compare a run with.
     NeedsRepro,
-    /// The code is shown in pictures only.
+    /// The code is only shown in images.
     ImageOnly,
-    /// Packages are missing.
+    /// Third-party packages are missing.
     MissingPackages,
-    /// The script is not to be run.
+    /// Nobody agreed to run the script.
     SecurityConcern,
-    /// Someone confirmed it not long ago.
+    /// Somebody confirmed the bug recently.
     RecentlyVerified,
-    /// The bug is gone.
+    /// The script passes.
     DoesNotReproduce,
-    /// Something else fails.
+    /// The script fails in another way.
     DifferentError,
-    /// There is a smaller script.
+    /// A smaller script was found.
     Minimized,
-    /// There is none.
+    /// No smaller script was found.
     AlreadyMinimal,
 }
 
-/// What a step comes to.
+/// The result of a step.
 pub(super) enum Step<T> {
-    /// On to the next.
+    /// The input of the next step.
     Next(T),
-    /// The end, and why.
+    /// The end and its reason.
     End(ScrubEnd, String),
 }
 
-/// Takes what a step hands on, or ends with it.
+/// Unwraps the input of the next step, or returns the end.
 macro_rules! next {
     ($step:expr) => {
         match $step? {
@@ -85,114 +85,68 @@ macro_rules! next {
 }
 pub(super) use next;
 
-/// Where the issue is.
+/// The origin of the issue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IssueSource {
     /// On GitHub.
     GitHub(u64),
-    /// In a file, as GitHub gives it.
+    /// A file with the issue as GitHub returns it.
     Saved(PathBuf),
-    /// Only the script is there.
+    /// A script without an issue.
     Script(PathBuf),
 }
 
 /// Whether writes are carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Posting {
-    /// Shown, then asked once.
+    /// Show the writes, then ask once.
     Ask,
-    /// Only shown.
+    /// Only show the writes.
     DryRun,
-    /// Agreed in advance.
+    /// The user agreed in advance.
     Agreed,
 }
 
-/// What the user says.
+/// The settings of a scrub.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command line"
 )]
 pub struct ScrubSettings {
-    /// Where the issue is.
+    /// The origin of the issue.
     pub source: IssueSource,
     /// The repository.
     pub repo: Repo,
-    /// Where scripts, report and what is remembered go.
+    /// The folder for scripts, report and memory.
     pub folder: PathBuf,
     /// Whether writes are carried out.
     pub posting: Posting,
     /// Whether the report is for a machine.
     pub json: bool,
-    /// What the issue is, whatever the rules say.
+    /// The kind of the issue, overriding the rules.
     pub assume: Option<super::issue::actionable::IssueKind>,
-    /// Whether the script is run though it gives cause for concern.
+    /// Whether the script runs despite security concerns.
     pub trust: bool,
     /// Packages to install for the run.
     pub with: Vec<String>,
-    /// Which of several repros, counted from 1.
+    /// The repro to choose among several, counted from 1.
     pub pick: Option<usize>,
-    /// Whether to verify again what was confirmed not long ago.
+    /// Whether to verify a bug that was confirmed recently.
     pub reverify: bool,
-    /// Whether to close what is old and forsaken.
+    /// Whether to close an abandoned issue.
     pub close_stale: bool,
-    /// The sign of the bug, instead of what the issue reports.
+    /// The signature of the bug, instead of the reported one.
     pub signature: Vec<String>,
-    /// What each run of the script as it is gets.
+    /// The time limit of each run of the original script.
     pub timeout: Duration,
     /// A checkout of PyTorch.
     pub pytorch: Option<PathBuf>,
-    /// Environments to look for the version in which it was fixed.
+    /// Environments in which to search for the version with the fix.
     pub search: super::bisect::Environments,
 }
 
-/// A program to be run, several times, by an interpreter.
-#[derive(Clone, Debug)]
-pub struct Trial {
-    /// The interpreter; else the user's.
-    pub python: Option<PathBuf>,
-    /// The program.
-    pub code: String,
-    /// Variables for it.
-    pub env: Vec<(String, String)>,
-    /// How often.
-    pub times: usize,
-    /// What each run gets.
-    pub timeout: Duration,
-}
-
-/// What minimizing gave.
-#[derive(Clone, Debug)]
-pub struct MinimizedScript {
-    /// The result.
-    pub text: String,
-    /// Tokens before and after.
-    pub tokens: (u32, u32),
-    /// Why each part stays.
-    pub kept: Vec<Kept>,
-}
-
-/// Where programs are run and minimized: the commands have it, the flow is below them.
-pub trait ScriptRunner {
-    /// Runs all, at the same time where there are several.
-    fn run(&self, trials: &[Trial]) -> Vec<Result<Vec<Outcome>, Failure>>;
-    /// Minimizes a script into another file.
-    fn minimize(
-        &self,
-        script: &std::path::Path,
-        signature: &[String],
-        env: &[(String, String)],
-        output: &std::path::Path,
-    ) -> Result<MinimizedScript, Failure>;
-    /// What verdicts depend on besides the script: the interpreter and its packages.
-    fn identity(&self) -> String;
-    /// The interpreter.
-    fn python(&self) -> PathBuf;
-    /// Runs by another interpreter from now on.
-    fn set_python(&mut self, python: &std::path::Path) -> Result<(), Failure>;
-}
-
-/// What the steps share.
+/// The data that all steps share.
 pub(super) struct ScrubContext<'a> {
     pub(super) settings: &'a ScrubSettings,
     pub(super) tools: &'a ExternalTools,
@@ -204,65 +158,65 @@ pub(super) struct ScrubContext<'a> {
     pub(super) found: ScrubFindings,
 }
 
-/// What was found, as the report shows it.
+/// The findings as the report shows them.
 #[derive(Debug, Default, Serialize)]
 pub struct ScrubFindings {
     /// The issue's title.
     pub title: Option<String>,
-    /// The versions that it was reported with.
+    /// The versions with which the bug was reported.
     pub versions: Option<Versions>,
     /// The repro.
     pub repro: Option<Repro>,
-    /// What is reported.
+    /// The reported failure.
     pub reported: Option<Reported>,
-    /// What the issue is.
+    /// The kind of the issue.
     pub judgement: Option<Judgement>,
-    /// What the script would do that it should not.
+    /// The findings of the security review.
     pub findings: Vec<Finding>,
-    /// Who confirmed it not long ago.
+    /// A recent confirmation.
     pub confirmation: Option<Confirmation>,
-    /// How the script was changed before it was run, each with its reason.
+    /// The changes made to the script before it ran, each with its reason.
     pub adaptations: Vec<String>,
-    /// What the runs were made with.
+    /// The versions used for the runs, and their results.
     pub ran_with: Option<Tested>,
-    /// When it was fixed.
+    /// The result of the search for the fixing version.
     pub fixed: Option<super::bisect::BisectAnswer>,
-    /// Changes that may have fixed it, the likeliest first.
+    /// Commits that may have fixed the bug, the likeliest first.
     pub changes: Vec<super::change::CommitCandidate>,
-    /// The smaller script.
+    /// The minimized script.
     pub minimized: Option<Smaller>,
-    /// Tests of a checkout that are marked for this issue.
+    /// Tests of the checkout that are disabled for this issue.
     pub tests: Vec<String>,
-    /// What to do next.
+    /// The suggested next action.
     pub next: Option<String>,
-    /// Labels to put on.
+    /// Labels to add.
     #[serde(skip)]
     pub(super) add: Vec<String>,
-    /// Labels to take off.
+    /// Labels to remove.
     #[serde(skip)]
     pub(super) remove: Vec<String>,
-    /// Close it as not planned, for this reason.
+    /// The reason for closing the issue as not planned.
     #[serde(skip)]
     pub(super) close_as_stale: Option<String>,
 }
 
-/// What runs were made with, and what they showed.
+/// The versions used for the runs, and their results.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tested {
-    /// PyTorch and its version; Python and its version where there is no PyTorch.
+    /// The version of PyTorch, or of Python where there is no PyTorch.
     pub with: String,
-    /// Runs that showed the bug.
+    /// The number of runs that showed the bug.
     pub same: usize,
-    /// All runs.
+    /// The number of all runs.
     pub of: usize,
-    /// What one of them showed, in words.
+    /// A summary of one of them.
     pub seen: String,
 }
 
-/// A smaller script.
+/// A minimized script.
 #[derive(Clone, Debug, Serialize)]
 pub struct Smaller {
-    /// Where it is.
+    /// Its file.
     pub file: PathBuf,
     /// Its text.
     pub text: String,
@@ -270,22 +224,22 @@ pub struct Smaller {
     pub before: u32,
     /// Tokens after.
     pub after: u32,
-    /// What can not go.
+    /// The parts without which the bug disappears.
     pub necessary: Vec<String>,
 }
 
 impl ScrubContext<'_> {
-    /// A step begins.
+    /// Announces a step.
     pub(super) fn step(&self, number: &str, what: &str) {
         self.printer.note(&format!("{number:>3}  {what}"));
     }
 
-    /// What was decided, and why.
+    /// Shows a decision and its reason.
     pub(super) fn decided(&self, what: &str) {
         self.printer.note(&format!("     {what}"));
     }
 
-    /// Runs one program; from what is remembered if it was run before.
+    /// Runs one program, or returns the remembered outcomes of an equal run.
     pub(super) fn run(&mut self, trial: Trial) -> Result<Vec<Outcome>, Failure> {
         let key = format!(
             "{} {:?} {:?} {} {:?}",
@@ -307,7 +261,7 @@ impl ScrubContext<'_> {
         Ok(outcomes)
     }
 
-    /// A program of our own that asks something; its standard output.
+    /// Runs a program of our own and returns its standard output.
     pub(super) fn ask_python(&mut self, code: &str) -> Result<String, Failure> {
         let trial = Trial {
             python: None,
@@ -323,12 +277,12 @@ impl ScrubContext<'_> {
             .unwrap_or_default())
     }
 
-    /// A file of the folder.
+    /// A file in the folder.
     pub(super) fn file(&self, name: &str) -> PathBuf {
         self.settings.folder.join(name)
     }
 
-    /// The number that files are named by.
+    /// The number or name that file names contain.
     pub(super) fn name(&self) -> String {
         match &self.settings.source {
             IssueSource::GitHub(number) => number.to_string(),
@@ -341,7 +295,7 @@ impl ScrubContext<'_> {
     }
 }
 
-/// The labels that change, as one write.
+/// One write that changes labels.
 pub(super) fn labels(add: &[&str], remove: &[&str]) -> IssueWrite {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     IssueWrite::Labels {
@@ -350,5 +304,5 @@ pub(super) fn labels(add: &[&str], remove: &[&str]) -> IssueWrite {
     }
 }
 
-/// The issue that steps read, where there is one.
+/// The issue, unless only a script was given.
 pub(super) type Maybe<'a> = Option<&'a Issue>;

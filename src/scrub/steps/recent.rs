@@ -1,11 +1,11 @@
-//! Step 4: whether somebody confirmed it not long ago.
+//! Step 4: finds out whether somebody confirmed the bug recently.
 
 use std::time::SystemTime;
 
 use super::{Maybe, ScrubContext, ScrubEnd, Step};
 use crate::{cli::Failure, scrub::issue::recent::confirmation};
 
-/// Hands on whether the bug is still to be verified; else it goes straight to minimizing.
+/// Continues unless the bug was confirmed recently and need not be verified again.
 pub(in crate::scrub) fn recent(
     cx: &mut ScrubContext<'_>,
     issue: Maybe<'_>,
@@ -13,7 +13,7 @@ pub(in crate::scrub) fn recent(
     let Some(issue) = issue else {
         return Ok(Step::Next(()));
     };
-    cx.step("4", "was it verified not long ago?");
+    cx.step("4", "was it confirmed recently?");
     let Some(found) = confirmation(issue, cx.found.reported.as_ref(), SystemTime::now()) else {
         cx.decided("no");
         return Ok(Step::Next(()));
@@ -25,10 +25,10 @@ pub(in crate::scrub) fn recent(
     let why = format!("{} confirmed it {} days ago", found.author, found.days);
     cx.found.confirmation = Some(found);
     let options = [
-        ("v", "verifying it again, then minimizing"),
-        ("s", "stopping here"),
+        ("v", "verify it again, then minimize it"),
+        ("s", "stop here"),
     ];
-    if cx.settings.reverify || cx.prompt.choose("go on?", &options, 1, "--reverify")? == 0 {
+    if cx.settings.reverify || cx.prompt.choose("continue?", &options, 1, "--reverify")? == 0 {
         return Ok(Step::Next(()));
     }
     cx.found.next = Some("run again with `--reverify` to minimize it".to_owned());

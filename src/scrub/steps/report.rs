@@ -1,4 +1,4 @@
-//! Steps 8 and 9: the comment, what is to be written, and the agreement to it.
+//! Steps 8 and 9: composes the comment, plans the writes and asks for agreement.
 
 use std::fmt::Write as _;
 
@@ -7,37 +7,38 @@ use crate::{
     cli::Failure,
     scrub::{
         issue::{Issue, OWN_MARK},
-        plan::{CarriedOut, CloseReason, IssueWrite, Planned, carry_out},
+        plan::{CarriedOut, Planned, carry_out},
+        write::{CloseReason, IssueWrite, WriteState},
     },
 };
 
-/// The comment; none where a run has nothing new to say.
+/// The comment; none if the runs showed nothing new.
 pub(in crate::scrub) fn comment(found: &ScrubFindings, end: ScrubEnd) -> Option<String> {
     let ran = found.ran_with.as_ref()?;
     let version = &ran.with;
-    let is_gone = end == ScrubEnd::DoesNotReproduce;
-    if !is_gone && ran.same == 0 {
+    let is_fixed = end == ScrubEnd::DoesNotReproduce;
+    if !is_fixed && ran.same == 0 {
         return None;
     }
-    let verb = if is_gone {
+    let verb = if is_fixed {
         "no longer reproduces"
     } else {
         "still reproduces"
     };
     let mut body = format!("This issue {verb} on {version}.");
-    if !is_gone && ran.same < ran.of {
-        let _ = write!(body, " It shows in {} of {} runs.", ran.same, ran.of);
+    if !is_fixed && ran.same < ran.of {
+        let _ = write!(body, " The bug shows in {} of {} runs.", ran.same, ran.of);
     }
     body.push('\n');
-    if is_gone && let Some(pull) = certain_change(found) {
+    if is_fixed && let Some(pull) = certain_change(found) {
         let _ = writeln!(body, "Fixed by #{pull}.");
-    } else if is_gone
+    } else if is_fixed
         && let Some((before, after)) = found
             .fixed
             .as_ref()
             .and_then(|answer| answer.change.as_ref())
     {
-        let _ = writeln!(body, "It is in {before} and not in {after}.");
+        let _ = writeln!(body, "The bug is in {before} and not in {after}.");
     }
     if let Some(smaller) = &found.minimized {
         let _ = write!(body, "\nMinimized repro:\n\n{}\n", fenced(&smaller.text));
@@ -48,13 +49,13 @@ pub(in crate::scrub) fn comment(found: &ScrubFindings, end: ScrubEnd) -> Option<
             }
         }
     }
-    if !found.adaptations.is_empty() && (is_gone || found.minimized.is_some()) {
-        body.push_str("\nThe script was adapted:\n");
+    if !found.adaptations.is_empty() && (is_fixed || found.minimized.is_some()) {
+        body.push_str("\nChanges to the script before it was run:\n");
         for adaptation in &found.adaptations {
             let _ = writeln!(body, "- {adaptation}");
         }
     }
-    if is_gone {
+    if is_fixed {
         let _ = writeln!(body, "\nClosing as this was fixed in {version}.");
     }
     let _ = writeln!(
@@ -65,7 +66,7 @@ pub(in crate::scrub) fn comment(found: &ScrubFindings, end: ScrubEnd) -> Option<
     Some(body)
 }
 
-/// A fence longer than any in the text.
+/// The text in a fence that is longer than any within it.
 fn fenced(text: &str) -> String {
     let longest = text
         .split(|char| char != '`')
@@ -85,14 +86,14 @@ fn certain_change(found: &ScrubFindings) -> Option<u64> {
     first.pull.filter(|_| first.score >= 6 && is_ahead)
 }
 
-/// All that would be written, in order: what is seen first, labels next, closing last.
+/// All writes in order: the comment first, labels next, closing last.
 pub(in crate::scrub) fn plan(
     found: &ScrubFindings,
     issue: &Issue,
     end: ScrubEnd,
 ) -> Vec<IssueWrite> {
     let mut writes = Vec::new();
-    // A closed issue's labels are left alone, and nobody reads what is said there.
+    // Labels of a closed issue are left alone, and nobody reads comments there.
     if issue.is_closed || issue.is_locked {
         return writes;
     }
@@ -126,8 +127,8 @@ pub(in crate::scrub) fn plan(
     }
     let is_looked_at = !matches!(end, ScrubEnd::ClosedAlready);
     if writes.is_empty() && is_looked_at {
-        // Nothing visible: the label's date tells that somebody looked. In one edit the two would
-        // cancel out.
+        // Without a visible write, the date of the label shows that somebody looked. In one edit
+        // removing and adding would cancel out.
         if issue.has_label("triaged") {
             writes.push(labels(&[], &["triaged"]));
         }
@@ -136,7 +137,7 @@ pub(in crate::scrub) fn plan(
     writes
 }
 
-/// Shows the plan, asks once, carries it out.
+/// Shows the plan, asks once and carries it out.
 pub(in crate::scrub) fn post(
     cx: &mut ScrubContext<'_>,
     issue: &Issue,
@@ -148,7 +149,7 @@ pub(in crate::scrub) fn post(
             .map(|write| Planned {
                 command: String::new(),
                 write: write.clone(),
-                state: "shown",
+                state: WriteState::Shown,
             })
             .collect();
         for write in writes {
@@ -158,7 +159,7 @@ pub(in crate::scrub) fn post(
         }
         return Ok((planned, CarriedOut::default()));
     };
-    let planned = |states: &[&'static str]| -> Vec<Planned> {
+    let planned = |states: &[WriteState]| -> Vec<Planned> {
         let commands = writes
             .iter()
             .map(|write| (write.clone(), github.command(write).shown()));
@@ -167,12 +168,12 @@ pub(in crate::scrub) fn post(
             .map(|(at, (write, command))| Planned {
                 command,
                 write,
-                state: states.get(at).copied().unwrap_or("shown"),
+                state: states.get(at).copied().unwrap_or(WriteState::Shown),
             })
             .collect()
     };
     if writes.is_empty() {
-        cx.decided("nothing to write");
+        cx.decided("there is nothing to write");
         return Ok((Vec::new(), CarriedOut::default()));
     }
     cx.printer.always("");
@@ -193,7 +194,7 @@ pub(in crate::scrub) fn post(
         Posting::DryRun => false,
         Posting::Agreed => true,
         Posting::Ask => cx.prompt.agrees(
-            "carry them out? PyTorch asks that a person has read what is posted",
+            "carry them out? PyTorch requires that a person has read what is posted",
             "--post",
         )?,
     };

@@ -1,10 +1,11 @@
-//! Step 5: does it still reproduce? Runs the script as it is, then repaired, then with what makes
-//! its bug show as a failure; tells a crash, a hang and an unsteady bug from each other.
+//! Step 5: finds out whether the bug still reproduces. Runs the original script, then a repaired
+//! one, then one with changes that turn the bug into a failure. Distinguishes crashes, hangs and
+//! nondeterministic bugs.
 
 use minrepro_reducers::syntax::Program;
 
 use super::{
-    ScrubContext, ScrubEnd, Step, Tested, Trial,
+    ScrubContext, ScrubEnd, Step, Tested,
     analyze::{Ready, adaptation},
 };
 use crate::{
@@ -14,34 +15,35 @@ use crate::{
     scrub::{
         issue::{analyze, reported::ReportedFailure},
         repair::REPAIRS,
+        script_runner::Trial,
     },
 };
 
-/// How often a script that shows the bug once is run.
+/// The number of runs of a script that showed the bug once.
 const RUNS: usize = 3;
-/// How often one is run that shows it only now and then.
-const RUNS_IF_UNSTEADY: usize = 5;
-/// How many repairs one script may need.
+/// The number of runs of a script that shows the bug only sometimes.
+const RUNS_IF_FLAKY: usize = 5;
+/// The most repairs that one script may need.
 const REPAIRS_AT_MOST: usize = 8;
 
-/// What reproducing came to.
+/// The result of the step.
 pub(in crate::scrub) enum Reproduced {
     /// The bug shows.
     Same(Reproduction),
-    /// The script runs well.
+    /// The script passes.
     Passes(Reproduction),
 }
 
-/// A script, its environment and the sign of its bug.
+/// A script, its environment and the signature of its bug.
 pub(in crate::scrub) struct Reproduction {
     pub(in crate::scrub) code: String,
     pub(in crate::scrub) env: Vec<(String, String)>,
     pub(in crate::scrub) signature: Vec<String>,
-    /// Whether every run shows it.
+    /// Whether every run shows the bug.
     pub(in crate::scrub) is_steady: bool,
 }
 
-/// What a run is held against.
+/// The failure that a run must show.
 struct ExpectedBug {
     what: Option<ReportedFailure>,
     specs: Vec<Spec>,
@@ -75,11 +77,11 @@ pub(in crate::scrub) fn reproduce(
             (
                 with(&code, analyze::with_assertions)
                     .filter(|_| matches!(expected.what, Some(ReportedFailure::WrongResult))),
-                "an assertion was added behind what is printed, which the issue expects to be true",
+                "added an assertion of the printed comparison, which the issue expects to be true",
             ),
             (
                 with(&code, analyze::with_resets),
-                "`torch._dynamo.reset()` was put between the compilations",
+                "added `torch._dynamo.reset()` between compilations",
             ),
         ] {
             let Some(changed) = changed else { continue };
@@ -95,9 +97,9 @@ pub(in crate::scrub) fn reproduce(
         }
     }
     if matches!(expected.what, Some(ReportedFailure::WrongResult)) && expected.specs.is_empty() {
-        // What the script itself asserts is the sign; what only eyes can tell is none.
+        // An assertion of the script is a signature; output that only a person can judge is none.
         if is_assertion(&outcome) {
-            derive_sign(&mut expected, &outcome)?;
+            derive_signature(&mut expected, &outcome)?;
         } else if outcome.end == RunEnd::Exit(0)
             && outcome.exception.is_none()
             && with(&code, analyze::with_assertions).is_none()
@@ -105,18 +107,18 @@ pub(in crate::scrub) fn reproduce(
         {
             cx.found.ran_with = Some(tested(with_version, 0, 1, &outcome));
             cx.found.next = Some(
-                "look at what it prints; if it is wrong, say so by `--signature \"stdout:TEXT\"`"
+                "check what the script prints; if it is wrong, name it: `--signature \"stdout:TEXT\"`"
                     .to_owned(),
             );
             return Ok(Step::End(
                 ScrubEnd::NeedsRepro,
-                "the script only prints, and nothing tells whether that is right".to_owned(),
+                "the script only prints, and nothing shows whether its output is right".to_owned(),
             ));
         }
     }
-    if expected.what.is_none() && expected.specs.is_empty() && !is_well(&outcome) {
-        // Only a script was given: what it shows is the bug.
-        derive_sign(&mut expected, &outcome)?;
+    if expected.what.is_none() && expected.specs.is_empty() && !passes(&outcome) {
+        // Without an issue, the failure of the script is the bug.
+        derive_signature(&mut expected, &outcome)?;
     }
     if shows(&expected, &outcome) {
         let showing = settle(cx, &expected, code, env, with_version, &outcome)?;
@@ -134,8 +136,8 @@ fn not_shown(
 ) -> Result<Step<Reproduced>, Failure> {
     let seen = summary(outcome);
     cx.found.ran_with = Some(tested(version, 0, 1, outcome));
-    if is_well(outcome) {
-        cx.decided("it runs well");
+    if passes(outcome) {
+        cx.decided("the script passes");
         let signature = expected.typed.clone();
         return Ok(Step::Next(Reproduced::Passes(Reproduction {
             code: ready.code,
@@ -146,11 +148,11 @@ fn not_shown(
     }
     if outcome.end == RunEnd::Timeout {
         cx.decided(&format!(
-            "it did not end within {} s; if the hang is the bug, say so by a longer `--timeout` and look",
+            "the script did not end within {} s; if the hang is the bug, use `--signature timeout`, else a longer `--timeout`",
             cx.settings.timeout.as_secs()
         ));
     }
-    cx.decided(&format!("it fails in another way: {seen}"));
+    cx.decided(&format!("the script fails in another way: {seen}"));
     let mut env = ready.env;
     env.push(("TORCH_LOGS".to_owned(), "+dynamo".to_owned()));
     let logged = run(cx, &ready.code, &env, 1)?;
@@ -159,13 +161,13 @@ fn not_shown(
         let log = outcome.stderr.text();
         if crate::report::write_atomically(&file, log.as_bytes()).is_ok() {
             cx.decided(&format!(
-                "a run with TORCH_LOGS=+dynamo is in {}",
+                "the log of a run with TORCH_LOGS=+dynamo is in {}",
                 file.display()
             ));
         }
     }
     cx.found.next = Some(
-        "is it the same bug by another name? Then give its `--signature`; else adapt the script"
+        "if it is the same bug with another message, name it by `--signature`; otherwise adapt the script"
             .to_owned(),
     );
     let wanted = expected
@@ -178,7 +180,7 @@ fn not_shown(
     ))
 }
 
-/// Runs it some more times: whether every run shows it.
+/// Repeats the run to find out whether every run shows the bug.
 fn settle(
     cx: &mut ScrubContext<'_>,
     expected: &ExpectedBug,
@@ -188,10 +190,10 @@ fn settle(
     first: &Outcome,
 ) -> Result<Reproduction, Failure> {
     if first.end == RunEnd::Timeout {
-        // Once is enough of that.
+        // A second hang would show nothing new.
         let limit = cx.settings.timeout.as_secs();
         cx.decided(&format!(
-            "it does not end within {limit} s, and that is the bug"
+            "the script does not end within {limit} s, which is the reported bug"
         ));
         cx.found.ran_with = Some(tested(version, 1, 1, first));
         return Ok(Reproduction {
@@ -210,7 +212,7 @@ fn settle(
     let mut outcomes = run(cx, &code, &env, RUNS)?;
     let mut same = count(&outcomes);
     if same < outcomes.len() {
-        outcomes = run(cx, &code, &env, RUNS_IF_UNSTEADY)?;
+        outcomes = run(cx, &code, &env, RUNS_IF_FLAKY)?;
         same = count(&outcomes);
         if same < outcomes.len()
             && let Some(seeded) = seeded(&code)
@@ -219,7 +221,7 @@ fn settle(
             if count(&with_seed) == with_seed.len() {
                 adaptation(
                     cx,
-                    "`torch.manual_seed(0)` was put at the top, since the bug shows only now and then",
+                    "added `torch.manual_seed(0)`, since not every run shows the bug",
                 );
                 (code, outcomes, same) = (seeded, with_seed, RUNS);
             }
@@ -231,7 +233,7 @@ fn settle(
         .find(|outcome| shows(expected, outcome))
         .unwrap_or(first);
     cx.decided(&format!(
-        "it reproduces in {same} of {of} runs: {}",
+        "the bug reproduces in {same} of {of} runs: {}",
         summary(shown)
     ));
     cx.found.ran_with = Some(tested(version, same, of, shown));
@@ -279,7 +281,7 @@ fn once(
         .ok_or_else(|| Failure::new(Exit::Bug, anyhow::anyhow!("a run has no outcome")))
 }
 
-/// What the user says, else what the issue reports.
+/// The signature of the user, or else the reported failure.
 fn expected(cx: &ScrubContext<'_>) -> Result<ExpectedBug, Failure> {
     let what = cx
         .found
@@ -310,7 +312,7 @@ fn shows(expected: &ExpectedBug, outcome: &Outcome) -> bool {
             .all(|spec| spec.resolve(outcomes).1 == 1)
 }
 
-fn is_well(outcome: &Outcome) -> bool {
+fn passes(outcome: &Outcome) -> bool {
     outcome.end == RunEnd::Exit(0) && outcome.exception.is_none()
 }
 
@@ -321,8 +323,8 @@ fn is_assertion(outcome: &Outcome) -> bool {
         .is_some_and(|exception| exception.short_class() == "AssertionError")
 }
 
-/// The sign that a run gives by itself.
-fn derive_sign(expected: &mut ExpectedBug, outcome: &Outcome) -> Result<(), Failure> {
+/// Derives the signature from a run.
+fn derive_signature(expected: &mut ExpectedBug, outcome: &Outcome) -> Result<(), Failure> {
     match derive(std::slice::from_ref(outcome)) {
         Ok(signature) => {
             expected.typed = signature.to_arguments();
@@ -335,9 +337,9 @@ fn derive_sign(expected: &mut ExpectedBug, outcome: &Outcome) -> Result<(), Fail
         }
         Err(error) => Err(Failure::new(
             Exit::NotReproduced,
-            anyhow::anyhow!("no sign of the bug can be derived: {error}"),
+            anyhow::anyhow!("could not derive a signature of the bug: {error}"),
         )
-        .hint("say what it looks like: `--signature \"stdout:TEXT\"`")),
+        .hint("name the signature: `--signature \"stdout:TEXT\"`")),
     }
 }
 
@@ -367,7 +369,7 @@ fn headline(exception: &Exception) -> String {
     format!("{}: {message}", exception.short_class())
 }
 
-/// With a seed behind the imports at the top.
+/// The code with a seed after the imports at the top.
 fn seeded(code: &str) -> Option<String> {
     use minrepro_reducers::syntax::{Ranged, ast::Stmt};
     let program = Program::parse(code).ok()?;
@@ -390,12 +392,12 @@ fn seeded(code: &str) -> Option<String> {
 
 /// `PyTorch 2.9.1`, or `Python 3.12.1` where there is none.
 fn version(cx: &mut ScrubContext<'_>) -> Result<String, Failure> {
-    let said = cx.ask_python(
+    let output = cx.ask_python(
         "import importlib.util, platform\nif importlib.util.find_spec('torch'):\n    import torch\n    print('with PyTorch', torch.__version__)\nelse:\n    print('with Python', platform.python_version())\n",
     )?;
-    let line = said.lines().find_map(|line| line.strip_prefix("with "));
-    // An interpreter that can not say so much can not import torch.
+    let line = output.lines().find_map(|line| line.strip_prefix("with "));
+    // An interpreter that cannot print its version cannot import torch.
     Ok(line
-        .unwrap_or("a PyTorch that can not be imported")
+        .unwrap_or("a PyTorch that cannot be imported")
         .to_owned())
 }

@@ -1,30 +1,30 @@
-//! Step 7: tests of a checkout that are marked for this issue and may pass now. Reports; changes
-//! nothing.
+//! Step 7: finds tests of a checkout that are disabled for this issue and may pass now. Reports
+//! them and changes nothing.
 
 use super::ScrubContext;
 use crate::{cli::Failure, scrub::tool::ToolCall};
 
-/// The marks that keep a test from counting.
+/// The marks that disable a test.
 const MARKS: &[&str] = &["expectedFailure", "xfail", "skip", "Skip"];
-/// Lines around the issue's number in which a mark counts.
+/// The number of lines around the issue's number in which a mark counts.
 const NEAR: usize = 3;
 
-/// Looks for tests that name the issue beside such a mark.
+/// Looks for tests that name the issue next to such a mark.
 pub(in crate::scrub) fn trivial(cx: &mut ScrubContext<'_>, number: u64) -> Result<(), Failure> {
     let Some(checkout) = &cx.settings.pytorch else {
         return Ok(());
     };
-    cx.step("7", "is there a test that waits for it?");
+    cx.step("7", "is a test disabled because of it?");
     let pattern = format!("(#|issues/){number}([^0-9]|$)");
     let context = NEAR.to_string();
     let mut call = ToolCall::new([
         "git", "grep", "-n", "-E", "-C", &context, "-e", &pattern, "--", "test/",
     ]);
     call.folder = Some(checkout.clone());
-    let said = cx.tools.call(&call)?;
-    cx.found.tests = marked(&said.stdout);
+    let output = cx.tools.call(&call)?;
+    cx.found.tests = marked(&output.stdout);
     for test in &cx.found.tests {
-        cx.decided(&format!("perhaps to be turned on: {test}"));
+        cx.decided(&format!("may be enabled again: {test}"));
     }
     if cx.found.tests.is_empty() {
         cx.decided("none");
