@@ -239,10 +239,10 @@ fn what_keeps_gh_from_working_has_its_own_message() {
         return;
     }
     for (fault, message) in [
-        (Fault::Status(404), "no such issue"),
+        (Fault::Status(404), "the issue does not exist"),
         (Fault::Status(401), "not logged in"),
         (Fault::Status(429), "rate limit"),
-        (Fault::Status(403), "may not do that"),
+        (Fault::Status(403), "lacks the rights"),
     ] {
         let place = Place::new(world(SMALL));
         place.server.world.lock().unwrap().fault = Some((0, fault));
