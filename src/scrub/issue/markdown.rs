@@ -1,6 +1,6 @@
 //! The pieces of a post in the order of the text: headings, fenced and indented code, images, links
 //! and prose. `pulldown-cmark` finds the blocks; this file bends its answer where people do not
-//! write what CommonMark expects. Knows nothing of Python. Pure.
+//! write what `CommonMark` expects. Knows nothing of Python. Pure.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
@@ -93,7 +93,7 @@ impl PostReader {
     }
 
     /// Reads to the end of the text, or to where it must be parsed anew because its authors meant
-    /// something else than CommonMark makes of it.
+    /// something else than `CommonMark` makes of it.
     fn read(&mut self, text: &str) -> Option<usize> {
         let mut depth = 0_u32;
         let mut prose_from = 0;
