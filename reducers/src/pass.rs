@@ -5,7 +5,7 @@
 use crate::{
     cost::Cost,
     rewrite::edit::{Edit, EditSet},
-    syntax::{Program, TextRange, TextSize},
+    syntax::{Program, TextRange, TextSize, rows::ItemId},
     torch::environment::Rungs,
     trace::evidence::{Evidence, MissingSymbols},
 };
@@ -220,6 +220,11 @@ impl Proposals {
     /// Proposes to delete a range.
     pub fn delete(&mut self, range: TextRange, prior: Prior, note: impl Into<String>) {
         self.propose(EditSet::one(Edit::delete(range)), prior, note);
+    }
+
+    /// Proposes to remove a thing from its row.
+    pub fn remove(&mut self, item: ItemId, prior: Prior, note: impl Into<String>) {
+        self.propose(EditSet::removal(item), prior, note);
     }
 
     /// What follows is not to be tried together with what came before.

@@ -11,8 +11,11 @@ use minrepro_reducers::{
     analysis::dependents::with_dependents,
     cost::Cost,
     pass::Proposal,
-    rewrite::edit::{Edit, EditSet, ItemId, Rebase},
-    syntax::{Program, Ranged},
+    rewrite::{
+        edit::{Edit, EditSet},
+        rebase::Rebase,
+    },
+    syntax::{Program, Ranged, rows::ItemId},
 };
 
 use crate::{journal::Key, judge::Candidate};
@@ -70,12 +73,7 @@ impl Base {
     /// The same knowledge of the program that `rebase` leads to.
     pub(super) fn rebased(&self, program: Arc<Program>, rebase: &Rebase<'_>) -> Self {
         let rebased = |places: &BTreeSet<ItemId>| {
-            let moved = |place: &ItemId| {
-                EditSet::removal(place.row, place.item)
-                    .rebase(rebase)?
-                    .removals()
-                    .next()
-            };
+            let moved = |place: &ItemId| EditSet::removal(*place).rebase(rebase)?.removals().next();
             places.iter().filter_map(moved).collect()
         };
         Self {
@@ -89,7 +87,7 @@ impl Base {
     pub(super) fn note_needed(&mut self, edits: &EditSet) {
         let mut removals = edits.removals();
         if let (Some(place), None) = (removals.next(), removals.next())
-            && *edits == EditSet::removal(place.row, place.item)
+            && *edits == EditSet::removal(place)
             && self.program.rows()[place.row as usize].kind.is_suite()
         {
             self.needed.insert(place);
@@ -216,8 +214,8 @@ impl Base {
         let start = edits
             .resolve(&self.program)
             .ok()
-            .and_then(|edits| edits.first().map(|edit| usize::from(edit.range.start())))
+            .and_then(|edits| edits.first().map(|edit| edit.range.start()))
             .unwrap_or_default();
-        1 + self.program.text()[..start].matches('\n').count() as u32
+        self.program.line_of(start)
     }
 }

@@ -5,7 +5,10 @@ use std::{collections::HashMap, fmt::Write as _, path::PathBuf};
 use minrepro_reducers::{
     cost::Cost,
     registry::PASSES,
-    rewrite::edit::{EditSet, Rebase, splice},
+    rewrite::{
+        edit::{EditSet, splice},
+        rebase::Rebase,
+    },
     syntax::Program,
 };
 use proptest::{prelude::*, sample::Index};

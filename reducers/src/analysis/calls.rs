@@ -2,19 +2,12 @@
 //! the same wherever they stand. Goes by names alone; a candidate run tells whether that was right.
 //! Called by passes.
 
-use crate::{
-    rewrite::{
-        edit::{Edit, EditSet, ItemId},
-        parenthesize::parentheses,
-    },
-    syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
-        ast::{self, Expr, Stmt},
-        rows::RowKind,
-        scope::ScopeKind,
-    },
+use crate::syntax::{
+    AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
+    ast::{self, Expr, Stmt},
+    scope::{BindingKind, ScopeKind},
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// All calls of a program.
 pub(crate) struct Calls<'a>(Vec<&'a ast::ExprCall>);
@@ -81,29 +74,6 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// What a call gives for a parameter: where the argument starts, and its value.
-pub(crate) fn argument<'a>(
-    call: &'a ast::ExprCall,
-    name: &str,
-    position: usize,
-) -> Option<(TextSize, &'a Expr)> {
-    let arguments = &call.arguments;
-    let named = |keyword: &&ast::Keyword| keyword.arg.as_ref().is_some_and(|it| it.id == name);
-    if let Some(keyword) = arguments.keywords.iter().find(named) {
-        return Some((keyword.start(), &keyword.value));
-    }
-    let is_spread = arguments
-        .args
-        .iter()
-        .take(position + 1)
-        .any(Expr::is_starred_expr);
-    arguments
-        .args
-        .get(position)
-        .filter(|_| !is_spread)
-        .map(|value| (value.start(), value))
-}
-
 /// The class that a node is a direct part of.
 pub(crate) fn class_around<'a>(
     tree: &Tree<'a>,
@@ -137,73 +107,6 @@ pub(crate) fn fields(class: &ast::StmtClassDef) -> Vec<(&str, &ast::StmtAnnAssig
         _ => None,
     });
     fields.collect()
-}
-
-/// Where parameters and arguments stand in their rows.
-pub(crate) struct Places<'a> {
-    program: &'a Program,
-    parameters: BTreeMap<TextSize, ItemId>,
-    arguments: BTreeMap<TextSize, ItemId>,
-}
-
-impl<'a> Places<'a> {
-    pub(crate) fn of(program: &'a Program) -> Self {
-        let mut places = Self {
-            program,
-            parameters: BTreeMap::new(),
-            arguments: BTreeMap::new(),
-        };
-        for (index, row) in program.rows().iter().enumerate() {
-            let map = match row.kind {
-                RowKind::Parameters => &mut places.parameters,
-                RowKind::Arguments => &mut places.arguments,
-                _ => continue,
-            };
-            for (item, range) in row.items.iter().enumerate() {
-                map.insert(
-                    range.start(),
-                    ItemId {
-                        row: index as u32,
-                        item: item as u32,
-                    },
-                );
-            }
-        }
-        places
-    }
-
-    /// The item that holds the name at this offset.
-    pub(crate) fn parameter(&self, name: TextSize) -> Option<ItemId> {
-        self.within(&self.parameters, name)
-    }
-
-    /// The item that holds the argument that starts at this offset.
-    pub(crate) fn argument(&self, start: TextSize) -> Option<ItemId> {
-        self.within(&self.arguments, start)
-    }
-
-    /// Adds the removal of what calls give for a parameter.
-    pub(crate) fn drop_arguments(
-        &self,
-        calls: &[&ast::ExprCall],
-        name: &str,
-        position: usize,
-        edits: &mut EditSet,
-    ) {
-        for call in calls {
-            if let Some((start, _)) = argument(call, name, position)
-                && let Some(place) = self.argument(start)
-            {
-                edits.remove(place.row, place.item);
-            }
-        }
-    }
-
-    fn within(&self, map: &BTreeMap<TextSize, ItemId>, offset: TextSize) -> Option<ItemId> {
-        let (_, &place) = map.range(..=offset).next_back()?;
-        let range = self.program.rows()[place.row as usize].items[place.item as usize];
-        range.contains_inclusive(offset).then_some(place)
-    }
 }
 
 /// Which values mean the same in every place of a program.
@@ -262,28 +165,108 @@ impl<'t> Movable<'t> {
     }
 }
 
-/// Puts a value in the place of each of some uses; `None` where it does not fit into a formatted
-/// string.
-pub(crate) fn put(
-    program: &Program,
-    strings: &[TextRange],
-    value: &Expr,
-    places: impl IntoIterator<Item = TextRange>,
-    edits: &mut EditSet,
-) -> Option<()> {
-    let fits_in_string = matches!(
-        value,
-        Expr::Name(_) | Expr::NumberLiteral(_) | Expr::NoneLiteral(_) | Expr::BooleanLiteral(_)
-    );
-    let text = program.slice(value.range());
-    for place in places {
-        if !fits_in_string && strings.iter().any(|string| string.contains_range(place)) {
-            return None;
+/// What a call gives for a parameter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Given<'a> {
+    /// An argument: where it starts, with its keyword, and its value.
+    Argument(TextSize, &'a Expr),
+    /// Nothing.
+    Nothing,
+    /// That depends on what `*` and `**` stand for.
+    Unknown,
+}
+
+impl<'a> Given<'a> {
+    /// The argument, if it is known.
+    pub(crate) fn argument(self) -> Option<(TextSize, &'a Expr)> {
+        match self {
+            Self::Argument(start, value) => Some((start, value)),
+            Self::Nothing | Self::Unknown => None,
         }
-        let (open, close) = parentheses(program, value, place);
-        edits.edit(Edit::replace(place, format!("{open}{text}{close}")));
     }
-    Some(())
+}
+
+/// Maps a parameter to the argument that a call gives for it, by name or by position.
+pub(crate) fn given<'a>(call: &'a ast::ExprCall, name: &str, position: usize) -> Given<'a> {
+    let ast::Arguments { args, keywords, .. } = &call.arguments;
+    let named = keywords
+        .iter()
+        .find(|keyword| keyword.arg.as_ref().is_some_and(|arg| arg.id == name));
+    if let Some(keyword) = named {
+        return Given::Argument(keyword.start(), &keyword.value);
+    }
+    if args.iter().take(position + 1).any(Expr::is_starred_expr) {
+        return Given::Unknown;
+    }
+    match args.get(position) {
+        Some(value) => Given::Argument(value.start(), value),
+        None if spreads(call) => Given::Unknown,
+        None => Given::Nothing,
+    }
+}
+
+/// Whether a call has arguments of which only a run can tell how many they are.
+pub(crate) fn spreads(call: &ast::ExprCall) -> bool {
+    let ast::Arguments { args, keywords, .. } = &call.arguments;
+    args.iter().any(Expr::is_starred_expr) || keywords.iter().any(|keyword| keyword.arg.is_none())
+}
+
+/// The one use of a function.
+pub(crate) struct Site<'a> {
+    /// What the function's value stands for: the call, awaited if it is, or the attribute if it is
+    /// a property.
+    pub(crate) whole: TextRange,
+    /// The call; none for a property.
+    pub(crate) call: Option<&'a ast::ExprCall>,
+    /// What the first parameter is, for a method.
+    pub(crate) receiver: Option<&'a Expr>,
+}
+
+/// The one use of a function, whatever its decorators make of it.
+pub(crate) fn only_call<'a>(
+    program: &Program,
+    tree: &Tree<'a>,
+    def: &ast::StmtFunctionDef,
+) -> Option<Site<'a>> {
+    let variable = program.scopes().variables.iter().find(|variable| {
+        variable
+            .bindings
+            .iter()
+            .any(|it| it.kind == BindingKind::Function && it.statement == def.range)
+    })?;
+    let ([_], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else {
+        return None;
+    };
+    let index = tree.nodes.iter().position(|it| match it.node {
+        AnyNodeRef::ExprCall(call) => call.func.range() == only.range,
+        _ => false,
+    })?;
+    site(tree, index, def, None)
+}
+
+/// The use of a function by a call, which is awaited if the function is asynchronous.
+pub(crate) fn site<'a>(
+    tree: &Tree<'a>,
+    call: usize,
+    def: &ast::StmtFunctionDef,
+    receiver: Option<&'a Expr>,
+) -> Option<Site<'a>> {
+    let AnyNodeRef::ExprCall(it) = tree.nodes[call].node else {
+        return None;
+    };
+    let around = tree.nodes[call]
+        .parent
+        .map(|parent| tree.nodes[parent as usize].node);
+    let whole = match around {
+        Some(AnyNodeRef::ExprAwait(it)) if def.is_async => it.range,
+        _ if def.is_async => return None,
+        _ => it.range,
+    };
+    Some(Site {
+        whole,
+        call: Some(it),
+        receiver,
+    })
 }
 
 /// The ranges of all formatted strings: quotes and braces of a value may not fit into them.

@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     analysis::statement_tree::StatementTree,
-    rewrite::edit::{EditSet, ItemId},
+    rewrite::edit::EditSet,
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::ExprContext,
+        rows::ItemId,
         scope::{BindingKind, ScopeKind},
     },
     trace::evidence::Evidence,
@@ -35,15 +36,9 @@ impl<'a> Statements<'a> {
     /// All statements of a program.
     pub fn of(program: &'a Program) -> Self {
         let mut by_range = BTreeMap::new();
-        for (index, row) in program.rows().iter().enumerate() {
+        for (id, row, range) in program.items() {
             if row.kind.is_suite() {
-                for (item, range) in row.items.iter().enumerate() {
-                    let place = ItemId {
-                        row: index as u32,
-                        item: item as u32,
-                    };
-                    by_range.insert((range.start(), range.end()), place);
-                }
+                by_range.insert((range.start(), range.end()), id);
             }
         }
         Self { program, by_range }
@@ -214,7 +209,7 @@ pub fn with_dependents(program: &Program, edits: &EditSet) -> Option<EditSet> {
     }
     let mut wider = edits.clone();
     for place in closed {
-        wider.remove(place.row, place.item);
+        wider.remove(place);
     }
     Some(wider)
 }
@@ -231,7 +226,7 @@ mod tests {
         let seed = statements
             .place(TextRange::at(start, TextSize::of(seed)))
             .unwrap();
-        let edits = EditSet::removal(seed.row, seed.item);
+        let edits = EditSet::removal(seed);
         let wider = with_dependents(&program, &edits).unwrap_or(edits);
         assert_eq!(wider.apply(&program).unwrap(), expected);
     }

@@ -2,11 +2,12 @@
 //! the widened edit next.
 
 use crate::{
-    analysis::{calls::Places, dependents::Statements},
-    rewrite::edit::{EditSet, ItemId},
+    analysis::dependents::Statements,
+    rewrite::{arguments::Places, edit::EditSet},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{Arguments, Expr, ExprContext, StmtFunctionDef},
+        rows::ItemId,
     },
 };
 
@@ -145,7 +146,7 @@ impl Hint {
                     .last()
                     .and_then(|&statement| statements.place(statement))
             {
-                wider.remove(place.row, place.item);
+                wider.remove(place);
             }
         }
         Some(wider)
@@ -164,7 +165,7 @@ fn fit(program: &Program, edits: &EditSet, callee: &str, misfit: &Misfit) -> Edi
     let mut wider = edits.clone();
     let mut drop = |place: Option<ItemId>| {
         if let Some(place) = place {
-            wider.remove(place.row, place.item);
+            wider.remove(place);
         }
     };
     for node in &program.tree().nodes {
@@ -334,7 +335,9 @@ mod tests {
             let program = Program::parse(text).unwrap();
             let hint = Hint::of("TypeError", message).unwrap();
             // The first statement of all goes, as what the failure came of.
-            let wider = hint.widen(&program, &EditSet::removal(0, 0)).unwrap();
+            let wider = hint
+                .widen(&program, &EditSet::removal(ItemId { row: 0, item: 0 }))
+                .unwrap();
             assert_eq!(wider.apply(&program).unwrap(), expected);
         }
         check(
@@ -358,7 +361,7 @@ mod tests {
     #[test]
     fn statements_that_mention_it_go_too() {
         let program = Program::parse("a.w = 1\nif x:\n    print(a.w)\n    y = a.v\n").unwrap();
-        let edits = EditSet::removal(0, 0);
+        let edits = EditSet::removal(ItemId { row: 0, item: 0 });
         let wider = Hint::Attribute("w".to_owned())
             .widen(&program, &edits)
             .unwrap();

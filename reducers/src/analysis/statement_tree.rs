@@ -6,14 +6,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::{
     analysis::dependents::Statements,
-    rewrite::{
-        edit::{Edit, EditSet, ItemId, splice},
-        parenthesize::lines_outside_strings,
-    },
+    rewrite::edit::{Edit, EditSet, splice},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
         ast::{Expr, ExprCall, ExprContext, name::Name},
-        rows::{logical_end, logical_start},
+        rows::ItemId,
         scope::{BindingKind, ScopeKind},
     },
     trace::evidence::{Evidence, Frame},
@@ -24,8 +21,6 @@ pub(crate) struct StatementTree<'a> {
     pub(crate) program: &'a Program,
     pub(crate) statements: Vec<Statement<'a>>,
     by_range: HashMap<(TextSize, TextSize), usize>,
-    /// Where each line starts.
-    lines: Vec<TextSize>,
     /// The statements that assign an attribute, or store it by its name in a text, by that name.
     pub(crate) stores: BTreeMap<Name, Vec<usize>>,
     /// The statements that may change what attributes of a name hold: by a method, an element, or a
@@ -73,15 +68,6 @@ impl<'a> StatementTree<'a> {
             program,
             statements: Vec::new(),
             by_range: HashMap::new(),
-            lines: std::iter::once(0)
-                .chain(
-                    program
-                        .text()
-                        .match_indices('\n')
-                        .map(|(at, _)| at as u32 + 1),
-                )
-                .map(TextSize::new)
-                .collect(),
             stores: BTreeMap::new(),
             changes: BTreeMap::new(),
             attributes: BTreeSet::new(),
@@ -258,12 +244,15 @@ impl<'a> StatementTree<'a> {
 
     /// The line of an offset, counted from 1.
     pub(crate) fn line_of(&self, offset: TextSize) -> u32 {
-        self.lines.partition_point(|&start| start <= offset) as u32
+        self.program.line_of(offset)
     }
 
     /// The offset of a line, counted from 1, and a column in bytes, counted from 0.
     pub(crate) fn offset(&self, line: u32, column: u32) -> Option<TextSize> {
-        let start = *self.lines.get((line as usize).checked_sub(1)?)?;
+        let start = *self
+            .program
+            .line_starts()
+            .get((line as usize).checked_sub(1)?)?;
         let offset = start + TextSize::new(column);
         (usize::from(offset) <= self.program.text().len()).then_some(offset)
     }
@@ -535,7 +524,7 @@ impl<'a> StatementTree<'a> {
             let statement = &self.statements[index];
             if statement.range.start() >= end && !is_kept(index) {
                 end = statement.range.end();
-                edits.remove(statement.place.row, statement.place.item);
+                edits.remove(statement.place);
             }
         }
         edits
@@ -564,13 +553,13 @@ impl<'a> StatementTree<'a> {
         more: &EditSet,
     ) -> Option<String> {
         let range = self.statements[index].range;
-        let start = logical_start(self.program, range.start())?;
-        let end = logical_end(self.program, range.end());
+        let start = self.program.logical_start(range.start())?;
+        let end = self.program.logical_end(range.end());
         let lines = TextRange::new(start, end);
         let indent = self.program.slice(TextRange::new(start, range.start()));
         let mut edits = self.removing(self.within(index), is_kept);
         edits.extend(more);
-        for line in lines_outside_strings(self.program, lines) {
+        for line in self.program.lines_outside_strings(lines) {
             if !indent.is_empty() && self.program.text()[usize::from(line)..].starts_with(indent) {
                 edits.edit(Edit::delete(TextRange::at(line, TextSize::of(indent))));
             }

@@ -8,7 +8,10 @@ use std::{
     hash::{Hash, Hasher},
 };
 
-use crate::syntax::{Program, TextRange, TextSize, rows as row, rows::RowKind};
+use crate::{
+    rewrite::removal::removal,
+    syntax::{Program, TextRange, rows::ItemId},
+};
 
 /// One replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,20 +73,11 @@ impl Hash for Edit {
     }
 }
 
-/// One thing of one row: the index of the row in [`Program::lists`] and of the thing in the row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ItemId {
-    /// The row.
-    pub row: u32,
-    /// The thing.
-    pub item: u32,
-}
-
 /// A set of edits against one program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EditSet {
-    edits: BTreeSet<Edit>,
-    removals: BTreeSet<ItemId>,
+    pub(super) edits: BTreeSet<Edit>,
+    pub(super) removals: BTreeSet<ItemId>,
 }
 
 /// Two edits that can not both be done, or a row that can not be emptied.
@@ -104,10 +98,10 @@ impl EditSet {
     }
 
     /// The set of one removal.
-    pub fn removal(row: u32, item: u32) -> Self {
+    pub fn removal(item: ItemId) -> Self {
         Self {
             edits: BTreeSet::new(),
-            removals: BTreeSet::from([ItemId { row, item }]),
+            removals: BTreeSet::from([item]),
         }
     }
 
@@ -117,8 +111,8 @@ impl EditSet {
     }
 
     /// Adds the removal of a thing from its row.
-    pub fn remove(&mut self, row: u32, item: u32) {
-        self.removals.insert(ItemId { row, item });
+    pub fn remove(&mut self, item: ItemId) {
+        self.removals.insert(item);
     }
 
     /// The removals, in order.
@@ -163,7 +157,7 @@ impl EditSet {
             let conflict = Conflict {
                 at: row.inner.start().into(),
             };
-            edits.extend(row::removal(program, row, &gone).ok_or(conflict)?);
+            edits.extend(removal(program, row, &gone).ok_or(conflict)?);
         }
         let mut disjoint: Vec<Edit> = Vec::with_capacity(edits.len());
         for edit in edits {
@@ -190,45 +184,19 @@ impl EditSet {
     pub fn apply(&self, program: &Program) -> Result<String, Conflict> {
         Ok(splice(program.text(), &self.resolve(program)?))
     }
+}
 
-    /// The same set against the program that results from `done`, as far as there is something left
-    /// of it.
-    ///
-    /// What is done already or lies within something that is gone is dropped; `None` if nothing is
-    /// left or an edit was half done.
-    pub fn rebase(&self, rebase: &Rebase<'_>) -> Option<Self> {
-        let mut set = Self::default();
-        for edit in &self.edits {
-            if rebase.done.binary_search(edit).is_ok() {
-                continue;
-            }
-            match rebase.map(edit.range) {
-                Mapped::Gone => {}
-                Mapped::Torn => return None,
-                Mapped::At(range) => {
-                    set.edits.insert(Edit {
-                        range,
-                        text: edit.text.clone(),
-                    });
-                }
-            }
-        }
-        for removal in &self.removals {
-            let row = &rebase.from.rows()[removal.row as usize];
-            match rebase.map(row.items[removal.item as usize]) {
-                Mapped::Gone => {}
-                Mapped::Torn => return None,
-                Mapped::At(range) => {
-                    set.removals.insert(*rebase.items.get(&(
-                        row.kind,
-                        range.start(),
-                        range.end(),
-                    ))?);
-                }
-            }
-        }
-        (!set.is_empty()).then_some(set)
+/// A part of a program's text with those edits done that lie within it; `None` if they conflict.
+pub(crate) fn rewritten(program: &Program, range: TextRange, edits: &[Edit]) -> Option<String> {
+    let mut set = EditSet::default();
+    for edit in edits.iter().filter(|edit| range.contains_range(edit.range)) {
+        set.edit(edit.clone());
     }
+    let mut inside = set.resolve(program).ok()?;
+    for edit in &mut inside {
+        edit.range -= range.start();
+    }
+    Some(splice(program.slice(range), &inside))
 }
 
 /// Replaces disjoint ascending ranges of a text.
@@ -244,80 +212,8 @@ pub fn splice(text: &str, edits: &[Edit]) -> String {
     result
 }
 
-/// The way from one program to the one that some edits made of it.
-pub struct Rebase<'a> {
-    from: &'a Program,
-    done: &'a [Edit],
-    items: BTreeMap<(RowKind, TextSize, TextSize), ItemId>,
-}
-
-enum Mapped {
-    At(TextRange),
-    Gone,
-    Torn,
-}
-
-impl<'a> Rebase<'a> {
-    /// `to` is what `done`, disjoint and ascending, made of `from`.
-    pub fn new(from: &'a Program, done: &'a [Edit], to: &Program) -> Self {
-        let mut items = BTreeMap::new();
-        for (index, row) in to.rows().iter().enumerate() {
-            for (item, range) in row.items.iter().enumerate() {
-                let place = ItemId {
-                    row: index as u32,
-                    item: item as u32,
-                };
-                items.insert((row.kind, range.start(), range.end()), place);
-            }
-        }
-        Self { from, done, items }
-    }
-
-    fn map(&self, range: TextRange) -> Mapped {
-        let first = self
-            .done
-            .partition_point(|edit| edit.range.end() < range.start());
-        let mut start = shifted(range.start(), self.done[..first].iter());
-        let mut end = start + range.len();
-        for edit in &self.done[first..] {
-            let it = edit.range;
-            if it.start() > range.end() {
-                break;
-            }
-            if it.is_empty() && !range.is_empty()
-                || !it.is_empty() && range.contains_range(it) && it != range
-            {
-                // Inside: the thing is still there, smaller. An insertion at its edge leaves it as
-                // it was.
-                if it.start() == range.start() && it.is_empty() {
-                    start = resized(start, edit);
-                    end = resized(end, edit);
-                } else if it.start() < range.end() {
-                    end = resized(end, edit);
-                }
-            } else if it.contains_range(range) && !it.is_empty() && !range.is_empty() {
-                return Mapped::Gone;
-            } else if it.end() <= range.start() {
-                start = resized(start, edit);
-                end = resized(end, edit);
-            } else if it.start() < range.end() {
-                return Mapped::Torn;
-            }
-        }
-        Mapped::At(TextRange::new(start, end))
-    }
-}
-
-fn shifted<'e>(offset: TextSize, edits: impl Iterator<Item = &'e Edit>) -> TextSize {
-    edits.fold(offset, resized)
-}
-
-fn resized(offset: TextSize, edit: &Edit) -> TextSize {
-    offset + TextSize::of(edit.text.as_str()) - edit.range.len()
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     fn program(text: &str) -> Program {
@@ -325,22 +221,14 @@ mod tests {
     }
 
     /// Removes, from the row that holds the first, the things with these texts.
-    fn removing(program: &Program, things: &[&str]) -> EditSet {
+    pub(in crate::rewrite) fn removing(program: &Program, things: &[&str]) -> EditSet {
         let mut set = EditSet::default();
         for thing in things {
-            let (row, item) = program
-                .rows()
-                .iter()
-                .enumerate()
-                .find_map(|(index, row)| {
-                    let item = row
-                        .items
-                        .iter()
-                        .position(|&range| program.slice(range) == *thing)?;
-                    Some((index as u32, item as u32))
-                })
-                .unwrap_or_else(|| panic!("`{thing}` stands in no row"));
-            set.remove(row, item);
+            let found = program
+                .items()
+                .find(|(_, _, range)| program.slice(*range) == *thing);
+            let (id, ..) = found.unwrap_or_else(|| panic!("`{thing}` stands in no row"));
+            set.remove(id);
         }
         set
     }
@@ -470,40 +358,5 @@ mod tests {
         );
         set.edit(Edit::replace(range(6, 7), "e"));
         assert_eq!(set.apply(&program).unwrap(), "x + e\n");
-    }
-
-    #[test]
-    fn what_is_inserted_already_is_not_inserted_again() {
-        let from = program("f()\ng()\n");
-        let mut done = EditSet::default();
-        done.edit(Edit {
-            range: TextRange::empty(4.into()),
-            text: "x = 1\n".to_owned(),
-        });
-        let mut later = removing(&from, &["f()"]);
-        later.extend(&done);
-        let edits = done.resolve(&from).unwrap();
-        let to = program(&splice(from.text(), &edits));
-        let rebased = later.rebase(&Rebase::new(&from, &edits, &to)).unwrap();
-        assert_eq!(rebased.apply(&to).unwrap(), "x = 1\ng()\n");
-    }
-
-    #[test]
-    fn a_set_follows_its_program() {
-        let from = program("import a, b\nx = 1\nif x:\n    f(p, q)\n    g()\nh(r, s)\n");
-        let done = removing(&from, &["a", "x = 1", "q"]);
-        let edits = done.resolve(&from).unwrap();
-        let to = program(&splice(from.text(), &edits));
-        let rebase = Rebase::new(&from, &edits, &to);
-        assert_eq!(done.rebase(&rebase), None);
-        let later = removing(&from, &["p", "s", "g()"]).rebase(&rebase).unwrap();
-        assert_eq!(
-            later.apply(&to).unwrap(),
-            "import b\nif x:\n    f()\nh(r)\n"
-        );
-        let whole = removing(&from, &["if x:\n    f(p, q)\n    g()"])
-            .rebase(&rebase)
-            .unwrap();
-        assert_eq!(whole.apply(&to).unwrap(), "import b\nh(r, s)\n");
     }
 }

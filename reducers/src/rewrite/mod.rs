@@ -1,7 +1,15 @@
-//! Changes to a program's text: edits and their union, parentheses, indentation. Knows what Python
-//! needs for the text to parse and to mean the same; proposes nothing. Called by analysis, passes
-//! and the engine.
+//! How the text of a program is changed: each mechanism once, for all passes. Nothing here decides
+//! what to propose.
 
 pub mod edit;
+pub mod rebase;
+pub(crate) mod removal;
+
+pub(crate) mod arguments;
 pub(crate) mod parenthesize;
+pub(crate) mod reindent;
+pub(crate) mod unwrap;
+pub(crate) mod without_self;
+
+pub(crate) mod gain;
 pub mod test_body;

@@ -1,16 +1,25 @@
-//! Puts expressions into other places: in parentheses where they could bind less tightly than the
-//! place wants. Called by passes that move expressions.
+//! Parentheses: an expression gets them where it could bind less tightly than its new place asks,
+//! or where its lines need them. Called by whatever moves expressions.
 
-use crate::syntax::TokenKind;
+use crate::syntax::{Program, Ranged, TextRange, TokenKind, ast::Expr};
 
-use crate::{
-    cost::{Cost, tokens_of},
-    rewrite::edit::EditSet,
-    syntax::{
-        Program, Ranged, TextRange, TextSize,
-        ast::{Expr, comparable::ComparableStmt},
-    },
-};
+/// A text that may have several lines, in parentheses if it has.
+pub(crate) fn one_logical_line(text: &str) -> String {
+    if text.contains('\n') {
+        format!("({text})")
+    } else {
+        text.to_owned()
+    }
+}
+
+/// An expression's text for a place in which anything may be called on it or looked up in it.
+pub(crate) fn as_primary(expr: &Expr, text: &str) -> String {
+    if is_primary(expr) {
+        text.to_owned()
+    } else {
+        format!("({text})")
+    }
+}
 
 /// The parentheses that an expression needs in a place that now holds something else: two, or none.
 pub(crate) fn parentheses(
@@ -29,65 +38,6 @@ pub(crate) fn parentheses(
     } else {
         ("(", ")")
     }
-}
-
-/// Whether edits make a program, and a simpler one, for passes that can not tell beforehand.
-pub(crate) fn gains(program: &Program, edits: &EditSet) -> bool {
-    let text = edits.apply(program).ok();
-    let after = text.and_then(|text| program.sibling(text).ok());
-    after.is_some_and(|after| Cost::of(&after) < Cost::of(program))
-}
-
-/// Whether edits that are known to make a program make a simpler one. Parses it only where what
-/// goes and what comes are about as heavy.
-pub(crate) fn lightens(program: &Program, edits: &EditSet) -> bool {
-    let Ok(disjoint) = edits.resolve(program) else {
-        return false;
-    };
-    let gone: u64 = disjoint
-        .iter()
-        .map(|edit| 16 * tokens_in(program, edit.range) + literals(program.slice(edit.range)))
-        .sum();
-    // A piece of a program is somewhat fewer tokens than its words and marks.
-    let comes: u64 = disjoint
-        .iter()
-        .map(|edit| 16 * tokens_of(&edit.text) + literals(&edit.text))
-        .sum();
-    if gone > comes {
-        return true;
-    }
-    gains(program, edits)
-}
-
-/// Whether edits change nothing but how the program is written.
-pub(crate) fn means_the_same(program: &Program, edits: &EditSet) -> bool {
-    let text = edits.apply(program).ok();
-    let after = text.and_then(|text| program.sibling(text).ok());
-    after.is_some_and(|after| {
-        let (before, now) = (program.body(), after.body());
-        before.len() == now.len()
-            && before
-                .iter()
-                .zip(now)
-                .all(|(one, other)| ComparableStmt::from(one) == ComparableStmt::from(other))
-    })
-}
-
-/// About what the literals of a text weigh, in sixteenths of a token.
-fn literals(text: &str) -> u64 {
-    if text.contains(['\'', '"']) {
-        return text.len() as u64;
-    }
-    4 * text.bytes().filter(u8::is_ascii_digit).count() as u64
-}
-
-fn tokens_in(program: &Program, range: TextRange) -> u64 {
-    let tokens =
-        &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
-    tokens
-        .iter()
-        .map(|token| u64::from(program.weight_in_tokens(*token)))
-        .sum()
 }
 
 /// Whether an expression reads the same in any place: it has brackets of its own, or is one primary
@@ -176,32 +126,28 @@ fn is_operation(program: &Program, expr: &Expr) -> bool {
     kind && has_no_open_line_end(program, expr.range())
 }
 
-/// Where the lines of a range start, those inside a string left out.
-pub(crate) fn lines_outside_strings(program: &Program, range: TextRange) -> Vec<TextSize> {
-    let tokens = program.tokens();
-    let tokens = &tokens[program.token_from(range.start())..program.token_from(range.end())];
-    let literal = |kind| {
-        matches!(
-            kind,
-            TokenKind::String | TokenKind::FStringMiddle | TokenKind::TStringMiddle
+/// Whether an expression can stand anywhere, any number of times.
+pub(crate) fn is_atom(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::Name(_)
+            | Expr::NumberLiteral(_)
+            | Expr::NoneLiteral(_)
+            | Expr::BooleanLiteral(_)
+            | Expr::EllipsisLiteral(_)
+    ) || matches!(expr, Expr::StringLiteral(it) if it.value.iter().count() == 1 && !it.value.to_str().contains('\n'))
+}
+
+/// Whether an expression binds as tightly as a name.
+fn is_primary(expr: &Expr) -> bool {
+    is_atom(expr)
+        || matches!(
+            expr,
+            Expr::Attribute(_)
+                | Expr::Call(_)
+                | Expr::Subscript(_)
+                | Expr::List(_)
+                | Expr::Dict(_)
+                | Expr::Set(_)
         )
-    };
-    let strings: Vec<TextRange> = tokens
-        .iter()
-        .filter(|token| literal(token.kind()))
-        .map(Ranged::range)
-        .collect();
-    let mut starts = vec![range.start()];
-    let text = program.slice(range);
-    starts.extend(
-        text.match_indices('\n')
-            .map(|(at, _)| range.start() + TextSize::new(at as u32 + 1))
-            .filter(|&start| start < range.end())
-            .filter(|&start| {
-                !strings
-                    .iter()
-                    .any(|it| it.start() < start && start <= it.end())
-            }),
-    );
-    starts
 }

@@ -4,9 +4,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::syntax::{
-    Program, Ranged, TextRange, TextSize, TokenKind,
-    ast::{Expr, Stmt},
+use crate::{
+    rewrite::reindent::{indented, with_plain_newlines},
+    syntax::{
+        Program, Ranged, TextRange,
+        ast::{Expr, Stmt},
+    },
 };
 
 /// Where the names of a program's top level are kept once its statements stand in a method.
@@ -55,7 +58,7 @@ impl Method {
         for statement in head.iter().filter(|it| !is_text(it)) {
             method
                 .head
-                .push_str(&unixed(program.slice(statement.range())));
+                .push_str(&with_plain_newlines(program.slice(statement.range())));
             method.head.push('\n');
         }
         if names == Names::Global {
@@ -137,48 +140,6 @@ fn bound_by<'a>(program: &'a Program, statements: &[&Stmt]) -> BTreeSet<&'a str>
         .filter(|it| it.bindings.iter().any(|binding| is_inside(binding.range)))
         .map(|it| it.name.as_str())
         .collect()
-}
-
-/// A statement with each of its lines indented, but for those that begin within a string.
-fn indented(program: &Program, range: TextRange, prefix: &str) -> String {
-    let strings = strings(program, range);
-    let mut text = prefix.to_owned();
-    let mut at = range.start();
-    for line in program.slice(range).split_inclusive('\n') {
-        let is_within = strings.iter().any(|it| it.start() < at && at < it.end());
-        if at > range.start() && !is_within && !line.trim().is_empty() {
-            text.push_str(prefix);
-        }
-        text.push_str(line);
-        at += TextSize::of(line);
-    }
-    unixed(&text)
-}
-
-/// The strings of a range, formatted ones from quote to quote.
-fn strings(program: &Program, range: TextRange) -> Vec<TextRange> {
-    let mut found = Vec::new();
-    let mut open = Vec::new();
-    let from = program.token_from(range.start());
-    for token in program.tokens()[from..]
-        .iter()
-        .take_while(|it| it.start() < range.end())
-    {
-        match token.kind() {
-            TokenKind::String => found.push(token.range()),
-            TokenKind::FStringStart | TokenKind::TStringStart => open.push(token.start()),
-            TokenKind::FStringEnd | TokenKind::TStringEnd => {
-                found.extend(open.pop().map(|start| TextRange::new(start, token.end())));
-            }
-            _ => {}
-        }
-    }
-    found
-}
-
-/// A text with line ends as most files have them; Python reads no others, in strings either.
-fn unixed(text: &str) -> String {
-    text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
 #[cfg(test)]

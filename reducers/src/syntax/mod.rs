@@ -1,6 +1,7 @@
 //! The program: its text and what the parser says of it. The only file that names the parser crate;
 //! the rest of this crate reaches the syntax tree through [`ast`]. Knows nothing of edits.
 
+pub mod lines;
 pub(crate) mod positions;
 pub mod rows;
 pub mod scope;
@@ -16,6 +17,7 @@ pub use rustpython_text_size::{Ranged, TextRange, TextSize};
 
 use rustpython_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
 use rustpython_parser::{Parsed, parse_module};
+use rustpython_source_file::LineIndex;
 
 use crate::syntax::{rows::Row, scope::Scopes, source::DecodeError};
 
@@ -24,6 +26,7 @@ pub struct Program {
     text: Arc<str>,
     bom: bool,
     parsed: Parsed<ast::ModModule>,
+    lines: OnceLock<LineIndex>,
     rows: OnceLock<Vec<Row>>,
     scopes: OnceLock<Scopes>,
 }
@@ -100,6 +103,7 @@ impl Program {
             text,
             bom,
             parsed,
+            lines: OnceLock::new(),
             rows: OnceLock::new(),
             scopes: OnceLock::new(),
         })

@@ -55,15 +55,6 @@ impl Program {
         (sign.kind() == lead).then_some((sign.range(), end))
     }
 
-    /// How the program ends its lines.
-    pub(crate) fn newline(&self) -> &'static str {
-        if self.text().contains("\r\n") {
-            "\r\n"
-        } else {
-            "\n"
-        }
-    }
-
     /// Whether an edit that puts `text` in the place of `range` would make one word of two.
     pub(crate) fn would_glue(&self, range: TextRange, text: &str) -> bool {
         let is_word = |char: char| char.is_alphanumeric() || matches!(char, '_' | '"' | '\'');
@@ -77,6 +68,21 @@ impl Program {
         };
         touches(before, text.chars().next()) || touches(text.chars().next_back(), after)
     }
+}
+
+/// Whether a token opens a bracket.
+pub(crate) fn opens(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace)
+}
+
+/// Whether a token closes one.
+pub(crate) fn closes(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace)
+}
+
+/// Whether an expression only names or writes something.
+pub(crate) fn is_plain(expr: &Expr) -> bool {
+    expr.is_literal_expr() || matches!(expr, Expr::Name(_) | Expr::Lambda(_))
 }
 
 /// What may stand in the place of an expression.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     passes::torch::lower_backends::without_compiler,
-    rewrite::{edit::EditSet, parenthesize::gains},
+    rewrite::{edit::EditSet, gain::gains},
     syntax::{AnyNodeRef, Program, TextRange, Tree},
     torch::names::{Compilation, Torch, compilations, string},
 };

@@ -5,11 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    rewrite::edit::EditSet,
+    rewrite::{arguments::argument_item, edit::EditSet},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
         ast::{Expr, ExprAttribute, ExprCall, Keyword},
-        rows::RowKind,
     },
 };
 
@@ -131,19 +130,7 @@ pub(crate) fn keyword<'a>(call: &'a ExprCall, name: &str) -> Option<&'a Keyword>
 
 /// The removal of an argument.
 pub(crate) fn removed_argument(program: &Program, argument: TextRange) -> Option<EditSet> {
-    let rows = program
-        .rows()
-        .iter()
-        .enumerate()
-        .filter(|(_, row)| row.kind == RowKind::Arguments);
-    rows.flat_map(|(list, row)| {
-        row.items
-            .iter()
-            .enumerate()
-            .map(move |(item, range)| (list, item, range))
-    })
-    .find(|(_, _, range)| **range == argument)
-    .map(|(list, item, _)| EditSet::removal(list as u32, item as u32))
+    argument_item(program, argument).map(EditSet::removal)
 }
 
 /// The text of a string literal.

@@ -6,6 +6,7 @@ use crate::{
     syntax::{
         Program, Ranged,
         ast::{Alias, Stmt},
+        lines::newline_of,
     },
 };
 
@@ -30,7 +31,7 @@ pub fn seeded(program: &Program, seed: u32) -> Option<(String, String)> {
     lines.dedup();
     let last = head.last().filter(|_| !lines.is_empty())?;
     let text = program.text();
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let newline = newline_of(text);
     let (before, after) = text.split_at(last.end().into());
     let added: String = lines
         .iter()

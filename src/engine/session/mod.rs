@@ -18,7 +18,10 @@ use minrepro_reducers::{
     analysis::hints::Hint,
     pass::{Pass, Proposal, Stage},
     registry,
-    rewrite::edit::{EditSet, Rebase, splice},
+    rewrite::{
+        edit::{EditSet, splice},
+        rebase::Rebase,
+    },
     syntax::Program,
     trace::evidence::MissingSymbols,
 };

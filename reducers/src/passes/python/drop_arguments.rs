@@ -1,9 +1,8 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    analysis::calls::{Calls, argument, class_around},
+    analysis::calls::{Calls, class_around, given},
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::edit::EditSet,
     syntax::{AnyNodeRef, Program, TextSize, rows::RowKind},
 };
 
@@ -21,11 +20,11 @@ pass! {
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let required = required(cx.program);
-    for (list, row) in cx.program.rows().iter().enumerate().rev() {
+    for row in cx.program.rows().iter().rev() {
         if row.kind != RowKind::Arguments {
             continue;
         }
-        for (item, &range) in row.items.iter().enumerate().rev() {
+        for (item, range) in row.with_ids().rev() {
             if required.contains(&range.start()) {
                 continue;
             }
@@ -42,7 +41,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 Prior::Unlikely
             };
             let note = format!("argument `{}`", cx.program.excerpt(range));
-            out.propose(EditSet::removal(list as u32, item as u32), prior, note);
+            out.remove(item, prior, note);
         }
         out.next_group();
     }
@@ -68,10 +67,10 @@ fn required(program: &Program) -> BTreeSet<TextSize> {
             .skip(receiver);
         for (position, parameter) in parameters.filter(|(_, parameter)| parameter.default.is_none())
         {
-            let given = calls
+            let arguments = calls
                 .iter()
-                .filter_map(|call| argument(call, parameter.name(), position - receiver));
-            found.extend(given.map(|(start, _)| start));
+                .filter_map(|call| given(call, parameter.name(), position - receiver).argument());
+            found.extend(arguments.map(|(start, _)| start));
         }
     }
     found

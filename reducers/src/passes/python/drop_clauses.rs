@@ -1,11 +1,7 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::edit::{Edit, EditSet},
-    syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, TextSize,
-        ast::Stmt,
-        rows::{logical_end, logical_start},
-    },
+    syntax::{AnyNodeRef, Program, Ranged, TextRange, TextSize, ast::Stmt},
 };
 
 pass! {
@@ -90,8 +86,8 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
 /// A clause with its lines.
 fn lines(program: &Program, clause: TextRange) -> Option<TextRange> {
     Some(TextRange::new(
-        logical_start(program, clause.start())?,
-        logical_end(program, clause.end()),
+        program.logical_start(clause.start())?,
+        program.logical_end(clause.end()),
     ))
 }
 
@@ -101,10 +97,10 @@ fn after(program: &Program, before: &[Stmt], body: &[Stmt]) -> Option<TextRange>
 }
 
 fn between(program: &Program, before: TextSize, body: &[Stmt]) -> Option<TextRange> {
-    let start = logical_end(program, before);
+    let start = program.logical_end(before);
     Some(TextRange::new(
         start,
-        logical_end(program, body.last()?.end()),
+        program.logical_end(body.last()?.end()),
     ))
 }
 

@@ -1,6 +1,5 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::edit::EditSet,
     syntax::rows::RowKind,
 };
 
@@ -18,15 +17,11 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    for (list, row) in cx.program.rows().iter().enumerate().rev() {
+    for row in cx.program.rows().iter().rev() {
         if row.kind == RowKind::Decorators {
-            for (item, &range) in row.items.iter().enumerate() {
+            for (item, range) in row.with_ids() {
                 let note = cx.program.slice(range).lines().next().unwrap_or_default();
-                out.propose(
-                    EditSet::removal(list as u32, item as u32),
-                    Prior::Even,
-                    format!("`{note}`"),
-                );
+                out.remove(item, Prior::Even, format!("`{note}`"));
             }
         }
     }

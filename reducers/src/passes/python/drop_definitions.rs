@@ -3,8 +3,11 @@ use std::collections::BTreeSet;
 use crate::{
     analysis::dependents::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::edit::{EditSet, ItemId},
-    syntax::scope::{BindingKind, ScopeKind, Variable},
+    rewrite::edit::EditSet,
+    syntax::{
+        rows::ItemId,
+        scope::{BindingKind, ScopeKind, Variable},
+    },
 };
 
 pass! {
@@ -60,8 +63,8 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             continue;
         }
         let mut edits = EditSet::default();
-        for place in &removed {
-            edits.remove(place.row, place.item);
+        for &statement in &removed {
+            edits.remove(statement);
         }
         let uses = removed.len() - 1;
         let prior = match uses {

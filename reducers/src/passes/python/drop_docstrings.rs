@@ -43,7 +43,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             && let Some(place) = statements.place(stmt.range)
             && (body.len() > 1 || cx.program.slice(stmt.range).len() > "pass".len())
         {
-            let edits = EditSet::removal(place.row, place.item);
+            let edits = EditSet::removal(place);
             let is_read = of_objects || (of_module && owner.is_none());
             let prior = if is_read {
                 Prior::Unlikely

@@ -1,6 +1,5 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::edit::EditSet,
     syntax::rows::RowKind,
 };
 
@@ -17,7 +16,7 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    for (list, row) in cx.program.rows().iter().enumerate().rev() {
+    for row in cx.program.rows().iter().rev() {
         let keep = match row.kind {
             RowKind::Elements
             | RowKind::Entries
@@ -35,13 +34,9 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         if row.items.len() <= keep {
             continue;
         }
-        for (item, &range) in row.items.iter().enumerate().rev() {
+        for (item, range) in row.with_ids().rev() {
             let short: String = cx.program.slice(range).chars().take(40).collect();
-            out.propose(
-                EditSet::removal(list as u32, item as u32),
-                Prior::Likely,
-                format!("element `{short}`"),
-            );
+            out.remove(item, Prior::Likely, format!("element `{short}`"));
         }
         out.next_group();
     }

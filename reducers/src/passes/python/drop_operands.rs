@@ -1,6 +1,5 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::edit::EditSet,
     syntax::rows::RowKind,
 };
 
@@ -17,18 +16,14 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    for (list, row) in cx.program.rows().iter().enumerate().rev() {
+    for row in cx.program.rows().iter().rev() {
         // Of two operands one is kept by hoisting it.
         if row.kind != RowKind::Operands || row.items.len() < 3 {
             continue;
         }
-        for (item, &range) in row.items.iter().enumerate().rev() {
+        for (item, range) in row.with_ids().rev() {
             let note = format!("operand `{}`", cx.program.excerpt(range));
-            out.propose(
-                EditSet::removal(list as u32, item as u32),
-                Prior::Even,
-                note,
-            );
+            out.remove(item, Prior::Even, note);
         }
         out.next_group();
     }

@@ -1,10 +1,13 @@
 use crate::{
     analysis::{
-        calls::{Calls, Places, class_around, fields},
+        calls::{Calls, class_around, fields},
         dependents::Statements,
     },
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::edit::{Edit, EditSet},
+    rewrite::{
+        arguments::Places,
+        edit::{Edit, EditSet},
+    },
     syntax::{
         AnyNodeRef, Ranged, TextRange, Tree,
         ast::{self, AnyParameterRef, Expr, Parameters, StmtClassDef, StmtFunctionDef},
@@ -61,7 +64,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                     let Some(place) = statements.place(field.range) else {
                         continue;
                     };
-                    let alone = EditSet::removal(place.row, place.item);
+                    let alone = EditSet::removal(place);
                     let mut edits = alone.clone();
                     places.drop_arguments(&calls, name, position, &mut edits);
                     // Without arguments it is a statement like any other.
@@ -184,7 +187,7 @@ fn without(
         ))));
     }
     let place = places.parameter(inner.name.range.start())?;
-    Some(EditSet::removal(place.row, place.item))
+    Some(EditSet::removal(place))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        parenthesize::gains,
+        gain::gains,
     },
     syntax::{
         AnyNodeRef, Ranged, TextRange, Tree,
@@ -26,15 +26,11 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    for (list, row) in cx.program.rows().iter().enumerate().rev() {
+    for row in cx.program.rows().iter().rev() {
         if row.kind == RowKind::Alternatives {
-            for (item, &range) in row.items.iter().enumerate().rev() {
+            for (item, range) in row.with_ids().rev() {
                 let note = format!("alternative `{}`", cx.program.excerpt(range));
-                out.propose(
-                    EditSet::removal(list as u32, item as u32),
-                    Prior::Even,
-                    note,
-                );
+                out.remove(item, Prior::Even, note);
             }
             out.next_group();
         }

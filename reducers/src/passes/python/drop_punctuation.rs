@@ -1,11 +1,13 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    passes::python::join_lines::{closes, opens},
     rewrite::{
         edit::{Edit, EditSet},
-        parenthesize::means_the_same,
+        gain::means_the_same,
     },
-    syntax::{AnyNodeRef, Program, Ranged, TextRange, TextSize, Token, TokenKind},
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange, TextSize, Token, TokenKind,
+        positions::{closes, opens},
+    },
 };
 
 pass! {

@@ -3,8 +3,11 @@ use std::collections::BTreeSet;
 use crate::{
     analysis::dependents::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::edit::{EditSet, ItemId},
-    syntax::{Program, Ranged, rows::RowKind},
+    rewrite::edit::EditSet,
+    syntax::{
+        Program, Ranged,
+        rows::{ItemId, RowKind},
+    },
 };
 
 pass! {
@@ -61,10 +64,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             out.next_phase();
         }
         for item in (0..cx.program.rows()[index].items.len()).rev() {
-            let place = ItemId {
-                row: index as u32,
-                item: item as u32,
-            };
+            let place = cx.program.rows()[index].id(item);
             if is_alone_and_bare(cx.program, place.row) {
                 continue;
             }
@@ -72,7 +72,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 postponed.push(place);
             } else {
                 let note = describe(cx.program, place);
-                out.propose(EditSet::removal(place.row, place.item), Prior::Likely, note);
+                out.propose(EditSet::removal(place), Prior::Likely, note);
             }
         }
     }
@@ -82,7 +82,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
     for place in postponed {
         let note = describe(cx.program, place);
-        out.propose(EditSet::removal(place.row, place.item), Prior::Even, note);
+        out.propose(EditSet::removal(place), Prior::Even, note);
     }
 }
 

@@ -1,7 +1,6 @@
 use crate::{
     analysis::dependents::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::edit::EditSet,
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, TokenKind,
         ast::{FString, InterpolatedElement, InterpolatedStringElement},
@@ -24,15 +23,11 @@ pass! {
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let program = cx.program;
-    for (list, row) in program.rows().iter().enumerate().rev() {
+    for row in program.rows().iter().rev() {
         if row.kind == RowKind::StringParts {
-            for (item, &range) in row.items.iter().enumerate().rev() {
+            for (item, range) in row.with_ids().rev() {
                 let note = format!("string {}", program.excerpt(range));
-                out.propose(
-                    EditSet::removal(list as u32, item as u32),
-                    Prior::Even,
-                    note,
-                );
+                out.remove(item, Prior::Even, note);
             }
             out.next_group();
         }

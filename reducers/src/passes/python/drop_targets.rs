@@ -1,13 +1,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::passes::python::hoist_expressions::keep;
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::edit::{Edit, EditSet},
+    rewrite::{
+        edit::{Edit, EditSet},
+        unwrap::keep_part,
+    },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{Expr, ExprContext, StmtAssign, StmtAugAssign},
-        rows::{RowKind, widened},
+        rows::{Row, RowKind, widened},
         scope::BindingKind,
     },
 };
@@ -28,20 +30,16 @@ pass! {
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let only_bindings = only_bindings(cx.program);
     let effects = Effects::of(cx.program);
-    for (list, row) in cx.program.rows().iter().enumerate().rev() {
+    for row in cx.program.rows().iter().rev() {
         let worth = match row.kind {
             RowKind::Names => row.items.len() > 1,
             RowKind::Targets => row.items.len() > 1 || effects.of_value(row.inner.end()),
             _ => continue,
         };
-        for (item, &range) in row.items.iter().enumerate().rev() {
+        for (item, range) in row.with_ids().rev() {
             if worth && !(row.kind == RowKind::Targets && only_bindings.contains(&range.start())) {
                 let note = format!("target `{}`", cx.program.excerpt(range));
-                out.propose(
-                    EditSet::removal(list as u32, item as u32),
-                    Prior::Even,
-                    note,
-                );
+                out.remove(item, Prior::Even, note);
             }
         }
         out.next_group();
@@ -66,7 +64,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             } else {
                 element
             };
-            if let Some(edits) = keep(cx.program, node.node.range(), element) {
+            if let Some(edits) = keep_part(cx.program, node.node.range(), element) {
                 let note = format!("one target, `{}`", cx.program.excerpt(element.range()));
                 out.propose(edits, Prior::Unlikely, note);
                 out.next_group();
@@ -163,7 +161,7 @@ fn pair_off(program: &Program, stmt: &StmtAssign, out: &mut Proposals) {
         return;
     };
     let (count, row) = (targets.elts.len(), |range: TextRange| {
-        program.rows().iter().position(|row| {
+        program.rows().iter().find(|row| {
             matches!(row.kind, RowKind::TupleElements { .. }) && range.contains_range(row.inner)
         })
     });
@@ -177,12 +175,12 @@ fn pair_off(program: &Program, stmt: &StmtAssign, out: &mut Proposals) {
     }
     for (at, (target, value)) in targets.elts.iter().zip(&values.elts).enumerate() {
         let edits = if count == 2 {
-            keep(program, targets.range, target).zip(keep(program, values.range, value))
+            keep_part(program, targets.range, target).zip(keep_part(program, values.range, value))
         } else {
             row(targets.range)
                 .zip(row(values.range))
                 .map(|(targets, values)| {
-                    let removal = |list: usize| EditSet::removal(list as u32, at as u32);
+                    let removal = |row: &Row| EditSet::removal(row.id(at));
                     (removal(targets), removal(values))
                 })
         };

@@ -21,15 +21,11 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    for (list, row) in cx.program.rows().iter().enumerate().rev() {
+    for row in cx.program.rows().iter().rev() {
         if row.kind == RowKind::TypeParameters {
-            for (item, &range) in row.items.iter().enumerate().rev() {
+            for (item, range) in row.with_ids().rev() {
                 let note = format!("type parameter `{}`", cx.program.excerpt(range));
-                out.propose(
-                    EditSet::removal(list as u32, item as u32),
-                    Prior::Likely,
-                    note,
-                );
+                out.remove(item, Prior::Likely, note);
             }
         }
     }

@@ -3,8 +3,12 @@ use std::collections::BTreeMap;
 use crate::{
     analysis::dependents::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::edit::{EditSet, ItemId},
-    syntax::{AnyNodeRef, Ranged, TextRange, TextSize, rows::RowKind, scope::BindingKind},
+    rewrite::edit::EditSet,
+    syntax::{
+        AnyNodeRef, Ranged, TextRange, TextSize,
+        rows::{ItemId, RowKind},
+        scope::BindingKind,
+    },
 };
 
 pass! {
@@ -25,15 +29,9 @@ pass! {
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
     let mut names: BTreeMap<(TextSize, TextSize), ItemId> = BTreeMap::new();
-    for (index, row) in cx.program.rows().iter().enumerate() {
+    for (id, row, range) in cx.program.items() {
         if row.kind == RowKind::ImportNames {
-            for (item, range) in row.items.iter().enumerate() {
-                let place = ItemId {
-                    row: index as u32,
-                    item: item as u32,
-                };
-                names.insert((range.start(), range.end()), place);
-            }
+            names.insert((range.start(), range.end()), id);
         }
     }
     let unused: Vec<_> = cx
@@ -75,11 +73,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                         .next()
                         .unwrap_or_default()
                 );
-                out.propose(
-                    EditSet::removal(place.row, place.item),
-                    Prior::Certain,
-                    note,
-                );
+                out.propose(EditSet::removal(place), Prior::Certain, note);
             }
             // What is imported for what the import does, goes name by name.
             if gone.len() > 1 {
@@ -106,7 +100,7 @@ fn drop_name(
 ) {
     if let Some(place) = names.get(&(range.start(), range.end())) {
         out.propose(
-            EditSet::removal(place.row, place.item),
+            EditSet::removal(*place),
             prior,
             format!("unused import of `{name}`"),
         );

@@ -1,6 +1,5 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::edit::EditSet,
     syntax::{AnyNodeRef, Ranged, TokenKind, rows::RowKind},
 };
 
@@ -17,16 +16,12 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    for (list, row) in cx.program.rows().iter().enumerate().rev() {
+    for row in cx.program.rows().iter().rev() {
         // With its only item the statement itself goes, or is replaced by its body.
         if row.kind == RowKind::WithItems && row.items.len() > 1 {
-            for (item, &range) in row.items.iter().enumerate().rev() {
+            for (item, range) in row.with_ids().rev() {
                 let note = format!("item `{}`", cx.program.excerpt(range));
-                out.propose(
-                    EditSet::removal(list as u32, item as u32),
-                    Prior::Even,
-                    note,
-                );
+                out.remove(item, Prior::Even, note);
             }
             out.next_group();
         }

@@ -1,10 +1,10 @@
-use crate::passes::python::unwrap_blocks::unwrap;
 use crate::{
     analysis::dependents::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        parenthesize::gains,
+        gain::gains,
+        unwrap::unwrap_block,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, Tree,
@@ -105,10 +105,10 @@ fn flatten(
     if is_used || receiver.is_variadic() {
         return None;
     }
-    let mut edits = unwrap(program, class.range, &class.body)?;
-    for (index, row) in program.rows().iter().enumerate() {
+    let mut edits = unwrap_block(program, class.range, &class.body)?;
+    for row in program.rows() {
         if row.kind == RowKind::Parameters && row.inner.start() == receiver.start() {
-            edits.remove(index as u32, 0);
+            edits.remove(row.id(0));
         }
     }
     let uses = Uses {
@@ -159,7 +159,7 @@ impl Uses<'_> {
                     |it| matches!(it.bindings.as_slice(), [only] if only.range == object.range),
                 )?;
                 let place = self.statements.place(assign.range)?;
-                edits.remove(place.row, place.item);
+                edits.remove(place);
                 variable.uses.iter().try_for_each(|it| {
                     let looked_into = self.tree.nodes.iter().find_map(|node| match node.node {
                         AnyNodeRef::ExprAttribute(attribute)

@@ -1,9 +1,10 @@
 use crate::{
-    analysis::calls::{Calls, Movable, Places, argument, fields},
+    analysis::calls::{Calls, Movable, fields, given},
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
+        arguments::Places,
         edit::{Edit, EditSet},
-        parenthesize::gains,
+        gain::gains,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
@@ -64,11 +65,11 @@ fn flatten(
     let mut edits = EditSet::default();
     for (position, (name, field)) in fields.into_iter().enumerate() {
         // Of several calls the first says what the attribute is.
-        let given = calls
+        let argument = calls
             .iter()
-            .find_map(|call| argument(call, name, position))
+            .find_map(|call| given(call, name, position).argument())
             .map(|(_, value)| value);
-        let text = match given.filter(|value| movable.allows(value, 1)) {
+        let text = match argument.filter(|value| movable.allows(value, 1)) {
             Some(value) => program.slice(value.range()).to_owned(),
             None => default(program, field.value.as_deref()),
         };
@@ -82,20 +83,21 @@ fn flatten(
         places.drop_arguments(calls, name, position, &mut edits);
     }
     // What makes it more than a plain class.
-    for (list, row) in program.rows().iter().enumerate() {
-        for (item, range) in row.items.iter().enumerate() {
-            let makes_fields = match row.kind {
-                RowKind::Decorators => class.decorator_list.iter().any(|it| it.range == *range),
-                RowKind::Arguments => class.bases().iter().any(|base| base.range() == *range),
-                _ => false,
-            };
-            if makes_fields
-                && ["dataclass", "NamedTuple"]
-                    .iter()
-                    .any(|it| program.slice(*range).contains(it))
-            {
-                edits.remove(list as u32, item as u32);
-            }
+    for (id, row, range) in program.items() {
+        let makes_fields = match row.kind {
+            RowKind::Decorators => class
+                .decorator_list
+                .iter()
+                .any(|decorator| decorator.range == range),
+            RowKind::Arguments => class.bases().iter().any(|base| base.range() == range),
+            _ => false,
+        };
+        if makes_fields
+            && ["dataclass", "NamedTuple"]
+                .iter()
+                .any(|name| program.slice(range).contains(name))
+        {
+            edits.remove(id);
         }
     }
     Some(edits)

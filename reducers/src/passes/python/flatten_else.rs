@@ -1,6 +1,6 @@
-use crate::passes::python::unwrap_blocks::unwrap;
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
+    rewrite::unwrap::unwrap_block,
     syntax::{AnyNodeRef, ast::Stmt},
 };
 
@@ -30,7 +30,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             && last.test.is_none()
             && leaves(&stmt.body)
             && clauses.iter().all(|clause| leaves(&clause.body))
-            && let Some(edits) = unwrap(cx.program, last.range, &last.body)
+            && let Some(edits) = unwrap_block(cx.program, last.range, &last.body)
         {
             out.propose(edits, Prior::Certain, "`else` after what leaves");
         }

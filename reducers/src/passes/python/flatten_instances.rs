@@ -3,18 +3,15 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        parenthesize::gains,
+        gain::gains,
+        unwrap::unwrap_block,
+        without_self::{attribute_of, beginning, first_parameter, prefix, without_self},
     },
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
-        ast::{Expr, ExprAttribute, ExprCall, ExprContext, Stmt, StmtClassDef, StmtFunctionDef},
+        AnyNodeRef, Program, Ranged, TextRange, Tree,
+        ast::{Expr, ExprCall, Stmt, StmtClassDef, StmtFunctionDef},
         scope::{BindingKind, Use},
     },
-};
-
-use crate::passes::{
-    python::{inline_functions::replaced, unwrap_blocks::unwrap},
-    torch::unwrap_modules::is_super_init,
 };
 
 pass! {
@@ -84,7 +81,7 @@ fn flat(program: &Program, tree: &Tree<'_>, class: &StmtClassDef, only: &Use) ->
         .collect();
     let methods = methods?;
     // Without the class's header its methods stand at its indentation.
-    let mut edits = unwrap(program, class.range, &class.body)?;
+    let mut edits = unwrap_block(program, class.range, &class.body)?;
     let mut made: Vec<String> = Vec::new();
     for &def in &methods {
         let own = def.parameters.iter_non_variadic_params().next()?.name();
@@ -96,110 +93,13 @@ fn flat(program: &Program, tree: &Tree<'_>, class: &StmtClassDef, only: &Use) ->
         if is_init {
             made = beginning(program, tree, def, own.as_str())?;
             let place = Statements::of(program).place(def.range)?;
-            edits.remove(place.row, place.item);
+            edits.remove(place);
         } else {
             edits.edit(Edit::delete(first_parameter(program, def)?));
         }
     }
     at_the_call(program, tree, only, &made, &mut edits)?;
     Some(edits)
-}
-
-/// Takes `self.` away within a method; nothing if the object is used otherwise, or changed after
-/// its beginning.
-pub(crate) fn without_self(
-    tree: &Tree<'_>,
-    def: &StmtFunctionDef,
-    own: &str,
-    is_init: bool,
-    edits: &mut EditSet,
-) -> Option<()> {
-    for node in tree
-        .nodes
-        .iter()
-        .filter(|node| def.range.contains_range(node.node.range()))
-    {
-        let AnyNodeRef::ExprName(name) = node.node else {
-            continue;
-        };
-        if name.id != own {
-            continue;
-        }
-        let attribute = attribute_of(tree, name.range)?;
-        if attribute.ctx != ExprContext::Load && !is_init {
-            return None;
-        }
-        if !is_init {
-            edits.edit(Edit::delete(prefix(attribute)));
-        }
-    }
-    Some(())
-}
-
-fn attribute_of<'a>(tree: &Tree<'a>, value: TextRange) -> Option<&'a ExprAttribute> {
-    tree.nodes.iter().find_map(|node| match node.node {
-        AnyNodeRef::ExprAttribute(it) if it.value.range() == value => Some(it),
-        _ => None,
-    })
-}
-
-/// The object and the dot before an attribute's name.
-fn prefix(attribute: &ExprAttribute) -> TextRange {
-    TextRange::new(attribute.range.start(), attribute.attr.range.start())
-}
-
-/// The first parameter with its comma.
-pub(crate) fn first_parameter(program: &Program, def: &StmtFunctionDef) -> Option<TextRange> {
-    let mut parameters = def.parameters.iter();
-    let first = parameters.next()?.range();
-    let end = match parameters.next() {
-        Some(next) => next.range().start(),
-        None => program
-            .slice(def.parameters.range)
-            .rfind(')')
-            .map_or(first.end(), |at| {
-                def.parameters.range.start() + TextSize::new(at as u32)
-            }),
-    };
-    Some(TextRange::new(first.start(), end))
-}
-
-/// The lines of a method without parameters of its own that only assigns attributes and calls, by
-/// global variables.
-pub(crate) fn beginning(
-    program: &Program,
-    tree: &Tree<'_>,
-    def: &StmtFunctionDef,
-    own: &str,
-) -> Option<Vec<String>> {
-    if def.parameters.iter().count() != 1 {
-        return None;
-    }
-    let is_idle = |stmt: &&Stmt| stmt.is_pass_stmt() || is_super_init(program, stmt);
-    let is_plain = |stmt: &&Stmt| match stmt {
-        Stmt::Assign(it) => matches!(it.targets.as_slice(), [Expr::Attribute(_)]),
-        Stmt::Expr(it) => it.value.is_call_expr(),
-        _ => false,
-    };
-    let stmts: Vec<&Stmt> = def.body.iter().filter(|stmt| !is_idle(stmt)).collect();
-    if !stmts.iter().all(is_plain) {
-        return None;
-    }
-    let edits: Vec<Edit> = tree
-        .nodes
-        .iter()
-        .filter_map(|node| node.node.as_expr_attribute())
-        .filter(|it| {
-            def.range.contains_range(it.range)
-                && it.value.as_name_expr().is_some_and(|it| it.id == own)
-        })
-        .map(|it| Edit::delete(prefix(it)))
-        .collect();
-    // What goes over several lines has brackets round it and may stand anywhere.
-    stmts
-        .iter()
-        .map(|stmt| replaced(program, stmt.range(), &edits))
-        .collect()
 }
 
 /// Puts the beginning before the statement that makes the object, and takes the object away where
@@ -223,8 +123,7 @@ fn at_the_call(
         .nodes
         .iter()
         .rfind(|it| it.node.is_statement() && it.node.range() == only.statement)?;
-    let start = crate::syntax::rows::logical_start(program, only.statement.start())?;
-    let indent = program.slice(TextRange::new(start, only.statement.start()));
+    let indent = program.indentation(only.statement)?;
     let glue = format!("{}{indent}", program.newline());
     match statement.node {
         // A variable for the object: what is asked of it is asked of nobody.

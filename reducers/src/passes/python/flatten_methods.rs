@@ -1,12 +1,13 @@
 use crate::{
     analysis::{
-        calls::{Movable, Places, class_around},
+        calls::{Movable, class_around},
         dependents::Statements,
     },
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
+        arguments::Places,
         edit::{Edit, EditSet},
-        parenthesize::gains,
+        gain::gains,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, Tree,
@@ -96,7 +97,7 @@ impl Methods<'_> {
     /// Another attribute for a property.
     fn renamed(&self, def: &StmtFunctionDef, other: &str) -> Option<EditSet> {
         let place = self.statements.place(def.range)?;
-        let mut edits = EditSet::removal(place.row, place.item);
+        let mut edits = EditSet::removal(place);
         for node in &self.tree.nodes {
             if let AnyNodeRef::ExprAttribute(it) = node.node
                 && it.attr.id == def.name.id
@@ -120,13 +121,12 @@ impl Methods<'_> {
                 && !variable.uses.is_empty()
         });
         let place = self.places.parameter(start).filter(|_| !is_used)?;
-        let mut edits = EditSet::removal(place.row, place.item);
+        let mut edits = EditSet::removal(place);
         let decorator = def.decorator_list[0].range;
-        let rows = self.program.rows();
-        let row = rows
-            .iter()
-            .position(|row| row.kind == RowKind::Decorators && row.items.contains(&decorator))?;
-        edits.remove(row as u32, 0);
+        let mut rows = self.program.rows().iter();
+        let row =
+            rows.find(|row| row.kind == RowKind::Decorators && row.items.contains(&decorator))?;
+        edits.remove(row.id(0));
         Some(edits)
     }
 }

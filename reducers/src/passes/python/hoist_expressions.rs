@@ -2,12 +2,9 @@ use std::collections::{BTreeSet, VecDeque};
 
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{
-        edit::{Edit, EditSet},
-        parenthesize::parentheses,
-    },
+    rewrite::unwrap::keep_part,
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, TextSize,
+        AnyNodeRef, Program, Ranged, TextSize,
         ast::{self, Expr},
         positions::{Role, expressions},
         scope::BindingKind,
@@ -40,7 +37,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             }
             let is_doubled_brace =
                 place.behind_brace && cx.program.slice(part.range()).starts_with('{');
-            if let Some(edits) = keep(cx.program, place.expr.range(), part)
+            if let Some(edits) = keep_part(cx.program, place.expr.range(), part)
                 && !is_doubled_brace
             {
                 let note = format!("down to `{}`", cx.program.excerpt(part.range()));
@@ -243,32 +240,6 @@ fn of_comprehension(generators: &[ast::Comprehension]) -> Vec<&Expr> {
         .take(1)
         .map(|clause| &clause.iter)
         .collect()
-}
-
-/// Whether an expression only names or writes something.
-pub(crate) fn is_plain(expr: &Expr) -> bool {
-    expr.is_literal_expr() || matches!(expr, Expr::Name(_) | Expr::Lambda(_))
-}
-
-/// The edits that leave a part of an expression, in parentheses where it needs them.
-pub(crate) fn keep(program: &Program, whole: TextRange, part: &Expr) -> Option<EditSet> {
-    let (open, close) = parentheses(program, part, whole);
-    let text = program.slice(part.range());
-    if open.is_empty() && program.would_glue(whole, text) {
-        return None;
-    }
-    let mut edits = EditSet::default();
-    edits.edit(Edit::replace(
-        TextRange::new(whole.start(), part.start()),
-        open,
-    ));
-    edits.edit(Edit::replace(
-        TextRange::new(part.end(), whole.end()),
-        close,
-    ));
-    let tokens =
-        |range: TextRange| program.token_from(range.end()) - program.token_from(range.start());
-    (tokens(part.range()) + open.len() + close.len() < tokens(whole)).then_some(edits)
 }
 
 #[cfg(test)]

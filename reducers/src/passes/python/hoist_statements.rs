@@ -1,10 +1,10 @@
-use crate::passes::python::hoist_expressions::is_plain;
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::edit::{Edit, EditSet},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TokenKind,
         ast::{Expr, Stmt},
+        positions::is_plain,
     },
 };
 

@@ -2,11 +2,11 @@ use std::collections::BTreeMap;
 
 use crate::{
     analysis::{
-        calls::{Movable, formatted_strings, put},
+        calls::{Movable, formatted_strings},
         dependents::Statements,
     },
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{edit::EditSet, parenthesize::gains},
+    rewrite::{arguments::put, edit::EditSet, gain::gains},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
         ast::{Expr, ExprContext, StmtAssign},
@@ -55,7 +55,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let Some(place) = statements.place(assign.range) else {
             continue;
         };
-        let mut edits = EditSet::removal(place.row, place.item);
+        let mut edits = EditSet::removal(place);
         let fits = put(
             cx.program,
             &strings,

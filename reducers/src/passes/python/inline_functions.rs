@@ -1,15 +1,19 @@
 use crate::{
-    analysis::dependents::Statements,
+    analysis::{
+        calls::{Site, only_call, site},
+        dependents::Statements,
+    },
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
-        edit::{Edit, EditSet, splice},
-        parenthesize::{gains, lines_outside_strings, parentheses},
+        arguments::substituted,
+        edit::{Edit, EditSet, rewritten},
+        gain::gains,
+        parenthesize::{is_atom, one_logical_line, parentheses},
+        reindent::reindented,
     },
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
+        AnyNodeRef, Program, Ranged, TextRange, Tree,
         ast::{self, Expr, ExprContext, Stmt},
-        rows::logical_start,
-        scope::BindingKind,
     },
 };
 
@@ -55,7 +59,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             inlined(cx.program, &tree, def, &site, statement),
             statements.place(def.range),
         ) {
-            edits.remove(place.row, place.item);
+            edits.remove(place);
             if gains(cx.program, &edits) {
                 out.propose(
                     edits,
@@ -68,17 +72,6 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// The one use of a function.
-pub(crate) struct Site<'a> {
-    /// What the function's value stands for: the call, awaited if it is, or the attribute if it is
-    /// a property.
-    pub(crate) whole: TextRange,
-    /// The call; none for a property.
-    call: Option<&'a ast::ExprCall>,
-    /// What the first parameter is, for a method.
-    receiver: Option<&'a Expr>,
-}
-
 /// The one use of a function that has no decorators.
 fn function_site<'a>(
     cx: &PassContext<'_>,
@@ -87,29 +80,7 @@ fn function_site<'a>(
 ) -> Option<Site<'a>> {
     def.decorator_list
         .is_empty()
-        .then(|| only_call(cx, tree, def))?
-}
-
-/// The one use of a function, whatever its decorators make of it.
-pub(crate) fn only_call<'a>(
-    cx: &PassContext<'_>,
-    tree: &Tree<'a>,
-    def: &ast::StmtFunctionDef,
-) -> Option<Site<'a>> {
-    let variable = cx.program.scopes().variables.iter().find(|variable| {
-        variable
-            .bindings
-            .iter()
-            .any(|it| it.kind == BindingKind::Function && it.statement == def.range)
-    })?;
-    let ([_], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else {
-        return None;
-    };
-    let index = tree.nodes.iter().position(|it| match it.node {
-        AnyNodeRef::ExprCall(call) => call.func.range() == only.range,
-        _ => false,
-    })?;
-    site(tree, index, def, None)
+        .then(|| only_call(cx.program, tree, def))?
 }
 
 /// The one use of a method: no other class has one of that name, and nothing else an attribute.
@@ -152,30 +123,6 @@ fn method_site<'a>(tree: &Tree<'a>, at: usize, def: &ast::StmtFunctionDef) -> Op
         }),
         _ => None,
     }
-}
-
-fn site<'a>(
-    tree: &Tree<'a>,
-    call: usize,
-    def: &ast::StmtFunctionDef,
-    receiver: Option<&'a Expr>,
-) -> Option<Site<'a>> {
-    let AnyNodeRef::ExprCall(it) = tree.nodes[call].node else {
-        return None;
-    };
-    let around = tree.nodes[call]
-        .parent
-        .map(|parent| tree.nodes[parent as usize].node);
-    let whole = match around {
-        Some(AnyNodeRef::ExprAwait(it)) if def.is_async => it.range,
-        _ if def.is_async => return None,
-        _ => it.range,
-    };
-    Some(Site {
-        whole,
-        call: Some(it),
-        receiver,
-    })
 }
 
 /// The innermost statement around a place, if what is put before it is done once for each time that
@@ -236,14 +183,9 @@ fn inlined(
     if !is_simple(def, tree) {
         return None;
     }
-    let start = logical_start(program, statement.range().start())?;
-    let indent = program.slice(TextRange::new(start, statement.range().start()));
-    let newline = if program.text().contains("\r\n") {
-        "\r\n"
-    } else {
-        "\n"
-    };
-    let (assigned, substituted) = arguments(program, def, site)?;
+    let indent = program.indentation(statement.range())?;
+    let newline = program.newline();
+    let (assigned, substituted) = substituted(program, def, site)?;
 
     let (last, before) = def.body.split_last()?;
     let (body, value) = match last {
@@ -254,10 +196,10 @@ fn inlined(
     let mut lines = assigned;
     if let (Some(first), Some(end)) = (body.first(), body.last()) {
         let range = TextRange::new(first.start(), end.end());
-        lines.extend(moved(program, range, &substituted, indent.is_empty())?);
+        lines.extend(reindented(program, range, &substituted, indent.is_empty())?);
     }
     let value_text = match value {
-        Some(value) => Some(replaced(program, value.range(), &substituted)?),
+        Some(value) => Some(rewritten(program, value.range(), &substituted)?),
         None => None,
     };
     let alone = matches!(statement, AnyNodeRef::StmtExpr(it) if it.value.range() == site.whole);
@@ -272,11 +214,7 @@ fn inlined(
         if let (Some(text), Some(value)) = (&value_text, value)
             && !is_atom(value)
         {
-            lines.push(if text.contains('\n') {
-                format!("({text})")
-            } else {
-                text.clone()
-            });
+            lines.push(one_logical_line(text));
         }
         if lines.is_empty() {
             lines.push("pass".to_owned());
@@ -300,153 +238,6 @@ fn inlined(
         }
     }
     Some(edits)
-}
-
-/// What is done with the arguments: lines that assign some to their parameters, and the uses of
-/// parameters in the body that the others stand for.
-pub(crate) fn arguments(
-    program: &Program,
-    def: &ast::StmtFunctionDef,
-    site: &Site<'_>,
-) -> Option<(Vec<String>, Vec<Edit>)> {
-    let mut assigned = Vec::new();
-    let mut substituted = Vec::new();
-    let shift = usize::from(site.receiver.is_some());
-    for (position, parameter) in def.parameters.iter_non_variadic_params().enumerate() {
-        let given = match (position, site.call) {
-            (0, _) if shift == 1 => site.receiver,
-            (_, Some(call)) => argument(call, position - shift, parameter.name())?,
-            (_, None) => None,
-        };
-        let value = given.or(parameter.default.as_deref())?;
-        let name = parameter.name();
-        let text = program.slice(value.range());
-        if text == name.as_str() {
-            continue;
-        }
-        let variable = program.scopes().variables.iter().find(|variable| {
-            variable
-                .bindings
-                .iter()
-                .any(|it| it.kind == BindingKind::Parameter && it.range == name.range)
-        })?;
-        let is_constant = variable.bindings.len() == 1;
-        if is_constant && (is_atom(value) || (variable.uses.len() <= 1 && !text.contains('\n'))) {
-            let text = if is_primary(value) {
-                text.to_owned()
-            } else {
-                format!("({text})")
-            };
-            substituted.extend(
-                variable
-                    .uses
-                    .iter()
-                    .map(|it| Edit::replace(it.range, text.clone())),
-            );
-        } else {
-            let text = if text.contains('\n') {
-                format!("({text})")
-            } else {
-                text.to_owned()
-            };
-            assigned.push(format!("{name} = {text}"));
-        }
-    }
-    Some((assigned, substituted))
-}
-
-/// Whether an expression can stand anywhere, any number of times.
-fn is_atom(expr: &Expr) -> bool {
-    matches!(
-        expr,
-        Expr::Name(_)
-            | Expr::NumberLiteral(_)
-            | Expr::NoneLiteral(_)
-            | Expr::BooleanLiteral(_)
-            | Expr::EllipsisLiteral(_)
-    ) || matches!(expr, Expr::StringLiteral(it) if it.value.iter().count() == 1 && !it.value.to_str().contains('\n'))
-}
-
-/// Whether an expression binds as tightly as a name.
-fn is_primary(expr: &Expr) -> bool {
-    is_atom(expr)
-        || matches!(
-            expr,
-            Expr::Attribute(_)
-                | Expr::Call(_)
-                | Expr::Subscript(_)
-                | Expr::List(_)
-                | Expr::Dict(_)
-                | Expr::Set(_)
-        )
-}
-
-/// A part of the text with some edits made.
-pub(crate) fn replaced(program: &Program, range: TextRange, edits: &[Edit]) -> Option<String> {
-    let mut set = EditSet::default();
-    for edit in edits.iter().filter(|it| range.contains_range(it.range)) {
-        set.edit(edit.clone());
-    }
-    let mut inside = set.resolve(program).ok()?;
-    for edit in &mut inside {
-        edit.range -= range.start();
-    }
-    Some(splice(program.slice(range), &inside))
-}
-
-/// The lines of some statements at the margin; none if a string over several lines would have to
-/// move.
-pub(crate) fn moved(
-    program: &Program,
-    range: TextRange,
-    edits: &[Edit],
-    at_margin: bool,
-) -> Option<Vec<String>> {
-    let start = logical_start(program, range.start()).unwrap_or(range.start());
-    let indent = TextRange::new(start, range.start());
-    let mut edits = edits.to_vec();
-    let lines = lines_outside_strings(program, TextRange::new(start, range.end()));
-    if !at_margin && lines.len() < 1 + program.slice(range).matches('\n').count() {
-        return None;
-    }
-    for &line in lines.iter().skip(1) {
-        if program.text()[usize::from(line)..].starts_with(program.slice(indent)) {
-            edits.push(Edit::delete(TextRange::at(
-                line,
-                TextSize::of(program.slice(indent)),
-            )));
-        }
-    }
-    let text = replaced(program, range, &edits)?;
-    Some(
-        text.split('\n')
-            .map(|line| line.trim_end_matches('\r').to_owned())
-            .collect(),
-    )
-}
-
-/// The argument that a call gives for a parameter: an error where that can not be told, none where
-/// there is none.
-#[expect(
-    clippy::option_option,
-    reason = "whether it can be told, and then whether there is one"
-)]
-pub(crate) fn argument<'a>(
-    call: &'a ast::ExprCall,
-    position: usize,
-    name: &ast::Identifier,
-) -> Option<Option<&'a Expr>> {
-    let arguments = &call.arguments;
-    let is_starred = |expr: &Expr| matches!(expr, Expr::Starred(it) if it.ctx == ExprContext::Load);
-    if arguments.args.iter().any(is_starred) || arguments.keywords.iter().any(|it| it.arg.is_none())
-    {
-        return None;
-    }
-    let by_name = arguments
-        .keywords
-        .iter()
-        .find(|it| it.arg.as_ref().is_some_and(|it| it.id == name.id));
-    Some(arguments.args.get(position).or(by_name.map(|it| &it.value)))
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 use crate::{
-    analysis::dependents::Statements,
+    analysis::{calls::only_call, dependents::Statements},
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    passes::python::inline_functions::{arguments, moved, only_call, replaced},
     rewrite::{
-        edit::{Edit, EditSet},
-        parenthesize::gains,
+        arguments::substituted,
+        edit::{Edit, EditSet, rewritten},
+        gain::gains,
+        reindent::reindented,
     },
     syntax::{
         AnyNodeRef, Ranged, TextRange, Tree,
         ast::{Expr, Stmt, StmtExpr, StmtFunctionDef},
-        rows::logical_start,
     },
 };
 
@@ -49,7 +49,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let Some((turned, text)) = inlined(cx, &tree, def) else {
             continue;
         };
-        let mut edits = EditSet::removal(place.row, place.item);
+        let mut edits = EditSet::removal(place);
         edits.edit(Edit::replace(turned.range, text));
         if gains(cx.program, &edits) {
             out.propose(
@@ -115,7 +115,8 @@ fn inlined<'a>(
 ) -> Option<(Turned<'a>, String)> {
     let program = cx.program;
     let (yielding, value) = only_yield(tree, def)?;
-    let site = only_call(cx, tree, def).filter(|site| !def.range.contains_range(site.whole))?;
+    let site =
+        only_call(program, tree, def).filter(|site| !def.range.contains_range(site.whole))?;
     let turned = Turned::of(tree, def, site.whole)?;
     let leaves = tree.nodes.iter().any(|node| {
         turned.range.contains_range(node.node.range())
@@ -127,19 +128,16 @@ fn inlined<'a>(
     if leaves {
         return None;
     }
-    let (mut lines, substituted) = arguments(program, def, &site)?;
+    let (mut lines, substituted) = substituted(program, def, &site)?;
     let whole = |body: &[Stmt]| Some(TextRange::new(body.first()?.start(), body.last()?.end()));
-    let margin = |at: TextRange| {
-        let start = logical_start(program, at.start())?;
-        Some(program.slice(TextRange::new(start, at.start())))
-    };
-    let (outer, inner) = (margin(whole(&def.body)?)?, margin(yielding.range)?);
+    let outer = program.indentation(whole(&def.body)?)?;
+    let inner = program.indentation(yielding.range)?;
     let deeper = inner.strip_prefix(outer)?;
     let value = match value {
-        Some(value) => replaced(program, value.range(), &substituted)?,
+        Some(value) => rewritten(program, value.range(), &substituted)?,
         None => "None".to_owned(),
     };
-    let mut body = moved(program, whole(turned.body)?, &[], false)?;
+    let mut body = reindented(program, whole(turned.body)?, &[], false)?;
     match turned.target.map(|target| program.slice(target.range())) {
         Some(target) if value != target => body.insert(0, format!("{target} = {value}")),
         // What nobody takes is evaluated all the same, if that may do something.
@@ -154,8 +152,8 @@ fn inlined<'a>(
         yielding.range,
         body.join(&format!("\n{deeper}")),
     ));
-    lines.extend(moved(program, whole(&def.body)?, &edits, false)?);
-    let indent = margin(turned.range)?;
+    lines.extend(reindented(program, whole(&def.body)?, &edits, false)?);
+    let indent = program.indentation(turned.range)?;
     let text = lines.join(&format!("{}{indent}", program.newline()));
     Some((turned, text))
 }

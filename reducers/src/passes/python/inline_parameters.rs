@@ -1,9 +1,13 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    analysis::calls::{Calls, Movable, Places, argument, class_around, formatted_strings, put},
+    analysis::calls::{Calls, Movable, class_around, formatted_strings, given},
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{edit::EditSet, parenthesize::lightens},
+    rewrite::{
+        arguments::{Places, put},
+        edit::EditSet,
+        gain::lightens,
+    },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{self, Expr},
@@ -63,15 +67,15 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             else {
                 continue;
             };
-            let given = common(program, parameter, &calls, position - receiver);
-            let Some(value) = given.filter(|value| movable.allows(value, variable.uses.len()))
+            let argument = common(program, parameter, &calls, position - receiver);
+            let Some(value) = argument.filter(|value| movable.allows(value, variable.uses.len()))
             else {
                 continue;
             };
             let Some(place) = places.parameter(name.start()) else {
                 continue;
             };
-            let mut edits = EditSet::removal(place.row, place.item);
+            let mut edits = EditSet::removal(place);
             places.drop_arguments(&calls, name, position - receiver, &mut edits);
             let uses: Vec<TextRange> = variable.uses.iter().map(|it| it.range).collect();
             let fits = put(program, &strings, value, uses, &mut edits).is_some();
@@ -96,8 +100,11 @@ fn common<'a>(
 ) -> Option<&'a Expr> {
     let mut values = calls
         .iter()
-        .map(|call| argument(call, parameter.name(), position).map(|(_, value)| value))
-        .map(|given| given.or(parameter.default.as_deref()));
+        .map(|call| given(call, parameter.name(), position).argument())
+        .map(|argument| match argument {
+            Some((_, value)) => Some(value),
+            None => parameter.default.as_deref(),
+        });
     let Some(first) = values.next() else {
         return parameter.default.as_deref();
     };

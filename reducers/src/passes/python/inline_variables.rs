@@ -4,12 +4,14 @@ use crate::{
     analysis::dependents::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
-        edit::{Edit, EditSet, ItemId},
-        parenthesize::{lightens, parentheses},
+        edit::{Edit, EditSet},
+        gain::lightens,
+        parenthesize::parentheses,
     },
     syntax::{
         AnyNodeRef, Ranged, TextRange, TextSize, Tree,
         ast::{Expr, StmtAssign},
+        rows::ItemId,
         scope::Variable,
     },
 };
@@ -61,7 +63,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 };
                 let value = cx.program.slice(assign.value.range());
                 let (open, close) = parentheses(cx.program, &assign.value, used);
-                let mut edits = EditSet::removal(place.row, place.item);
+                let mut edits = EditSet::removal(place);
                 edits.edit(Edit::replace(used, format!("{open}{value}{close}")));
                 if lightens(cx.program, &edits) {
                     out.propose(
@@ -92,7 +94,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             continue;
         };
         let value = cx.program.slice(assign.value.range());
-        let mut edits = EditSet::removal(place.row, place.item);
+        let mut edits = EditSet::removal(place);
         for it in &variable.uses {
             let (open, close) = parentheses(cx.program, &assign.value, it.range);
             edits.edit(Edit::replace(it.range, format!("{open}{value}{close}")));

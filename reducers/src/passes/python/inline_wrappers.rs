@@ -3,7 +3,7 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        parenthesize::gains,
+        gain::gains,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, Tree,
@@ -51,7 +51,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let Some(place) = statements.place(def.range).filter(|_| !is_recursive) else {
             continue;
         };
-        let removal = EditSet::removal(place.row, place.item);
+        let removal = EditSet::removal(place);
         if let [only] = variable.uses.as_slice()
             && let Some((range, text)) = decorated(cx.program, &tree, def, only.range)
         {

@@ -1,7 +1,10 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::edit::{Edit, EditSet},
-    syntax::{Program, Ranged, TextRange, TextSize, Token, TokenKind},
+    syntax::{
+        Program, Ranged, TextRange, TextSize, Token,
+        positions::{closes, opens},
+    },
 };
 
 pass! {
@@ -45,16 +48,6 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         }
         at += 1;
     }
-}
-
-/// Whether a token opens a bracket.
-pub(crate) fn opens(kind: TokenKind) -> bool {
-    matches!(kind, TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace)
-}
-
-/// Whether a token closes one.
-pub(crate) fn closes(kind: TokenKind) -> bool {
-    matches!(kind, TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace)
 }
 
 /// Which token closes the bracket that is the first.

@@ -1,15 +1,15 @@
 use crate::{
     analysis::dependents::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    passes::python::inline_functions::moved,
     rewrite::{
+        arguments::argument_item,
         edit::{Edit, EditSet},
-        parenthesize::gains,
+        gain::gains,
+        reindent::reindented,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, Tree,
         ast::{self, Expr, Stmt},
-        rows::{RowKind, logical_start},
         scope::{BindingKind, Variable},
     },
 };
@@ -59,7 +59,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             into_its_heir(cx.program, &tree, variable, class),
         ];
         for mut edits in found.into_iter().flatten() {
-            edits.remove(place.row, place.item);
+            edits.remove(place);
             if gains(cx.program, &edits) {
                 out.propose(edits, Prior::Even, format!("class `{}`", class.name));
             }
@@ -119,8 +119,7 @@ fn of_nothing(
             (Some(base), _) => edits.edit(Edit::replace(used.range, base)),
             (None, None) => edits.edit(Edit::replace(used.range, "object")),
             (None, Some(_)) => {
-                let (row, item) = argument_place(program, used.range)?;
-                edits.remove(row, item);
+                edits.remove(argument_item(program, used.range)?);
             }
         }
     }
@@ -136,20 +135,6 @@ fn heir<'a>(tree: &Tree<'a>, name: TextRange) -> Option<&'a ast::StmtClassDef> {
             .any(|it| it.range() == name)
             .then_some(class),
         _ => None,
-    })
-}
-
-fn argument_place(program: &Program, range: TextRange) -> Option<(u32, u32)> {
-    let mut rows = program
-        .rows()
-        .iter()
-        .enumerate()
-        .filter(|(_, row)| row.kind == RowKind::Arguments);
-    rows.find_map(|(index, row)| {
-        Some((
-            index as u32,
-            row.items.iter().position(|it| *it == range)? as u32,
-        ))
     })
 }
 
@@ -174,8 +159,7 @@ fn into_its_heir(
             ));
         }
         None => {
-            let (row, item) = argument_place(program, only.range)?;
-            edits.remove(row, item);
+            edits.remove(argument_item(program, only.range)?);
         }
     }
     let own: Vec<&str> = heir.body.iter().filter_map(bound).collect();
@@ -185,16 +169,11 @@ fn into_its_heir(
         .filter(|it| !is_nothing(it) && bound(it).is_none_or(|name| !own.contains(&name)))
         .collect();
     let first = heir.body.first()?;
-    let start = logical_start(program, first.start())?;
-    let indent = program.slice(TextRange::new(start, first.start()));
-    let newline = if program.text().contains("\r\n") {
-        "\r\n"
-    } else {
-        "\n"
-    };
+    let indent = program.indentation(first.range())?;
+    let newline = program.newline();
     let mut text = String::new();
     for member in &members {
-        for line in moved(program, member.range(), &[], false)? {
+        for line in reindented(program, member.range(), &[], false)? {
             text.push_str(&line);
             text.push_str(newline);
             text.push_str(indent);

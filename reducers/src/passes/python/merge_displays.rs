@@ -5,7 +5,7 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        parenthesize::gains,
+        gain::gains,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
@@ -63,7 +63,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             cx.program.rows()[to.row as usize].items[to.item as usize],
             text,
         ));
-        edits.remove(from.row, from.item);
+        edits.remove(from);
         if gains(cx.program, &edits) {
             out.propose(
                 edits,

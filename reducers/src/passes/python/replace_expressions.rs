@@ -5,7 +5,7 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        parenthesize::lightens,
+        gain::lightens,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,

@@ -2,12 +2,11 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        parenthesize::gains,
+        gain::gains,
     },
     syntax::{
         AnyNodeRef, Ranged, TextRange,
         ast::{Expr, Stmt},
-        rows::logical_start,
     },
     torch::environment::is_captured,
 };
@@ -51,7 +50,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         };
         for stmt in body.iter().filter(|_| last.value.is_some()) {
             let Some(name) = assigned(stmt) else { continue };
-            let Some(start) = logical_start(cx.program, stmt.start()) else {
+            let Some(start) = cx.program.logical_start(stmt.start()) else {
                 continue;
             };
             let indent = cx.program.slice(TextRange::new(start, stmt.start()));

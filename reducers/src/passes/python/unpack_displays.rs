@@ -2,7 +2,8 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        parenthesize::{gains, parentheses},
+        gain::gains,
+        parenthesize::parentheses,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,

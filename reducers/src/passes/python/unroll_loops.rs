@@ -1,14 +1,14 @@
-use crate::passes::python::unwrap_blocks::unwrap;
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        parenthesize::{gains, parentheses},
+        gain::gains,
+        parenthesize::parentheses,
+        unwrap::unwrap_block,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, Tree,
         ast::{Comprehension, Expr, ExprCall, StmtFor},
-        rows::logical_start,
     },
 };
 
@@ -110,12 +110,12 @@ fn unroll(program: &Program, stmt: &StmtFor) -> Option<EditSet> {
     let first = first(program, &stmt.iter).filter(|first| !first.contains('\n'))?;
     let target = program.slice(stmt.target.range());
     let binding = format!("{target} = {first}");
-    let mut edits = unwrap(program, stmt.range, &stmt.body)?;
-    let start = logical_start(program, stmt.start())?;
+    let mut edits = unwrap_block(program, stmt.range, &stmt.body)?;
+    let start = program.logical_start(stmt.start())?;
     let indent = program.slice(TextRange::new(start, stmt.start()));
     let newline = program.newline();
     let body = stmt.body.first()?;
-    if logical_start(program, body.start()).is_some() {
+    if program.logical_start(body.start()).is_some() {
         edits.edit(Edit::replace(
             TextRange::empty(start),
             format!("{indent}{binding}{newline}"),

@@ -1,13 +1,9 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{
-        edit::{Edit, EditSet},
-        parenthesize::lines_outside_strings,
-    },
+    rewrite::unwrap::unwrap_block,
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, TextSize,
+        AnyNodeRef, Ranged,
         ast::{self, Stmt},
-        rows::{logical_end, logical_start},
     },
 };
 
@@ -39,7 +35,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 continue;
             };
             found = true;
-            if let Some(edits) = unwrap(cx.program, node.node.range(), body) {
+            if let Some(edits) = unwrap_block(cx.program, node.node.range(), body) {
                 out.propose(edits, Prior::Even, format!("`{keyword}` to its body"));
             }
         }
@@ -81,44 +77,6 @@ fn bodies(node: AnyNodeRef<'_>) -> (&'static str, Vec<&[Stmt]>) {
         ),
         _ => ("", Vec::new()),
     }
-}
-
-/// The edits that leave only a body of a statement, moved out to the statement's indentation.
-pub(crate) fn unwrap(program: &Program, statement: TextRange, body: &[Stmt]) -> Option<EditSet> {
-    let inner = body.first()?.range().cover(body.last()?.range());
-    let outer_start = logical_start(program, statement.start())?;
-    let outer_end = logical_end(program, statement.end());
-    let mut edits = EditSet::default();
-    let mut delete = |from: TextSize, to: TextSize| {
-        if from < to {
-            edits.edit(Edit::delete(TextRange::new(from, to)));
-        }
-    };
-    let Some(inner_start) = logical_start(program, inner.start()) else {
-        // The body stands on the line of its header.
-        delete(statement.start(), inner.start());
-        delete(inner.end().min(statement.end()), statement.end());
-        return Some(edits);
-    };
-    let inner_end = logical_end(program, inner.end());
-    let outer_indent = program.slice(TextRange::new(outer_start, statement.start()));
-    let inner_indent = program.slice(TextRange::new(inner_start, inner.start()));
-    if !inner_indent.starts_with(outer_indent) || inner_indent.len() <= outer_indent.len() {
-        return None;
-    }
-    delete(outer_start, inner_start);
-    for line in lines_outside_strings(program, TextRange::new(inner_start, inner_end)) {
-        // A line continued within brackets may stand further out; what can go without losing text
-        // goes.
-        if program.text()[usize::from(line)..].starts_with(inner_indent) {
-            delete(
-                line + TextSize::of(outer_indent),
-                line + TextSize::of(inner_indent),
-            );
-        }
-    }
-    delete(inner_end, outer_end);
-    Some(edits)
 }
 
 #[cfg(test)]

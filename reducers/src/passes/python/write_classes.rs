@@ -2,12 +2,11 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        parenthesize::gains,
+        gain::gains,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, ExprCall, ExprDict},
-        rows::logical_start,
     },
 };
 
@@ -62,8 +61,7 @@ fn class(program: &Program, statement: TextRange, call: &ExprCall) -> Option<Str
         Expr::Name(it) => it.id.as_str(),
         _ => return None,
     };
-    let start = logical_start(program, statement.start()).filter(|_| is_maker)?;
-    let indent = program.slice(TextRange::new(start, statement.start()));
+    let indent = program.indentation(statement).filter(|_| is_maker)?;
     // A class without a name is as good as any.
     let name = if name.is_empty() { "_" } else { name };
     let lines = lines(program, members)?;

@@ -3,18 +3,14 @@ use std::collections::BTreeMap;
 use crate::{
     analysis::dependents::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{
-        edit::{EditSet, ItemId},
-        parenthesize::gains,
-    },
+    rewrite::{edit::EditSet, gain::gains, unwrap::keep_part},
     syntax::{
         AnyNodeRef, Ranged,
         ast::{Expr, ExprCall, ExprContext},
+        rows::ItemId,
     },
     torch::names::Torch,
 };
-
-use crate::passes::python::hoist_expressions::keep;
 
 pass! {
     /// Removes parts of a PyTorch module, and lets what they are called with take the place of
@@ -89,7 +85,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         }
         let mut edits = EditSet::default();
         for place in &part.made {
-            edits.remove(place.row, place.item);
+            edits.remove(*place);
         }
         let passed_on = part.calls.iter().try_for_each(|call| {
             let first = call
@@ -97,7 +93,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 .args
                 .first()
                 .filter(|it| !it.is_starred_expr())?;
-            edits.extend(&keep(cx.program, call.range, first)?);
+            edits.extend(&keep_part(cx.program, call.range, first)?);
             Some(())
         });
         if passed_on.is_some() && gains(cx.program, &edits) {

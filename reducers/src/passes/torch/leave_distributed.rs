@@ -3,7 +3,8 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        parenthesize::gains,
+        gain::gains,
+        unwrap::keep_part,
     },
     syntax::{
         AnyNodeRef, Program, Ranged,
@@ -11,8 +12,6 @@ use crate::{
     },
     torch::names::{Torch, keyword, string},
 };
-
-use crate::passes::python::hoist_expressions::keep;
 
 pass! {
     /// Does without `torch.distributed`: bare modules for wrapped ones, one process for many.
@@ -55,7 +54,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                     let statement = around.filter(|it| matches!(it, AnyNodeRef::StmtExpr(_)));
                     alone(program, name, call).or_else(|| {
                         let place = statements.place(statement?.range())?;
-                        Some(EditSet::removal(place.row, place.item))
+                        Some(EditSet::removal(place))
                     })
                 }
                 None => None,
@@ -95,7 +94,7 @@ fn alone(program: &Program, name: &str, call: &ExprCall) -> Option<EditSet> {
         | "fully_shard"
         | "parallelize_module"
         | "distribute_tensor"
-        | "distribute_module" => keep(
+        | "distribute_module" => keep_part(
             program,
             call.range,
             first.or(keyword(call, "module").map(|it| &it.value))?,

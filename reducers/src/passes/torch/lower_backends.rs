@@ -3,7 +3,8 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        parenthesize::gains,
+        gain::gains,
+        unwrap::keep_part,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TokenKind, Tree,
@@ -15,8 +16,6 @@ use crate::{
         names::{Compilation, Form, Torch, compilations, keyword, removed_argument},
     },
 };
-
-use crate::passes::python::hoist_expressions::keep;
 
 pass! {
     /// Compiles by less: not at all, by Dynamo alone, by AOT autograd, by Inductor's
@@ -81,19 +80,12 @@ fn decorator(program: &Program, tree: &Tree<'_>, node: u32) -> Option<EditSet> {
     else {
         return None;
     };
-    let rows = program
-        .rows()
-        .iter()
-        .enumerate()
-        .filter(|(_, row)| row.kind == RowKind::Decorators);
-    rows.flat_map(|(index, row)| {
-        row.items
-            .iter()
-            .enumerate()
-            .map(move |(item, range)| (index, item, range))
-    })
-    .find(|(_, _, range)| range.contains_range(decorator.range))
-    .map(|(row, item, _)| EditSet::removal(row as u32, item as u32))
+    let mut items = program.items();
+    items
+        .find(|(_, row, range)| {
+            row.kind == RowKind::Decorators && range.contains_range(decorator.range)
+        })
+        .map(|(id, ..)| EditSet::removal(id))
 }
 
 /// The edits that leave what is compiled as it is.
@@ -108,7 +100,7 @@ fn without(program: &Program, tree: &Tree<'_>, compilation: &Compilation<'_>) ->
         return Statements::of(program)
             .place(statement.range())
             .filter(|_| matches!(statement, AnyNodeRef::StmtExpr(_)))
-            .map(|place| EditSet::removal(place.row, place.item));
+            .map(EditSet::removal);
     }
     if compilation.form == Form::Compile
         && let Some(model) = call
@@ -117,12 +109,12 @@ fn without(program: &Program, tree: &Tree<'_>, compilation: &Compilation<'_>) ->
             .first()
             .or(keyword(call, "model").map(|it| &it.value))
     {
-        return keep(program, call.range, model);
+        return keep_part(program, call.range, model);
     }
     // `torch.compile(backend=b)(f)`, or a decorator with settings.
     match tree.nodes[parent(at)? as usize].node {
         AnyNodeRef::ExprCall(outer) if outer.func.range() == call.range => {
-            keep(program, outer.range, outer.arguments.args.first()?)
+            keep_part(program, outer.range, outer.arguments.args.first()?)
         }
         _ => decorator(program, tree, at),
     }

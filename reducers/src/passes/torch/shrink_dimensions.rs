@@ -1,6 +1,6 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::parenthesize::gains,
+    rewrite::gain::gains,
     torch::dimensions::Dimensions,
 };
 

@@ -3,19 +3,16 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        parenthesize::gains,
+        gain::gains,
+        unwrap::unwrap_block,
+        without_self::{beginning, first_parameter, without_self},
     },
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, Tree,
-        ast::{Expr, Stmt, StmtClassDef, StmtFunctionDef},
+        AnyNodeRef, Program, Ranged, Tree,
+        ast::{Stmt, StmtClassDef, StmtFunctionDef},
         scope::{BindingKind, ScopeKind, Use},
     },
     torch::names::Torch,
-};
-
-use crate::passes::python::{
-    flatten_instances::{beginning, first_parameter, without_self},
-    unwrap_blocks::unwrap,
 };
 
 pass! {
@@ -100,7 +97,7 @@ fn flat(
         }
         _ => None,
     })?;
-    let mut edits = unwrap(program, class.range, &class.body)?;
+    let mut edits = unwrap_block(program, class.range, &class.body)?;
     edits.edit(Edit::replace(call.range, "forward"));
     let mut has_forward = false;
     for stmt in &class.body {
@@ -125,18 +122,12 @@ fn flat(
 fn made(program: &Program, def: &StmtFunctionDef, lines: &[String]) -> Option<EditSet> {
     if lines.is_empty() {
         let place = Statements::of(program).place(def.range)?;
-        return Some(EditSet::removal(place.row, place.item));
+        return Some(EditSet::removal(place));
     }
     Some(EditSet::one(Edit::replace(
         def.range,
         lines.join(program.newline()),
     )))
-}
-
-/// Whether a statement only lets the base class begin.
-pub(crate) fn is_super_init(program: &Program, stmt: &Stmt) -> bool {
-    let Stmt::Expr(stmt) = stmt else { return false };
-    matches!(&*stmt.value, Expr::Call(call) if program.slice(TextRange::new(stmt.start(), call.func.end())) == "super().__init__")
 }
 
 #[cfg(test)]

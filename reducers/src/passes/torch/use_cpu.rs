@@ -3,7 +3,8 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        parenthesize::gains,
+        gain::gains,
+        unwrap::keep_part,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
@@ -14,8 +15,6 @@ use crate::{
         names::{Torch, removed_argument},
     },
 };
-
-use crate::passes::python::hoist_expressions::keep;
 
 pass! {
     /// Lets everything run on the CPU that runs on another device.
@@ -53,11 +52,7 @@ pub(crate) fn on_cpu_everywhere(program: &Program, torch: &Torch<'_>, tree: &Tre
     let statements = Statements::of(program);
     let mut edits = EditSet::default();
     for (index, node) in tree.nodes.iter().enumerate() {
-        let without = |range: TextRange| {
-            statements
-                .place(range)
-                .map(|place| EditSet::removal(place.row, place.item))
-        };
+        let without = |range: TextRange| statements.place(range).map(EditSet::removal);
         let replaced = |text: &str| Some(EditSet::one(Edit::replace(node.node.range(), text)));
         let found = match node.node {
             AnyNodeRef::StringLiteral(it) if is_accelerator(it.as_str()) => {
@@ -70,7 +65,7 @@ pub(crate) fn on_cpu_everywhere(program: &Program, torch: &Torch<'_>, tree: &Tre
             }
             AnyNodeRef::ExprFString(it) if is_numbered(it) => replaced("\"cpu\""),
             AnyNodeRef::ExprIf(it) if is_availability(torch, &it.test) => {
-                keep(program, it.range, &it.orelse)
+                keep_part(program, it.range, &it.orelse)
             }
             AnyNodeRef::StmtAssert(it) if is_availability(torch, &it.test) => without(it.range),
             AnyNodeRef::StmtAssign(it) if it.targets.iter().any(|it| is_setting(torch, it)) => {
@@ -171,7 +166,7 @@ fn unmoved(program: &Program, torch: &Torch<'_>, call: &ExprCall) -> Option<Edit
     };
     let is_move =
         ACCELERATORS.contains(&method.attr.as_str()) && torch.path(&method.value).is_none();
-    is_move.then(|| keep(program, call.range, &method.value))?
+    is_move.then(|| keep_part(program, call.range, &method.value))?
 }
 
 #[cfg(test)]

@@ -309,7 +309,7 @@ fn used(program: &Program, text: String) -> Option<String> {
                 && variable.uses.iter().all(|it| is_inside(it.range))
                 && let Some(place) = statements.place(binding.statement)
             {
-                edits.remove(place.row, place.item);
+                edits.remove(place);
             }
         }
         if edits.is_empty() {

@@ -6,8 +6,7 @@ use crate::{
         statement_tree::StatementTree,
     },
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    passes::python::inline_functions::replaced,
-    rewrite::edit::Edit,
+    rewrite::edit::{Edit, rewritten},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, Stmt, StmtFunctionDef},
@@ -202,7 +201,7 @@ impl Jump<'_> {
             }
             edits.push(Edit::replace(read.range, read.name));
         }
-        let mut body = replaced(program, part, &edits)?;
+        let mut body = rewritten(program, part, &edits)?;
         if body.contains('\n') {
             if lead.is_empty() {
                 return None;

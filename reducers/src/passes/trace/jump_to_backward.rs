@@ -6,14 +6,11 @@ use crate::{
         statement_tree::StatementTree,
     },
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    passes::{
-        python::inline_functions::replaced,
-        trace::{
-            jump_into_compiled::call_of,
-            jump_to_failure::{expression, one_line},
-        },
+    passes::trace::{
+        jump_into_compiled::call_of,
+        jump_to_failure::{expression, one_line},
     },
-    rewrite::edit::Edit,
+    rewrite::edit::{Edit, rewritten},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, Stmt},
@@ -114,7 +111,7 @@ fn given(
         .iter()
         .map(|read| Edit::replace(read.range, read.value))
         .collect();
-    replaced(outline.program, part, &edits)
+    rewritten(outline.program, part, &edits)
 }
 
 /// The failing call alone, and its backward: that of the first and that of the last of several

@@ -6,11 +6,8 @@ use crate::{
         statement_tree::StatementTree,
     },
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    passes::{
-        python::inline_functions::replaced,
-        trace::jump_into_compiled::{Called, Compiler, arguments},
-    },
-    rewrite::edit::Edit,
+    passes::trace::jump_into_compiled::{Called, Compiler, arguments},
+    rewrite::edit::{Edit, rewritten},
     syntax::{AnyNodeRef, Ranged, TextRange},
     torch::names::{Torch, compilations},
     trace::evidence::{Evidence, Frame},
@@ -92,7 +89,7 @@ fn comparison<'a>(outline: &StatementTree<'a>, frame: &Frame) -> Option<([&'a st
                 edits.push(Edit::replace(read.range, read.value));
             }
         }
-        replaced(outline.program, range, &edits)
+        rewritten(outline.program, range, &edits)
     };
     let index = outline.on_line(frame.line)?;
     let range = outline.statements[index].range;

@@ -5,12 +5,12 @@ use std::{
 
 use crate::{
     analysis::{
+        calls::{given, spreads},
         slice::{Depth, Slicer, Values, names_of, tidied},
         statement_tree::StatementTree,
     },
     pass::{PassContext, Prior, Proposals, Stage, pass, whole_text},
-    passes::python::inline_functions::{argument, replaced},
-    rewrite::edit::{Edit, EditSet},
+    rewrite::edit::{Edit, EditSet, rewritten},
     syntax::{
         AnyNodeRef, Ranged, TextRange,
         ast::Expr,
@@ -145,7 +145,7 @@ impl<'a> Jump<'a> {
                 at += 1;
             }
             if index == statement && !whole {
-                let expression = replaced(outline.program, root, &self.slicer.results(statement))?;
+                let expression = rewritten(outline.program, root, &self.slicer.results(statement))?;
                 let owner = owner(outline, statement).unwrap_or_default();
                 text.push_str(&one_line(&expression.replace("super()", &owner)));
                 text.push('\n');
@@ -284,8 +284,12 @@ impl<'a> Jump<'a> {
         let parameter = def.parameters.iter_non_variadic_params().nth(position)?;
         let argument = match receiver {
             Some(receiver) if position == 0 => Some(receiver),
-            Some(_) => argument(call, position - 1, parameter.name())?,
-            None => argument(call, position, parameter.name())?,
+            _ if spreads(call) => return None,
+            _ => {
+                let before = usize::from(receiver.is_some());
+                let given = given(call, parameter.name(), position - before);
+                given.argument().map(|(_, value)| value)
+            }
         };
         let default = parameter.default.as_deref();
         let below = frame;

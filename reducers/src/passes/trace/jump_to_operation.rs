@@ -4,14 +4,11 @@ use crate::{
         statement_tree::{Read, StatementTree},
     },
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    passes::{
-        python::inline_functions::replaced,
-        trace::{
-            descend_into_modules::{Called, all_called},
-            jump_to_failure::{expression, one_line},
-        },
+    passes::trace::{
+        descend_into_modules::{Called, all_called},
+        jump_to_failure::{expression, one_line},
     },
-    rewrite::edit::{Edit, splice},
+    rewrite::edit::{Edit, rewritten, splice},
     syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::ArgOrKeyword},
     trace::evidence::{Evidence, Frame},
 };
@@ -113,7 +110,7 @@ fn operation(outline: &StatementTree<'_>, evidence: &Evidence, frame: &Frame) ->
             .iter()
             .map(|read| Edit::replace(read.range, read.value))
             .collect();
-        Some(one_line(&replaced(outline.program, part, &edits)?) + "\n")
+        Some(one_line(&rewritten(outline.program, part, &edits)?) + "\n")
     };
     all.iter()
         .flatten()
@@ -178,7 +175,7 @@ fn after_use(outline: &StatementTree<'_>, frame: &Frame, called: &[Called<'_>]) 
                 Edit::replace(read.range, if index == at { name } else { read.value })
             })
             .collect();
-        let expression = one_line(&replaced(outline.program, part, &edits)?);
+        let expression = one_line(&rewritten(outline.program, part, &edits)?);
         Some(format!(
             "{name} = {}\n{name}({})\n{expression}\n",
             used.module,

@@ -40,6 +40,7 @@ impl Rows<'_> {
     fn push(&mut self, kind: RowKind, inner: TextRange, items: Vec<TextRange>) {
         if !items.is_empty() {
             self.found.push(Row {
+                index: self.found.len() as u32,
                 kind,
                 depth: self.depth,
                 inner,

@@ -1,18 +1,26 @@
 //! Rows of things that can go one by one: the statements of a suite, the arguments of a call, the
-//! elements of a display, the names of an import. Owns how the text looks once some of a row are
-//! gone, so that any subset can go and the rest still parses. Called by `edit`; proposes nothing.
+//! elements of a display, the names of an import. How a program looks without some of them is
+//! `rewrite::removal`'s matter. Called by `rewrite`, `analysis` and passes; proposes nothing.
 
 mod collect;
 
-use crate::{
-    rewrite::edit::Edit,
-    syntax::{Program, Ranged, TextRange, TextSize, TokenKind},
-};
+use crate::syntax::{Program, TextRange};
 pub(crate) use collect::{collect, widened};
 
-/// A row of things of which any may go.
+/// One thing of one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ItemId {
+    /// The row, by its index in [`Program::rows`].
+    pub row: u32,
+    /// The thing, by its index in the row.
+    pub item: u32,
+}
+
+/// A row of things of which any can be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
+    /// Its index in [`Program::rows`].
+    pub index: u32,
     /// What stands in the row.
     pub kind: RowKind,
     /// How many statements enclose the row.
@@ -69,6 +77,39 @@ pub enum RowKind {
     Parameters,
 }
 
+impl Row {
+    /// The things with their ids, in order.
+    pub fn with_ids(&self) -> impl DoubleEndedIterator<Item = (ItemId, TextRange)> + '_ {
+        (0..self.items.len()).map(|item| (self.id(item), self.items[item]))
+    }
+
+    /// The id of the thing at an index.
+    pub fn id(&self, item: usize) -> ItemId {
+        ItemId {
+            row: self.index,
+            item: item as u32,
+        }
+    }
+}
+
+impl Program {
+    /// All things of all rows.
+    pub fn items(&self) -> impl Iterator<Item = (ItemId, &Row, TextRange)> {
+        let rows = self.rows().iter();
+        rows.flat_map(|row| row.with_ids().map(move |(id, range)| (id, row, range)))
+    }
+
+    /// The row of a thing.
+    pub fn row(&self, id: ItemId) -> &Row {
+        &self.rows()[id.row as usize]
+    }
+
+    /// The range of a thing.
+    pub fn item(&self, id: ItemId) -> TextRange {
+        self.row(id).items[id.item as usize]
+    }
+}
+
 impl RowKind {
     /// Whether the row holds statements.
     pub fn is_suite(self) -> bool {
@@ -76,7 +117,7 @@ impl RowKind {
     }
 
     /// What stands for a row of which nothing is left; `None` if something must be left.
-    fn filler(self) -> Option<&'static str> {
+    pub(crate) fn filler(self) -> Option<&'static str> {
         match self {
             Self::Suite => Some("pass"),
             Self::Module
@@ -98,238 +139,4 @@ impl RowKind {
             | Self::StringParts => None,
         }
     }
-}
-
-/// The edits that take `gone` (ascending, without repeats) out of a row; `None` if the row can not
-/// do without them.
-pub(crate) fn removal(program: &Program, row: &Row, gone: &[u32]) -> Option<Vec<Edit>> {
-    let all = gone.len() == row.items.len();
-    match row.kind {
-        RowKind::Suite if all => Some(vec![emptied(program, row)]),
-        RowKind::Module | RowKind::Suite => Some(statements(program, row, gone)),
-        RowKind::Decorators => Some(
-            gone.iter()
-                .map(|&at| Edit::delete(own_lines(program, row.items[at as usize])))
-                .collect(),
-        ),
-        RowKind::Targets | RowKind::TypeParameters if all => Some(vec![Edit::delete(row.inner)]),
-        RowKind::Parameters if all => {
-            let before = program
-                .previous_token(row.inner.start())
-                .map_or(row.inner.start(), |it| it.end());
-            let comma = program
-                .next_token(row.inner.end())
-                .filter(|it| it.kind() == TokenKind::Comma);
-            let end = comma.map_or(row.inner.end(), |it| it.end());
-            Some(vec![Edit::delete(TextRange::new(before, end))])
-        }
-        _ if all => {
-            let filler = row.kind.filler()?;
-            Some(vec![Edit::replace(
-                with_trailing_comma(program, row),
-                filler,
-            )])
-        }
-        _ => Some(separated(program, row, gone)),
-    }
-}
-
-/// A block of which nothing is left, up to the end of its last line, so that the edit holds all
-/// edits within the block.
-fn emptied(program: &Program, row: &Row) -> Edit {
-    let end = logical_end(program, row.inner.end());
-    let rest = program.slice(TextRange::new(row.inner.end(), end));
-    let line_break = &rest[rest.trim_end_matches(['\r', '\n']).len()..];
-    let filler = row.kind.filler().unwrap_or_default();
-    Edit::replace(
-        TextRange::new(row.inner.start(), end),
-        format!("{filler}{line_break}"),
-    )
-}
-
-/// A decorator with its whole line, or up to what follows on the same line.
-fn own_lines(program: &Program, range: TextRange) -> TextRange {
-    let end = program.tokens()[program.token_from(range.end())..]
-        .iter()
-        .find(|token| token.kind() == TokenKind::Newline)
-        .map_or(range.end(), Ranged::end);
-    TextRange::new(
-        logical_start(program, range.start()).unwrap_or(range.start()),
-        end,
-    )
-}
-
-fn with_trailing_comma(program: &Program, row: &Row) -> TextRange {
-    let range = row.items[0].cover(row.items[row.items.len() - 1]);
-    match program.next_token(range.end()) {
-        Some(token) if token.kind() == TokenKind::Comma && token.end() <= row.inner.end() => {
-            TextRange::new(range.start(), token.end())
-        }
-        _ => range,
-    }
-}
-
-/// Things between commas. A run in the middle goes up to what follows it; a run at the end goes
-/// from what precedes it, so that a trailing comma stays as it was. A tuple of one keeps its comma.
-fn separated(program: &Program, row: &Row, gone: &[u32]) -> Vec<Edit> {
-    let mut edits = Vec::new();
-    let survivors = row.items.len() - gone.len();
-    let last = row.items.len() - 1;
-    for (from, to) in runs(gone) {
-        if to < last {
-            let range = TextRange::new(row.items[from].start(), row.items[to + 1].start());
-            let is_parameters = row.kind == RowKind::Parameters;
-            let markers = if is_parameters {
-                markers(program, range, &row.items[from..=to], from > 0)
-            } else {
-                String::new()
-            };
-            edits.push(Edit::replace(range, markers));
-        } else {
-            edits.push(Edit::delete(TextRange::new(
-                row.items[from - 1].end(),
-                row.items[to].end(),
-            )));
-        }
-    }
-    if matches!(row.kind, RowKind::TupleElements { .. })
-        && survivors == 1
-        && with_trailing_comma(program, row).end() == row.items[last].end()
-    {
-        // No comma of the original is left behind the last survivor.
-        if gone.last() == Some(&(last as u32)) {
-            if let Some(edit) = edits.last_mut() {
-                ",".clone_into(&mut edit.text);
-            }
-        } else {
-            edits.push(Edit::replace(TextRange::empty(row.items[last].end()), ","));
-        }
-    }
-    edits
-}
-
-/// The markers `/` and `*` among parameters of which those behind the range stay: the star holds
-/// for these, the slash for those before it.
-fn markers(
-    program: &Program,
-    range: TextRange,
-    gone: &[TextRange],
-    follows_others: bool,
-) -> String {
-    let tokens =
-        &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
-    let has = |kind: TokenKind| {
-        tokens.iter().any(|token| {
-            let before = program.previous_token(token.start()).map(|it| it.kind());
-            let after = program.next_token(token.end()).map(|it| it.kind());
-            let stands_alone = after == Some(TokenKind::Comma)
-                && matches!(
-                    before,
-                    Some(TokenKind::Comma | TokenKind::Lpar | TokenKind::Lambda)
-                );
-            // One that is there for a single parameter goes with it.
-            let is_attached = gone.iter().any(|item| item.contains_range(token.range()));
-            token.kind() == kind && stands_alone && !is_attached
-        })
-    };
-    let mut markers = String::new();
-    if follows_others && has(TokenKind::Slash) {
-        markers.push_str("/, ");
-    }
-    if has(TokenKind::Star) {
-        markers.push_str("*, ");
-    }
-    markers
-}
-
-/// Statements go with their lines; those that share a line with others go up to the next, or from
-/// the one before.
-fn statements(program: &Program, row: &Row, gone: &[u32]) -> Vec<Edit> {
-    let mut edits = Vec::new();
-    for (first, last) in lines_of(program, &row.items) {
-        let here: Vec<u32> = gone
-            .iter()
-            .copied()
-            .filter(|&at| (first..=last).contains(&(at as usize)))
-            .collect();
-        if here.is_empty() {
-            continue;
-        }
-        let line = TextRange::new(row.items[first].start(), row.items[last].end());
-        if here.len() == last - first + 1
-            && let Some(start) = logical_start(program, line.start())
-        {
-            edits.push(Edit::delete(TextRange::new(
-                start,
-                logical_end(program, line.end()),
-            )));
-            continue;
-        }
-        for (from, to) in runs(&here) {
-            edits.push(Edit::delete(if to < last {
-                TextRange::new(row.items[from].start(), row.items[to + 1].start())
-            } else if from > first {
-                TextRange::new(row.items[from - 1].end(), row.items[to].end())
-            } else {
-                line
-            }));
-        }
-    }
-    edits
-}
-
-/// Runs of neighbours among ascending indices, as first and last.
-fn runs(indices: &[u32]) -> Vec<(usize, usize)> {
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    for &index in indices {
-        match runs.last_mut() {
-            Some((_, to)) if *to + 1 == index as usize => *to += 1,
-            _ => runs.push((index as usize, index as usize)),
-        }
-    }
-    runs
-}
-
-/// The statements of a suite by the logical line they stand on, as first and last index.
-fn lines_of(program: &Program, items: &[TextRange]) -> Vec<(usize, usize)> {
-    let mut lines: Vec<(usize, usize)> = Vec::new();
-    for index in 0..items.len() {
-        let joined = index > 0
-            && program
-                .previous_token(items[index].start())
-                .is_some_and(|token| {
-                    token.kind() == TokenKind::Semi && token.start() >= items[index - 1].end()
-                });
-        match lines.last_mut() {
-            Some((_, last)) if joined => *last = index,
-            _ => lines.push((index, index)),
-        }
-    }
-    lines
-}
-
-/// Where the logical line starts whose first token stands at `at`; `None` if other tokens of the
-/// line come before it.
-pub(crate) fn logical_start(program: &Program, at: TextSize) -> Option<TextSize> {
-    let before = &program.tokens()[..program.token_from(at)];
-    for token in before.iter().rev() {
-        match token.kind() {
-            TokenKind::Indent | TokenKind::Dedent | TokenKind::Comment => {}
-            TokenKind::Newline | TokenKind::NonLogicalNewline => return Some(token.end()),
-            _ => return None,
-        }
-    }
-    Some(TextSize::new(0))
-}
-
-/// Where the logical line ends, its line break included, whose last statement ends at `at`.
-pub(crate) fn logical_end(program: &Program, at: TextSize) -> TextSize {
-    for token in &program.tokens()[program.token_from(at)..] {
-        match token.kind() {
-            TokenKind::Semi | TokenKind::Comment => {}
-            TokenKind::Newline => return token.end(),
-            _ => return at,
-        }
-    }
-    TextSize::of(program.text())
 }

@@ -109,24 +109,11 @@ fn entries(cx: &mut Found<'_>, name: &str, dict: &ExprDict) {
     if dict.items.len() < 2 {
         return;
     }
-    let rows = cx
-        .program
-        .rows()
-        .iter()
-        .enumerate()
-        .filter(|(_, row)| row.kind == RowKind::Entries);
-    let of_dict = |range: &TextRange| dict.range.contains_range(*range);
-    let mut found: Vec<(TextRange, EditSet)> = Vec::new();
-    for (list, row) in rows {
-        for (item, range) in row
-            .items
-            .iter()
-            .enumerate()
-            .filter(|(_, range)| of_dict(range))
-        {
-            found.push((*range, EditSet::removal(list as u32, item as u32)));
-        }
-    }
+    let items = cx.program.items();
+    let found: Vec<(TextRange, EditSet)> = items
+        .filter(|(_, row, range)| row.kind == RowKind::Entries && dict.range.contains_range(*range))
+        .map(|(id, _, range)| (range, EditSet::removal(id)))
+        .collect();
     for entry in &dict.items {
         let Some(key) = entry.key.as_ref().filter(|key| string(key).is_some()) else {
             continue;

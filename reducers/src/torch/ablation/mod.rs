@@ -125,21 +125,18 @@ impl Found<'_> {
             known.extend(edits);
             return;
         }
-        let text = &self.program.text()[..usize::from(at.start())];
         self.conditions.push(Condition {
             sort,
             name,
             instead: instead.map(str::to_owned),
-            line: Some(1 + text.matches('\n').count() as u32),
+            line: Some(self.program.line_of(at.start())),
             change: Change::Edits(edits.clone()),
         });
     }
 
     /// A statement that goes.
     fn without(&self, statement: TextRange) -> Option<EditSet> {
-        self.statements
-            .place(statement)
-            .map(|place| EditSet::removal(place.row, place.item))
+        self.statements.place(statement).map(EditSet::removal)
     }
 }
 

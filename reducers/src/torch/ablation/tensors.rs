@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use super::{Found, Sort, standing_alone};
 use crate::{
-    passes::{python::hoist_expressions::keep, torch::use_cpu},
-    rewrite::edit::{Edit, EditSet},
+    passes::torch::use_cpu,
+    rewrite::{
+        edit::{Edit, EditSet},
+        unwrap::keep_part,
+    },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, Tree,
         ast::{Expr, ExprCall, Number},
@@ -86,7 +89,7 @@ fn gradients(cx: &mut Found<'_>, tree: &Tree<'_>) {
             AnyNodeRef::ExprCall(call) => match &*call.func {
                 Expr::Attribute(method) if method.attr.as_str() == "requires_grad_" => {
                     let alone = standing_alone(tree, index).and_then(|at| cx.without(at));
-                    let edits = alone.or_else(|| keep(program, call.range, &method.value));
+                    let edits = alone.or_else(|| keep_part(program, call.range, &method.value));
                     let owner = match &*method.value {
                         Expr::Name(name) => Some(name.id.to_string()),
                         _ => assigned(tree, index, call.range),

@@ -1,0 +1,67 @@
+//! Whether edits are worth proposing: they make a program, and a simpler one. Called by passes that
+//! cannot tell beforehand.
+
+use crate::{
+    cost::{Cost, tokens_of},
+    rewrite::edit::EditSet,
+    syntax::{Program, TextRange, ast::comparable::ComparableStmt},
+};
+
+/// Whether edits make a program, and a simpler one, for passes that can not tell beforehand.
+pub(crate) fn gains(program: &Program, edits: &EditSet) -> bool {
+    let text = edits.apply(program).ok();
+    let after = text.and_then(|text| program.sibling(text).ok());
+    after.is_some_and(|after| Cost::of(&after) < Cost::of(program))
+}
+
+/// Whether edits that are known to make a program make a simpler one. Parses it only where what
+/// goes and what comes are about as heavy.
+pub(crate) fn lightens(program: &Program, edits: &EditSet) -> bool {
+    let Ok(disjoint) = edits.resolve(program) else {
+        return false;
+    };
+    let gone: u64 = disjoint
+        .iter()
+        .map(|edit| 16 * tokens_in(program, edit.range) + literals(program.slice(edit.range)))
+        .sum();
+    // A piece of a program is somewhat fewer tokens than its words and marks.
+    let comes: u64 = disjoint
+        .iter()
+        .map(|edit| 16 * tokens_of(&edit.text) + literals(&edit.text))
+        .sum();
+    if gone > comes {
+        return true;
+    }
+    gains(program, edits)
+}
+
+/// Whether edits change nothing but how the program is written.
+pub(crate) fn means_the_same(program: &Program, edits: &EditSet) -> bool {
+    let text = edits.apply(program).ok();
+    let after = text.and_then(|text| program.sibling(text).ok());
+    after.is_some_and(|after| {
+        let (before, now) = (program.body(), after.body());
+        before.len() == now.len()
+            && before
+                .iter()
+                .zip(now)
+                .all(|(one, other)| ComparableStmt::from(one) == ComparableStmt::from(other))
+    })
+}
+
+/// About what the literals of a text weigh, in sixteenths of a token.
+fn literals(text: &str) -> u64 {
+    if text.contains(['\'', '"']) {
+        return text.len() as u64;
+    }
+    4 * text.bytes().filter(u8::is_ascii_digit).count() as u64
+}
+
+fn tokens_in(program: &Program, range: TextRange) -> u64 {
+    let tokens =
+        &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
+    tokens
+        .iter()
+        .map(|token| u64::from(program.weight_in_tokens(*token)))
+        .sum()
+}

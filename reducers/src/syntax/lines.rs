@@ -1,0 +1,94 @@
+//! Lines of a program: their numbers and ends, where logical lines start and end, and by how much
+//! statements are indented. Called by every room.
+
+use rustpython_source_file::LineIndex;
+
+use crate::syntax::{Program, Ranged, TextRange, TextSize, TokenKind};
+
+impl Program {
+    /// How the program ends its lines.
+    pub fn newline(&self) -> &'static str {
+        newline_of(self.text())
+    }
+
+    /// The number of the line on which an offset stands, counted from 1.
+    pub fn line_of(&self, offset: TextSize) -> u32 {
+        self.line_index().line_index(offset).get() as u32
+    }
+
+    /// Where each line starts.
+    pub(crate) fn line_starts(&self) -> &[TextSize] {
+        self.line_index().line_starts()
+    }
+
+    fn line_index(&self) -> &LineIndex {
+        self.lines
+            .get_or_init(|| LineIndex::from_source_text(self.text()))
+    }
+
+    /// Where the logical line starts whose first token stands at `at`; `None` if other tokens of
+    /// the line come before it.
+    pub(crate) fn logical_start(&self, at: TextSize) -> Option<TextSize> {
+        let before = &self.tokens()[..self.token_from(at)];
+        for token in before.iter().rev() {
+            match token.kind() {
+                TokenKind::Indent | TokenKind::Dedent | TokenKind::Comment => {}
+                TokenKind::Newline | TokenKind::NonLogicalNewline => return Some(token.end()),
+                _ => return None,
+            }
+        }
+        Some(TextSize::new(0))
+    }
+
+    /// Where the logical line ends, its line break included, whose last statement ends at `at`.
+    pub(crate) fn logical_end(&self, at: TextSize) -> TextSize {
+        for token in &self.tokens()[self.token_from(at)..] {
+            match token.kind() {
+                TokenKind::Semi | TokenKind::Comment => {}
+                TokenKind::Newline => return token.end(),
+                _ => return at,
+            }
+        }
+        TextSize::of(self.text())
+    }
+
+    /// The white space before a statement that starts its line; `None` if others come before it.
+    pub(crate) fn indentation(&self, statement: TextRange) -> Option<&str> {
+        let start = self.logical_start(statement.start())?;
+        Some(self.slice(TextRange::new(start, statement.start())))
+    }
+
+    /// Where the lines of a range start, except those inside a string.
+    pub(crate) fn lines_outside_strings(&self, range: TextRange) -> Vec<TextSize> {
+        let tokens = &self.tokens()[self.token_from(range.start())..self.token_from(range.end())];
+        let literal = |kind| {
+            matches!(
+                kind,
+                TokenKind::String | TokenKind::FStringMiddle | TokenKind::TStringMiddle
+            )
+        };
+        let strings: Vec<TextRange> = tokens
+            .iter()
+            .filter(|token| literal(token.kind()))
+            .map(Ranged::range)
+            .collect();
+        let mut starts = vec![range.start()];
+        let text = self.slice(range);
+        starts.extend(
+            text.match_indices('\n')
+                .map(|(at, _)| range.start() + TextSize::new(at as u32 + 1))
+                .filter(|&start| start < range.end())
+                .filter(|&start| {
+                    !strings
+                        .iter()
+                        .any(|string| string.start() < start && start <= string.end())
+                }),
+        );
+        starts
+    }
+}
+
+/// How a text ends its lines.
+pub fn newline_of(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
