@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod commands;
+mod docs;
 mod engine;
 mod grammar;
 mod house;
