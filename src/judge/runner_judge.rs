@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     oracle::{SequentialTest, Verdict, summary},
-    runner::{End, Job, Outcome, Room, RunError, Start},
+    runner::{End, Job, Outcome, Priority, RunError, Start},
 };
 
 /// Judges candidates by running them.
@@ -80,7 +80,7 @@ impl<'a> RunnerJudge<'a> {
             .take(1)
             .chain(others)
         {
-            self.probe.runner.begin(job, Room::Left);
+            self.probe.runner.begin(job, Priority::Low);
         }
     }
 
@@ -277,7 +277,7 @@ impl Judge for RunnerJudge<'_> {
             return false;
         }
         let job = self.confirmation(candidate);
-        self.probe.runner.begin(job, Room::Among);
+        self.probe.runner.begin(job, Priority::High);
         if is_last {
             self.begin_last_runs(&candidate.program, &candidate.bytes);
         }
@@ -313,12 +313,12 @@ impl Judge for RunnerJudge<'_> {
                 && !outcome.stack.is_empty()
         };
         if let Some(died) = outcomes.iter().find(has_died) {
-            let doomed = died
+            let crash_stack = died
                 .stack
                 .iter()
                 .map(|frame| (frame.file.clone(), frame.line))
                 .collect();
-            let job = Job { doomed, ..job };
+            let job = Job { crash_stack, ..job };
             outcomes = self.probe.run(&vec![job; times])?;
         }
         Ok(self.probe.evidence(&outcomes))

@@ -7,7 +7,7 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::raise_site::RaiseSite;
-use crate::runner::{Exception, Frame, Outcome};
+use crate::runner::{Exception, Outcome, TracebackFrame};
 
 /// Where a program was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub enum CrashSite {
 
 impl CrashSite {
     /// Where a stack ends, if that is known.
-    pub(super) fn of(stack: &[Frame]) -> Option<Self> {
+    pub(super) fn of(stack: &[TracebackFrame]) -> Option<Self> {
         let raised = Exception {
             frames: stack.to_vec(),
             ..Exception::default()

@@ -6,7 +6,7 @@ use std::{fmt, sync::LazyLock};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use crate::runner::{Exception, Frame};
+use crate::runner::{Exception, TracebackFrame};
 
 /// Where an exception was raised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,7 +150,7 @@ pub fn is_check(exception: &Exception) -> bool {
 }
 
 /// The script's frame: the outermost, unless the exception ended a thread, a process or a task.
-fn script(exception: &Exception) -> Option<&Frame> {
+fn script(exception: &Exception) -> Option<&TracebackFrame> {
     exception
         .frames
         .first()
@@ -159,7 +159,7 @@ fn script(exception: &Exception) -> Option<&Frame> {
 
 /// Whether a frame is the script's own. If the traceback does not show its outermost frame, every
 /// file that is not installed is taken for the script.
-pub(super) fn is_own(exception: &Exception, frame: &Frame) -> bool {
+pub(super) fn is_own(exception: &Exception, frame: &TracebackFrame) -> bool {
     match script(exception) {
         Some(script) => script.file == frame.file,
         None => !is_installed(&frame.file),
@@ -180,7 +180,7 @@ static INSTALLED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The end of a path that does not depend on where the script and the interpreter are: the part
 /// below their folders, the last two components at most.
-fn short_path(exception: &Exception, frame: &Frame) -> String {
+fn short_path(exception: &Exception, frame: &TracebackFrame) -> String {
     let folder = script(exception).and_then(|script| Some(script.file.rsplit_once('/')?.0));
     let beside = folder.and_then(|folder| frame.file.strip_prefix(folder)?.strip_prefix('/'));
     let installed = INSTALLED
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     fn raised(frames: &[(&str, &str, &str)]) -> Exception {
-        let frame = |(file, function, code): &(&str, &str, &str)| Frame {
+        let frame = |(file, function, code): &(&str, &str, &str)| TracebackFrame {
             file: (*file).to_owned(),
             line: 3,
             function: (*function).to_owned(),

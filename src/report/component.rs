@@ -119,13 +119,13 @@ mod tests {
     use minrepro_reducers::cost::Cost;
 
     use super::*;
-    use crate::runner::{Captured, End, Exception, Frame};
+    use crate::runner::{Captured, End, Exception, TracebackFrame};
 
     #[track_caller]
     fn check(text: &str, files: &[&str], folder: Option<&str>) {
-        let frame = |file: &&str| Frame {
+        let frame = |file: &&str| TracebackFrame {
             file: (*file).to_owned(),
-            ..Frame::default()
+            ..TracebackFrame::default()
         };
         let frames = files.iter().map(frame).collect();
         let outcome = Outcome {

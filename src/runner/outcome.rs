@@ -24,7 +24,7 @@ pub struct Outcome {
     /// frame first; source lines are those of the script alone. Empty if the interpreter did not
     /// tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stack: Vec<Frame>,
+    pub stack: Vec<TracebackFrame>,
     /// What a traced run wrote down: a JSON object, [`minrepro_reducers::trace::evidence::Evidence`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
@@ -117,7 +117,7 @@ pub struct Exception {
     pub message: String,
     /// Frames, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub frames: Vec<Frame>,
+    pub frames: Vec<TracebackFrame>,
     /// The exceptions this one was raised from or during, first cause first; their own `chain` is
     /// empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -136,7 +136,7 @@ impl Exception {
 
 /// One frame of a traceback.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Frame {
+pub struct TracebackFrame {
     /// The file as printed.
     pub file: String,
     /// The line, counted from 1.

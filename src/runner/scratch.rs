@@ -1,7 +1,7 @@
 //! Scratch folders: one for each run, holding the candidate under the script's own name and the
 //! script's siblings as the user sees them. Nothing of the user's is ever written: what is small is
-//! copied, the rest is linked, and links lead where a confined run can not write. Called by `cold`
-//! and `warm`.
+//! copied, the rest is linked, and links lead where a confined run can not write. Called by
+//! `workspace`.
 
 use std::{
     collections::BTreeSet,
@@ -13,11 +13,10 @@ use std::{
 };
 
 use super::{
-    Job,
+    guard::remove,
+    job::Job,
     outcome::{Captured, End, Outcome},
-    stack,
-    supervise::remove,
-    traceback,
+    stack, traceback,
 };
 
 /// At most so many bytes and entries are copied for each run.

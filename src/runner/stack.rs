@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::outcome::Frame;
+use super::outcome::TracebackFrame;
 
 /// The frames of the thread that was running, or of the main thread where a signal from outside
 /// ended it, outermost first; none if there is no such dump.
-pub(super) fn parse(stderr: &str) -> Vec<Frame> {
+pub(super) fn parse(stderr: &str) -> Vec<TracebackFrame> {
     static FRAME: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"^  File "(.*)", line (\d+) in (.+)$"#).expect("the pattern is well-formed")
     });
@@ -25,14 +25,14 @@ pub(super) fn parse(stderr: &str) -> Vec<Frame> {
     }
     let frame = |line: &str| {
         let found = FRAME.captures(line)?;
-        Some(Frame {
+        Some(TracebackFrame {
             file: found[1].to_owned(),
             line: found[2].parse().ok()?,
             function: found[3].to_owned(),
             code: String::new(),
         })
     };
-    let mut frames: Vec<Frame> = lines.map_while(frame).collect();
+    let mut frames: Vec<TracebackFrame> = lines.map_while(frame).collect();
     frames.reverse();
     frames
 }

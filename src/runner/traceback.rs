@@ -1,7 +1,7 @@
 //! Reads exceptions off the text of tracebacks, as CPython 3.8 to 3.14 print them. Pure; called by
 //! `cold` for standard error and by the oracle for texts that a program prints itself.
 
-use super::outcome::{Exception, Frame};
+use super::outcome::{Exception, TracebackFrame};
 use crate::text::pattern;
 
 /// The exception that a text shows last: the one that ended the program, if one did. Exceptions
@@ -155,7 +155,7 @@ fn clean(text: &str) -> Vec<String> {
 
 fn parse_blocks(text: &str) -> Vec<Block> {
     let lines = clean(text);
-    let mut reader = Reader {
+    let mut reader = TracebackReader {
         lines: &lines,
         at: 0,
     };
@@ -224,12 +224,12 @@ fn headline(line: &str) -> Option<Exception> {
     })
 }
 
-struct Reader<'a> {
+struct TracebackReader<'a> {
     lines: &'a [String],
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TracebackReader<'a> {
     fn peek(&self) -> Option<&'a str> {
         self.lines.get(self.at).map(String::as_str)
     }
@@ -279,13 +279,13 @@ impl<'a> Reader<'a> {
 
     /// The frames up to the headline. Behind a cut they begin anywhere: what is neither frame nor
     /// source line there is passed over, and a headline counts only next to one.
-    fn frames(&mut self) -> Vec<Frame> {
-        let mut frames: Vec<Frame> = Vec::new();
+    fn frames(&mut self) -> Vec<TracebackFrame> {
+        let mut frames: Vec<TracebackFrame> = Vec::new();
         let mut is_inside = true;
         while let Some(line) = self.peek() {
             if let Some(found) = FRAME.captures(line) {
                 is_inside = true;
-                frames.push(Frame {
+                frames.push(TracebackFrame {
                     file: found[1].to_owned(),
                     line: found[2].parse().unwrap_or(0),
                     function: found
@@ -361,7 +361,7 @@ fn group_of(lines: &[String], margin: usize) -> Option<Exception> {
         .take_while(is_own)
         .map(|line| without_margin(line, margin))
         .collect();
-    let mut reader = Reader { lines: &own, at: 0 };
+    let mut reader = TracebackReader { lines: &own, at: 0 };
     if reader.peek().is_some_and(is_header) {
         reader.at += 1;
     }
@@ -398,7 +398,7 @@ fn member_of(lines: &[String], margin: usize) -> Option<Exception> {
         .map(|line| without_margin(line, margin))
         .collect();
     parse(&plain.join("\n")).or_else(|| {
-        Reader {
+        TracebackReader {
             lines: &plain,
             at: 0,
         }
@@ -438,7 +438,7 @@ mod tests {
         assert_eq!(found.frames.len(), 2);
         assert_eq!(
             found.frames[1],
-            Frame {
+            TracebackFrame {
                 file: "/s/x.py".into(),
                 line: 1,
                 function: "f".into(),

@@ -14,8 +14,8 @@ use std::{
 };
 
 use minrepro::runner::{
-    Command, Confinement, End, Interpreter, Job, Limits, Outcome, Resource, Room, RunError, Runner,
-    Sandbox, Setup, Start,
+    Command, Confinement, End, Interpreter, Job, Limits, Outcome, Priority, Resource, RunError,
+    Runner, Sandbox, Setup, Start,
 };
 
 use crate::support::{processes_with, skip, snapshot};
@@ -368,8 +368,8 @@ fn a_run_beside_the_others_takes_one_of_their_places() {
         let runner = Runner::start(setup(folder.path(), places)).unwrap();
         let now = "import time\nprint(time.monotonic())\n";
         let long = job(&format!("{now}time.sleep(1)\n{now}"));
-        runner.begin(long.clone(), Room::Among);
-        runner.begin(long.clone(), Room::Among);
+        runner.begin(long.clone(), Priority::High);
+        runner.begin(long.clone(), Priority::High);
         let others = runner
             .run_all(&[job(now), job(now)], &mut |_, _| {})
             .unwrap();
@@ -411,7 +411,7 @@ fn what_was_begun_takes_the_places_that_are_left() {
             .map(|it| it.stdout.head.trim().parse().unwrap())
             .collect()
     };
-    runner.begin(job(0), Room::Left);
+    runner.begin(job(0), Priority::Low);
     let others = starts(&[1, 2, 3]);
     let left = starts(&[0])[0];
     assert!(
@@ -430,7 +430,7 @@ fn a_deadline_ends_what_runs_beside_the_others() {
         b"while True: pass".as_slice().into(),
         Duration::from_mins(10),
     );
-    bench.runner.begin(job.clone(), Room::Among);
+    bench.runner.begin(job.clone(), Priority::High);
     assert!(matches!(
         bench.runner.run_all(&[job], &mut |_, _| {}),
         Err(RunError::Deadline)

@@ -391,12 +391,12 @@ last([1, 2, 3], 4)
         };
         let died = run(&job);
         assert_eq!((died.end, died.trace.as_deref()), (End::Signal(11), None));
-        let doomed = died
+        let crash_stack = died
             .stack
             .iter()
             .map(|it| (it.file.clone(), it.line))
             .collect();
-        let died = run(&Job { doomed, ..job });
+        let died = run(&Job { crash_stack, ..job });
         assert_eq!(died.end, End::Signal(11));
         let evidence: Evidence = serde_json::from_str(died.trace.as_deref().unwrap()).unwrap();
         let told: Vec<(&str, u32)> = evidence

@@ -2,7 +2,7 @@
 //! privileges.
 //!
 //! The supervisor calls [`enter`] before it starts the process that will start the program; that
-//! process calls [`confine`] before it does. `choose_confinement` in `cold` tries once what works
+//! process calls [`confine`] before it does. `confinement` tries once what works
 //! here.
 
 mod kernel;

@@ -11,7 +11,7 @@ use super::{
     repro::Repro,
 };
 use crate::{
-    runner::{Exception, Frame, traceback},
+    runner::{Exception, TracebackFrame, traceback},
     text::pattern,
 };
 
@@ -272,7 +272,7 @@ fn of_exception(exception: &Exception) -> ReportedFailure {
 }
 
 /// The files of frames that belong to installed packages, from the package on, without repeats.
-fn library_files(frames: &[Frame]) -> Vec<String> {
+fn library_files(frames: &[TracebackFrame]) -> Vec<String> {
     let mut files = Vec::new();
     for frame in frames {
         let found = frame

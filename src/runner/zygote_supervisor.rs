@@ -1,14 +1,11 @@
-//! The process that watches over a zygote and over all that is forked from it: `minrepro supervise`
-//! once more, with many runs instead of one. It passes orders on, keeps each run within its limits,
-//! ends what a run leaves behind, and goes down with everything below it when the zygote is lost or
-//! minrepro is gone. Started by `warm`.
+//! The supervisor of a zygote and of all that is forked from it. It passes orders on, keeps each run
+//! within its limits, ends what a run leaves behind, and ends with everything below it when the
+//! zygote is lost or minrepro has died. Called by `supervise`.
 
 use std::{
-    collections::BTreeMap,
     io::IoSliceMut,
     mem::MaybeUninit,
     os::fd::{AsFd, AsRawFd, OwnedFd},
-    path::PathBuf,
     time::{Duration, Instant},
 };
 
@@ -23,15 +20,14 @@ use rustix::{
     process::Signal,
     stdio,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{
+    init::Init,
+    limits::{GRACE, GRACE_FOR_LEFTOVERS, TICK, exceeded, timespec},
+    orders::{Fork, Launch, Reply, RunLimits, RunOrder, reply},
     outcome::End,
-    supervise::{
-        Answer, GRACE, GRACE_FOR_LEFTOVERS, Inside, Program, RunLimits, RunOrder, TICK, exceeded,
-        reply, timespec,
-    },
-    tree::{self, Idleness},
+    process_tree::{self, Idleness},
 };
 
 /// Names the socket to the zygote.
@@ -45,52 +41,28 @@ const GROWTH: u64 = 2;
 /// Smaller zygotes may grow as they like, in bytes.
 const SMALL: u64 = 256 << 20;
 
-/// One run, forked from the zygote. Limits other than time are the zygote's.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Fork {
-    pub(super) id: u64,
-    /// The interpreter, the script, its arguments.
-    pub(super) argv: Vec<String>,
-    pub(super) env: BTreeMap<String, String>,
-    pub(super) work: PathBuf,
-    /// The folder whose size is limited.
-    pub(super) scratch: PathBuf,
-    /// Named pipes.
-    pub(super) stdout: PathBuf,
-    pub(super) stderr: PathBuf,
-    /// Unix sockets by which the run could reach a service outside, those since the zygote's start
-    /// included.
-    pub(super) sockets: Vec<PathBuf>,
-    /// Where a run that is not for this zygote says so.
-    pub(super) note: PathBuf,
-    /// Where imports are written down, if they are.
-    pub(super) record: Option<PathBuf>,
-    pub(super) timeout: Duration,
-    pub(super) idle: Option<Duration>,
-}
-
-/// What comes from the zygote and those it forks.
+/// A packet from the zygote or from a reaper.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Packet {
     /// Everything is imported, in so many seconds; or why nothing may be forked.
     Ready { unfit: Option<String>, seconds: f64 },
-    /// A run was forked; its keeper tells.
+    /// A run was forked; its reaper reports it.
     Started(u64),
     /// A run ended, with this status as `wait` gives it and after so many seconds of processor
     /// time.
     Ended { id: u64, status: i32, cpu: f64 },
 }
 
-struct Run {
+struct ForkedRun {
     order: Fork,
-    /// The process that waits for the run.
-    keeper: Option<u32>,
+    /// The process between the zygote and the run, which waits for it.
+    reaper: Option<u32>,
     started: Instant,
     next_look: Instant,
     looks: u32,
     idleness: Idleness,
-    /// The keeper was gone when it was looked at.
+    /// The reaper had ended when it was looked at.
     is_orphan: bool,
     leaving: Option<Leaving>,
 }
@@ -104,41 +76,41 @@ struct Leaving {
     kill: Instant,
 }
 
-struct Nursery {
+struct ZygoteSupervisor {
     limits: RunLimits,
-    inside: Inside,
+    init: Init,
     control: OwnedFd,
     /// The zygote itself, once it is ready, and its anonymous memory then, in bytes.
     ready: Option<(u32, u64)>,
-    runs: Vec<Run>,
+    runs: Vec<ForkedRun>,
 }
 
-/// Starts a zygote and tends it; `read` is what was read from standard input already.
-pub(super) fn tend(mut order: RunOrder, mut read: Vec<u8>) {
-    let nursery = open(&mut order.program).and_then(|(control, theirs)| {
-        let inside = Inside::start(order.bounds, Some(order.program))?;
+/// Starts a zygote and watches over it; `read` is what was read from standard input already.
+pub(super) fn watch(mut order: RunOrder, mut read: Vec<u8>) {
+    let supervisor = open(&mut order.program).and_then(|(control, theirs)| {
+        let init = Init::start(order.bounds, Some(order.program))?;
         drop(theirs);
-        Ok(Nursery {
+        Ok(ZygoteSupervisor {
             limits: order.limits,
-            inside,
+            init,
             control,
             ready: None,
             runs: Vec::new(),
         })
     });
-    let mut nursery = match nursery {
-        Ok(nursery) => nursery,
-        Err(reason) => return reply(&Answer::NotStarted(reason)),
+    let mut supervisor = match supervisor {
+        Ok(supervisor) => supervisor,
+        Err(reason) => return reply(&Reply::NotStarted(reason)),
     };
-    let lost = nursery.serve(&mut read).err();
-    nursery.inside.end(Duration::ZERO);
+    let lost = supervisor.serve(&mut read).err();
+    supervisor.init.end(Duration::ZERO);
     if let Some(reason) = lost {
-        reply(&Answer::Lost(reason));
+        reply(&Reply::Lost(reason));
     }
 }
 
 /// The socket to the zygote: our end, and the end that the zygote inherits.
-fn open(program: &mut Program) -> Result<(OwnedFd, OwnedFd), String> {
+fn open(program: &mut Launch) -> Result<(OwnedFd, OwnedFd), String> {
     let pair = || -> rustix::io::Result<(OwnedFd, OwnedFd)> {
         let (ours, theirs) = socketpair(
             AddressFamily::UNIX,
@@ -159,7 +131,7 @@ fn open(program: &mut Program) -> Result<(OwnedFd, OwnedFd), String> {
     Ok((ours, theirs))
 }
 
-impl Nursery {
+impl ZygoteSupervisor {
     /// Until minrepro closes its socket; an error if the zygote is lost before.
     fn serve(&mut self, read: &mut Vec<u8>) -> Result<(), String> {
         loop {
@@ -176,9 +148,9 @@ impl Nursery {
                 }
             }
             if end {
-                return Err(match self.inside.answer() {
-                    Some(Answer::NotStarted(reason)) => reason,
-                    Some(Answer::Ended { end, .. }) => format!("it ended: {end:?}"),
+                return Err(match self.init.reply() {
+                    Some(Reply::NotStarted(reason)) => reason,
+                    Some(Reply::Ended { end, .. }) => format!("it ended: {end:?}"),
                     _ => "it was killed".to_owned(),
                 });
             }
@@ -201,9 +173,9 @@ impl Nursery {
             .map_err(|error| format!("it takes no orders: {error}"))?;
         let now = Instant::now();
         let next_look = now + TICK;
-        self.runs.push(Run {
+        self.runs.push(ForkedRun {
             order,
-            keeper: None,
+            reaper: None,
             started: now,
             next_look,
             looks: 0,
@@ -229,10 +201,10 @@ impl Nursery {
         let mut fds = [
             PollFd::from_borrowed_fd(ours, PollFlags::IN),
             PollFd::new(&self.control, PollFlags::IN),
-            PollFd::new(self.inside.socket.get_ref(), PollFlags::IN),
+            PollFd::new(self.init.socket.get_ref(), PollFlags::IN),
         ];
         let seen = poll(&mut fds, Some(&timespec(time)));
-        fds.map(|it| seen.is_ok() && !it.revents().is_empty())
+        fds.map(|fd| seen.is_ok() && !fd.revents().is_empty())
     }
 
     fn has_packet(&self) -> bool {
@@ -261,18 +233,18 @@ impl Nursery {
             }
             _ => None,
         });
-        // What no zygote of ours says is not listened to.
+        // The program may have found the socket: anything but a packet is ignored.
         let Ok(packet) = serde_json::from_slice(&bytes[..received.bytes]) else {
             return Ok(());
         };
         match packet {
             Packet::Ready { unfit, seconds } => {
-                self.ready = sender.map(|zygote| (zygote, tree::memory(&[zygote])));
-                reply(&Answer::Ready { unfit, seconds });
+                self.ready = sender.map(|zygote| (zygote, process_tree::memory(&[zygote])));
+                reply(&Reply::Ready { unfit, seconds });
             }
             Packet::Started(id) => {
                 if let Some(run) = self.run(id) {
-                    run.keeper = sender;
+                    run.reaper = sender;
                 }
             }
             Packet::Ended { id, status, cpu } => {
@@ -293,11 +265,11 @@ impl Nursery {
         Ok(())
     }
 
-    fn run(&mut self, id: u64) -> Option<&mut Run> {
+    fn run(&mut self, id: u64) -> Option<&mut ForkedRun> {
         self.runs.iter_mut().find(|run| run.order.id == id)
     }
 
-    /// Holds every run to its limits, and answers for those that are gone.
+    /// Holds every run to its limits, and reports those of which nothing is left.
     fn look(&mut self) -> Result<(), String> {
         let mut gone = Vec::new();
         for run in &mut self.runs {
@@ -310,9 +282,9 @@ impl Nursery {
             if let Some(Leaving { end, wall, cpu, .. }) =
                 at.and_then(|at| self.runs.swap_remove(at).leaving)
             {
-                reply(&Answer::Gone { id, end, wall, cpu });
+                reply(&Reply::Gone { id, end, wall, cpu });
                 if self.ready.is_some_and(|(zygote, size)| {
-                    tree::memory(&[zygote]) > (size * GROWTH).max(SMALL)
+                    process_tree::memory(&[zygote]) > (size * GROWTH).max(SMALL)
                 }) {
                     return Err("it grew".to_owned());
                 }
@@ -322,29 +294,29 @@ impl Nursery {
     }
 }
 
-impl Run {
+impl ForkedRun {
     /// Whether nothing of the run is left.
     fn step(&mut self, limits: &RunLimits) -> Result<bool, String> {
         let now = Instant::now();
-        let Some(keeper) = self.keeper else {
+        let Some(reaper) = self.reaper else {
             return if now.duration_since(self.started) > FORK {
                 Err("it does not fork".to_owned())
             } else {
                 Ok(false)
             };
         };
-        let below = tree::descendants(keeper);
+        let below = process_tree::descendants(reaper);
         if let Some(leaving) = &self.leaving {
             if below.is_empty() {
-                tree::signal(&[keeper], Signal::KILL);
+                process_tree::signal(&[reaper], Signal::KILL);
                 return Ok(true);
             }
             if now >= leaving.kill + END {
-                return Err("a run can not be ended".to_owned());
+                return Err("a run cannot be ended".to_owned());
             }
             if now >= leaving.kill {
-                tree::signal(&below, Signal::STOP);
-                tree::signal(&below, Signal::KILL);
+                process_tree::signal(&below, Signal::STOP);
+                process_tree::signal(&below, Signal::KILL);
             }
             return Ok(false);
         }
@@ -353,10 +325,10 @@ impl Run {
         } else if now >= self.next_look {
             self.looks += 1;
             self.next_look = now + TICK;
-            if tree::is_gone(keeper) {
-                // What it said before it went may just have come in.
+            if process_tree::is_gone(reaper) {
+                // Its last packet may just have come in: it is read before the next look.
                 if self.is_orphan {
-                    return Err("a run ended the process that waits for it".to_owned());
+                    return Err("a run killed its reaper".to_owned());
                 }
                 self.is_orphan = true;
                 self.next_look = now;
@@ -377,9 +349,9 @@ impl Run {
     fn leave(&mut self, end: End, grace: Duration) {
         let now = Instant::now();
         let wall = now.duration_since(self.started);
-        match self.keeper {
-            Some(keeper) if end == End::Timeout => tree::abort_child(keeper),
-            Some(keeper) => tree::signal(&tree::descendants(keeper), Signal::TERM),
+        match self.reaper {
+            Some(reaper) if end == End::Timeout => process_tree::abort_child(reaper),
+            Some(reaper) => process_tree::signal(&process_tree::descendants(reaper), Signal::TERM),
             None => {}
         }
         self.leaving = Some(Leaving {

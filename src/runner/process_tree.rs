@@ -1,27 +1,30 @@
-//! The process tree below this process, read off /proc, and its end. Called by the supervisor and
-//! the runner.
+//! The process tree below a process, read off `/proc`, and its end. Called by the supervisors and
+//! the runner; owns no limit and no order.
 
 use std::{
     collections::BTreeSet,
-    fs,
     time::{Duration, Instant},
 };
 
+use procfs::process::Process;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait, waitpid};
+
+/// A process, unless it has ended and was collected.
+fn process(pid: u32) -> Option<Process> {
+    Process::new(i32::try_from(pid).ok()?).ok()
+}
 
 /// The direct children of a process.
 pub(super) fn children(pid: u32) -> Vec<u32> {
-    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else {
+    let Some(tasks) = process(pid).and_then(|process| process.tasks().ok()) else {
         return Vec::new();
     };
     let mut found = Vec::new();
     for task in tasks.flatten() {
-        match fs::read_to_string(task.path().join("children")) {
-            Ok(text) => found.extend(
-                text.split_ascii_whitespace()
-                    .filter_map(|pid| pid.parse::<u32>().ok()),
-            ),
-            // Kernels built without that file: look through all processes.
+        match task.children() {
+            Ok(children) => found.extend(children),
+            // Kernels built without that file, or a thread that has just ended: look through all
+            // processes.
             Err(_) => return all_with_parent(pid),
         }
     }
@@ -29,34 +32,19 @@ pub(super) fn children(pid: u32) -> Vec<u32> {
 }
 
 fn all_with_parent(parent: u32) -> Vec<u32> {
-    let Ok(processes) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    processes
+    let stats = procfs::process::all_processes()
+        .into_iter()
         .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-        .filter(|pid| parent_of(*pid) == Some(parent))
+        .filter_map(|process| process.ok()?.stat().ok());
+    stats
+        .filter(|stat| u32::try_from(stat.ppid) == Ok(parent))
+        .filter_map(|stat| u32::try_from(stat.pid).ok())
         .collect()
-}
-
-fn parent_of(pid: u32) -> Option<u32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The command's name may hold anything, a closing parenthesis too.
-    stat.rsplit_once(')')?
-        .1
-        .split_ascii_whitespace()
-        .nth(1)?
-        .parse()
-        .ok()
 }
 
 /// Whether a process has ended, collected or not.
 pub(super) fn is_gone(pid: u32) -> bool {
-    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
-        return true;
-    };
-    stat.rsplit_once(')')
-        .is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
+    !process(pid).is_some_and(|process| process.is_alive())
 }
 
 /// All processes below a process, parents before children.
@@ -72,17 +60,20 @@ pub(super) fn descendants(pid: u32) -> Vec<u32> {
 
 /// Anonymous resident memory of some processes, in bytes.
 pub(super) fn memory(pids: &[u32]) -> u64 {
-    let page = rustix::param::page_size() as u64;
-    let of = |pid: &u32| -> Option<u64> {
-        let statm = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
-        let mut fields = statm
-            .split_ascii_whitespace()
-            .skip(1)
-            .map(str::parse::<u64>);
-        let (resident, shared) = (fields.next()?.ok()?, fields.next()?.ok()?);
-        Some(resident.saturating_sub(shared) * page)
-    };
-    pids.iter().filter_map(of).sum()
+    let pages = pids
+        .iter()
+        .filter_map(|pid| process(*pid)?.statm().ok())
+        .map(|memory| memory.resident.saturating_sub(memory.shared))
+        .sum::<u64>();
+    pages * procfs::page_size()
+}
+
+/// User and system time of all children of this process that were collected.
+pub(super) fn cpu_of_children() -> Duration {
+    let ticks = Process::myself()
+        .and_then(|own| own.stat())
+        .map_or(0, |stat| stat.cutime + stat.cstime);
+    Duration::from_secs_f64(ticks.max(0) as f64 / procfs::ticks_per_second() as f64)
 }
 
 /// Processor time that some processes have used, in ticks; `None` while one of them runs or waits
@@ -90,21 +81,13 @@ pub(super) fn memory(pids: &[u32]) -> u64 {
 fn blocked_at(pids: &[u32]) -> Option<u64> {
     let mut ticks = 0;
     for pid in pids {
-        let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
+        let Some(stat) = process(*pid).and_then(|process| process.stat().ok()) else {
             continue;
         };
-        let Some((_, rest)) = stat.rsplit_once(')') else {
-            continue;
-        };
-        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-        if matches!(fields.first(), Some(&("R" | "D"))) {
+        if matches!(stat.state, 'R' | 'D') {
             return None;
         }
-        ticks += fields
-            .get(11..13)?
-            .iter()
-            .filter_map(|it| it.parse::<u64>().ok())
-            .sum::<u64>();
+        ticks += stat.utime + stat.stime;
     }
     Some(ticks)
 }
@@ -117,7 +100,7 @@ pub(super) struct Idleness {
 }
 
 impl Idleness {
-    /// Looks at the processes of a run; for how many looks they have been idle now.
+    /// Looks at the processes of a run; returns for how many looks they have been idle now.
     pub(super) fn look(&mut self, pids: &[u32]) -> u32 {
         let ticks = blocked_at(pids);
         self.looks = if ticks.is_some() && ticks == self.ticks {
@@ -134,7 +117,7 @@ impl Idleness {
 pub(super) fn signal(pids: &[u32], signal: Signal) {
     for pid in pids {
         if let Some(pid) = i32::try_from(*pid).ok().and_then(Pid::from_raw) {
-            // A process that is gone already needs no signal.
+            // A process that has ended already needs no signal.
             let _ = kill_process(pid, signal);
         }
     }

@@ -1,0 +1,56 @@
+//! One run as it is ordered. Made by the judge and the commands.
+
+use std::{sync::Arc, time::Duration};
+
+/// One run: these bytes as the script, under this time limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// The script's bytes, in its own encoding.
+    pub source: Arc<[u8]>,
+    /// Wall-time limit.
+    pub timeout: Duration,
+    /// For how long nothing of the run may do anything but wait before it counts as timed out.
+    /// `None`: as long as it likes.
+    pub idle: Option<Duration>,
+    /// Whether the run notes what the script does. Only [`Command::Python`](super::Command::Python)
+    /// can be traced.
+    pub traced: bool,
+    /// Texts of which a traced run notes where it prints them.
+    pub sought: Arc<[String]>,
+    /// Where a traced run crashed, files and lines, outermost first. A process that crashes writes
+    /// nothing any more, so this run writes what it knows each time it comes there.
+    pub crash_stack: Arc<[(String, u32)]>,
+    /// From where the run starts; with variables of its own always in a fresh interpreter.
+    pub start: Start,
+    /// Variables that are set, or not set, besides those of all runs.
+    pub variables: Arc<[(String, Option<String>)]>,
+}
+
+/// From where a run starts. A job that cannot run warm runs cold;
+/// [`Runner::why_cold`](super::Runner::why_cold) says why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// A fresh interpreter.
+    #[default]
+    Cold,
+    /// An interpreter that has imported nothing; warm runs find imported what this run imports.
+    Recorded,
+    /// An interpreter that has imported what a recorded run imported.
+    Warm,
+}
+
+impl Job {
+    /// A plain run.
+    pub fn new(source: Arc<[u8]>, timeout: Duration) -> Self {
+        Self {
+            source,
+            timeout,
+            idle: None,
+            traced: false,
+            sought: Arc::default(),
+            crash_stack: Arc::default(),
+            start: Start::Cold,
+            variables: Arc::default(),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The messages between minrepro, its helper processes and zygotes: one line of JSON each. Owns
+//! their form alone; who sends and serves them stands in `helpers`, `supervise` and `zygote`.
+
+use std::{
+    collections::BTreeMap,
+    fs::OpenOptions,
+    io::{self, Write},
+    path::PathBuf,
+    time::Duration,
+};
+
+use rustix::stdio;
+use serde::{Deserialize, Serialize};
+
+use super::{outcome::End, sandbox::Bounds};
+
+/// A helper process's task.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Order {
+    /// Watch over one run.
+    Run(Box<RunOrder>),
+    /// Watch over a zygote and the runs forked from it, which further lines name.
+    Zygote(Box<RunOrder>),
+    /// Try whether a run can be confined so.
+    Try(Bounds),
+    /// From a supervisor: be the first process of a run, confine it, then start the program if
+    /// there is one.
+    Init {
+        bounds: Bounds,
+        program: Option<Launch>,
+    },
+    /// Wait for the end of minrepro, then remove these.
+    Guard(PathBuf),
+    /// Remove this, too.
+    Also(PathBuf),
+}
+
+/// One run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct RunOrder {
+    pub(super) program: Launch,
+    pub(super) bounds: Bounds,
+    pub(super) limits: RunLimits,
+}
+
+/// A program to start, with the limits of the kernel's own.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Launch {
+    pub(super) argv: Vec<String>,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) work: PathBuf,
+    pub(super) file_size: u64,
+    /// A file that it inherits open, beside its streams.
+    pub(super) inherited: Option<u32>,
+}
+
+/// Limits on a whole run; the supervisor watches them.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct RunLimits {
+    pub(super) timeout: Duration,
+    /// For how long all of it may wait at once, if that is limited.
+    pub(super) idle: Option<Duration>,
+    pub(super) memory: u64,
+    pub(super) processes: u32,
+    /// The folder whose size is limited.
+    pub(super) scratch: PathBuf,
+    pub(super) scratch_size: u64,
+    /// Whether the program shows its stack when it is aborted: an interpreter does, a test of the
+    /// user's may not like it.
+    pub(super) shows_stack: bool,
+}
+
+/// One run, forked from a zygote. Limits other than time are the zygote's.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Fork {
+    pub(super) id: u64,
+    /// The interpreter, the script, its arguments.
+    pub(super) argv: Vec<String>,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) work: PathBuf,
+    /// The folder whose size is limited.
+    pub(super) scratch: PathBuf,
+    /// Named pipes.
+    pub(super) stdout: PathBuf,
+    pub(super) stderr: PathBuf,
+    /// Unix sockets by which the run could reach a service outside, those since the zygote's start
+    /// included.
+    pub(super) sockets: Vec<PathBuf>,
+    /// Where a run that is not for this zygote says so.
+    pub(super) note: PathBuf,
+    /// Where imports are noted, if they are.
+    pub(super) record: Option<PathBuf>,
+    pub(super) timeout: Duration,
+    pub(super) idle: Option<Duration>,
+}
+
+/// A helper's answer.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Reply {
+    /// How the run ended.
+    Ended {
+        end: End,
+        wall: Duration,
+        cpu: Duration,
+    },
+    /// The command could not be started or confined.
+    NotStarted(String),
+    /// Confined as ordered.
+    Confined,
+    /// The zygote has imported everything, in so many seconds; or why nothing may be forked from
+    /// it.
+    Ready { unfit: Option<String>, seconds: f64 },
+    /// A run forked from the zygote has ended, and nothing of it is left.
+    Gone {
+        id: u64,
+        end: End,
+        wall: Duration,
+        cpu: Duration,
+    },
+    /// The zygote ended or had to be ended, and all its runs with it.
+    Lost(String),
+}
+
+/// Writes an order to a socket.
+pub(super) fn send(mut socket: impl Write, order: &Order) -> io::Result<()> {
+    let line = serde_json::to_string(order).map_err(io::Error::other)?;
+    socket.write_all(format!("{line}\n").as_bytes())
+}
+
+/// Replies on the socket that standard input is, which goes both ways. Nobody reads it any more if
+/// minrepro has died.
+pub(super) fn reply(reply: &Reply) {
+    let Ok(text) = serde_json::to_string(reply) else {
+        return;
+    };
+    let mut bytes = format!("{text}\n").into_bytes();
+    while !bytes.is_empty() {
+        let Ok(written) = rustix::io::write(stdio::stdin(), &bytes) else {
+            return;
+        };
+        bytes.drain(..written);
+    }
+}
+
+/// Closes the output that this process was given: it belongs to the program alone.
+pub(super) fn silence() -> io::Result<()> {
+    let null = OpenOptions::new().write(true).open("/dev/null")?;
+    stdio::dup2_stdout(&null)?;
+    Ok(stdio::dup2_stderr(&null)?)
+}

@@ -1,0 +1,64 @@
+//! The settings that all runs of a session share. Owns no file and no process; made by the commands.
+
+use std::{ffi::OsString, path::PathBuf};
+
+/// The settings of all runs of one session.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The program to start.
+    pub command: Command,
+    /// The user's script: names the candidate in the scratch folder, and its folder holds the
+    /// siblings.
+    pub script: PathBuf,
+    /// Variables set for every run (`--env`), on top of the scrubbed environment.
+    pub env: Vec<(String, String)>,
+    /// Limits other than time.
+    pub limits: Limits,
+    /// How many runs at a time.
+    pub jobs: usize,
+    /// How hard runs are confined.
+    pub sandbox: Sandbox,
+    /// The minrepro executable, which serves as supervisor of each run.
+    pub supervisor: PathBuf,
+}
+
+/// The program that a candidate is run by.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// The script, by an interpreter.
+    Python {
+        /// The interpreter, as an absolute path.
+        python: PathBuf,
+        /// The script's own arguments.
+        args: Vec<OsString>,
+    },
+    /// An interestingness test: these words, then the candidate's path.
+    Test(Vec<String>),
+}
+
+/// Limits on what one run may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Resident memory of the process tree, in bytes.
+    pub memory: u64,
+    /// Processes in the tree.
+    pub processes: u32,
+    /// Size of any file written, in bytes.
+    pub file_size: u64,
+    /// Size of the scratch folder, in bytes.
+    pub scratch: u64,
+    /// How much of each output stream is kept at its head and again at its tail, in bytes.
+    pub output: usize,
+}
+
+/// How hard runs are confined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sandbox {
+    /// As far as this system can.
+    #[default]
+    Auto,
+    /// Confined in full, or not run at all.
+    Require,
+    /// Not confined.
+    Off,
+}

@@ -1,0 +1,39 @@
+//! The named pipes by which the output of a forked run comes here. Called by `zygote`.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use tokio::net::unix::pipe;
+
+/// The named pipes of a run: read here, and held open until the run has ended, since nobody knows
+/// when it opens them.
+pub(super) struct Streams {
+    pub(super) paths: (PathBuf, PathBuf),
+    pub(super) stdout: pipe::Receiver,
+    pub(super) stderr: pipe::Receiver,
+    pub(super) holders: (pipe::Sender, pipe::Sender),
+}
+
+impl Streams {
+    /// Makes the pipes of one run.
+    pub(super) fn make(folder: &Path) -> io::Result<Self> {
+        let make = |name: &str| {
+            let path = folder.join(name);
+            mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+            let receiver = pipe::OpenOptions::new().open_receiver(&path)?;
+            let holder = pipe::OpenOptions::new().open_sender(&path)?;
+            io::Result::Ok((path, receiver, holder))
+        };
+        let (out, stdout, out_holder) = make("stdout")?;
+        let (err, stderr, err_holder) = make("stderr")?;
+        Ok(Self {
+            paths: (out, err),
+            stdout,
+            stderr,
+            holders: (out_holder, err_holder),
+        })
+    }
+}

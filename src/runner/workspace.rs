@@ -1,0 +1,244 @@
+//! The folders and settings of a session, and what follows from them for each run: its scratch
+//! folder, its command, its environment, its bounds and its limits. Starts nothing. Called by the
+//! backends and the zygotes.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use super::{
+    environment::{compiler_folder, environment},
+    error::RunError,
+    job::Job,
+    orders::{Launch, RunLimits, RunOrder},
+    python,
+    sandbox::{Bounds, Confinement},
+    scratch::{Scratch, Siblings},
+    setup::{Command, Setup},
+};
+
+/// The folder within the session's cache for headers that PyTorch's compiler has compiled.
+const HEADERS: &str = "headers";
+
+/// The surroundings that all runs of a session share.
+pub(super) struct Workspace {
+    pub(super) setup: Setup,
+    pub(super) root: PathBuf,
+    pub(super) siblings: Siblings,
+    pub(super) confinement: Confinement,
+    runs: AtomicU64,
+    /// Variables for every run from now on, besides those of the setup.
+    variables: Mutex<Vec<(String, String)>>,
+    user_environment: Vec<(String, String)>,
+    /// The name of the folder for temporary files in which PyTorch's compiler keeps what it finds
+    /// again.
+    compiler_folder: Option<String>,
+}
+
+impl Workspace {
+    /// Makes the session's scratch root. Nothing is confined yet.
+    pub(super) fn make(setup: Setup) -> Result<Self, RunError> {
+        let temporary = std::env::temp_dir();
+        let unprepared = |source| RunError::Scratch {
+            folder: temporary.clone(),
+            source,
+        };
+        let siblings = Siblings::of(&setup.script).map_err(unprepared)?;
+        let prefix = format!("minrepro-{}-", std::process::id());
+        // The guard removes the root, not this handle, so that it goes even after a kill -9.
+        let root = tempfile::Builder::new()
+            .prefix(&prefix)
+            .tempdir_in(&temporary)
+            .map_err(unprepared)?
+            .keep();
+        let root = root.canonicalize().map_err(unprepared)?;
+        std::fs::create_dir_all(root.join("cache").join(HEADERS)).map_err(unprepared)?;
+        if matches!(setup.command, Command::Python { .. }) {
+            python::unpack(&root).map_err(unprepared)?;
+        }
+        let user_environment: Vec<(String, String)> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let named = user_environment.iter().chain(&setup.env).cloned().collect();
+        let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+        let compiler_folder = compiler_folder(&named, &users, rustix::process::getuid().as_raw());
+        Ok(Self {
+            setup,
+            root,
+            siblings,
+            confinement: Confinement::Off,
+            runs: AtomicU64::new(0),
+            variables: Mutex::default(),
+            user_environment,
+            compiler_folder,
+        })
+    }
+
+    /// How many runs may be under way at a time.
+    pub(super) fn jobs(&self) -> usize {
+        self.setup.jobs.max(1)
+    }
+
+    /// How long a run may take that shares its core with others. Limits are meant for a run that
+    /// has a core to itself, so that a verdict does not depend on how many run at once.
+    pub(super) fn shared_time(&self, timeout: Duration) -> Duration {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        timeout * self.setup.jobs.div_ceil(cores).max(1) as u32
+    }
+
+    /// Sets variables for every run from now on, besides those of the setup.
+    pub(super) fn set_variables(&self, variables: Vec<(String, String)>) {
+        *self
+            .variables
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = variables;
+    }
+
+    /// The session's cache folder, which all runs share.
+    pub(super) fn cache(&self) -> PathBuf {
+        self.root.join("cache")
+    }
+
+    /// The error for a folder of a run that cannot be made or filled.
+    pub(super) fn unprepared(&self, source: std::io::Error) -> RunError {
+        RunError::Scratch {
+            folder: self.root.clone(),
+            source,
+        }
+    }
+
+    /// The folders of one more run.
+    pub(super) fn scratch(&self, job: &Job) -> Result<Scratch, RunError> {
+        let number = self.runs.fetch_add(1, Ordering::Relaxed);
+        Scratch::make(
+            &self.root,
+            number,
+            &self.setup.script,
+            &job.source,
+            &self.siblings,
+        )
+        .and_then(|scratch| self.share_headers(&scratch.temporary).map(|()| scratch))
+        .map_err(|source| self.unprepared(source))
+    }
+
+    /// Links the folder in which PyTorch's compiler keeps headers, within a folder for temporary
+    /// files, to the session's cache.
+    pub(super) fn share_headers(&self, temporary: &Path) -> std::io::Result<()> {
+        let Some(folder) = &self.compiler_folder else {
+            return Ok(());
+        };
+        std::os::unix::fs::symlink(self.cache().join(HEADERS), temporary.join(folder))
+    }
+
+    /// The bounds of a run that may write to these folders.
+    pub(super) fn bounds(&self, writable: Vec<PathBuf>) -> Bounds {
+        let program = match &self.setup.command {
+            Command::Python { python, .. } => Some(python.clone()),
+            Command::Test(_) => None,
+        };
+        let folder = self
+            .setup
+            .script
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        Bounds {
+            confinement: self.confinement,
+            writable,
+            readable: program
+                .into_iter()
+                .chain(folder.map(Path::to_owned))
+                .collect(),
+            shared_memory: self.setup.limits.memory / 2,
+            nests: false,
+            sockets: Vec::new(),
+        }
+    }
+
+    /// The command that runs a candidate.
+    pub(super) fn argv(&self, candidate: &Path) -> Vec<String> {
+        let candidate = candidate.to_string_lossy().into_owned();
+        match &self.setup.command {
+            Command::Python { python, args } => {
+                let args = args.iter().map(|arg| arg.to_string_lossy().into_owned());
+                [python.to_string_lossy().into_owned(), candidate]
+                    .into_iter()
+                    .chain(args)
+                    .collect()
+            }
+            Command::Test(words) => words.iter().cloned().chain([candidate]).collect(),
+        }
+    }
+
+    /// The order to run a job in its folders.
+    pub(super) fn run_order(&self, scratch: &Scratch, job: &Job) -> std::io::Result<RunOrder> {
+        let mut argv = self.argv(&scratch.candidate);
+        if job.traced && matches!(self.setup.command, Command::Python { .. }) {
+            let [tracer, out] = [python::tracer(&self.root), scratch.trace()]
+                .map(|path| path.to_string_lossy().into_owned());
+            let sought = serde_json::to_string(&*job.sought)?;
+            let crash_stack = serde_json::to_string(&*job.crash_stack)?;
+            argv.splice(1..1, [tracer, out, sought, crash_stack]);
+        }
+        let Scratch {
+            root,
+            work,
+            temporary,
+            ..
+        } = scratch;
+        let writable = [root.clone(), self.cache()];
+        let mut order = self.order(argv, [root, work, temporary], writable.into(), job.timeout);
+        order.limits.idle = job.idle;
+        for (name, value) in &*job.variables {
+            match value {
+                Some(value) => order.program.env.insert(name.clone(), value.clone()),
+                None => order.program.env.remove(name),
+            };
+        }
+        Ok(order)
+    }
+
+    /// The order to run a command: in which folders (the one whose size is limited, the working
+    /// folder, the one for temporary files), with which of all folders writable, for how long if it
+    /// had a core to itself.
+    pub(super) fn order(
+        &self,
+        argv: Vec<String>,
+        [scratch, work, temporary]: [&Path; 3],
+        writable: Vec<PathBuf>,
+        timeout: Duration,
+    ) -> RunOrder {
+        let limits = &self.setup.limits;
+        let user = self.user_environment.iter().cloned();
+        let variables = self
+            .variables
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let own: Vec<_> = self.setup.env.iter().cloned().chain(variables).collect();
+        let env = environment(user, &own, work, temporary, &self.cache());
+        RunOrder {
+            program: Launch {
+                argv,
+                env,
+                work: work.to_owned(),
+                file_size: limits.file_size,
+                inherited: None,
+            },
+            bounds: self.bounds(writable),
+            limits: RunLimits {
+                timeout: self.shared_time(timeout),
+                idle: None,
+                memory: limits.memory,
+                processes: limits.processes,
+                scratch: scratch.to_owned(),
+                scratch_size: limits.scratch,
+                shows_stack: matches!(self.setup.command, Command::Python { .. }),
+            },
+        }
+    }
+}
