@@ -1,4 +1,4 @@
-//! Keeps the head and the tail of a stream while draining all of it. Called by `cold` and `warm`.
+//! Keeps the head and the tail of a stream while draining all of it. Called by `cold` and `zygote`.
 
 use std::{collections::VecDeque, future::Future, time::Duration};
 
@@ -9,8 +9,8 @@ use super::outcome::Captured;
 /// How long output may stay open after its run has ended.
 const LEAK: Duration = Duration::from_secs(1);
 
-/// Drains both streams of a run until its end is reported, and what is left of them then. Returns
-/// the report and what was kept of each stream, `limit` bytes at its head and as many at its tail.
+/// Drains both streams of a run until its end is reported, then the rest of them. Returns the
+/// report and of each stream `limit` bytes at its head and as many at its tail.
 pub(super) async fn until_end<R>(
     limit: usize,
     stdout: Option<impl AsyncRead + Unpin>,
@@ -31,7 +31,7 @@ pub(super) async fn until_end<R>(
             }
         };
         if !drained && ended.is_some() {
-            // What holds the output open now has outlived its supervisor.
+            // A process that holds the output open now has outlived its supervisor.
             let _ = tokio::time::timeout(LEAK, drain).await;
         }
         ended
@@ -39,7 +39,7 @@ pub(super) async fn until_end<R>(
     (ended, kept_stdout.finish(), kept_stderr.finish())
 }
 
-/// What was kept of a stream so far.
+/// The part of a stream that is kept so far.
 #[derive(Debug)]
 struct Capture {
     limit: usize,
@@ -82,7 +82,7 @@ impl Capture {
         }
     }
 
-    /// What was kept. Bytes that are no UTF-8 are replaced; a character cut at the seam is left
+    /// The kept part. Bytes that are no UTF-8 are replaced; a character cut at the seam is left
     /// out.
     fn finish(self) -> Captured {
         let Self {

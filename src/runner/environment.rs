@@ -1,6 +1,6 @@
-//! The environment of a run: the user's, without what would change messages or verdicts, with what
-//! makes runs repeat. A pure function. The variables and their reasons are PyTorch's and CPython's
-//! documented ones.
+//! The environment of a run: the user's without variables that change messages or verdicts, with
+//! those that make runs repeat. Pure; called by `workspace`. The variables and their reasons are
+//! those that PyTorch and CPython document.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -120,7 +120,7 @@ pub(super) fn compiler_folder(
     };
     let user = named
         .map(String::as_str)
-        .find(|it| !it.is_empty())
+        .find(|name| !name.is_empty())
         .or_else(listed)?;
     Some(format!(
         "torchinductor_{}",
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_compiler_s_folder_is_named_for_the_user() {
+    fn the_folder_of_the_compiler_is_named_for_the_user() {
         let users = "root:x:0:0:root:/root:/bin/sh\nme:x:10:10::/:/bin/sh\n";
         let folder = |own: &[(&str, &str)], id| compiler_folder(&of(&[], own), users, id);
         assert_eq!(folder(&[], 10).as_deref(), Some("torchinductor_me"));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_messages_or_verdicts_is_gone() {
+    fn variables_that_change_messages_or_verdicts_are_removed() {
         let result = of(
             &[
                 ("PATH", "/bin"),
@@ -175,13 +175,13 @@ mod tests {
             ],
             &[],
         );
-        for gone in [
+        for removed in [
             "PYTHONPATH",
             "TORCH_LOGS",
             "TORCHDYNAMO_DISABLE",
             "TORCHINDUCTOR_FX_GRAPH_CACHE",
         ] {
-            assert!(!result.contains_key(gone), "{gone}");
+            assert!(!result.contains_key(removed), "{removed}");
         }
         for (name, value) in [
             ("PATH", "/bin"),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_word_comes_last() {
+    fn variables_of_the_user_come_last() {
         let result = of(
             &[],
             &[("PYTHONHASHSEED", "42"), ("TORCHDYNAMO_VERBOSE", "1")],

@@ -9,7 +9,7 @@ pub enum RunError {
     /// The interpreter is not there.
     #[error("no interpreter at `{}`", .0.display())]
     PythonNotFound(PathBuf),
-    /// The interpreter can not be started, or does not answer as Python does.
+    /// The interpreter cannot be started, or does not answer as Python does.
     #[error("`{}` does not work as a Python interpreter: {reason}", python.display())]
     PythonBroken {
         /// The interpreter.
@@ -25,7 +25,7 @@ pub enum RunError {
         /// Its version.
         version: String,
     },
-    /// The command of a run can not be started.
+    /// The command of a run cannot be started.
     #[error("could not start `{command}`: {reason}")]
     NotStarted {
         /// The command.
@@ -33,7 +33,7 @@ pub enum RunError {
         /// Why.
         reason: String,
     },
-    /// The scratch folder can not be made or filled.
+    /// The scratch folder cannot be made or filled.
     #[error("could not prepare the scratch folder `{}`", folder.display())]
     Scratch {
         /// The folder.
@@ -46,7 +46,7 @@ pub enum RunError {
     #[error("the process that watches over runs failed")]
     Supervisor(#[source] io::Error),
     /// Confinement was required, and this system does not allow all of it.
-    #[error("runs can not be confined in full here: {0}")]
+    #[error("runs cannot be confined in full here: {0}")]
     NoSandbox(String),
     /// A signal asked for the end.
     #[error("interrupted by signal {0}")]

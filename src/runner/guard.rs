@@ -1,5 +1,5 @@
-//! The removal of what a session leaves on disk: at its end by minrepro, after a `kill -9` by the
-//! guard, a helper process that outlives it. Called by the runner and by `supervise`.
+//! The removal of a session's files: at its end by minrepro, after a `kill -9` by the guard, a
+//! helper process that outlives it. Called by the runner and by `supervise`.
 
 use std::{
     fs,

@@ -167,8 +167,8 @@ impl Runner {
         result
     }
 
-    /// Runs a job in the background while others are run, until [`Runner::run_all`] asks for it. One
-    /// that equals it is not begun again.
+    /// Runs a job in the background while others are run, until [`Runner::run_all`] asks for it.
+    /// One that equals it is not begun again.
     pub fn begin(&self, job: Job, priority: Priority) {
         lock(&self.background).begin(job, priority);
     }

@@ -91,9 +91,9 @@ impl ImportPlan {
     }
 }
 
-/// The plan that fits best: one of the `latest` used, or one made for an environment. Where there is
-/// none yet, the first one that did not fit is made anew for that environment; a run that does not
-/// fit that one, either, is to be recorded.
+/// The plan that fits best: one of the `latest` used, or one made for an environment. Where there
+/// is none yet, the first one that did not fit is made anew for that environment; a run that does
+/// not fit that one, either, is to be recorded.
 pub(super) fn next_plan(
     plans: &mut Vec<ImportPlan>,
     latest: impl Iterator<Item = usize>,

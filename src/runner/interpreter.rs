@@ -1,5 +1,5 @@
-//! The Python that runs the candidates: found, asked who it is, and told apart from others. Called
-//! by the commands.
+//! The Python that runs the candidates: finds it, asks for its version, and tells it apart from
+//! others. Called by the commands.
 
 use std::{
     env, fs,
@@ -44,7 +44,7 @@ impl Interpreter {
     /// environment's; else `python3` on the search path.
     pub fn find(explicit: Option<&Path>) -> Result<Self, RunError> {
         let of_environment = |variable: &str| {
-            let python = PathBuf::from(env::var_os(variable).filter(|it| !it.is_empty())?)
+            let python = PathBuf::from(env::var_os(variable).filter(|value| !value.is_empty())?)
                 .join("bin/python");
             python.exists().then_some(python)
         };
@@ -81,11 +81,11 @@ impl Interpreter {
             });
         }
         let description = lines.get(1).copied().unwrap_or_default().to_owned();
-        // What a shim or a link leads to: starting it anew each time costs more than Python itself.
+        // The target of a shim or a link: to start a shim each time costs more than Python itself.
         let real = lines
             .get(2)
             .map(PathBuf::from)
-            .filter(|it| it.is_absolute() && it.exists());
+            .filter(|path| path.is_absolute() && path.exists());
         let path = real.unwrap_or_else(|| path.clone());
         let identity = identity(&path, &lines[1..]);
         Ok(Self {
@@ -115,10 +115,10 @@ fn locate(wanted: &Path) -> Option<PathBuf> {
     let search = env::var_os("PATH")?;
     env::split_paths(&search)
         .map(|folder| folder.join(wanted))
-        .find(|it| it.is_file())
+        .find(|path| path.is_file())
 }
 
-/// Both outputs of a question with its arguments, or why there are none. Waits half a minute.
+/// Both outputs of a question with its arguments, or the reason for none. Waits half a minute.
 #[expect(clippy::disallowed_methods, reason = "part of the runner")]
 fn output(python: &Path, question: &[&str]) -> Result<(String, String), String> {
     let mut child = std::process::Command::new(python)
@@ -149,8 +149,8 @@ fn output(python: &Path, question: &[&str]) -> Result<(String, String), String> 
     Ok((text(output.stdout), text(output.stderr)))
 }
 
-/// The interpreter's real file with its size and date, what it says of itself, and the date of its
-/// packages' folder.
+/// The interpreter's real file with its size and date, its answers, and the date of its packages'
+/// folder.
 fn identity(path: &Path, answer: &[&str]) -> String {
     let stamp = |path: &Path| {
         let metadata = fs::metadata(path).ok()?;

@@ -1,11 +1,11 @@
-//! What a run did, as data. Nothing here judges an outcome (that is the oracle's) and nothing here
-//! runs anything.
+//! The outcome of a run as data. Nothing here judges an outcome (that is the oracle's) or runs
+//! anything.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What one run of a program did.
+/// The outcome of one run of a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How the run ended.
@@ -21,11 +21,11 @@ pub struct Outcome {
     /// The exception that standard error shows last, if it shows one.
     pub exception: Option<Exception>,
     /// Where the program was when it died of a signal or was ended for taking too long, outermost
-    /// frame first; source lines are those of the script alone. Empty if the interpreter did not
-    /// tell.
+    /// frame first; source lines are those of the script alone. Empty if the interpreter
+    /// printed none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<TracebackFrame>,
-    /// What a traced run wrote down: a JSON object, [`minrepro_reducers::trace::evidence::Evidence`].
+    /// The notes of a traced run: a JSON object, [`minrepro_reducers::trace::evidence::Evidence`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
 }
@@ -56,7 +56,7 @@ impl End {
     }
 }
 
-/// What a run may have too much of.
+/// A resource that a run may use too much of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {

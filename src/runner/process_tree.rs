@@ -43,7 +43,7 @@ fn all_with_parent(parent: u32) -> Vec<u32> {
 }
 
 /// Whether a process has ended, collected or not.
-pub(super) fn is_gone(pid: u32) -> bool {
+pub(super) fn has_ended(pid: u32) -> bool {
     !process(pid).is_some_and(|process| process.is_alive())
 }
 

@@ -1,6 +1,6 @@
 //! Scratch folders: one for each run, holding the candidate under the script's own name and the
 //! script's siblings as the user sees them. Nothing of the user's is ever written: what is small is
-//! copied, the rest is linked, and links lead where a confined run can not write. Called by
+//! copied, the rest is linked, and links lead where a confined run cannot write. Called by
 //! `workspace`.
 
 use std::{
@@ -25,7 +25,7 @@ const COPIED_ENTRIES: usize = 200;
 /// Beyond so many entries of the script's folder the rest is not shown.
 const SHOWN: usize = 10_000;
 
-/// What stands beside the script, as each run is to see it.
+/// The files beside the script, as each run is to see them.
 #[derive(Clone, Debug)]
 pub(super) struct Siblings {
     entries: Vec<Entry>,
@@ -52,7 +52,7 @@ impl Siblings {
     pub(super) fn of(script: &Path) -> io::Result<Self> {
         let folder = script
             .parent()
-            .filter(|it| !it.as_os_str().is_empty())
+            .filter(|folder| !folder.as_os_str().is_empty())
             .unwrap_or(Path::new("."));
         let folder = folder.canonicalize()?;
         let mut siblings = Self {
@@ -133,7 +133,7 @@ fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(entries)
 }
 
-/// Version control and environments are never part of what a script reads.
+/// Whether a script never reads a file or folder of this name: version control and environments.
 fn is_of_a_tool(name: &Path) -> bool {
     [
         ".git",
@@ -145,7 +145,7 @@ fn is_of_a_tool(name: &Path) -> bool {
         ".tox",
     ]
     .iter()
-    .any(|it| name.as_os_str() == *it)
+    .any(|tool| name.as_os_str() == *tool)
 }
 
 /// Takes a file or a folder into `entries` if the budget of bytes and entries allows it.
@@ -159,7 +159,10 @@ fn copy(from: &Path, to: &Path, entries: &mut Vec<Entry>, budget: &mut (u64, usi
     }
     budget.1 -= 1;
     if metadata.is_dir() {
-        if from.symlink_metadata().is_ok_and(|it| it.is_symlink()) {
+        if from
+            .symlink_metadata()
+            .is_ok_and(|metadata| metadata.is_symlink())
+        {
             return false;
         }
         entries.push(Entry::Folder {
@@ -187,7 +190,7 @@ fn copy(from: &Path, to: &Path, entries: &mut Vec<Entry>, budget: &mut (u64, usi
         return false;
     };
     budget.0 = budget.0.saturating_sub(bytes.len() as u64);
-    // The owner may write the copy whatever the original says; what else it may stays.
+    // The owner may write the copy whatever the mode of the original; its other bits stay.
     let mode = metadata.permissions().mode() & 0o777 | 0o600;
     entries.push(Entry::File {
         path: to.to_owned(),
@@ -235,8 +238,8 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// What a run in these folders did: how it ended, its wall time, its processor time, and its
-    /// streams.
+    /// The outcome of a run in these folders, from its end, its wall time, its processor time, and
+    /// its streams.
     pub(super) fn outcome(
         &self,
         job: &Job,
@@ -276,7 +279,7 @@ impl Scratch {
         }
     }
 
-    /// Where a traced run writes what it saw.
+    /// The file that a traced run writes its evidence to.
     pub(super) fn trace(&self) -> PathBuf {
         self.root.join("trace.json")
     }

@@ -1,4 +1,5 @@
-//! The settings that all runs of a session share. Owns no file and no process; made by the commands.
+//! The settings that all runs of a session share. Owns no file and no process; made by the
+//! commands.
 
 use std::{ffi::OsString, path::PathBuf};
 

@@ -1,5 +1,6 @@
-//! The stack that a dying interpreter shows, by the standard library's faulthandler: where a
-//! program was when it died of a signal, or was aborted because it did not end. Pure.
+//! The stack that a dying interpreter prints by the standard library's faulthandler: where a
+//! program was when it died of a signal, or was aborted because it did not end. Pure; called by
+//! `scratch`.
 
 use std::sync::LazyLock;
 
@@ -48,12 +49,12 @@ mod tests {
                     File \"/l/ctypes/__init__.py\", line 514 in string_at\n  File \"/s/a b.py\", line 4 in <module>\n\n\
                     Extension modules: a.b (total: 1)\n";
         let frames = parse(dump);
-        let told: Vec<(&str, u32, &str)> = frames
+        let found: Vec<(&str, u32, &str)> = frames
             .iter()
-            .map(|it| (it.file.as_str(), it.line, it.function.as_str()))
+            .map(|frame| (frame.file.as_str(), frame.line, frame.function.as_str()))
             .collect();
         assert_eq!(
-            told,
+            found,
             [
                 ("/s/a b.py", 4, "<module>"),
                 ("/l/ctypes/__init__.py", 514, "string_at")

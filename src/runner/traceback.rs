@@ -1,5 +1,5 @@
 //! Reads exceptions off the text of tracebacks, as CPython 3.8 to 3.14 print them. Pure; called by
-//! `cold` for standard error and by the oracle for texts that a program prints itself.
+//! `scratch` for standard error and by the oracle for texts that a program prints itself.
 
 use super::outcome::{Exception, TracebackFrame};
 use crate::text::pattern;
@@ -24,7 +24,7 @@ pub fn parse_all(text: &str) -> Vec<Exception> {
         .collect()
 }
 
-/// A text without the frames and source lines of its tracebacks: what was said, not where.
+/// A text without the frames and source lines of its tracebacks: the messages, not their places.
 pub fn without_frames(text: &str) -> String {
     let mut kept = String::new();
     let mut in_frames = false;
@@ -47,7 +47,7 @@ struct Block {
     standing: Standing,
 }
 
-/// What an exception means for the program.
+/// The meaning of an exception for the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Standing {
     /// It may have ended it.
@@ -83,7 +83,7 @@ pattern!(
 );
 // The line between such an announcement and its traceback.
 pattern!(DETAIL, r"^(?:future|task|handle): ");
-// What follows a message and is none of it. The last is a progress bar.
+// Lines that follow a message and are no part of it. The last is a progress bar.
 pattern!(
     OTHER,
     r"^(?:Fatal Python error: |Current thread 0x|Original exception was:$|Call stack:$|.+:\d+: \w*Warning: |\s*\d+%\|)"
@@ -117,9 +117,9 @@ fn is_over(line: &str) -> bool {
         || CUT.is_match(line)
 }
 
-/// The lines without colours, ranks and log lines. What one rank said in one go stands together, in
-/// the order of ranks: several that fail at once write their lines in turns. A header behind an
-/// unfinished line, as progress bars leave one, gets a line of its own.
+/// The lines without colours, ranks and log lines. Lines that one rank wrote in one go stand
+/// together, in the order of ranks: several that fail at once write their lines in turns. A header
+/// behind an unfinished line, as progress bars leave one, gets a line of its own.
 fn clean(text: &str) -> Vec<String> {
     let mut lines: Vec<(Option<u32>, String)> = text
         .lines()
@@ -160,8 +160,8 @@ fn parse_blocks(text: &str) -> Vec<Block> {
         at: 0,
     };
     let mut blocks: Vec<Block> = Vec::new();
-    // What was announced for the next exception, the exception it was raised from, and where the
-    // last one ended.
+    // The standing announced for the next exception, the exception it was raised from, and where
+    // the last one ended.
     let (mut standing, mut cause, mut end) = (Standing::Main, None, None);
     while let Some(line) = reader.peek() {
         let from = reader.at;
@@ -206,7 +206,7 @@ fn parse_blocks(text: &str) -> Vec<Block> {
 /// raised is.
 fn untraced(lines: &[String], standing: Standing) -> Option<Block> {
     let last = lines.iter().rev().find(|line| !line.trim().is_empty())?;
-    let exception = headline(last).filter(|it| !it.message.is_empty())?;
+    let exception = headline(last).filter(|exception| !exception.message.is_empty())?;
     Some(Block {
         exception,
         standing,
@@ -216,7 +216,10 @@ fn untraced(lines: &[String], standing: Standing) -> Option<Block> {
 /// The exception that a line names, its message as far as the line goes.
 fn headline(line: &str) -> Option<Exception> {
     let found = HEADLINE.captures(line)?;
-    let message = found.get(2).map_or("", |it| it.as_str()).to_owned();
+    let message = found
+        .get(2)
+        .map_or("", |message| message.as_str())
+        .to_owned();
     Some(Exception {
         class: found[1].to_owned(),
         message,
@@ -247,7 +250,7 @@ impl<'a> TracebackReader<'a> {
         }
         // The header may be among what was cut.
         if CUT.is_match(line) {
-            return self.block().filter(|it| !it.frames.is_empty());
+            return self.block().filter(|block| !block.frames.is_empty());
         }
         // A script that does not parse is shown by its place alone.
         let is_place = line.starts_with("  File")
@@ -257,9 +260,9 @@ impl<'a> TracebackReader<'a> {
         if !is_place {
             return None;
         }
-        self.block().filter(|it| {
+        self.block().filter(|block| {
             matches!(
-                it.short_class(),
+                block.short_class(),
                 "SyntaxError" | "IndentationError" | "TabError"
             )
         })
@@ -290,7 +293,7 @@ impl<'a> TracebackReader<'a> {
                     line: found[2].parse().unwrap_or(0),
                     function: found
                         .get(3)
-                        .map_or_else(String::new, |it| it.as_str().to_owned()),
+                        .map_or_else(String::new, |name| name.as_str().to_owned()),
                     code: String::new(),
                 });
             } else if line.starts_with(' ') {
@@ -390,7 +393,7 @@ fn group_of(lines: &[String], margin: usize) -> Option<Exception> {
 }
 
 fn member_of(lines: &[String], margin: usize) -> Option<Exception> {
-    if let Some(found) = group_of(lines, margin).filter(|it| !it.members.is_empty()) {
+    if let Some(found) = group_of(lines, margin).filter(|group| !group.members.is_empty()) {
         return Some(found);
     }
     let plain: Vec<String> = lines
@@ -490,7 +493,11 @@ mod tests {
         );
         let found = parse(&text).unwrap();
         assert_eq!(found.class, "C");
-        let chain: Vec<&str> = found.chain.iter().map(|it| it.class.as_str()).collect();
+        let chain: Vec<&str> = found
+            .chain
+            .iter()
+            .map(|cause| cause.class.as_str())
+            .collect();
         assert_eq!(chain, ["A", "B"]);
     }
 

@@ -1,5 +1,5 @@
-//! The supervisor of a zygote and of all that is forked from it. It passes orders on, keeps each run
-//! within its limits, ends what a run leaves behind, and ends with everything below it when the
+//! The supervisor of a zygote and of all that is forked from it. It passes orders on, keeps each
+//! run within its limits, ends what a run leaves behind, and ends with everything below it when the
 //! zygote is lost or minrepro has died. Called by `supervise`.
 
 use std::{
@@ -271,13 +271,13 @@ impl ZygoteSupervisor {
 
     /// Holds every run to its limits, and reports those of which nothing is left.
     fn look(&mut self) -> Result<(), String> {
-        let mut gone = Vec::new();
+        let mut ended = Vec::new();
         for run in &mut self.runs {
             if run.step(&self.limits)? {
-                gone.push(run.order.id);
+                ended.push(run.order.id);
             }
         }
-        for id in gone {
+        for id in ended {
             let at = self.runs.iter().position(|run| run.order.id == id);
             if let Some(Leaving { end, wall, cpu, .. }) =
                 at.and_then(|at| self.runs.swap_remove(at).leaving)
@@ -325,7 +325,7 @@ impl ForkedRun {
         } else if now >= self.next_look {
             self.looks += 1;
             self.next_look = now + TICK;
-            if process_tree::is_gone(reaper) {
+            if process_tree::has_ended(reaper) {
                 // Its last packet may just have come in: it is read before the next look.
                 if self.is_orphan {
                     return Err("a run killed its reaper".to_owned());

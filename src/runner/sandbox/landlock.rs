@@ -6,13 +6,35 @@ use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
+    RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope, make_bitflags,
 };
+use serde_json::{Map, Value, json};
 
 use super::{Bounds, namespaces::devices};
 
 /// All that is known; a kernel that knows less enforces less.
 const RIGHTS: ABI = ABI::V9;
+/// Rights to a device. Drivers of graphics cards are spoken to by ioctl.
+const DEVICE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | WriteFile | IoctlDev});
+
+/// The kernel's numbers that forked runs are confined with. Their zygote finds out which version of
+/// Landlock is there: the rights by version, and of all rights those to read and those to devices.
+pub(super) fn numbers() -> Map<String, Value> {
+    // The last version that is known is that of `RIGHTS`.
+    let rights = (1..=RIGHTS as i32).map(|version| AccessFs::from_all(ABI::from(version)).bits());
+    let named = json!({
+        "SYS_landlock_create_ruleset": libc::SYS_landlock_create_ruleset,
+        "SYS_landlock_add_rule": libc::SYS_landlock_add_rule,
+        "SYS_landlock_restrict_self": libc::SYS_landlock_restrict_self,
+        "rights": rights.collect::<Vec<_>>(),
+        "reading": AccessFs::from_read(RIGHTS).bits(),
+        "device": DEVICE.bits(),
+        "folder_of_devices": AccessFs::ReadDir as u64,
+        "scopes": Scope::from_all(RIGHTS).bits(),
+        "first_version_with_scopes": ABI::V6 as i32,
+    });
+    named.as_object().cloned().unwrap_or_default()
+}
 
 /// Whether this kernel can confine at all: asks for a rule set without applying it.
 pub(super) fn is_available() -> bool {
@@ -27,7 +49,7 @@ pub(super) fn is_available() -> bool {
 ///
 /// # Errors
 ///
-/// What keeps the kernel from doing so.
+/// The step that the kernel refuses.
 pub(super) fn confine(bounds: &Bounds) -> Result<(), String> {
     // Pseudo-terminals within namespaces are the run's own, elsewhere they are the user's.
     let terminals = bounds
@@ -47,11 +69,9 @@ pub(super) fn confine(bounds: &Bounds) -> Result<(), String> {
             ))?;
         for device in devices()
             .into_iter()
-            .chain(terminals.filter(|it| it.is_dir()))
+            .chain(terminals.filter(|folder| folder.is_dir()))
         {
-            // Drivers of graphics cards are spoken to by ioctl.
-            let mut rights: BitFlags<AccessFs> =
-                AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+            let mut rights = DEVICE;
             if device.is_dir() {
                 rights |= AccessFs::ReadDir;
             }

@@ -1,4 +1,4 @@
-//! Confinement of runs: what a run may touch, and which of the kernel's means see to it. None needs
+//! Confinement of runs: what a run may touch, and by which means of the kernel. None needs
 //! privileges.
 //!
 //! The supervisor calls [`enter`] before it starts the process that will start the program; that
@@ -41,7 +41,7 @@ pub enum Confinement {
 }
 
 impl Confinement {
-    /// In words for people.
+    /// The confinement in words for people.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Namespaces { landlock: true } => {
@@ -58,7 +58,7 @@ impl Confinement {
         }
     }
 
-    /// Whether all that is promised of a run's confinement holds.
+    /// Whether runs are confined in full.
     pub fn is_whole(self) -> bool {
         matches!(self, Self::Namespaces { .. })
     }
@@ -69,13 +69,13 @@ impl Confinement {
     }
 }
 
-/// What a run may touch.
+/// The bounds of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Bounds {
     pub(super) confinement: Confinement,
     /// Folders that may be written.
     pub(super) writable: Vec<PathBuf>,
-    /// What must stay readable: a confinement that takes these away is none that can be used.
+    /// Files and folders that must stay readable: a confinement that hides them is of no use.
     pub(super) readable: Vec<PathBuf>,
     /// Size of the private `/dev/shm`, in bytes.
     pub(super) shared_memory: u64,
@@ -86,11 +86,14 @@ pub(super) struct Bounds {
     pub(super) sockets: Vec<PathBuf>,
 }
 
-/// What a program that nests must know to confine what it forks: see `python/minrepro_confine`.
+/// How a program that nests is to confine what it forks: see `python/minrepro_confine`.
 #[derive(Debug, Serialize)]
 pub(super) struct Nesting {
     namespaces: bool,
     landlock: bool,
+    /// The kernel's numbers by their names there. Python's library has few of them, and two lists
+    /// would not stay the same.
+    numbers: serde_json::Map<String, serde_json::Value>,
     /// The folder that the program may write, and the one below it that all it forks may write.
     session: PathBuf,
     cache: PathBuf,
@@ -111,9 +114,12 @@ impl Bounds {
             Confinement::Unavailable,
         ];
         let landlock = !without.contains(&self.confinement);
+        let mut numbers = namespaces::numbers();
+        numbers.extend(landlock::numbers());
         Nesting {
             namespaces,
             landlock,
+            numbers,
             session,
             cache,
             devices,
@@ -132,7 +138,7 @@ pub(super) fn has_landlock() -> bool {
 ///
 /// # Errors
 ///
-/// What keeps the kernel from doing so.
+/// The step that the kernel refuses.
 pub(super) fn confine(bounds: &Bounds, inherited: Option<u32>) -> Result<(), String> {
     if !bounds.confinement.is_any() {
         return Ok(());

@@ -23,12 +23,41 @@ use rustix::{
     },
 };
 
+use serde_json::{Map, Value, json};
+
 use super::{Bounds, kernel};
 
 /// Devices that do no harm, whoever writes to them.
 const HARMLESS: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 /// What the names of graphics cards and other accelerators begin with.
 const ACCELERATORS: &[&str] = &["nvidia", "dri", "kfd", "dxg", "accel"];
+
+/// The kernel's numbers that forked runs are confined with.
+pub(super) fn numbers() -> Map<String, Value> {
+    let named = json!({
+        "CLONE_NEWNS": libc::CLONE_NEWNS,
+        "CLONE_NEWIPC": libc::CLONE_NEWIPC,
+        "CLONE_NEWPID": libc::CLONE_NEWPID,
+        "CLONE_NEWNET": libc::CLONE_NEWNET,
+        "SYS_open_tree": libc::SYS_open_tree,
+        "SYS_move_mount": libc::SYS_move_mount,
+        "SYS_mount_setattr": libc::SYS_mount_setattr,
+        "AT_FDCWD": libc::AT_FDCWD,
+        "AT_EMPTY_PATH": libc::AT_EMPTY_PATH,
+        "OPEN_TREE_CLONE": OpenTreeFlags::OPEN_TREE_CLONE.bits(),
+        "MOVE_MOUNT_F_EMPTY_PATH": MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH.bits(),
+        "MOUNT_ATTR_RDONLY": libc::MOUNT_ATTR_RDONLY,
+        "MS_RDONLY": libc::MS_RDONLY,
+        "MS_NOSUID": libc::MS_NOSUID,
+        "MS_NODEV": libc::MS_NODEV,
+        "MS_NOEXEC": libc::MS_NOEXEC,
+        "MS_BIND": libc::MS_BIND,
+        "PR_SET_DUMPABLE": libc::PR_SET_DUMPABLE,
+        "SIOCSIFFLAGS": libc::SIOCSIFFLAGS,
+        "IFF_UP": libc::IFF_UP,
+    });
+    named.as_object().cloned().unwrap_or_default()
+}
 
 /// The devices that a run may write to.
 pub(super) fn devices() -> Vec<PathBuf> {
@@ -49,7 +78,8 @@ pub(super) fn devices() -> Vec<PathBuf> {
 }
 
 /// Unix sockets of this network namespace that have a place in the file system: read-only mounts do
-/// not bar the way to the services behind them.
+/// not bar the way to the services behind them. Read by hand: `procfs` cuts a path at its first
+/// space.
 pub(in crate::runner) fn sockets() -> Vec<PathBuf> {
     let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
     let mut paths: Vec<PathBuf> = table
@@ -57,7 +87,7 @@ pub(in crate::runner) fn sockets() -> Vec<PathBuf> {
         .filter_map(|line| line.find(" /").map(|at| PathBuf::from(&line[at + 1..])))
         .filter(|path| {
             path.symlink_metadata()
-                .is_ok_and(|it| it.file_type().is_socket())
+                .is_ok_and(|metadata| metadata.file_type().is_socket())
         })
         .collect();
     paths.sort();
@@ -71,7 +101,7 @@ pub(in crate::runner) fn sockets() -> Vec<PathBuf> {
 ///
 /// # Errors
 ///
-/// What keeps the kernel from doing so.
+/// The step that the kernel refuses.
 pub(in crate::runner) fn enter() -> Result<(), String> {
     let (user, group) = (geteuid(), getegid());
     if (getuid(), getgid()) != (user, group) {
@@ -122,7 +152,7 @@ fn overwrite(file: &str, text: &str) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// What keeps the kernel from doing so.
+/// The step that the kernel refuses.
 pub(super) fn furnish(bounds: &Bounds) -> Result<(), String> {
     let step = |what: &str| {
         let what = what.to_owned();
@@ -234,7 +264,7 @@ fn raise_loopback() -> io::Result<()> {
     /// acknowledged.
     const CHANGE_LINK: u16 = 16;
     const REQUEST_AND_ACKNOWLEDGE: u16 = 1 | 4;
-    const UP: u32 = 1;
+    const UP: u32 = libc::IFF_UP.cast_unsigned();
     let socket = socket_with(
         AddressFamily::NETLINK,
         SocketType::RAW,
@@ -257,7 +287,7 @@ fn raise_loopback() -> io::Result<()> {
     match answer
         .get(16..20)
         .filter(|_| length >= 20)
-        .and_then(|it| it.try_into().ok())
+        .and_then(|word| word.try_into().ok())
         .map(i32::from_ne_bytes)
     {
         Some(0) => Ok(()),

@@ -1,5 +1,5 @@
-//! A filter of system calls (seccomp) for what neither namespaces nor Landlock cover. It sees
-//! numbers alone, no paths.
+//! A filter of system calls (seccomp) for gaps that namespaces and Landlock leave. It sees numbers
+//! alone, no paths.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 ///
 /// # Errors
 ///
-/// What keeps the kernel from doing so.
+/// The step that the kernel refuses.
 pub(super) fn filter(confinement: Confinement) -> Result<(), String> {
     let apply = || -> Result<(), Box<dyn std::error::Error>> {
         if !confinement.is_whole() {
@@ -40,7 +40,7 @@ fn install(rules: Rules, answer: i32) -> Result<(), Box<dyn std::error::Error>> 
     Ok(seccompiler::apply_filter(&program)?)
 }
 
-/// What may not be called at all.
+/// Calls that are refused.
 fn refused(confinement: Confinement) -> Result<Rules, seccompiler::BackendError> {
     // The keys of the user's session are inherited.
     let mut rules: Rules = [libc::SYS_keyctl, libc::SYS_add_key, libc::SYS_request_key]

@@ -7,7 +7,7 @@ import unittest
 import minrepro_hidden
 
 # What an interpreter has imported before it runs anything.
-AT_START = {"_frozen_importlib", "builtins", "os", "sys"}
+AT_START = {"_frozen_importlib", "builtins", "os", "stat", "sys"}
 
 
 def files():
