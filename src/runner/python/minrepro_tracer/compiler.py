@@ -7,8 +7,8 @@ own_code = {}  # by id, the code of all their functions
 
 
 def let_alone():
-    """Keeps PyTorch's compiler from what is watching: it compiles whatever is called while compiled code runs. Whether it
-    could be told.
+    """Keeps PyTorch's compiler from the tracer: it compiles whatever is called while compiled code runs. Returns whether
+    this version can be kept from it.
     """
     own = getattr(getattr(getattr(sys.modules["torch"], "_C", None), "_dynamo", None), "eval_frame", None)
     if hasattr(own, "set_code_exec_strategy"):

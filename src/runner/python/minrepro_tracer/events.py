@@ -26,7 +26,7 @@ def start_monitoring(tracer):
         tracer.leave(sys._getframe(1), value)
 
     def on_raise(code, offset, error):
-        # This event can not be switched off for single places.
+        # This event cannot be switched off for single places.
         if tracer.is_own(code):
             tracer.raise_(error)
             tracer.turn(sys._getframe(1))
@@ -67,14 +67,14 @@ def start_settrace(tracer):
             tracer.leave(frame, arg)
         return on_event
 
-    def on_event_beneath(frame, event, arg):
+    def on_event_in_library(frame, event, arg):
         if event == "line" and tracer.is_watched(frame.f_code):
             tracer.come_by(frame, frame.f_lineno)
-        return on_event_beneath
+        return on_event_in_library
 
     def on_call(frame, event, arg):
         if event == "call" and tracer.is_watched(frame.f_code):
-            return on_event_beneath
+            return on_event_in_library
         if event != "call" or not tracer.is_own(frame.f_code):
             return None
         tracer.line(frame, frame.f_lineno)

@@ -1,11 +1,11 @@
-"""What all writers of values as Python expressions share: limits, and what ends an attempt."""
+"""Limits of values that are written as Python expressions, and the exceptions that end an attempt."""
 
 NODES = 500  # parts of a value that is written out
 TEXT = 4_000  # characters of a value that is written out
 
 
 class Stop(Exception):
-    """A value that can not be written as an expression."""
+    """A value that cannot be written as an expression."""
 
 
 class Enough(Exception):

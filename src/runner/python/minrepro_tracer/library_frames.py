@@ -1,4 +1,4 @@
-"""What code of libraries was doing below the script's frames: its arguments and its calls, as expressions."""
+"""The frames of library code below the script's: their arguments and calls, as expressions."""
 
 import sys
 
@@ -12,9 +12,9 @@ UNDER_WAY = 3  # of their calls that are
 
 
 def given_to(tracer, frames):
-    """What foreign functions, the innermost first, were given: objects and rows that can be written.
+    """The arguments of library functions, the innermost first: objects and rows that can be written.
 
-    Of PyTorch's, their calls tell more.
+    PyTorch's are left out: their calls say more.
     """
     writer = Writer(tracer)
     writer.keeps_leaves = True
@@ -96,13 +96,14 @@ def calls_on(tracer, frame, line):
         return eval(source.text(node), names, frame.f_locals)
 
     def write():
-        if call is None or any(it.arg is None for it in call.keywords):
+        if call is None or any(keyword.arg is None for keyword in call.keywords):
             raise Stop
         called = value(call.func)
         owner = getattr(called, "__self__", None)
         is_method = owner is not None and not isinstance(owner, type(sys))
         text = writer.write(owner) + "." + called.__name__ if is_method else writer.write(called)
-        return written(writer, text, [value(it) for it in call.args], [(it.arg, value(it.value)) for it in call.keywords])
+        options = [(keyword.arg, value(keyword.value)) for keyword in call.keywords]
+        return written(writer, text, [value(arg) for arg in call.args], options)
 
     writer = Writer(tracer)
     text = writer.attempt(write)

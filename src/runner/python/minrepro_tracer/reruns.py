@@ -1,4 +1,4 @@
-"""Further runs of a script that failed, for what the first one does not show."""
+"""Further runs of a script that failed, for values that the first one does not show."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ def module(script):
 
 
 def run_again(tracer, code, namespace):
-    """Runs a script once more, silently; not what it is compiled to. Returns what it failed with."""
+    """Runs a script once more, silently. Returns the exception that it failed with."""
     failed = None
     torch = sys.modules.get("torch")
     if torch is not None and torch.distributed.is_available() and torch.distributed.is_initialized():
@@ -46,7 +46,7 @@ def run_again(tracer, code, namespace):
 
 
 def recorded(source, lines, record):
-    """The script, compiled to tell what the calls in the statements on some lines return."""
+    """The script, compiled so that it reports the values of the calls in the statements on some lines."""
     import ast
 
     tree = ast.parse(source.bytes)
@@ -63,7 +63,7 @@ def recorded(source, lines, record):
             return ast.copy_location(call, node)
 
         def visit_JoinedStr(self, node):
-            # Before CPython 3.12 what is in it does not know where it stands.
+            # Before CPython 3.12 the nodes in it have wrong positions.
             return node
 
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -118,22 +118,22 @@ def run_recorded(tracer, error, seconds):
         finally:
             os._exit(0)
     os.close(into)
-    told = b""
+    written = b""
     while select.select([out], [], [], PATIENCE * seconds + GRACE)[0]:
         part = os.read(out, 1 << 16)
         if not part:
             break
-        told += part
+        written += part
     os.close(out)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    for frame in tracer.failure if told else ():
+    for frame in tracer.failure if written else ():
         own = tracer.source.calls(frame["line"])
-        frame["results"] = {text: value for text, value in json.loads(told).items() if text in own}
+        frame["results"] = {text: value for text, value in json.loads(written).items() if text in own}
 
 
-def run_eagerly(tracer, code, lines, beneath, forward):
-    """Runs a script once more without compiling anything, and adds what that shows."""
+def run_eagerly(tracer, code, lines, library_line, forward):
+    """Runs a script once more without PyTorch's compiler, and adds the values of that run."""
     torch = sys.modules["torch"]
     os.environ["TORCHDYNAMO_DISABLE"] = "1"
     # Where nothing is compiled yet, saying so would first import the compiler.
@@ -144,7 +144,7 @@ def run_eagerly(tracer, code, lines, beneath, forward):
     watched = list(lines) + list(forward)
     for line in forward:
         watched += tracer.source.rest_of(line)
-    eager.watch(watched, beneath)
+    eager.watch(watched, library_line)
     run_again(eager, code, eager.namespace)
     tracer.add(eager, lines, forward)
 
@@ -161,7 +161,7 @@ def forward_lines(script, code):
     names = ("showwarning", "filterwarnings", "simplefilter")
     saved = [getattr(warnings, name) for name in names]
     warnings.showwarning = lambda message, *rest, **more: said.append(str(message))
-    # What the script would rather not see matters here.
+    # Warnings that the script silences matter here.
     warnings.filterwarnings = warnings.simplefilter = lambda *rest, **more: None
     try:
         run_again(None, code, module(script))

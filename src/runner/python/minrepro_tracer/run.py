@@ -15,7 +15,7 @@ def main():
     import threading
     import time
 
-    out, sought, doomed, script = sys.argv[1:5]
+    out, sought, crash_stack, script = sys.argv[1:5]
     del sys.argv[:4]
     sys.path_importer_cache.pop(sys.path[0], None)
     sys.path[0] = os.path.dirname(script)
@@ -27,7 +27,8 @@ def main():
     tracer.sought = json.loads(sought)
     tracer.out = out
     # Each run has a folder of its own.
-    tracer.doomed = [line for file, line in json.loads(doomed) if file.split("/")[-2:] == script.split("/")[-2:]]
+    own = script.split("/")[-2:]
+    tracer.crash_stack = [line for file, line in json.loads(crash_stack) if file.split("/")[-2:] == own]
     if tracer.sought:
         tracer.listen()
 
@@ -48,7 +49,7 @@ def main():
     except BaseException as error:
         stop()
         failed = error
-        # Further runs may change what reports.
+        # Further runs may replace the hook.
         report = sys.excepthook
         traceback = error.__traceback__
         while traceback is not None and traceback.tb_frame.f_code is not code:

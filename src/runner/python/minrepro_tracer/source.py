@@ -114,8 +114,8 @@ class Source:
         import ast
 
         tree = tree or self.tree()
-        at = [it for it in ast.walk(tree) if isinstance(it, ast.stmt) and it.lineno <= line]
-        return max(at, key=lambda it: (it.lineno, it.col_offset), default=None)
+        at = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and node.lineno <= line]
+        return max(at, key=lambda node: (node.lineno, node.col_offset), default=None)
 
     def nodes(self, line):
         """The nodes of the statement on a line, the outer ones first, those of the statements within it left out."""
@@ -150,8 +150,8 @@ class Source:
 
         if self.comprehended is None:
             kinds = (ast.ListComp, ast.SetComp, ast.DictComp)
-            found = [it for it in ast.walk(self.tree()) if isinstance(it, kinds)]
-            self.comprehended = {line for it in found for line in range(it.lineno, it.end_lineno + 1)}
+            found = [node for node in ast.walk(self.tree()) if isinstance(node, kinds)]
+            self.comprehended = {line for node in found for line in range(node.lineno, node.end_lineno + 1)}
         return line in self.comprehended
 
     def comprehensions(self, place):
@@ -175,16 +175,18 @@ class Source:
         import ast
 
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-        around = [it for it in ast.walk(self.tree()) if isinstance(it, kinds) and line in range(it.lineno, it.end_lineno + 1)]
-        scope = max(around, key=lambda it: it.lineno, default=self.tree())
-        return sorted({it.lineno for it in ast.walk(scope) if isinstance(it, ast.stmt) and it.lineno > line})
+        functions = [node for node in ast.walk(self.tree()) if isinstance(node, kinds)]
+        around = [node for node in functions if node.lineno <= line <= node.end_lineno]
+        scope = max(around, key=lambda node: node.lineno, default=self.tree())
+        return sorted({node.lineno for node in ast.walk(scope) if isinstance(node, ast.stmt) and node.lineno > line})
 
     def functions(self, line, called):
         """The functions of the script that the statement on a line reads by name; only those not called there, or all."""
         import ast
 
-        calls = [it.func for it in ast.walk(self.tree()) if isinstance(it, ast.Call) and it.lineno <= line <= it.end_lineno]
-        left_out = set() if called else {ast.dump(node) for node in calls}
+        calls = [node for node in ast.walk(self.tree()) if isinstance(node, ast.Call)]
+        here = [node.func for node in calls if node.lineno <= line <= node.end_lineno]
+        left_out = set() if called else {ast.dump(node) for node in here}
         named = [name for name in self.reads(line) if ast.dump(ast.parse(name, mode="eval").body) not in left_out]
         return self.named({name.rpartition(".")[2] for name in named}, self.tree())
 
@@ -193,7 +195,7 @@ class Source:
         import ast
 
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-        return [it for it in ast.walk(scope) if isinstance(it, kinds) and it.name in names]
+        return [node for node in ast.walk(scope) if isinstance(node, kinds) and node.name in names]
 
     def forwards(self, entered):
         """What modules that were made do when they are called."""
@@ -201,6 +203,6 @@ class Source:
 
         found = []
         for scope in ast.walk(self.tree()):
-            if isinstance(scope, ast.ClassDef) and any(it.lineno in entered for it in self.named({"__init__"}, scope)):
+            if isinstance(scope, ast.ClassDef) and any(node.lineno in entered for node in self.named({"__init__"}, scope)):
                 found += self.named({"forward"}, scope)
         return found

@@ -1,4 +1,4 @@
-"""What a run of a script does, noted while it runs: which lines ran, where it failed, with which values."""
+"""Notes a run of a script while it runs: which lines ran, where it failed, with which values."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ CALLS = 200  # calls of one function whose values are looked at
 AGAIN = 5_000  # calls of one function whose arguments are remembered until it is called again
 MADE = 50  # times that a statement comes by whose objects are remembered as it made them
 OBJECTS = 2_000  # such objects
-CAUSES = 20  # exceptions beneath one, by cause or in a group, whose frames are looked at
+CAUSES = 20  # exceptions that one came from or holds, whose frames are looked at
 SEEN = 50  # times that a watched line of a library comes by whose calls are looked at
 IS_INLINING = sys.version_info >= (3, 12)  # whether comprehensions have no frames of their own
 
@@ -27,38 +27,38 @@ class Tracer:
         self.source = Source(source)
         self.sought = ()
         self.temporary = os.environ.get("TMPDIR")
-        self.told = None  # the frames that printed what is sought, and of the exceptions that it tells of
-        self.is_telling = False  # whether these are being noted: values that tell it would be echoes of it
+        self.printed_failure = None  # the frames that printed a text that is sought, and those of the exceptions that it shows
+        self.is_noting_print = False  # whether these are being noted: values that hold the text would be echoes of it
         self.hits = {}  # line -> times
         self.entered = {}  # first line of a function -> calls
         self.varying = set()  # first lines of functions that did not always return the same
         self.returned = {}  # first line of a function -> its last value as an expression, or None
-        self.historic = set()  # first lines of functions that returned what gradients go back through
+        self.historic = set()  # first lines of functions that returned tensors with a history of gradients
         self.goes_back = False  # whether it was on the way back through such a history that it failed
-        self.unwound = set()  # first lines of functions that an exception has left: what ends a loop, for one
+        self.unwound = set()  # first lines of functions that an exception has left, as at the end of a loop
         self.made = {}  # id -> (object, args, kwargs) of constructions
         self.origins = {}  # id -> (object of a library, the expression that made it, the values of what that reads)
-        self.done = {}  # line -> a function of a library that was called for what it does, with values in place of names
+        self.done = {}  # line -> a call of a library's function for its effect, with values in place of names
         self.making = {}  # id of a frame -> (frame, target, expression, the values, what the target was)
         self.raised = {}  # id -> (exception, what had been returned when it was raised)
-        self.turns = {}  # id of a frame -> (frame, line, what its comprehensions turned over when an exception came)
+        self.turns = {}  # id of a frame -> (frame, line, the variables of its comprehensions when an exception came)
         self.failure = []
-        self.beneath = []  # the frames of foreign code beneath the last frames that were written down, innermost first
-        self.calls = []  # calls of PyTorch's functions there: what is called, its arguments, whether that was compiled
+        self.library_frames = []  # the frames of library code below the last frames that were noted, innermost first
+        self.calls = []  # calls of PyTorch's functions there: the callee, its arguments, whether that was compiled
         self.causes = []
         self.forward = []
         self.namespace = {}
-        self.arguments = {}  # first line of a function -> what it was first called with, as expressions
-        self.latest = {}  # first line of a function -> what it was called with last, if it was again
-        self.otherwise = {}  # the same as expressions, of a run without the compiler
+        self.arguments = {}  # first line of a function -> the arguments of its first call, as expressions
+        self.latest = {}  # first line of a function -> the arguments of its last call, if that is another one
+        self.eager_calls = {}  # the same as expressions, from a run without the compiler
         self.watched = {}  # line -> attributes that are read there
-        self.doomed = []  # lines of the script's frames, outermost first, when it dies
+        self.crash_stack = []  # lines of the script's frames, outermost first, where it crashes
         self.out = None  # where all this is written down
         self.is_let_alone = False  # whether PyTorch's compiler knows that this is not to be compiled
         self.graded = set()  # watched lines that were seen with gradients
         self.seen = {}  # watched line -> the frame when it first came there
-        self.watched_beneath = None  # a file of a library, and the line in it that is watched
-        self.times_beneath = 0  # how often that came by
+        self.watched_in_library = None  # a file of a library, and the line in it that is watched
+        self.times_in_library = 0  # how often that came by
 
     def line(self, frame, line):
         if not self.is_let_alone and "torch" in sys.modules:
@@ -70,18 +70,18 @@ class Tracer:
             self.make(frame, line)
         if line in self.watched and (line not in self.seen or self.goes_back_first(line)):
             self.seen[line] = self.frame(frame, line, self.watched[line])
-        if self.doomed and line == self.doomed[-1]:
+        if self.crash_stack and line == self.crash_stack[-1]:
             self.stand(frame)
             return True
         return count < LINES
 
     def stand(self, frame):
-        """Writes down what is known where the script may die now."""
+        """Saves what is known where the script may crash now."""
         places = self.stack(frame)
-        if [line for frame, line, _ in places if self.is_own(frame.f_code)] == self.doomed:
+        if [line for frame, line, _ in places if self.is_own(frame.f_code)] == self.crash_stack:
             self.failure = self.frames_at(places)
             # Nothing of the line itself has been done yet.
-            self.failure[-1]["place"] = [self.doomed[-1], None, None, None]
+            self.failure[-1]["place"] = [self.crash_stack[-1], None, None, None]
             self.save(self.out)
 
     def stack(self, frame):
@@ -175,7 +175,7 @@ class Tracer:
         first = code.co_firstlineno
         before = self.returned.get(first)
         self.returned[first] = None
-        # Generators and coroutines return otherwise.
+        # Generators and coroutines return something else than their calls do.
         is_plain = not code.co_flags & 0x2A0 and first not in self.unwound and not is_given(frame, value)
         if is_plain and self.entered.get(first, 0) <= CALLS:
             writer = Writer(self)
@@ -195,7 +195,7 @@ class Tracer:
             self.raised[id(error)] = (error, dict(self.returned))
 
     def turn(self, frame):
-        """Notes what comprehensions turn over that have no frames of their own, before they end."""
+        """Notes the variables of comprehensions that have no frames of their own, before they end."""
         line = frame.f_lineno
         if len(self.turns) < RAISED and line is not None and self.source.comprehends(line):
             self.turns[id(frame)] = frame, line, dict(frame.f_locals)
@@ -204,7 +204,7 @@ class Tracer:
         return code.co_filename == self.script
 
     def start(self):
-        """Begins to look at what runs; returns what ends that."""
+        """Begins to watch the script; returns the function that ends that."""
         return start_monitoring(self) if hasattr(sys, "monitoring") else start_settrace(self)
 
     def failed(self, error, traceback):
@@ -212,7 +212,7 @@ class Tracer:
         self.goes_back = is_backward(traceback)
         self.failure = self.frames(traceback)
         # Where it is the history of a tensor that fails, a new tensor does not stand for one.
-        self.calls = [] if self.goes_back else [call + [False] for call in under_way(self, self.beneath)]
+        self.calls = [] if self.goes_back else [call + [False] for call in under_way(self, self.library_frames)]
         self.causes = self.causes_of(error)[1:]
         seen = set()
         while error is not None and id(error) not in seen:
@@ -224,7 +224,7 @@ class Tracer:
         self.forget_histories(self.historic)
 
     def forget_histories(self, functions):
-        """Where it is the history of a tensor that fails, a new tensor does not stand for what has one."""
+        """Where the history of a tensor fails, a new tensor cannot stand for one that has a history."""
         if self.goes_back:
             self.returned.update((first, None) for first in functions)
 
@@ -257,7 +257,7 @@ class Tracer:
                     frames.append(dict(self.frame(part, line, names), place=place, inside=[]))
             elif frames:
                 frames[-1]["inside"].insert(0, frame)
-        self.beneath = frames[-1]["inside"] if frames else []
+        self.library_frames = frames[-1]["inside"] if frames else []
         for own in frames:
             own["inside"] = given_to(self, own["inside"])
         return frames
@@ -274,11 +274,11 @@ class Tracer:
         return parts + [(part, line, place)]
 
     def printed(self, text):
-        """Notes who printed a text that holds what is sought, and the exceptions that it may tell of."""
-        if self.told is not None or not self.tells(text):
+        """Notes who printed a text that is sought, and the exceptions that it may show."""
+        if self.printed_failure is not None or not self.shows_failure(text):
             return
-        self.told = [], []
-        self.is_telling = True
+        self.printed_failure = [], []
+        self.is_noting_print = True
         places = self.stack(sys._getframe(1))
         for frame, _, _ in places:
             if IS_INLINING and self.is_own(frame.f_code):
@@ -286,12 +286,12 @@ class Tracer:
         frames, causes = self.frames_at(places), self.causes_of(sys.exc_info()[1])
         if not causes:
             errors = [error for error, _ in self.raised.values()]
-            said = [it for it in errors if self.tells(type(it).__name__ + ": " + str(it))]
-            causes = self.causes_of(said[-1] if said else None)
-        self.told = frames, causes
-        self.is_telling = False
+            shown = [error for error in errors if self.shows_failure(type(error).__name__ + ": " + str(error))]
+            causes = self.causes_of(shown[-1] if shown else None)
+        self.printed_failure = frames, causes
+        self.is_noting_print = False
 
-    def tells(self, text):
+    def shows_failure(self, text):
         return any(sought in text for sought in self.sought)
 
     def causes_of(self, error):
@@ -348,11 +348,11 @@ class Tracer:
         writer = Writer(self)
         values = {}
         for name in names:
-            # What comprehensions turn over is a local of theirs, named otherwise.
+            # The iterators of comprehensions are locals with names such as `.0`.
             if not name.startswith("__") and not name.startswith("."):
                 try:
                     value = eval(name, frame.f_globals, frame.f_locals)
-                    # What a module has, and a method, is best written as a part of what it is looked up in.
+                    # A method, or a part of a module, is best written as it is looked up.
                     if not name.isidentifier() and (
                         getattr(value, "__self__", None) is not None
                         or isinstance(eval(name.split(".")[0].split("[")[0], frame.f_globals, frame.f_locals), type(sys))
@@ -373,47 +373,47 @@ class Tracer:
         """
         import re
 
-        lines, beneath = [], None
+        lines, library_line = [], None
         while error is not None:
             _, mark, stack = str(error).rpartition("from user code:")
             found = re.findall(r'File "([^"]+)", line (\d+)', stack) if mark else []
             lines = [int(line) for file, line in found if file == self.script] or lines
             if found:
-                beneath = (found[-1][0], int(found[-1][1])) if found[-1][0] != self.script else None
+                library_line = (found[-1][0], int(found[-1][1])) if found[-1][0] != self.script else None
             error = error.__cause__ or error.__context__
-        return lines, beneath
+        return lines, library_line
 
-    def watch(self, lines, beneath):
-        """Takes down what the statements on these lines read, when the script comes by; and calls on one of a library."""
+    def watch(self, lines, library_line):
+        """Has the values noted that these lines read, when the script comes there; and the calls on a line of a library."""
         self.watched = {line: self.source.reads(line) for line in lines}
-        self.watched_beneath = beneath
+        self.watched_in_library = library_line
 
     def is_watched(self, code):
-        return self.watched_beneath is not None and code.co_filename == self.watched_beneath[0]
+        return self.watched_in_library is not None and code.co_filename == self.watched_in_library[0]
 
     def come_by(self, frame, line):
-        """Takes down the calls on a line of a library, those that came last first; tells whether to go on."""
-        if line != self.watched_beneath[1]:
+        """Notes the calls on a line of a library, the last ones first; returns whether to go on."""
+        if line != self.watched_in_library[1]:
             return False
-        self.times_beneath += 1
-        if self.times_beneath <= SEEN:
-            watched, self.watched_beneath = self.watched_beneath, None
+        self.times_in_library += 1
+        if self.times_in_library <= SEEN:
+            watched, self.watched_in_library = self.watched_in_library, None
             for call in calls_on(self, frame, line):
                 if call + [True] in self.calls:
                     self.calls.remove(call + [True])
                 self.calls = [call + [True]] + self.calls[: UNDER_WAY - 1]
-            self.watched_beneath = watched
-        return self.times_beneath < SEEN
+            self.watched_in_library = watched
+        return self.times_in_library < SEEN
 
     def add(self, eager, lines, forward):
-        """Adds what another run did that was not compiled: code that is compiled runs as something else."""
+        """Adds what another run did without the compiler: compiled code runs as something else."""
         for mine, its in ((self.hits, eager.hits), (self.entered, eager.entered)):
             for line, count in its.items():
                 mine.setdefault(line, count)
         for first, text in eager.returned.items():
             self.returned.setdefault(first, text)
         self.forget_histories(eager.historic)
-        self.otherwise.update(eager.last_calls())
+        self.eager_calls.update(eager.last_calls())
         for first, values in eager.arguments.items():
             if len(values) >= len(self.arguments.get(first, ())):
                 self.arguments[first] = values
@@ -424,7 +424,7 @@ class Tracer:
         for line in forward:
             frame = eager.seen.get(line)
             if frame is not None:
-                # What its result meets on its way out of the function.
+                # The values that its result meets on its way out of the function.
                 for other in self.source.rest_of(line):
                     for name, text in eager.seen.get(other, {}).get("values", {}).items():
                         frame["values"].setdefault(name, text)
@@ -434,20 +434,21 @@ class Tracer:
         """Takes functions that compiled code hands over for executed: the compiler looks into them and calls none."""
         import ast
 
-        todo = [it for line in lines for it in self.source.functions(line, called=False)]
+        todo = [function for line in lines for function in self.source.functions(line, called=False)]
         if todo:
             todo += self.source.forwards(self.entered)
         while todo:
             function = todo.pop()
-            first = min([function.lineno] + [it.lineno for it in function.decorator_list])
+            first = min([function.lineno] + [node.lineno for node in function.decorator_list])
             if self.entered.setdefault(first, 0) == 0:
                 self.entered[first] = 1
-                for line in {it.lineno for it in ast.walk(function) if isinstance(it, ast.stmt)} - {function.lineno}:
+                statements = [node for node in ast.walk(function) if isinstance(node, ast.stmt)]
+                for line in {node.lineno for node in statements} - {function.lineno}:
                     self.hits.setdefault(line, 1)
                     todo += self.source.functions(line, called=True)
 
     def last_calls(self):
-        """What functions were called with last, as expressions, where that is not what they were first called with."""
+        """The arguments of the last calls, as expressions, where they differ from those of the first."""
         writer = Writer(self)
         found = {}
         for first, values in self.latest.items():
@@ -460,9 +461,9 @@ class Tracer:
     def save(self, out):
         import json
 
-        if not self.failure and self.told is not None:
-            self.failure, self.causes = self.told
-            self.returned = {line: text for line, text in self.returned.items() if not self.tells(text or "")}
+        if not self.failure and self.printed_failure is not None:
+            self.failure, self.causes = self.printed_failure
+            self.returned = {line: text for line, text in self.returned.items() if not self.shows_failure(text or "")}
         with open(out, "w", encoding="utf-8") as file:
             json.dump(
                 {
@@ -476,7 +477,7 @@ class Tracer:
                     "forward": self.forward,
                     "done": sorted(item for item in self.done.items() if item[1] is not None),
                     "arguments": sorted(self.arguments.items()),
-                    "latest": sorted({**self.last_calls(), **self.otherwise}.items()),
+                    "latest": sorted({**self.last_calls(), **self.eager_calls}.items()),
                 },
                 file,
             )
@@ -496,7 +497,7 @@ class Turn:
         self.f_code = Turn.Code(node)
         self.f_globals = frame.f_globals
         around = {} if frame.f_code.co_name == "<module>" else frame.f_locals
-        targets = [it.id for part in node.generators for it in ast.walk(part.target) if isinstance(it, ast.Name)]
+        targets = [name.id for part in node.generators for name in ast.walk(part.target) if isinstance(name, ast.Name)]
         self.f_locals = dict(around, **{name: values[name] for name in targets if name in values})
 
 

@@ -15,7 +15,7 @@ class Writer:
         self.namespace = namespace
         self.made = tracer.made
         self.tracer = tracer
-        self.keeps_leaves = False  # whether tensors are told apart by whether they were computed
+        self.keeps_leaves = False  # whether tensors that were computed differ from those that were made
         self.names = {}
         for name, value in namespace.items():
             if not (name.startswith("__") and name.endswith("__")):
@@ -34,7 +34,7 @@ class Writer:
             text = write()
         except Exception:
             return None
-        is_echo = self.tracer.is_telling and self.tracer.tells(text)
+        is_echo = self.tracer.is_noting_print and self.tracer.shows_failure(text)
         return text if len(text) <= TEXT and not is_echo else None
 
     def write(self, value):
@@ -73,7 +73,7 @@ class Writer:
             self.seen.discard(id(value))
 
     def kept_path(self, text):
-        """A text; of a path into a folder that is gone after the run, the last part."""
+        """A text; of a path into a folder that is removed after the run, the last part."""
         folder = self.tracer.temporary
         if folder and text.startswith(folder) and "\n" not in text:
             return text.rstrip("/").rpartition("/")[2] if len(text) > len(folder) else "."
@@ -102,7 +102,7 @@ class Writer:
         return self.instance(kind, value)
 
     def parts(self, items):
-        """The elements of a container; those that can not be written are left out, unless that is all of them.
+        """The elements of a container; those that cannot be written are left out, unless that is all of them.
 
         Tuples are no containers: each of their places has a meaning.
         """
@@ -196,7 +196,7 @@ class Writer:
             for base in (dict, list, tuple, set, frozenset, str, bytes, bytearray, int, float):
                 if isinstance(value, base) and kind.__init__ is base.__init__ and kind.__new__ is base.__new__:
                     return self.named(kind) + "(" + (self.write(base(value)) if value else "") + ")"
-            # It may have been made with arguments all the same; a run will tell.
+            # It may have been made with arguments all the same; a run will show.
             self.is_rough = True
             for parameter in inspect.signature(kind).parameters.values():
                 if parameter.default is parameter.empty and parameter.kind not in (2, 4):
@@ -222,7 +222,7 @@ class Writer:
         if not isinstance(value, torch.nn.Module):
             return self.instance(kind, value)
         plain = (torch.Tensor, torch.nn.Parameter)
-        if not all(type(it) in plain for it in [*value.parameters(recurse=False), *value.buffers(recurse=False)]):
+        if not all(type(own) in plain for own in [*value.parameters(recurse=False), *value.buffers(recurse=False)]):
             # Its own are of another class than those that it is made with.
             raise Stop
         if kind in (torch.nn.Sequential, torch.nn.ModuleList):
@@ -265,7 +265,7 @@ class Writer:
             return self.as_made(value)
 
     def as_made(self, value):
-        """The expression that the script made an object by, with values in the place of what it reads."""
+        """The expression that the script made an object by, with values instead of the names that it reads."""
         import ast
 
         known = self.tracer.origins.get(id(value))
@@ -366,7 +366,7 @@ class Writer:
             return kind, [value.tag] + ([value.attrib] if value.attrib else []), []
         if kind.__module__.startswith("pathlib") and len(kind.__mro__) > 2:
             # The script names the class of paths of any system.
-            base = next((it for it in kind.__mro__ if id(it) in self.names), kind)
+            base = next((base for base in kind.__mro__ if id(base) in self.names), kind)
             return base, [str(value)], []
         if name.endswith("iterator") and hasattr(value, "__reduce__"):
             import copy
@@ -376,7 +376,7 @@ class Writer:
             # What it is copied by, if that is a call.
             try:
                 function, args, *state = value.__reduce_ex__(2)
-                if not any(it is not None for it in state) and function.__module__ != "copyreg":
+                if not any(part is not None for part in state) and function.__module__ != "copyreg":
                     return function, args, []
             except Exception:
                 pass

@@ -8,26 +8,26 @@ from .script_path import wide
 
 
 def leave(path, json, note):
-    """Ends a child that can not run, for a reason that is noted."""
+    """Ends a child that cannot become a run, for a reason that is noted."""
     with open(path, "w", encoding="utf-8") as file:
         json.dump(note, file)
     os._exit(0)
 
 
-def keep(control, json, number, child):
-    """Waits for a child and for all that loses its parent below it; never returns."""
+def reap(control, json, number, child):
+    """The reaper of one run: waits for a child and for all that loses its parent below it; never returns."""
 
-    def tell(**answer):
-        os.write(control, json.dumps(answer).encode())
+    def report(**packet):
+        os.write(control, json.dumps(packet).encode())
 
-    tell(started=number)
+    report(started=number)
     while True:
         try:
             pid, status, usage = os.wait4(-1, 0)
         except ChildProcessError:
             os._exit(0)
         if pid == child:
-            tell(ended={"id": number, "status": status, "cpu": usage.ru_utime + usage.ru_stime})
+            report(ended={"id": number, "status": status, "cpu": usage.ru_utime + usage.ru_stime})
 
 
 def become(order, shelf, places, ctypes):
@@ -56,7 +56,7 @@ def become(order, shelf, places, ctypes):
     for each in (main, vars(main)):
         ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(each))
         ctypes.pythonapi.PyObject_GC_Track(ctypes.py_object(each))
-    shelf.told = order["note"]
+    shelf.note_path = order["note"]
     if order["record"]:
         shelf.notes = os.open(order["record"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     shelf.open()

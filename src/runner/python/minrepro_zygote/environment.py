@@ -22,13 +22,13 @@ def set_environment(values):
 
 
 def changed(before, change):
-    """The environment before, with what was set and, as None, what was removed."""
+    """The environment before, with variables set and, where they are None, removed."""
     values = dict(before, **change)
     return {name: value for name, value in values.items() if value is not None}
 
 
 def difference(before, after):
-    """What was set, and, as None, what was removed."""
+    """The variables that were set and, as None, those that were removed."""
     changes = {name: value for name, value in after.items() if before.get(name) != value}
     changes.update((name, None) for name in before if name not in after)
     return changes

@@ -27,7 +27,7 @@ def import_ahead(modules, environments, record):
         try:
             __import__(name)
         except BaseException:
-            # The script's own import will tell.
+            # The script's own import will fail with it.
             pass
         doings.collect(name)
         effects.collect(name)

@@ -5,7 +5,7 @@ import sys
 
 from minrepro_confine import Confinement
 
-from .child import become, keep, leave
+from .child import become, leave, reap
 from .environment import changed, environment, set_environment
 from .followed import Followed
 from .imports import import_ahead, keep_folders, keep_operators
@@ -51,17 +51,17 @@ def main():
     thresholds = gc.get_threshold()
     # Nearly nothing that imports make is garbage: it is looked for once, when all is there.
     gc.set_threshold(0)
-    told = import_ahead(modules, environments, record)
+    complaining = import_ahead(modules, environments, record)
     keep_folders()
     warm_up()
     leaving.finalizers = keep_operators()
     seconds = time.monotonic() - begun - getattr(modules, "waited", 0)
     set_environment(base)
     record.stop()
-    shelf = Shelf(record, environments, told, base, json)
+    shelf = Shelf(record, environments, complaining, base, json)
     unsafe = None
     if not places:
-        unsafe = "this Python does not tell where it keeps the path of its script"
+        unsafe = "this Python does not show where it keeps the path of its script"
     elif len(os.listdir("/proc/self/task")) > 1:
         unsafe = "what it imports starts threads"
     elif "torch.cuda" in shelf.modules and shelf.modules["torch.cuda"].is_initialized():
@@ -95,7 +95,7 @@ def main():
                 leave(order["note"], json, {"broken": "%s: %s" % (type(error).__name__, error)})
             if child == 0:
                 return customized
-            keep(control, json, order["id"], child)
+            reap(control, json, order["id"], child)
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -104,7 +104,7 @@ def main():
 
 
 def leave_environment():
-    """Takes what led to this package out of the environment; returns the path of the plan."""
+    """Takes the variables that led to this package out of the environment; returns the path of the plan."""
     _, _, rest = os.environ.pop("PYTHONPATH").partition(os.pathsep)
     if rest:
         os.environ["PYTHONPATH"] = rest

@@ -8,13 +8,13 @@ import sys
 from .child import leave
 from .environment import difference, environment
 
-OWN = "minrepro_"  # what all packages beside this one are named
+OWN = "minrepro_"  # begins the name of every package beside this one
 
 
 class Shelf:
     """Modules that are there but were not imported yet, and the way by which imports find them, before all others."""
 
-    def __init__(self, record, environments, told, base, json):
+    def __init__(self, record, environments, complaining, base, json):
         self.record = record
         self.environments = environments
         self.base = base
@@ -46,12 +46,12 @@ class Shelf:
                     self.attributes[name] = parent
             except (TypeError, AttributeError):
                 pass
-        for name in told:
+        for name in complaining:
             self.modules.pop(name, None)
         self.known = self.foreseen(record.roots)
 
     def foreseen(self, roots):
-        """What comes with the modules that were imported for themselves, found out once for all runs."""
+        """The modules that come with those that were imported for themselves, found out once for all runs."""
         known, left = {}, 20 * len(self.modules)
         for root in roots:
             if root in self.modules and left > 0:
@@ -78,7 +78,7 @@ class Shelf:
         bootstrap._find_spec = _find_spec
 
     def note(self, name):
-        """Writes down, in a run that is recorded, what is imported and what the environment is by then."""
+        """Notes, in a run that is recorded, an import with the environment by then."""
         if self.notes is not None and not name.startswith(OWN):
             line = self.json.dumps([name, difference(self.base, environment())])
             os.write(self.notes, (line + "\n").encode())
@@ -91,7 +91,7 @@ class Shelf:
         module.__spec__ = self.specs[name]
         found = [each for each in self.known.get(name) or self.closure(name) if each in self.modules]
         if self.is_passed_by(found) or any(each in sys.modules for each in found if each != name):
-            leave(self.told, self.json, "unfit")
+            leave(self.note_path, self.json, "unfit")
         self.check(found)
         for each in found:
             there = self.modules.pop(each)
@@ -132,7 +132,7 @@ class Shelf:
         return found
 
     def edges_of(self, name):
-        """What a module imports, the packages of each before it."""
+        """The imports of a module, the packages of each before it."""
         edges = []
         for each in self.record.edges.get(name, ()):
             at = each.find(".")
@@ -161,4 +161,4 @@ class Shelf:
         now = environment()
         fits = [each == now for each in self.environments]
         if not all(fits) and not all(fits[self.record.when.get(each, 0)] or self.is_of_python(each) for each in found):
-            leave(self.told, self.json, {"stale": difference(self.base, now)})
+            leave(self.note_path, self.json, {"stale": difference(self.base, now)})

@@ -1,4 +1,4 @@
-"""What imports that are made ahead of their script do besides: what each prints, sets and changes."""
+"""Side effects of imports that are made ahead of their script: what each prints, sets and changes."""
 
 import os
 import sys

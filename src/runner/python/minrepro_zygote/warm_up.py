@@ -1,4 +1,4 @@
-"""What PyTorch computes once in each process, computed before the fork."""
+"""Computes before the fork what PyTorch computes once in each process."""
 
 import os
 import sys
