@@ -31,7 +31,7 @@ pub enum Stage {
     Environment,
     /// What a traced run suggests, all at once: the smallest such program that shows the bug is
     /// taken.
-    Leap,
+    TraceGuided,
     /// What the program does not need to run: comments, unused imports.
     Clutter,
     /// Statements and definitions.
@@ -48,7 +48,7 @@ impl Stage {
     /// All stages, in order.
     pub const ALL: [Self; 7] = [
         Self::Environment,
-        Self::Leap,
+        Self::TraceGuided,
         Self::Clutter,
         Self::Structure,
         Self::Shape,
@@ -60,7 +60,7 @@ impl Stage {
     pub fn name(self) -> &'static str {
         match self {
             Self::Environment => "environment",
-            Self::Leap => "leap",
+            Self::TraceGuided => "trace-guided",
             Self::Clutter => "clutter",
             Self::Structure => "structure",
             Self::Shape => "shape",
@@ -94,7 +94,6 @@ impl Pass {
     ) -> Vec<Proposal> {
         let mut proposals = Proposals {
             pass: self.id,
-            phase: 0,
             group: 0,
             list: Vec::new(),
         };
@@ -158,10 +157,8 @@ pub struct Proposal {
     pub prior: Prior,
     /// The change in words, for people.
     pub note: String,
-    /// Proposals of a later phase wait until those of the earlier ones are through.
-    pub phase: u32,
-    /// Proposals of one group may be tried together, in their order. Leaps are tried alone: of one
-    /// group's that are about as large, the largest.
+    /// Proposals of one group may be tried together, in their order. Trace-guided ones are tried alone: of
+    /// those of one group that are about as large, the largest.
     pub group: u32,
 }
 
@@ -193,7 +190,6 @@ impl Prior {
 /// Where a pass puts its proposals.
 pub struct Proposals {
     pass: &'static str,
-    phase: u32,
     group: u32,
     list: Vec<Proposal>,
 }
@@ -201,20 +197,13 @@ pub struct Proposals {
 impl Proposals {
     /// Proposes a change.
     pub fn propose(&mut self, edits: EditSet, prior: Prior, note: impl Into<String>) {
-        let (phase, group) = (self.phase, self.group);
         self.list.push(Proposal {
             pass: self.pass,
             edits,
             prior,
             note: note.into(),
-            phase,
-            group,
+            group: self.group,
         });
-    }
-
-    /// Whether no later phase has begun.
-    pub fn is_in_first_phase(&self) -> bool {
-        self.phase == 0
     }
 
     /// Proposes to delete a range.
@@ -230,12 +219,6 @@ impl Proposals {
     /// What follows is not to be tried together with what came before.
     pub fn next_group(&mut self) {
         self.group += 1;
-    }
-
-    /// What follows is not to be tried before what came before is through.
-    pub fn next_phase(&mut self) {
-        self.next_group();
-        self.phase += 1;
     }
 }
 

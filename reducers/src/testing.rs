@@ -77,7 +77,7 @@ pub(crate) fn check_example(pass: &Pass) {
         .expect("the doc comment has a block fenced `python after`");
     let program = Program::parse(before.as_str()).unwrap();
     let evidence = evidence(&before);
-    let proposals = if pass.stage == Stage::Leap {
+    let proposals = if pass.stage == Stage::TraceGuided {
         pass.proposals_with(&program, Some(&evidence), &MissingSymbols::default())
     } else {
         proposals(pass, &program)

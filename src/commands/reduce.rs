@@ -223,7 +223,7 @@ pub(super) fn minimize(
         journal,
         &options,
         &mut |event, tally| {
-            if let Event::Commit { program, .. } | Event::Doubted { program, .. } = event {
+            if let Event::Commit { program, .. } | Event::RolledBack { program, .. } = event {
                 // A result that cannot be written now is written, or its loss reported, at the end.
                 let _ = output.write(program);
             }
@@ -374,7 +374,7 @@ impl Minimized {
                 Output::Stdout => session.by_hand(Path::new("RESULT.py")),
             },
             runs: tally.runs,
-            runs_ahead: tally.runs_ahead,
+            runs_ahead: tally.speculative_runs,
             journal_hits: tally.journal_hits,
             pruned: tally.pruned,
             seconds: self.seconds,

@@ -20,7 +20,7 @@ use crate::{
 
 /// A condition, and what happened without it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Tried {
+pub struct Ablated {
     /// What kind of thing it is.
     pub sort: Sort,
     /// What people call it.
@@ -36,7 +36,7 @@ pub struct Tried {
     pub verdict: Verdict,
 }
 
-impl Tried {
+impl Ablated {
     /// Whether the bug did not show without it.
     pub fn is_needed(&self) -> bool {
         !self.verdict.is_same()
@@ -47,7 +47,7 @@ impl Tried {
 #[derive(Debug, Default)]
 pub struct Ablation {
     /// Those that were tried, in the order in which people ask for them.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<Ablated>,
     /// How many runs that took.
     pub runs: u64,
     /// How many of them showed the bug by the program as it is, under other variables.
@@ -138,7 +138,7 @@ pub fn ablate(
             line,
             ..
         } = condition;
-        ablation.tried.push(Tried {
+        ablation.tried.push(Ablated {
             sort,
             name,
             instead,

@@ -1,5 +1,5 @@
-//! The reduce loop: passes propose, the engine plans batches, has them judged, folds the successes
-//! and goes on until nothing more goes. Knows neither Python processes nor PyTorch; runs nothing
+//! The search: passes propose, the engine plans batches, has them judged, folds the successes and goes
+//! on until nothing more can be removed. Knows neither Python processes nor PyTorch; runs nothing
 //! itself. Called by the commands.
 //!
 //! The batches depend on the program and the priors alone, never on the number of workers or on
@@ -8,11 +8,11 @@
 //! Probabilistic Delta Debugging", ICSE 2025).
 
 mod ablation;
-mod beliefs;
-mod fold;
-mod offer;
-mod plan;
-mod session;
+mod base;
+mod priors;
+mod proposal_pool;
+mod search;
+mod tuning;
 mod types;
 
 use std::sync::Arc;
@@ -24,11 +24,11 @@ use minrepro_reducers::{
 
 use crate::journal::Journal;
 pub use crate::judge::{Candidate, Halt, Judge, Judged, Retraction};
-pub use ablation::{Ablation, Tried, ablate};
-use session::{Pursuit, Session};
-pub use types::{Commit, Event, Kept, Options, Reduction, Spent, Stop, Tally};
+pub use ablation::{Ablated, Ablation, ablate};
+use search::{Search, SearchEnd};
+pub use types::{Commit, Event, Options, Reduction, Spent, Stop, Tally, WhyKept};
 
-/// What changes the program itself, not only its layout.
+/// The stages that change the program itself, not only its layout.
 const MATTER: [Stage; 5] = [
     Stage::Environment,
     Stage::Clutter,
@@ -37,7 +37,7 @@ const MATTER: [Stage; 5] = [
     Stage::Detail,
 ];
 
-/// What the last sweep goes through.
+/// The stages of the final sweep.
 const ALL: [Stage; 6] = [
     Stage::Environment,
     Stage::Clutter,
@@ -56,32 +56,36 @@ pub fn reduce(
     options: &Options,
     watch: &mut dyn FnMut(&Event<'_>, &Tally),
 ) -> Reduction {
-    let mut session = Session::new(program.into(), passes, judge, journal, options, watch);
-    let stop = search(&mut session).err().unwrap_or(Stop::Done);
+    let mut search = Search::new(program.into(), passes, judge, journal, options, watch);
+    let stop = run(&mut search).err().unwrap_or(Stop::Done);
     if matches!(stop, Stop::MaxRuns) {
-        // What is not what it seemed is taken back; nothing else is left to do.
-        let _ = session.confirm();
+        // The budget is spent, but a result that does not show the bug is worth less than none. A
+        // confirmation that cannot be made leaves the result unconfirmed, which the report says.
+        let _ = search.confirm();
     }
-    session.finish(stop)
+    search.finish(stop)
 }
 
-/// What makes all later runs cheaper first; then bold before fine: what evidence suggests for the
-/// program as a whole, then what promises most for a run, the whole again whenever much is gone;
-/// then the layout, and everything once more, one by one, on the program as it is then. That last
-/// sweep is the proof that no single proposal is left.
-fn search(session: &mut Session<'_>) -> Result<(), Stop> {
-    session.declutter()?;
-    session.pursue(&[Stage::Environment])?;
-    session.leaps()?;
+/// The whole search, bold before fine: proposals that make all later runs cheaper; what a traced run
+/// suggests for the program as a whole; then the chunks that promise most per run, with another
+/// trace whenever much was removed; then the layout, and everything once more, one by one, on the
+/// program as it is then. That final sweep is the proof that no single proposal is left.
+fn run(search: &mut Search<'_>) -> Result<(), Stop> {
+    search.declutter()?;
+    // Before the trace: on the CPU and without a compiler, each of the runs that follow is shorter.
+    search.greedy_search(&[Stage::Environment])?;
+    search.trace_guided()?;
     loop {
-        session.begin_confirmation()?;
-        while session.pursue(&MATTER)? == Pursuit::Shrunk || session.is_news() {
-            session.leaps()?;
+        search.begin_confirmation()?;
+        while search.greedy_search(&MATTER)? == SearchEnd::Shrunk || search.is_worth_tracing() {
+            search.trace_guided()?;
         }
-        session.pursue(&[Stage::Tidy])?;
-        session.begin_confirmation()?;
-        // What is proved of a program that does not show the bug is worth nothing.
-        if session.prove(&ALL)? == Pursuit::Exhausted && session.confirm()? {
+        // Layout last: it hardly ever matters to the bug, and least of it is left now.
+        search.greedy_search(&[Stage::Tidy])?;
+        search.begin_confirmation()?;
+        // A proof about a program that does not show the bug is worth nothing: it is confirmed, and
+        // if it does not hold, all begins again from the last program that did.
+        if search.final_sweep(&ALL)? == SearchEnd::Exhausted && search.confirm()? {
             return Ok(());
         }
     }

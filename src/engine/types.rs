@@ -1,22 +1,26 @@
-//! What goes into a reduction, what is told of it on the way, and what comes out. Data only.
+//! What goes into a reduction, what is reported on the way, and what comes out. Data only.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use minrepro_reducers::syntax::Program;
 use serde::{Deserialize, Serialize};
 
-use crate::{journal::Key, judge::Halt, oracle::Verdict};
+use crate::{
+    journal::Key,
+    judge::{Halt, Retraction},
+    oracle::Verdict,
+};
 
 /// Settings of a reduction.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Stop after so many candidate runs.
     pub max_runs: Option<u64>,
-    /// How many candidates are run at once: where a batch has fewer, those of the next are run
-    /// beside them, as long as none hangs.
+    /// How many candidates are run at once: where a batch has fewer, candidates of the next batches
+    /// are run speculatively beside them, as long as none hangs.
     pub jobs: usize,
-    /// Whether single changes are judged one after the other: where a success takes more runs than
-    /// a failure, what is united of several would take them once more.
+    /// Whether single changes are judged one after the other: where a success takes more runs than a
+    /// failure, the union of several successes would take them once more.
     pub singly: bool,
     /// Whether candidates in which a name is bound nowhere are run all the same: where the bug is a
     /// `NameError`, or the test may not run the program at all.
@@ -26,16 +30,17 @@ pub struct Options {
 /// Counts and sizes so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// Candidate runs of this session.
+    /// Candidate runs of this search.
     pub runs: u64,
-    /// Runs that were made before they were needed, and have not been needed since.
-    pub runs_ahead: u64,
+    /// Speculative runs that have not been needed.
+    pub speculative_runs: u64,
     /// Runs whose verdict an earlier session had recorded.
     pub journal_hits: u64,
     /// Candidates dropped without a run: conflicting edits, no syntax, no gain, unbound names,
     /// tried before.
     pub pruned: u64,
-    /// Proposals that broke the contract of passes, of those pruned.
+    /// Proposals that break the contract of passes, since their edits contradict each other or leave
+    /// text that does not parse: bugs of the passes. Known at the end.
     pub breaches: u64,
     /// Wall time of all candidate runs, in seconds, summed over workers.
     pub seconds_in_candidates: f64,
@@ -46,7 +51,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Runs that verdicts rest on, of this session or from the journal.
+    /// Runs that support verdicts, of this session or from the journal.
     pub fn judged(&self) -> u64 {
         self.runs + self.journal_hits
     }
@@ -57,7 +62,7 @@ impl Tally {
 pub struct Commit {
     /// The pass that proposed it.
     pub pass: String,
-    /// What went, in words.
+    /// What was removed or replaced, in words.
     pub note: String,
     /// Tokens afterwards.
     pub tokens: u32,
@@ -78,18 +83,18 @@ pub struct Spent {
 
 /// Why a part of the result stays: what happened without it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct WhyKept {
     /// The line of the result it stands on, counted from 1.
     pub line: u32,
     /// The pass that would have removed it.
     pub pass: String,
-    /// What would have gone, in words.
+    /// What would have been removed or replaced, in words.
     pub note: String,
     /// What happened.
     pub verdict: Verdict,
 }
 
-/// Something that happened, for those who watch.
+/// Something that happened, for whoever watches.
 pub enum Event<'a> {
     /// A batch of candidates is about to be judged.
     Batch {
@@ -112,22 +117,22 @@ pub enum Event<'a> {
         /// The program.
         program: &'a Program,
     },
-    /// What was found since the last confirmation was taken back: what was accepted does not show
-    /// the bug beyond doubt.
-    Doubted {
-        /// In what.
-        reason: &'a str,
+    /// The search went back to the last confirmed program: one accepted since then does not show the
+    /// bug for sure.
+    RolledBack {
+        /// Why, and what that means for other verdicts.
+        retraction: &'a Retraction,
         /// The last program that was confirmed.
         program: &'a Program,
     },
-    /// A pass panicked; it is off from here on.
+    /// A pass panicked; it is switched off from here on.
     PassFailed {
         /// The pass.
         pass: &'a str,
         /// The panic's message.
         message: &'a str,
     },
-    /// The journal can not be written any more.
+    /// The journal cannot be written any more.
     JournalFailed {
         /// Why.
         error: &'a std::io::Error,
@@ -156,7 +161,7 @@ pub struct Reduction {
     /// Failures other than the bug, met on the way: each with the key of its candidate.
     pub differences: Vec<(Key, crate::oracle::Difference)>,
     /// Why what is left stays; empty unless the reduction is done.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<WhyKept>,
     /// What the runs of this session took, by the pass that proposed their candidates; `fold`,
     /// unions; `trace`, runs that were watched.
     pub spent: BTreeMap<String, Spent>,

@@ -112,7 +112,7 @@ enum Line {
     Tried(Key, Record),
     Traced(Key, Option<Evidence>),
     Distrusted(String),
-    Doubted(Key),
+    Unaccepted(Key),
 }
 
 /// All records of one reduction.
@@ -152,7 +152,7 @@ impl Journal {
                     journal.traces.insert(key, evidence);
                 }
                 Some(Line::Distrusted(reason)) => journal.forget(reason),
-                Some(Line::Doubted(key)) => journal.unaccept(&key),
+                Some(Line::Unaccepted(key)) => journal.unaccept(&key),
                 None => break,
             }
             trusted += line.len();
@@ -208,9 +208,9 @@ impl Journal {
     /// # Errors
     ///
     /// The file could not be written.
-    pub fn doubt(&mut self, key: &Key) -> io::Result<()> {
+    pub fn refuse_accepted(&mut self, key: &Key) -> io::Result<()> {
         self.unaccept(key);
-        self.append(&Line::Doubted(*key))
+        self.append(&Line::Unaccepted(*key))
     }
 
     fn unaccept(&mut self, key: &Key) {
@@ -321,14 +321,14 @@ mod tests {
     #[test]
     fn what_was_accepted_by_chance_is_taken_back() {
         let folder = tempfile::tempdir().unwrap();
-        let (refused, accepted, doubted) = (Key::of(b"one"), Key::of(b"two"), Key::of(b"three"));
+        let (refused, accepted, refuted) = (Key::of(b"one"), Key::of(b"two"), Key::of(b"three"));
         let mut journal = Journal::open(folder.path(), "id").unwrap();
         journal
             .put(refused, record(Verdict::TimedOut(10_000)))
             .unwrap();
         journal.put(accepted, record(Verdict::Same)).unwrap();
-        journal.put(doubted, record(Verdict::Same)).unwrap();
-        journal.doubt(&doubted).unwrap();
+        journal.put(refuted, record(Verdict::Same)).unwrap();
+        journal.refuse_accepted(&refuted).unwrap();
         drop(journal);
         let journal = Journal::open(folder.path(), "id").unwrap();
         assert_eq!(
@@ -336,7 +336,7 @@ mod tests {
             Some(&record(Verdict::TimedOut(10_000)))
         );
         assert_eq!(journal.get(&accepted), None);
-        assert_eq!(journal.get(&doubted), Some(&record(Verdict::Passed)));
+        assert_eq!(journal.get(&refuted), Some(&record(Verdict::Passed)));
     }
 
     #[test]

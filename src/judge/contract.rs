@@ -114,14 +114,23 @@ pub trait Judge {
     }
 }
 
-/// What it means that a program does not show the bug that was judged to show it.
+/// What it means that a program was judged to show the bug and does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Retraction {
-    /// This one was accepted by chance, for the reason given: acceptances since the last
+    /// This program was accepted by chance, for the reason given: acceptances since the last
     /// confirmation do not count, refusals do.
     Accepted(String),
     /// The quicker way of judging errs, for the reason given: nothing that it judged counts.
     All(String),
+}
+
+impl Retraction {
+    /// How that showed, in words.
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Accepted(reason) | Self::All(reason) => reason,
+        }
+    }
 }
 
 /// What stops a reduction from outside.

@@ -17,7 +17,7 @@ use minrepro_reducers::syntax::Size;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    engine::{Commit, Kept, Spent, Tried},
+    engine::{Ablated, Commit, Spent, WhyKept},
     judge::Confirmed,
     oracle::Slip,
 };
@@ -95,7 +95,7 @@ pub struct Report {
     pub looser: Option<String>,
     /// Why each part of the result stays: what happened without it. Empty unless the reduction is
     /// done.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<WhyKept>,
     /// How often the result was run anew at the end, and how often it showed the bug.
     pub confirmed: Confirmed,
     /// How often the script as given showed the bug, if that was not each time.
@@ -111,7 +111,7 @@ pub struct Report {
     pub stabilizer: Option<String>,
     /// What the bug may hang on, and what happened without it. Empty unless the reduction is done.
     #[serde(default)]
-    pub conditions: Vec<Tried>,
+    pub conditions: Vec<Ablated>,
     /// Runs that this took, not among the candidate runs.
     #[serde(default)]
     pub ablation_runs: u64,

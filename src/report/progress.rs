@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{
     cli::{Format, Printer},
-    engine::{Event, Tally},
+    engine::{Event, Retraction, Tally},
 };
 
 /// Tells what happens in the form that the user wants.
@@ -65,11 +65,14 @@ impl Progress {
     /// Tells an event.
     pub fn event(&self, event: &Event<'_>, tally: &Tally) {
         match event {
-            Event::Doubted { reason, .. } => {
-                self.aside(&format!(
-                    "went back to the last result that a fresh interpreter confirmed, and goes on cold: {reason}"
-                ));
-            }
+            Event::RolledBack { retraction, .. } => self.aside(&match retraction {
+                Retraction::Accepted(reason) => {
+                    format!("went back to the last confirmed result, since chance accepted a later one: {reason}")
+                }
+                Retraction::All(reason) => format!(
+                    "went back to the last result that a fresh interpreter confirmed, and continues with cold runs: {reason}"
+                ),
+            }),
             Event::PassFailed { pass, message } => {
                 self.aside(&format!(
                     "pass {pass} failed and is off from here on: {message}"
@@ -172,7 +175,9 @@ fn as_json(event: &Event<'_>, tally: &Tally) -> serde_json::Value {
             json!({"event": "run", "verdict": verdict, "from_journal": from_journal})
         }
         Event::Commit { commit, .. } => json!({"event": "commit", "commit": commit}),
-        Event::Doubted { reason, .. } => json!({"event": "doubted", "reason": reason}),
+        Event::RolledBack { retraction, .. } => {
+            json!({"event": "rolled-back", "reason": retraction.reason()})
+        }
         Event::PassFailed { pass, message } => {
             json!({"event": "pass-failed", "pass": pass, "message": message})
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Report;
 use crate::{
-    engine::{Spent, Tried},
+    engine::{Ablated, Spent},
     oracle::{Difference, Verdict},
     runner::End,
 };
@@ -38,7 +38,7 @@ fn outcome(verdict: &Verdict) -> String {
 
 /// What the bug needs, each with what happened without it.
 pub(super) fn needed(report: &Report) -> Vec<(&str, String)> {
-    let of = |it: &Tried| {
+    let of = |it: &Ablated| {
         let without = it
             .instead
             .as_ref()
@@ -65,7 +65,7 @@ pub(super) fn needed(report: &Report) -> Vec<(&str, String)> {
 
 /// What the bug does not need, though it stands there.
 pub(super) fn unneeded(report: &Report) -> Vec<String> {
-    let of = |it: &Tried| match &it.instead {
+    let of = |it: &Ablated| match &it.instead {
         Some(instead) => format!("{} (the same with {instead})", it.name),
         None => it.name.clone(),
     };

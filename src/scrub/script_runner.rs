@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{cli::Failure, engine::Kept, runner::Outcome};
+use crate::{cli::Failure, engine::WhyKept, runner::Outcome};
 
 /// A program that an interpreter runs several times.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct MinimizedScript {
     /// Tokens before and after.
     pub tokens: (u32, u32),
     /// The reason why each part stays.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<WhyKept>,
 }
 
 /// Runs and minimizes programs. The commands implement it, since the flow is below them.

@@ -690,15 +690,15 @@ fn a_death_by_a_signal_is_the_bug_itself() {
         String::from_utf8_lossy(&output.stderr)
     );
     assert_eq!(place.read("z.py"), "import ctypes\n\nctypes.string_at(0)\n");
-    let leaps = json(&place.read("r.json"))["commits"]
+    let traced = json(&place.read("r.json"))["commits"]
         .as_array()
         .unwrap()
         .clone();
     assert!(
-        leaps
+        traced
             .iter()
             .any(|it| it["pass"].as_str().unwrap().starts_with("jump-to-")),
-        "{leaps:#?}"
+        "{traced:#?}"
     );
     // What dies in another way, or in another place, is another bug.
     place.file("y.py", "import os\nos.abort()\n");

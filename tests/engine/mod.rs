@@ -311,9 +311,11 @@ fn workers_without_work_look_ahead_and_change_nothing() {
             "a candidate was run twice"
         );
         let Tally {
-            runs, runs_ahead, ..
+            runs,
+            speculative_runs,
+            ..
         } = reduction.tally;
-        assert_eq!(runs + runs_ahead, judge.inner.asked.len() as u64);
+        assert_eq!(runs + speculative_runs, judge.inner.asked.len() as u64);
         let commits: Vec<_> = reduction
             .commits
             .into_iter()
@@ -524,7 +526,7 @@ fn what_is_not_confirmed_is_taken_back() {
             &mut journal,
             &Options::default(),
             &mut |event, _| {
-                if let Event::Doubted { program, .. } = event {
+                if let Event::RolledBack { program, .. } = event {
                     doubted.push(program.text().to_owned());
                 }
             },

@@ -5,7 +5,7 @@ use minrepro_reducers::syntax::Program;
 use super::{ScrubContext, ScrubEnd, Smaller, reproduce::Reproduction};
 use crate::{
     cli::{Exit, Failure},
-    engine::Kept,
+    engine::WhyKept,
     oracle::Verdict,
     report::write_atomically,
     scrub::{issue::reported::ReportedFailure, python},
@@ -93,7 +93,7 @@ pub(in crate::scrub) fn minimize(
 }
 
 /// The settings of calls without which the bug disappears. Other parts speak for themselves.
-fn necessary(kept: &[Kept]) -> Vec<String> {
+fn necessary(kept: &[WhyKept]) -> Vec<String> {
     let is_setting = |note: &str| {
         let name = note
             .trim_start_matches('`')

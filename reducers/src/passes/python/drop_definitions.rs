@@ -32,8 +32,6 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
     let whole: u32 = statements.extent(&module_statements(cx));
     let mut seen = BTreeSet::new();
-    // Removing statements, the latest first, leaves fewer of them.
-    out.next_phase();
     let variables = cx
         .program
         .scopes()

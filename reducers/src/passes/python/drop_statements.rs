@@ -59,9 +59,11 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         )
     });
     let mut postponed = Vec::new();
+    let mut is_nested = false;
     for (index, depth) in rows {
-        if depth > 0 && out.is_in_first_phase() {
-            out.next_phase();
+        if depth > 0 && !is_nested {
+            out.next_group();
+            is_nested = true;
         }
         for item in (0..cx.program.rows()[index].items.len()).rev() {
             let place = cx.program.rows()[index].id(item);
@@ -78,7 +80,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
     // What is read elsewhere, once those readers have had their chance to go.
     if !postponed.is_empty() {
-        out.next_phase();
+        out.next_group();
     }
     for place in postponed {
         let note = describe(cx.program, place);

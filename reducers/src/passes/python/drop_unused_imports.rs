@@ -85,7 +85,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             drop_name(&names, name, binding.range, Prior::Certain, out);
         }
     }
-    out.next_phase();
+    out.next_group();
     for (name, binding) in alone {
         drop_name(&names, name, binding.range, Prior::Unlikely, out);
     }

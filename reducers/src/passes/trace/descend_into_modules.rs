@@ -41,7 +41,7 @@ pass! {
     /// x = torch.rand(2, 8)
     /// compare(Part(), x)
     /// ```
-    pub(crate) static DESCEND_INTO_MODULES = Pass { stage: Stage::Leap, propose };
+    pub(crate) static DESCEND_INTO_MODULES = Pass { stage: Stage::TraceGuided, propose };
 }
 
 /// A module that was called: its class, itself as an expression, and what it was given.

@@ -28,7 +28,7 @@ pass! {
     ///
     /// f(1)
     /// ```
-    pub(crate) static DROP_UNEXECUTED = Pass { stage: Stage::Leap, propose };
+    pub(crate) static DROP_UNEXECUTED = Pass { stage: Stage::TraceGuided, propose };
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {

@@ -35,7 +35,7 @@ pass! {
     ///     return y.sum() + 1
     /// f(torch.rand(2, 3))
     /// ```
-    pub(crate) static JUMP_INTO_COMPILED = Pass { stage: Stage::Leap, propose };
+    pub(crate) static JUMP_INTO_COMPILED = Pass { stage: Stage::TraceGuided, propose };
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {

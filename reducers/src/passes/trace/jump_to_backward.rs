@@ -39,7 +39,7 @@ pass! {
     /// y += 0.1
     /// y.sum().backward()
     /// ```
-    pub(crate) static JUMP_TO_BACKWARD = Pass { stage: Stage::Leap, propose };
+    pub(crate) static JUMP_TO_BACKWARD = Pass { stage: Stage::TraceGuided, propose };
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {

@@ -37,7 +37,7 @@ pass! {
     /// other = scale(x)
     /// torch.testing.assert_close(one, other)
     /// ```
-    pub(crate) static JUMP_TO_COMPARISON = Pass { stage: Stage::Leap, propose };
+    pub(crate) static JUMP_TO_COMPARISON = Pass { stage: Stage::TraceGuided, propose };
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {

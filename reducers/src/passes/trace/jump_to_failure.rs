@@ -40,7 +40,7 @@ pass! {
     /// x = 2
     /// g(self, x + 1)
     /// ```
-    pub(crate) static JUMP_TO_FAILURE = Pass { stage: Stage::Leap, propose };
+    pub(crate) static JUMP_TO_FAILURE = Pass { stage: Stage::TraceGuided, propose };
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {

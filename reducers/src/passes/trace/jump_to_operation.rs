@@ -37,7 +37,7 @@ pass! {
     /// import torch
     /// torch.nn.Linear(4, 2)(torch.randn(2, 3))
     /// ```
-    pub(crate) static JUMP_TO_OPERATION = Pass { stage: Stage::Leap, propose };
+    pub(crate) static JUMP_TO_OPERATION = Pass { stage: Stage::TraceGuided, propose };
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {

@@ -26,7 +26,7 @@ pass! {
     ///     return g(x)
     /// f(a)
     /// ```
-    pub(crate) static KEEP_SLICE = Pass { stage: Stage::Leap, propose };
+    pub(crate) static KEEP_SLICE = Pass { stage: Stage::TraceGuided, propose };
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {

@@ -1,5 +1,5 @@
-//! What could be done to one program, and which of it is tried next: the chunks of proposals that
-//! gain most for a run. Pure bookkeeping; judges nothing. Called by the session.
+//! All proposals for one program, and the choice of what is tried next: the chunks of proposals with
+//! the highest expected gain per run. Pure bookkeeping; judges nothing. Called by the search.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,25 +14,19 @@ use minrepro_reducers::{
 };
 
 use super::{
-    beliefs::{Beliefs, Name, all_of},
-    plan::Base,
+    base::Base,
+    priors::{Priors, ProposalName, all_of},
+    tuning::{CHUNKS, LEAST_GAIN},
 };
-
-/// How many candidates a batch has at most. Fixed, so that results do not depend on the number of
-/// workers; small, so that each batch is made with what the one before it taught.
-pub(super) const BATCH: usize = 8;
-
-/// At least so many chunks a long row of proposals is cut into.
-const CHUNKS: usize = 8;
 
 /// Proposals that are tried together.
 #[derive(Clone, Debug)]
 pub(super) struct Chunk {
     pub(super) edits: EditSet,
-    pub(super) names: Vec<Name>,
+    pub(super) names: Vec<ProposalName>,
     /// The change in words.
     pub(super) note: String,
-    /// Which proposals of the offer these are.
+    /// Which proposals of the pool these are.
     pub(super) units: Vec<usize>,
     /// The group of the first of them, in their pass.
     pub(super) group: u32,
@@ -69,7 +63,7 @@ impl Ranges {
 }
 
 /// The proposals for one program.
-pub(super) struct Offer {
+pub(super) struct ProposalPool {
     units: Vec<Unit>,
     /// Proposals that may be tried together stand in one row.
     groups: Vec<Range<usize>>,
@@ -77,38 +71,39 @@ pub(super) struct Offer {
 
 struct Unit {
     proposal: Proposal,
-    name: Name,
-    /// Tokens that would go.
+    name: ProposalName,
+    /// How many tokens it would remove.
     gain: f64,
     ranges: Vec<TextRange>,
 }
 
-impl Offer {
+impl ProposalPool {
     /// The proposals for a program, in the passes' order.
     pub(super) fn new(base: &Base, proposals: Vec<Proposal>) -> Self {
         let mut units: Vec<Unit> = Vec::with_capacity(proposals.len());
         let mut groups: Vec<Range<usize>> = Vec::new();
         let mut previous = None;
         for proposal in proposals {
-            let place = (proposal.pass, proposal.group);
+            // Passes put what belongs together into one group and in one row, so a group is a range.
+            let owner = (proposal.pass, proposal.group);
             let index = units.len();
             match groups.last_mut() {
-                Some(group) if previous == Some(place) => group.end = index + 1,
+                Some(group) if previous == Some(owner) => group.end = index + 1,
                 _ => groups.push(index..index + 1),
             }
-            previous = Some(place);
+            previous = Some(owner);
             let edits = proposal.edits.resolve(&base.program).unwrap_or_default();
             let gain: f64 = edits
                 .iter()
                 .map(|edit| tokens(&base.program, edit.range) - tokens_of(&edit.text) as f64)
                 .sum::<f64>()
-                .max(0.25);
-            let print = base.fingerprint(&proposal, &edits);
+                .max(LEAST_GAIN);
+            let fingerprint = base.fingerprint(&proposal, &edits);
             units.push(Unit {
-                name: Name {
+                name: ProposalName {
                     pass: proposal.pass,
                     prior: proposal.prior,
-                    print,
+                    fingerprint,
                 },
                 gain,
                 ranges: edits.iter().map(|edit| edit.range).collect(),
@@ -152,23 +147,36 @@ impl Offer {
     }
 
     /// The chunks to try next, at most `room`, those that promise most first; none within another,
-    /// and none of what is being tried already. Proposals that were rejected alone are left out.
-    pub(super) fn choose(&self, beliefs: &Beliefs, room: usize, trying: &[Chunk]) -> Vec<Chunk> {
+    /// and none of what is being tried already. Proposals that were rejected alone are left out: the
+    /// final sweep tries them once more.
+    pub(super) fn choose(&self, priors: &Priors, room: usize, trying: &[Chunk]) -> Vec<Chunk> {
         let taken: BTreeSet<usize> = trying
             .iter()
             .flat_map(|chunk| chunk.units.iter().copied())
             .collect();
+        let mut found = self.promising(priors, room, &taken);
+        // A stable sort: chunks that promise the same stay in the order of their passes.
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        self.apart(found.into_iter().map(|(_, units)| units), room, &taken)
+    }
+
+    /// The best chunks of each group with their promise, at most `room` of each.
+    fn promising(
+        &self,
+        priors: &Priors,
+        room: usize,
+        taken: &BTreeSet<usize>,
+    ) -> Vec<(f64, Vec<usize>)> {
         let mut found: Vec<(f64, Vec<usize>)> = Vec::new();
         for group in &self.groups {
             let mut open: Vec<(usize, f64)> = group
                 .clone()
                 .filter(|unit| {
-                    !taken.contains(unit) && !beliefs.is_rejected(self.units[*unit].name.print)
+                    !taken.contains(unit) && !priors.is_rejected(self.units[*unit].name.fingerprint)
                 })
-                .map(|unit| (unit, beliefs.of(self.units[unit].name)))
+                .map(|unit| (unit, priors.of(self.units[unit].name)))
                 .collect();
-            // Few are tried at once as they are; of many an eighth, since something of them will be
-            // needed.
+            // A few are tried all at once; of many only a part, since one of them will be needed.
             let most = if open.len() <= CHUNKS {
                 open.len()
             } else {
@@ -179,17 +187,26 @@ impl Offer {
                 if open.is_empty() {
                     break;
                 }
-                let (promise, chunk) = self.best_chunk(beliefs, &mut open, most);
-                found.push((promise, chunk));
+                found.push(self.best_chunk(priors, &mut open, most));
             }
         }
-        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        found
+    }
+
+    /// The first chunks that do not lie within what is taken or chosen before them: a statement in a
+    /// function says nothing new while the whole function is being tried.
+    fn apart(
+        &self,
+        found: impl Iterator<Item = Vec<usize>>,
+        room: usize,
+        taken: &BTreeSet<usize>,
+    ) -> Vec<Chunk> {
         let mut ranges = Ranges::default();
-        for &unit in &taken {
+        for &unit in taken {
             ranges.extend(&self.units[unit].ranges);
         }
         let mut chosen = Vec::new();
-        for (_, mut units) in found {
+        for mut units in found {
             if chosen.len() == room {
                 break;
             }
@@ -203,6 +220,7 @@ impl Offer {
                 for &unit in &units {
                     ranges.extend(&self.units[unit].ranges);
                 }
+                // Edits are made in the order of their proposals, not of their likelihood.
                 units.sort_unstable();
                 chosen.push(self.chunk(units));
             }
@@ -210,11 +228,12 @@ impl Offer {
         chosen
     }
 
-    /// Takes the units out of a row, likely ones first, that together promise most: their gain
-    /// times the probability that all of it is accepted.
+    /// Takes the units out of a row, likely ones first, that together promise most: their gain times
+    /// the probability that all of it is accepted. One more unit always adds gain and always lowers
+    /// the probability, so the chunk grows as long as the product does.
     fn best_chunk(
         &self,
-        beliefs: &Beliefs,
+        priors: &Priors,
         open: &mut Vec<(usize, f64)>,
         most: usize,
     ) -> (f64, Vec<usize>) {
@@ -223,8 +242,10 @@ impl Offer {
         let mut rest = Vec::new();
         for &(unit, likely) in open.iter() {
             let name = self.units[unit].name;
+            // A chunk is no larger than the least of its members' limits allows; but what nothing
+            // can depend on is never split.
             let most = limit
-                .min(beliefs.limit(name))
+                .min(priors.limit(name))
                 .min(if name.prior == Prior::Certain {
                     usize::MAX
                 } else {

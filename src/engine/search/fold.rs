@@ -1,13 +1,15 @@
-//! Folding: of several changes that each show the bug alone, as many as show it together. In the
-//! order of their proposals, so that the outcome depends on nothing else. After ShrinkRay's patch
-//! merging (MacIver), but ordered, and by halves, so that a level of halves can be judged at once.
+//! Folding: of several changes that each show the bug alone, finds as many as show it together. In
+//! the order of their proposals, so that the outcome depends on nothing else. After ShrinkRay's
+//! patch merging (MacIver), but ordered, and by halves, so that a level of halves is judged at once.
 
 use std::ops::Range;
 
 use minrepro_reducers::rewrite::edit::EditSet;
 
-use super::session::{Member, Session};
-use crate::judge::Candidate;
+use rayon::prelude::*;
+
+use super::{ChunkCandidate, Search};
+use crate::{engine::base::Attempt, judge::Candidate, oracle::Verdict};
 
 /// Successes that hold together: their indices and the candidate that they make.
 struct Piece {
@@ -15,12 +17,15 @@ struct Piece {
     candidate: Candidate,
 }
 
-impl Session<'_> {
+impl Search<'_> {
     /// Folds successes whose union does not show the bug: halves it until each piece holds
     /// together, then joins neighbouring pieces, level by level; of two that do not go together the
-    /// larger stays, and what the other holds is proposed again later. Returns what is to be
-    /// committed and the indices of the successes in it.
-    pub(super) fn fold(&mut self, successes: &[Member]) -> Option<(Candidate, Vec<usize>)> {
+    /// larger stays, and the other's changes are proposed again later. Returns the candidate to
+    /// commit and the indices of the successes in it.
+    ///
+    /// Of N successes of which one pair excludes each other, that takes about log N levels, and each
+    /// level is one batch; adding them one by one would take N batches.
+    pub(super) fn fold(&mut self, successes: &[ChunkCandidate]) -> Option<(Candidate, Vec<usize>)> {
         let mut pieces = self.pieces(successes);
         while pieces.len() > 1 {
             let unions: Vec<EditSet> = pieces
@@ -30,6 +35,7 @@ impl Session<'_> {
             let mut tried = self.try_folds(&unions).into_iter();
             let mut joined = Vec::new();
             let mut left = pieces.into_iter();
+            // An odd piece at the end goes on to the next level as it is.
             while let Some(mut one) = left.next() {
                 if let Some(other) = left.next() {
                     match tried.next().flatten() {
@@ -49,12 +55,13 @@ impl Session<'_> {
     }
 
     /// Neighbouring successes in pieces that each hold together, as large as halving finds them.
-    fn pieces(&mut self, successes: &[Member]) -> Vec<Piece> {
+    fn pieces(&mut self, successes: &[ChunkCandidate]) -> Vec<Piece> {
         let halves = |range: Range<usize>| {
             let middle = range.start + range.len().div_ceil(2);
             [range.start..middle, middle..range.end]
         };
         let mut good: Vec<Piece> = Vec::new();
+        // The whole is known to fail: that is why it is folded.
         let mut open: Vec<Range<usize>> = halves(0..successes.len()).into();
         while !open.is_empty() {
             open.retain(|range| !range.is_empty());
@@ -71,6 +78,8 @@ impl Session<'_> {
                         candidate,
                     }),
                     None if range.len() > 1 => next.extend(halves(range)),
+                    // A single success showed the bug in its batch, whatever its union with nothing
+                    // was not tried for: a spent budget, say.
                     None => {
                         let candidate = successes[range.start].candidate.clone();
                         good.push(Piece {
@@ -82,12 +91,29 @@ impl Session<'_> {
             }
             open = next;
         }
+        // Larger pieces are found first; their order must not decide what is joined.
         good.sort_by_key(|piece| piece.indices.first().copied());
         good
     }
+
+    /// Which unions of changes show the bug. Out of budget, a union without a verdict does not count.
+    fn try_folds(&mut self, unions: &[EditSet]) -> Vec<Option<Candidate>> {
+        let attempts: Vec<Attempt> = unions
+            .par_iter()
+            .map(|edits| self.base.attempt(edits))
+            .collect();
+        // A halt shows at the next batch; what was judged before it counts.
+        let _ = self.judge("fold", &attempts);
+        let verdicts = self.verdicts_of(&attempts);
+        let shows = |(attempt, verdict)| match (attempt, verdict) {
+            (Attempt::Candidate(candidate), Some(Verdict::Same)) => Some(*candidate),
+            _ => None,
+        };
+        attempts.into_iter().zip(verdicts).map(shows).collect()
+    }
 }
 
-fn union(members: &[Member]) -> EditSet {
+fn union(members: &[ChunkCandidate]) -> EditSet {
     members.iter().fold(EditSet::default(), |mut all, member| {
         all.extend(&member.candidate.edits);
         all

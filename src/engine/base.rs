@@ -1,5 +1,5 @@
-//! From edits to a candidate, or to the reason why it needs no run. Pure; called for many proposals
-//! at once.
+//! The program that proposals are made against, and the step from their edits to a candidate or to
+//! the reason why it needs no run. Pure; called for many proposals at once, on all cores.
 
 use std::{
     collections::BTreeSet,
@@ -18,12 +18,10 @@ use minrepro_reducers::{
     syntax::{Program, Ranged, rows::ItemId},
 };
 
+use super::tuning::CONTEXT;
 use crate::{journal::Key, judge::Candidate};
 
-/// How many tokens on each side tell one place from another.
-const AROUND: usize = 1;
-
-/// The program that proposals are made against, and what is known of it.
+/// The program that proposals are made against, and what is known about it.
 #[derive(Clone)]
 pub(super) struct Base {
     pub(super) program: Arc<Program>,
@@ -32,21 +30,27 @@ pub(super) struct Base {
     unbound: BTreeSet<String>,
     /// Whether candidates with unbound names are run all the same.
     unbound_names: bool,
-    /// Statements that could not go alone.
+    /// Statements that could not be removed alone.
     needed: BTreeSet<ItemId>,
-    /// The statements that fail, as a traced run showed: what takes them away can hardly show the
+    /// The statements that fail, as a traced run showed: without them a program can hardly show the
     /// bug.
     failing: BTreeSet<ItemId>,
 }
 
-/// Edits made into a candidate, or not.
-pub(super) enum Plan {
+/// What became of edits.
+pub(super) enum Attempt {
     Candidate(Box<Candidate>),
     /// Not worth a run.
     Pruned,
-    /// The edits do not even apply, parse, or gain anything: for a single proposal a breach of the
-    /// pass's contract.
-    Useless,
+    /// The edits contradict each other or leave text that does not parse: for a single proposal a
+    /// breach of the pass's contract.
+    Broken,
+}
+
+/// Why edits make no program that could be an improvement.
+enum Unfit {
+    Broken,
+    NoGain,
 }
 
 impl Base {
@@ -70,7 +74,7 @@ impl Base {
         }
     }
 
-    /// The same knowledge of the program that `rebase` leads to.
+    /// The same knowledge about the program that `rebase` leads to.
     pub(super) fn rebased(&self, program: Arc<Program>, rebase: &Rebase<'_>) -> Self {
         let rebased = |places: &BTreeSet<ItemId>| {
             let moved = |place: &ItemId| EditSet::removal(*place).rebase(rebase)?.removals().next();
@@ -83,7 +87,7 @@ impl Base {
         }
     }
 
-    /// Remembers that a statement can not go alone, if that is what the edits are.
+    /// Remembers that a statement cannot be removed alone, if the edits are its removal.
     pub(super) fn note_needed(&mut self, edits: &EditSet) {
         let mut removals = edits.removals();
         if let (Some(place), None) = (removals.next(), removals.next())
@@ -99,69 +103,78 @@ impl Base {
         self.failing = failing;
     }
 
-    /// As [`Base::plan`], but nothing that takes away a statement that fails.
-    pub(super) fn plan_sparing(&self, edits: &EditSet) -> Plan {
+    /// Like [`Base::attempt`], but prunes what removes a failing statement: such a candidate nearly
+    /// always ends without the bug, so it is left to the final sweep, where everything is tried.
+    pub(super) fn attempt_sparing(&self, edits: &EditSet) -> Attempt {
         let lists = self.program.rows();
         let range = |place: &ItemId| lists[place.row as usize].items[place.item as usize];
         let removes_failing = |edits: &EditSet| {
-            edits.removals().any(|gone| {
+            edits.removals().any(|removed| {
                 self.failing
                     .iter()
-                    .any(|it| range(&gone).contains_range(range(it)))
+                    .any(|failing| range(&removed).contains_range(range(failing)))
             })
         };
-        match self.plan(edits) {
-            Plan::Candidate(candidate) if removes_failing(&candidate.edits) => Plan::Pruned,
-            plan => plan,
+        match self.attempt(edits) {
+            Attempt::Candidate(candidate) if removes_failing(&candidate.edits) => Attempt::Pruned,
+            attempt => attempt,
         }
     }
 
-    /// Makes a candidate of edits. One that would leave names unbound is tried with all that hangs
-    /// on these names gone as well, unless that includes a statement known to be needed.
-    pub(super) fn plan(&self, edits: &EditSet) -> Plan {
-        let Some(program) = self.build(edits) else {
-            return Plan::Useless;
+    /// Makes a candidate of edits. One that would leave names unbound is tried without everything
+    /// that depends on these names, unless that includes a statement known to be needed.
+    ///
+    /// A `NameError` is the most frequent end of a careless candidate, and the scopes show it for
+    /// nothing: most of what would be rejected never costs a run, and the wider removal often gains
+    /// more than the one proposed.
+    pub(super) fn attempt(&self, edits: &EditSet) -> Attempt {
+        let program = match self.build(edits) {
+            Ok(program) => program,
+            Err(Unfit::Broken) => return Attempt::Broken,
+            Err(Unfit::NoGain) => return Attempt::Pruned,
         };
         if self.binds_its_names(&program) {
             return self.candidate(program, edits.clone());
         }
         let Some(wider) = with_dependents(&self.program, edits) else {
-            return Plan::Pruned;
+            return Attempt::Pruned;
         };
         let drags_needed = wider
             .removals()
-            .any(|place| self.needed.contains(&place) && !edits.removals().any(|it| it == place));
+            .filter(|place| self.needed.contains(place))
+            .any(|needed| !edits.removals().any(|own| own == needed));
         if drags_needed {
-            return Plan::Pruned;
+            return Attempt::Pruned;
         }
         match self.build(&wider) {
-            Some(program) if self.binds_its_names(&program) => self.candidate(program, wider),
-            _ => Plan::Pruned,
+            Ok(program) if self.binds_its_names(&program) => self.candidate(program, wider),
+            _ => Attempt::Pruned,
         }
     }
 
-    /// The program itself.
-    pub(super) fn itself(&self) -> Plan {
-        match self.program.encode() {
-            Some(bytes) => Plan::Candidate(Box::new(Candidate {
-                key: self.key,
-                bytes: bytes.into(),
-                program: Arc::clone(&self.program),
-                edits: EditSet::default(),
-                variables: Arc::default(),
-            })),
-            None => Plan::Useless,
+    /// The program itself as a candidate, if its encoding has all its characters.
+    pub(super) fn itself(&self) -> Option<Candidate> {
+        Some(Candidate {
+            key: self.key,
+            bytes: self.program.encode()?.into(),
+            program: Arc::clone(&self.program),
+            edits: EditSet::default(),
+            variables: Arc::default(),
+        })
+    }
+
+    /// The program that edits make. Only a cheaper one counts: that is why the search ends.
+    fn build(&self, edits: &EditSet) -> Result<Program, Unfit> {
+        let text = edits.apply(&self.program).map_err(|_| Unfit::Broken)?;
+        let program = self.program.sibling(text).map_err(|_| Unfit::Broken)?;
+        if Cost::of(&program) < self.cost {
+            Ok(program)
+        } else {
+            Err(Unfit::NoGain)
         }
     }
 
-    fn build(&self, edits: &EditSet) -> Option<Program> {
-        let program = self
-            .program
-            .sibling(edits.apply(&self.program).ok()?)
-            .ok()?;
-        (Cost::of(&program) < self.cost).then_some(program)
-    }
-
+    /// Whether a program leaves no name unbound that is bound here.
     fn binds_its_names(&self, program: &Program) -> bool {
         let scopes = program.scopes();
         self.unbound_names
@@ -171,36 +184,36 @@ impl Base {
                 .all(|load| self.unbound.contains(load.name.as_str()))
     }
 
-    fn candidate(&self, program: Program, edits: EditSet) -> Plan {
-        // Nothing is left to show a bug, or CPython's compiler would refuse what the parser lets
-        // pass.
-        let hopeless = program.body().is_empty()
+    fn candidate(&self, program: Program, edits: EditSet) -> Attempt {
+        // An empty program shows no bug, and CPython's compiler refuses a `return` or `await` in the
+        // wrong place that the parser accepts.
+        let is_hopeless = program.body().is_empty()
             || (program.scopes().misplaced.is_some() && self.program.scopes().misplaced.is_none());
         match program.encode() {
-            Some(bytes) if !hopeless => Plan::Candidate(Box::new(Candidate {
+            Some(bytes) if !is_hopeless => Attempt::Candidate(Box::new(Candidate {
                 key: Key::of(&bytes),
                 bytes: bytes.into(),
                 program: Arc::new(program),
                 edits,
                 variables: Arc::default(),
             })),
-            _ => Plan::Pruned,
+            _ => Attempt::Pruned,
         }
     }
 
-    /// What a proposal would do, and the tokens around that, independent of where it stands: tells
-    /// whether it was tried before on another base.
+    /// A hash of what a proposal would do and of the tokens around it, but not of where it stands: so
+    /// that a proposal that was rejected is known again after lines above it are removed.
     pub(super) fn fingerprint(&self, proposal: &Proposal, edits: &[Edit]) -> u64 {
         let mut hasher = DefaultHasher::new();
         proposal.pass.hash(&mut hasher);
         let tokens = self.program.tokens();
         for edit in edits {
             let first = tokens.partition_point(|token| token.range().end() <= edit.range.start());
-            // Tokens without width, as line ends have, may count for both.
+            // Tokens without width, such as line ends, may stand on both sides.
             let end = tokens
                 .partition_point(|token| token.range().start() < edit.range.end())
                 .max(first);
-            for token in &tokens[first.saturating_sub(AROUND)..(end + AROUND).min(tokens.len())] {
+            for token in &tokens[first.saturating_sub(CONTEXT)..(end + CONTEXT).min(tokens.len())] {
                 self.program.slice(token.range()).hash(&mut hasher);
             }
             self.program.slice(edit.range).hash(&mut hasher);

@@ -1,9 +1,9 @@
-//! From plans to verdicts: known ones, those of the journal, and runs.
+//! From attempts to verdicts: known ones, those of the journal, and runs.
 
-use super::{Session, Watch};
+use super::{Search, Watch};
 use crate::{
     engine::{
-        plan::Plan,
+        base::Attempt,
         types::{Event, Stop, Tally},
     },
     journal::{Key, Record},
@@ -11,34 +11,36 @@ use crate::{
     oracle::Verdict,
 };
 
-impl Session<'_> {
-    /// Finds out the verdicts of plans, as far as the run budget reaches.
-    pub(super) fn judge(&mut self, pass: &str, plans: &[Plan]) -> Result<(), Stop> {
-        self.judge_with(pass, plans, &[])
+impl Search<'_> {
+    /// Finds out the verdicts of attempts, as far as the run budget reaches.
+    pub(super) fn judge(&mut self, pass: &str, attempts: &[Attempt]) -> Result<(), Stop> {
+        self.judge_with(pass, attempts, &[])
     }
 
-    /// As [`Session::judge`]; if that takes runs, other candidates are run beside them.
+    /// As [`Search::judge`]; if that takes runs, speculative ones are made beside them.
     pub(super) fn judge_with(
         &mut self,
         pass: &str,
-        plans: &[Plan],
-        ahead: &[Candidate],
+        attempts: &[Attempt],
+        speculative: &[Candidate],
     ) -> Result<(), Stop> {
         let mut batch: Vec<Candidate> = Vec::new();
-        for plan in plans {
-            let Plan::Candidate(candidate) = plan else {
+        for attempt in attempts {
+            let Attempt::Candidate(candidate) = attempt else {
                 self.tally.pruned += 1;
                 continue;
             };
             if self.verdicts.contains_key(&candidate.key)
-                || batch.iter().any(|it| it.key == candidate.key)
+                || batch.iter().any(|other| other.key == candidate.key)
             {
                 self.tally.pruned += 1;
             } else if let Some(record) = self
                 .journal
                 .get(&candidate.key)
-                .filter(|_| !self.foreseen.contains_key(&candidate.key))
+                .filter(|_| !self.prefetched.contains_key(&candidate.key))
             {
+                // A prefetched verdict is in the journal, too, but was found in this session: it
+                // counts as a run, not as a hit.
                 let verdict = record.verdict.clone();
                 self.tally.journal_hits += record.runs;
                 self.record(candidate.key, verdict, true);
@@ -60,23 +62,29 @@ impl Session<'_> {
                 },
                 &self.tally,
             );
-            self.run(pass, &batch, ahead)?;
+            self.run(pass, &batch, speculative)?;
         }
         Ok(())
     }
 
-    /// The verdicts of plans; `None` for those pruned or beyond the budget.
-    pub(super) fn verdicts_of(&self, plans: &[Plan]) -> Vec<Option<Verdict>> {
-        let of = |plan: &Plan| match plan {
-            Plan::Candidate(candidate) => self.verdicts.get(&candidate.key).cloned(),
-            Plan::Pruned | Plan::Useless => None,
+    /// The verdicts of attempts; `None` for those pruned or beyond the budget.
+    pub(super) fn verdicts_of(&self, attempts: &[Attempt]) -> Vec<Option<Verdict>> {
+        let of = |attempt: &Attempt| match attempt {
+            Attempt::Candidate(candidate) => self.verdicts.get(&candidate.key).cloned(),
+            Attempt::Pruned | Attempt::Broken => None,
         };
-        plans.iter().map(of).collect()
+        attempts.iter().map(of).collect()
     }
 
-    /// Runs a batch, but for what was run ahead. Verdicts go to the journal as they come, but are
-    /// learnt in the order of the batch.
-    fn run(&mut self, pass: &str, batch: &[Candidate], ahead: &[Candidate]) -> Result<(), Stop> {
+    /// Runs a batch, but for what was prefetched, with speculative runs beside it. Verdicts go to the
+    /// journal as they come, so that a kill loses none; but the search learns them in the order of
+    /// the batch, so that it does not depend on which run ends first.
+    fn run(
+        &mut self,
+        pass: &str,
+        batch: &[Candidate],
+        speculative: &[Candidate],
+    ) -> Result<(), Stop> {
         let mut found: Vec<Option<Verdict>> = vec![None; batch.len()];
         let Self {
             judge,
@@ -86,7 +94,7 @@ impl Session<'_> {
             journal_failed,
             makers,
             spent,
-            foreseen,
+            prefetched,
             ..
         } = self;
         let mut count = |index: usize, judged: Judged, tally: &mut Tally, watch: &mut Watch<'_>| {
@@ -112,9 +120,9 @@ impl Session<'_> {
         };
         let mut open: Vec<usize> = Vec::new();
         for (index, candidate) in batch.iter().enumerate() {
-            match foreseen.remove(&candidate.key) {
+            match prefetched.remove(&candidate.key) {
                 Some(judged) => {
-                    tally.runs_ahead -= judged.runs;
+                    tally.speculative_runs -= judged.runs;
                     count(index, judged, tally, watch);
                 }
                 None => open.push(index),
@@ -123,12 +131,13 @@ impl Session<'_> {
         let mut result = Ok(());
         if !open.is_empty() {
             let mut jobs: Vec<Candidate> = open.iter().map(|&index| batch[index].clone()).collect();
-            let is_new = |it: &&Candidate| {
-                !foreseen.contains_key(&it.key)
-                    && journal.get(&it.key).is_none()
-                    && !judge.is_hopeless(it)
+            let is_new = |candidate: &&Candidate| {
+                !prefetched.contains_key(&candidate.key)
+                    && journal.get(&candidate.key).is_none()
+                    && !judge.is_hopeless(candidate)
             };
-            jobs.extend(ahead.iter().filter(is_new).cloned());
+            // Behind the batch, so that a worker takes one only when none of the batch waits.
+            jobs.extend(speculative.iter().filter(is_new).cloned());
             result = judge.judge(&jobs, &mut |at, judged| {
                 let record = Record {
                     verdict: judged.verdict.clone(),
@@ -142,8 +151,8 @@ impl Session<'_> {
                 match open.get(at) {
                     Some(&index) => count(index, judged, tally, watch),
                     None => {
-                        tally.runs_ahead += judged.runs;
-                        foreseen.insert(jobs[at].key, judged);
+                        tally.speculative_runs += judged.runs;
+                        prefetched.insert(jobs[at].key, judged);
                     }
                 }
             });
@@ -156,6 +165,7 @@ impl Session<'_> {
         result.map_err(Stop::Halted)
     }
 
+    /// Takes a verdict into account.
     fn record(&mut self, key: Key, verdict: Verdict, from_journal: bool) {
         if from_journal {
             (self.watch)(

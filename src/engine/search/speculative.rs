@@ -1,38 +1,43 @@
-//! What workers do that a batch leaves idle: they run what would be tried next if nothing of the
-//! batch showed the bug, as is most likely. Such a verdict counts from when it is needed, as if it
-//! had been found then, so that the search takes the same way however many workers there are; some
-//! are never needed.
+//! Speculative runs: workers that a batch leaves idle run the candidates that would come next if
+//! none of the batch showed the bug, as is most likely. Such a verdict counts from when it is
+//! needed, as if it had been found then, so that the search takes the same way however many workers
+//! there are; some verdicts are never needed.
 
 use std::collections::{VecDeque, hash_map::Entry};
 
-use super::{Member, Session};
+use super::{ChunkCandidate, Search};
 use crate::{
-    engine::offer::{Chunk, Offer},
+    engine::proposal_pool::{Chunk, ProposalPool},
     journal::Key,
     judge::Candidate,
     oracle::Verdict,
 };
 
-impl Session<'_> {
-    /// The candidates of the batches after one that shows nothing, as many as there are workers
-    /// without work beside those that judge it and a union.
-    pub(super) fn foresee(
+impl Search<'_> {
+    /// The candidates of the batches that would follow if this one and a union of earlier successes
+    /// showed nothing, as many as there are workers left.
+    ///
+    /// The next batches are made by the very steps that will make them in earnest, on copies of what
+    /// those steps change: so a guess of this kind is never of another candidate than the search
+    /// will ask for.
+    pub(super) fn prefetch(
         &mut self,
-        offer: &Offer,
-        urgent: &VecDeque<Chunk>,
-        batch: &[Member],
+        pool: &ProposalPool,
+        repairs: &VecDeque<Chunk>,
+        batch: &[ChunkCandidate],
         union: Option<&Candidate>,
     ) -> Vec<Candidate> {
-        let unknown = |session: &Self, members: &[Member]| -> Vec<Candidate> {
+        let unknown = |search: &Self, members: &[ChunkCandidate]| -> Vec<Candidate> {
             let candidates = members.iter().map(|it| &it.candidate);
             candidates
-                .filter(|it| !session.foreseen.contains_key(&it.key))
+                .filter(|it| !search.prefetched.contains_key(&it.key))
                 .cloned()
                 .collect()
         };
         let tried = unknown(self, batch).len() + usize::from(union.is_some());
         let mut idle = self.options.jobs.saturating_sub(tried);
-        // A budget is for what is needed, and a batch is not to wait for what hangs and may not be.
+        // A budget is spent on what is needed. And a batch waits for all of its runs: it must not
+        // wait for one that hangs and may never be needed.
         let hangs = || {
             self.verdicts
                 .values()
@@ -46,25 +51,27 @@ impl Session<'_> {
         {
             return Vec::new();
         }
-        let known = (self.beliefs.clone(), self.base.clone(), self.tally);
+        // Everything that making batches changes is restored at the end.
+        let known = (self.priors.clone(), self.base.clone(), self.tally);
         let mut supposed: Vec<Key> = Vec::new();
-        let mut urgent = urgent.clone();
+        let mut repairs = repairs.clone();
         let mut ahead: Vec<Candidate> = Vec::new();
         let mut next = batch.to_vec();
         while !next.is_empty() && idle > 0 {
             for member in &next {
                 let key = member.candidate.key;
+                // What is known counts as it is; all else is taken to fail, as most candidates do.
                 let verdict = self
-                    .foreseen
+                    .prefetched
                     .get(&key)
                     .map_or(Verdict::Passed, |it| it.verdict.clone());
-                urgent.extend(self.reject(member, &verdict));
+                repairs.extend(self.reject(member, &verdict));
                 if let Entry::Vacant(entry) = self.verdicts.entry(key) {
                     entry.insert(verdict);
                     supposed.push(key);
                 }
             }
-            // What follows a success is made of another program.
+            // After a success the search goes on from another program.
             if next.iter().any(|it| {
                 self.verdicts
                     .get(&it.candidate.key)
@@ -72,7 +79,7 @@ impl Session<'_> {
             }) {
                 break;
             }
-            next = self.next_batch(offer, &mut urgent, idle);
+            next = self.next_batch(pool, &mut repairs, idle);
             let found = unknown(self, &next);
             idle -= found.len();
             ahead.extend(found);
@@ -80,7 +87,7 @@ impl Session<'_> {
         for key in supposed {
             self.verdicts.remove(&key);
         }
-        (self.beliefs, self.base, self.tally) = known;
+        (self.priors, self.base, self.tally) = known;
         ahead
     }
 }

@@ -1,0 +1,291 @@
+//! The state of one reduction, and the steps that its parts share. Each part of the search is a file:
+//! the greedy search, trace-guided steps, the final sweep; below them commits, folding, runs,
+//! speculative runs and confirmation. Called by the loop in `engine`.
+
+mod commits;
+mod confirm;
+mod final_sweep;
+mod fold;
+mod greedy;
+mod runs;
+mod speculative;
+mod trace_guided;
+
+use std::{
+    any::Any,
+    collections::{BTreeMap, HashMap, HashSet},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Instant,
+};
+
+use minrepro_reducers::{
+    analysis::hints::Hint,
+    pass::{Pass, Proposal, Stage},
+    registry,
+    syntax::Program,
+    trace::evidence::MissingSymbols,
+};
+use rayon::prelude::*;
+
+use super::{
+    base::{Attempt, Base},
+    priors::Priors,
+    proposal_pool::{Chunk, ProposalPool},
+    tuning::{CLEARLY_CLUTTER, FIRST_GUESSES},
+    types::{Commit, Event, Options, Reduction, Spent, Stop, Tally, WhyKept},
+};
+use crate::{
+    journal::{Journal, Key},
+    judge::{Candidate, Judge, Judged},
+    oracle::{Difference, Verdict},
+};
+
+/// Why a part of the search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SearchEnd {
+    /// Nothing is left to try.
+    Exhausted,
+    /// The program is much smaller now.
+    Shrunk,
+}
+
+/// Sees everything that happens.
+type Watch<'a> = dyn FnMut(&Event<'_>, &Tally) + 'a;
+
+pub(super) struct Search<'a> {
+    base: Base,
+    passes: Vec<&'static Pass>,
+    judge: &'a mut dyn Judge,
+    journal: &'a mut Journal,
+    options: &'a Options,
+    watch: &'a mut Watch<'a>,
+    /// Verdicts of this session, those taken from the journal included.
+    verdicts: HashMap<Key, Verdict>,
+    /// Verdicts of speculative runs that have not been needed yet.
+    prefetched: HashMap<Key, Judged>,
+    priors: Priors,
+    /// How many tokens the program had after the last traced run.
+    traced_at: u32,
+    /// Whether programs are traced.
+    traces: bool,
+    /// How many trace-guided candidates are tried from one traced run.
+    guesses_left: usize,
+    tally: Tally,
+    commits: Vec<Commit>,
+    /// The last program that was confirmed, and how many commits led to it.
+    confirmed: (Arc<Program>, usize),
+    /// The same of the one that is being confirmed.
+    confirming: Option<(Arc<Program>, usize)>,
+    differences: Vec<(Key, Difference)>,
+    kept: Vec<WhyKept>,
+    /// Proposals that break the contract of passes, by their fingerprints.
+    breaches: HashSet<u64>,
+    journal_failed: bool,
+    /// The pass that proposed a candidate; `fold` for unions.
+    makers: HashMap<Key, &'static str>,
+    /// What the runs of this session took, by what they were for.
+    spent: BTreeMap<String, Spent>,
+    /// How many runs there were at the last success.
+    last_success: u64,
+    /// The symbols that trace-guided candidates lacked so far.
+    missing: MissingSymbols,
+    started: Instant,
+}
+
+/// A chunk that shows the bug, and the candidate that it makes.
+#[derive(Clone)]
+pub(super) struct ChunkCandidate {
+    chunk: Chunk,
+    pub(super) candidate: Candidate,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(
+        program: Arc<Program>,
+        passes: &[&'static Pass],
+        judge: &'a mut dyn Judge,
+        journal: &'a mut Journal,
+        options: &'a Options,
+        watch: &'a mut Watch<'a>,
+    ) -> Self {
+        let tokens = program.size().tokens;
+        let traces = judge.can_trace();
+        Self {
+            confirmed: (Arc::clone(&program), 0),
+            confirming: None,
+            base: Base::new(program, options.unbound_names),
+            passes: passes.to_vec(),
+            judge,
+            journal,
+            options,
+            watch,
+            verdicts: HashMap::new(),
+            prefetched: HashMap::new(),
+            priors: Priors::default(),
+            traced_at: tokens,
+            traces,
+            guesses_left: FIRST_GUESSES,
+            tally: Tally {
+                tokens_before: tokens,
+                tokens_now: tokens,
+                ..Tally::default()
+            },
+            commits: Vec::new(),
+            differences: Vec::new(),
+            kept: Vec::new(),
+            breaches: HashSet::new(),
+            journal_failed: false,
+            makers: HashMap::new(),
+            spent: BTreeMap::new(),
+            last_success: 0,
+            missing: MissingSymbols::default(),
+            started: Instant::now(),
+        }
+    }
+
+    pub(super) fn finish(self, stop: Stop) -> Reduction {
+        let kept = if matches!(stop, Stop::Done) {
+            self.kept
+        } else {
+            Vec::new()
+        };
+        Reduction {
+            program: self.base.program,
+            commits: self.commits,
+            tally: Tally {
+                breaches: self.breaches.len() as u64,
+                ..self.tally
+            },
+            differences: self.differences,
+            kept,
+            spent: self.spent,
+            stop,
+        }
+    }
+
+    /// Removes all clutter at once, if the bug still shows: what is left runs sooner and is easier to
+    /// follow, for the trace and for people.
+    pub(super) fn declutter(&mut self) -> Result<(), Stop> {
+        let mut proposals = self.proposals(&registry::of_stage(&self.passes, Stage::Clutter));
+        proposals.retain(|proposal| proposal.prior.probability() > CLEARLY_CLUTTER);
+        let pool = ProposalPool::new(&self.base, proposals);
+        let chunk = pool.chunk((0..pool.len()).collect());
+        let attempt = self.base.attempt(&chunk.edits);
+        self.judge("clutter", std::slice::from_ref(&attempt))?;
+        if let Attempt::Candidate(candidate) = attempt
+            && self
+                .verdicts
+                .get(&candidate.key)
+                .is_some_and(Verdict::is_same)
+        {
+            self.adopt(ChunkCandidate {
+                chunk,
+                candidate: *candidate,
+            });
+        }
+        self.check_budget()
+    }
+
+    /// What the passes of some stages propose for the program.
+    fn pool(&mut self, stages: &[Stage]) -> ProposalPool {
+        let passes: Vec<&'static Pass> = stages
+            .iter()
+            .flat_map(|&stage| registry::of_stage(&self.passes, stage))
+            .collect();
+        let proposals = self.proposals(&passes);
+        ProposalPool::new(&self.base, proposals)
+    }
+
+    /// The proposals of some passes, in their order. A pass that panics is off from here on.
+    fn proposals(&mut self, passes: &[&'static Pass]) -> Vec<Proposal> {
+        let program = &self.base.program;
+        let found: Vec<Result<Vec<Proposal>, Box<dyn Any + Send>>> = passes
+            .par_iter()
+            .map(|pass| catch_unwind(AssertUnwindSafe(|| pass.proposals(program))))
+            .collect();
+        let mut proposals = Vec::new();
+        for (pass, result) in passes.iter().zip(found) {
+            match result {
+                Ok(found) => proposals.extend(found),
+                Err(panic) => {
+                    let message = panic
+                        .downcast_ref::<String>()
+                        .map(String::as_str)
+                        .or_else(|| panic.downcast_ref::<&str>().copied())
+                        .unwrap_or("no message");
+                    (self.watch)(
+                        &Event::PassFailed {
+                            pass: pass.id,
+                            message,
+                        },
+                        &self.tally,
+                    );
+                    self.passes.retain(|other| other.id != pass.id);
+                }
+            }
+        }
+        proposals
+    }
+
+    /// Every proposal by itself, as far as it makes a candidate.
+    fn singles(&mut self, pool: &ProposalPool) -> Vec<ChunkCandidate> {
+        let base = &self.base;
+        let attempts: Vec<(Chunk, Attempt)> = (0..pool.len())
+            .into_par_iter()
+            .map(|unit| {
+                let chunk = pool.chunk(vec![unit]);
+                let attempt = base.attempt(&chunk.edits);
+                (chunk, attempt)
+            })
+            .collect();
+        let mut singles = Vec::new();
+        for (chunk, attempt) in attempts {
+            match attempt {
+                Attempt::Candidate(candidate) => singles.push(ChunkCandidate {
+                    chunk,
+                    candidate: *candidate,
+                }),
+                attempt => self.note_breach(&chunk, &attempt),
+            }
+        }
+        singles
+    }
+
+    /// Counts a proposal that breaks the contract of passes, once.
+    fn note_breach(&mut self, chunk: &Chunk, attempt: &Attempt) {
+        // Chunks of several may contradict each other, and what a failure widened is not the pass's.
+        if matches!(attempt, Attempt::Broken) && chunk.units.len() == 1 && !chunk.widened {
+            let fingerprints = chunk.names.iter().map(|name| name.fingerprint);
+            self.breaches.extend(fingerprints);
+        }
+    }
+
+    /// A change in the wider form that its failure names.
+    fn widened(&self, chunk: &Chunk, candidate: &Candidate, verdict: &Verdict) -> Option<Chunk> {
+        let Verdict::Different(difference) = verdict else {
+            return None;
+        };
+        let hint = Hint::of(&difference.class, &difference.message)?;
+        let edits = hint.widen(&self.base.program, &candidate.edits)?;
+        Some(Chunk {
+            edits,
+            widened: true,
+            ..chunk.clone()
+        })
+    }
+
+    fn note_makers(&mut self, members: &[ChunkCandidate]) {
+        let makers = members
+            .iter()
+            .map(|member| (member.candidate.key, member.chunk.pass()));
+        self.makers.extend(makers);
+    }
+
+    fn check_budget(&self) -> Result<(), Stop> {
+        match self.options.max_runs {
+            Some(limit) if self.tally.runs >= limit => Err(Stop::MaxRuns),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The numbers that steer the search, in one place, each with what it balances. They decide which
+//! candidates are tried and in which order, never whether a result is right: the final sweep and
+//! the confirmation hold whatever stands here. None of them may depend on the number of workers or
+//! on time, or the result would.
+//!
+//! Where no measurement is named, none is recorded: the number is a choice, made while the corpus
+//! was run as a whole.
+
+/// How many candidates a batch has at most. Larger batches keep more workers busy; smaller ones are
+/// made with what the batch before them taught. Fixed, so that results do not depend on the number
+/// of workers; those that a batch leaves idle make speculative runs.
+pub(super) const BATCH: usize = 8;
+
+/// Into at least so many chunks a long row of proposals is cut. In a long row something is nearly
+/// always needed, so that all of it together would be a wasted run; an eighth fails cheaply, and
+/// eight of them fill one batch.
+pub(super) const CHUNKS: usize = 8;
+
+/// By what a rejected chunk is divided for its next attempt. Halves, as in classic delta debugging,
+/// spend more runs on chunks that are still too large, quarters more on chunks that are too small.
+pub(super) const SHRINK: usize = 3;
+
+/// Up to how many chunks are chosen at once while most of what is chosen needs no run. Choosing
+/// walks over all proposals, so that few at a time would be slow for a script of thousands of lines;
+/// what is chosen beyond need is thrown away.
+pub(super) const MOST_CHOSEN: usize = 256;
+
+/// How many candidates a pass's own prior is worth, against what was accepted and rejected. Low
+/// enough that one batch of eight can turn it round, high enough that one candidate cannot.
+pub(super) const PRIOR_WEIGHT: f64 = 4.0;
+
+/// The least and, from one, the most probability: nothing is impossible, so that rejections that
+/// were due to a neighbour in the chunk can be made up for.
+pub(super) const LEAST_PROBABILITY: f64 = 0.001;
+
+/// What a proposal is taken to gain at least, in tokens. Some gain none, a plainer literal say: with
+/// nothing to gain they would never be chosen.
+pub(super) const LEAST_GAIN: f64 = 0.25;
+
+/// From which probability on clutter is removed before all else, all at once.
+pub(super) const CLEARLY_CLUTTER: f64 = 0.5;
+
+/// How many tokens on each side are part of a proposal's fingerprint. None, and equal statements in
+/// different places would count as one; more, and each change nearby would make an old proposal new
+/// and have it rejected once more.
+pub(super) const CONTEXT: usize = 1;
+
+/// Down to how many tenths of its tokens a program has shrunk since the last traced run when
+/// another is worth its run.
+pub(super) const SHRUNK_TENTHS: u32 = 7;
+
+/// How many tenths of the program's tokens a trace-guided candidate may have at most. Single changes
+/// reach what gains less as well, and leave more of the author's text.
+pub(super) const GAINING_TENTHS: u32 = 9;
+
+/// How many trace-guided candidates may miss in a row before the first has hit. Each is a run of
+/// nearly the whole program; but one that hits saves hundreds.
+pub(super) const FIRST_GUESSES: usize = 32;
+
+/// The same for later traced runs: what the first one could not show is seldom shown by another.
+pub(super) const LATER_GUESSES: usize = 5;
+
+/// After how many waves of them whose failures name nothing new it is given up: the next would
+/// repeat the same mistake.
+pub(super) const STALE_WAVES: usize = 2;
+
+/// Up to which quotient of their tokens two trace-guided candidates count as about as large: of such
+/// the larger is tried alone. A twentieth is a name or two in a small program.
+pub(super) const ABOUT_AS_LARGE: (u32, u32) = (21, 20);
+
+/// Down to how many tenths of what was confirmed last a program has shrunk when another confirmation
+/// in a fresh interpreter is worth its time. It bounds what one wrongly accepted candidate can cost:
+/// half of the program.
+pub(super) const CONFIRM_TENTHS: u32 = 5;
+
+/// Up to how many tokens a program is confirmed as the result alone: so little is soon done.
+pub(super) const SOON_DONE: u32 = 50;
+
+/// How many runs are left of the final sweep when the program that it is made of is confirmed beside
+/// them: about as many as take as long as that, so that neither waits for the other.
+pub(super) const CONFIRM_BEFORE_END: usize = 24;
