@@ -205,6 +205,20 @@ pub(crate) fn given<'a>(call: &'a ast::ExprCall, name: &str, position: usize) ->
     }
 }
 
+/// The argument at a position, or else behind one of some keywords, for callers that must not miss
+/// it: an unpacked argument counts, too.
+pub fn any_argument<'a>(
+    call: &'a ast::ExprCall,
+    position: usize,
+    keywords: &[&str],
+) -> Option<&'a Expr> {
+    let arguments = &call.arguments;
+    arguments.args.get(position).or_else(|| {
+        let mut names = keywords.iter();
+        names.find_map(|name| Some(&arguments.find_keyword(name)?.value))
+    })
+}
+
 /// Whether a call has arguments of which only a run can tell how many they are.
 pub(crate) fn spreads(call: &ast::ExprCall) -> bool {
     let ast::Arguments { args, keywords, .. } = &call.arguments;

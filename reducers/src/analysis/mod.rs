@@ -2,9 +2,10 @@
 //! which. Goes by names, so every answer is a guess that a candidate run confirms. Knows nothing of
 //! PyTorch. Called by passes, the engine and the judge.
 
-pub(crate) mod calls;
+pub mod calls;
 pub mod dependence_check;
 pub mod dependents;
 pub mod hints;
+pub mod names;
 pub(crate) mod slice;
 pub(crate) mod statement_tree;

@@ -5,9 +5,10 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    analysis::names::ImportedNames,
     rewrite::reindent::{indented, with_plain_newlines},
     syntax::{
-        Program, Ranged, TextRange,
+        AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, Stmt},
     },
 };
@@ -90,11 +91,12 @@ impl Method {
 /// Where the body begins: behind the first imports. What sets variables of the environment may
 /// stand between those, since a library may read them when it is imported.
 pub(crate) fn first_of_body(statements: &[Stmt]) -> usize {
+    let names = ImportedNames::among(statements.iter().map(AnyNodeRef::from));
     let mut first = 0;
     for (at, statement) in statements.iter().enumerate() {
         match statement {
             Stmt::Import(_) | Stmt::ImportFrom(_) => first = at + 1,
-            it if is_text(it) || sets_environment(it) => {}
+            it if is_text(it) || sets_environment(&names, it) => {}
             _ => break,
         }
     }
@@ -119,16 +121,12 @@ fn is_text(statement: &Stmt) -> bool {
     matches!(statement, Stmt::Expr(it) if matches!(&*it.value, Expr::StringLiteral(_)))
 }
 
-fn sets_environment(statement: &Stmt) -> bool {
-    let is_environment = |expr: &Expr| match expr {
-        Expr::Subscript(it) => match &*it.value {
-            Expr::Attribute(it) => it.attr.as_str() == "environ",
-            Expr::Name(it) => it.id.as_str() == "environ",
-            _ => false,
-        },
-        _ => false,
+fn sets_environment(names: &ImportedNames<'_>, statement: &Stmt) -> bool {
+    let Stmt::Assign(assign) = statement else {
+        return false;
     };
-    matches!(statement, Stmt::Assign(it) if it.targets.iter().all(is_environment))
+    let mut targets = assign.targets.iter();
+    targets.all(|target| matches!(target, Expr::Subscript(item) if names.is_environ(&item.value)))
 }
 
 /// The names of the top level that some statements bind.

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    passes::torch::lower_backends::without_compiler,
+    passes::torch::{lower_backends::without_compiler, use_cpu::on_cpu_everywhere},
     rewrite::{edit::EditSet, gain::gains},
     syntax::{AnyNodeRef, Program, TextRange, Tree},
     torch::names::{Compilation, Torch, compilations, string},
@@ -176,6 +176,15 @@ pub enum Uncompiled {
     As(String),
     /// It is not known how to leave the compiler out.
     Unknown,
+}
+
+/// The same program on the CPU; `None` if it already is, or if no edit is known that moves it.
+pub fn on_cpu(program: &Program) -> Option<String> {
+    let tree = program.tree();
+    let torch = Torch::of(program, &tree)?;
+    let edits = on_cpu_everywhere(program, &torch, &tree);
+    let text = edits.apply(program).ok()?;
+    (text != program.text()).then_some(text)
 }
 
 /// The same program without PyTorch's compiler.

@@ -2,9 +2,10 @@
 //! passes look for. Goes by names alone; a candidate run tells whether that was right. Called by
 //! the cost and by the passes for PyTorch.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::{
+    analysis::names::ImportedNames,
     rewrite::{arguments::argument_item, edit::EditSet},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
@@ -13,9 +14,7 @@ use crate::{
 };
 
 /// What the names of a program that imports PyTorch stand for.
-pub(crate) struct Torch<'a> {
-    imported: BTreeMap<&'a str, String>,
-}
+pub(crate) struct Torch<'a>(ImportedNames<'a>);
 
 impl<'a> Torch<'a> {
     /// `None` if the program does not import PyTorch.
@@ -23,55 +22,30 @@ impl<'a> Torch<'a> {
         if !program.text().contains("torch") {
             return None;
         }
-        let mut imported = BTreeMap::new();
-        for node in &tree.nodes {
-            match node.node {
-                AnyNodeRef::StmtImport(import) => {
-                    for alias in &import.names {
-                        let path = alias.name.as_str();
-                        let first = path.split('.').next().unwrap_or(path);
-                        match &alias.asname {
-                            Some(name) => imported.insert(name.as_str(), path.to_owned()),
-                            None => imported.insert(first, first.to_owned()),
-                        };
-                    }
-                }
-                AnyNodeRef::StmtImportFrom(import) => {
-                    let Some(module) = &import.module else {
-                        continue;
-                    };
-                    for alias in &import.names {
-                        let name = alias.asname.as_ref().unwrap_or(&alias.name);
-                        imported.insert(name.as_str(), format!("{module}.{}", alias.name));
-                    }
-                }
-                _ => {}
-            }
-        }
-        let is_torch = |path: &String| path == "torch" || path.starts_with("torch.");
-        imported.values().any(is_torch).then_some(Self { imported })
+        let imported = ImportedNames::of(tree);
+        let is_torch = |path: &str| path == "torch" || path.starts_with("torch.");
+        let imports_torch = imported.paths().any(is_torch);
+        imports_torch.then_some(Self(imported))
     }
 
     /// The full name of what an expression names, if that is imported.
     pub(crate) fn path(&self, expr: &Expr) -> Option<String> {
-        match expr {
-            Expr::Name(name) => self.imported.get(name.id.as_str()).cloned(),
-            Expr::Attribute(it) => self.attribute(it),
-            _ => None,
-        }
+        self.0.path(expr)
     }
 
     /// The same of an attribute.
     pub(crate) fn attribute(&self, attribute: &ExprAttribute) -> Option<String> {
-        let mut path = self.path(&attribute.value)?;
-        path.push('.');
-        path.push_str(&attribute.attr);
-        Some(path)
+        self.0.attribute(attribute)
     }
 
     /// The full names of all imports.
     pub(crate) fn imports(&self) -> impl Iterator<Item = &str> {
-        self.imported.values().map(String::as_str)
+        self.0.paths()
+    }
+
+    /// Whether an expression is `os.environ`.
+    pub(crate) fn is_environ(&self, expr: &Expr) -> bool {
+        self.0.is_environ(expr)
     }
 }
 
@@ -178,7 +152,7 @@ pub(crate) fn compilations<'a>(torch: &Torch<'_>, tree: &Tree<'a>) -> Vec<Compil
     let mut found = Vec::new();
     for (index, node) in tree.nodes.iter().enumerate() {
         let path = match node.node {
-            AnyNodeRef::ExprName(name) => torch.imported.get(name.id.as_str()).cloned(),
+            AnyNodeRef::ExprName(name) => torch.0.name(name.id.as_str()).map(str::to_owned),
             AnyNodeRef::ExprAttribute(it) => torch.attribute(it),
             _ => continue,
         };

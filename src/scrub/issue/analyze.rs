@@ -1,17 +1,21 @@
-//! What a repro needs before it can be run: packages, data, a single process in place of many; and
-//! what can be put in so that its bug shows as a failure. Pure.
+//! What a repro needs before it can run (packages, data, one process instead of many), and changes
+//! that turn its bug into a failure. Pure.
 
 use std::collections::BTreeSet;
 
-use minrepro_reducers::syntax::{
-    AnyNodeRef, Program, Ranged,
-    ast::{self, Expr, Stmt},
+use minrepro_reducers::{
+    analysis::names::ImportedNames,
+    rewrite::edit::{Edit, EditSet},
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange, TextSize,
+        ast::{self, Expr, Stmt},
+    },
 };
 
 use crate::scrub::python;
 
-/// The packages that a program imports, by the first part of their names; its own siblings left
-/// out.
+/// The packages that a program imports, by the first parts of their names. Relative imports are
+/// left out.
 pub fn packages(program: &Program) -> BTreeSet<String> {
     let roots = python::imports(program);
     roots
@@ -22,38 +26,40 @@ pub fn packages(program: &Program) -> BTreeSet<String> {
         .collect()
 }
 
-/// Files and models that a program reads and does not make itself.
+/// Endings of files that hold data.
+const ENDINGS: &[&str] = &[
+    ".pt",
+    ".pth",
+    ".pkl",
+    ".pickle",
+    ".npz",
+    ".npy",
+    ".safetensors",
+    ".onnx",
+    ".bin",
+    ".zip",
+    ".tar",
+    ".gz",
+    ".csv",
+    ".tsv",
+    ".parquet",
+    ".json",
+    ".jsonl",
+    ".yaml",
+    ".yml",
+    ".txt",
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".wav",
+    ".mp3",
+    ".mp4",
+    ".h5",
+    ".ckpt",
+];
+
+/// Files and models that a program reads and does not create itself.
 pub fn external_data(program: &Program) -> Vec<String> {
-    const ENDINGS: &[&str] = &[
-        ".pt",
-        ".pth",
-        ".pkl",
-        ".pickle",
-        ".npz",
-        ".npy",
-        ".safetensors",
-        ".onnx",
-        ".bin",
-        ".zip",
-        ".tar",
-        ".gz",
-        ".csv",
-        ".tsv",
-        ".parquet",
-        ".json",
-        ".jsonl",
-        ".yaml",
-        ".yml",
-        ".txt",
-        ".png",
-        ".jpg",
-        ".jpeg",
-        ".wav",
-        ".mp3",
-        ".mp4",
-        ".h5",
-        ".ckpt",
-    ];
     let (mut read, mut made) = (Vec::new(), BTreeSet::new());
     for node in &program.tree().nodes {
         let AnyNodeRef::ExprCall(call) = node.node else {
@@ -113,8 +119,8 @@ pub(super) fn literal(expr: &Expr) -> Option<&str> {
     }
 }
 
-/// The variables that let a script of `torch.distributed` run as one process; none if it needs no
-/// such thing.
+/// The variables that let a script of `torch.distributed` run as one process; none if it does not
+/// use it.
 pub fn rendezvous(program: &Program) -> Option<Vec<(String, String)>> {
     let starts = |node: AnyNodeRef<'_>| match node {
         AnyNodeRef::ExprAttribute(attribute) => {
@@ -147,14 +153,16 @@ pub fn rendezvous(program: &Program) -> Option<Vec<(String, String)>> {
     })
 }
 
-/// The variables that a program sets itself.
+/// The environment variables that a program sets itself.
 fn set_variables(program: &Program) -> BTreeSet<String> {
+    let tree = program.tree();
+    let names = ImportedNames::of(&tree);
     let mut found = BTreeSet::new();
-    for node in &program.tree().nodes {
+    for node in &tree.nodes {
         if let AnyNodeRef::StmtAssign(assign) = node.node {
             for target in &assign.targets {
                 if let Expr::Subscript(subscript) = target
-                    && program.slice(subscript.value.range()).ends_with("environ")
+                    && names.is_environ(&subscript.value)
                     && let Some(name) = literal(&subscript.slice)
                 {
                     found.insert(name.to_owned());
@@ -165,12 +173,12 @@ fn set_variables(program: &Program) -> BTreeSet<String> {
     found
 }
 
-/// Whether a statement defines a test that can be called without arguments.
+/// Whether a statement defines a test that takes no arguments.
 pub(super) fn is_test(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::FunctionDef(def) if def.name.as_str().starts_with("test") && def.parameters.is_empty() && !def.is_async)
 }
 
-/// A program that only defines tests, with the calls that run them; `None` if it runs by itself.
+/// A program that only defines tests, with calls of them; `None` if it does something by itself.
 pub fn with_tests_called(program: &Program) -> Option<String> {
     if python::does_something(program) {
         return None;
@@ -187,44 +195,34 @@ pub fn with_tests_called(program: &Program) -> Option<String> {
     (!calls.is_empty()).then(|| format!("{}\n\n{calls}", program.text().trim_end()))
 }
 
-/// The program with `torch._dynamo.reset()` before each top-level statement but the first that
-/// compiles; `None` if there are not several.
+/// The program with `torch._dynamo.reset()` before each top-level statement that compiles, except
+/// the first; `None` if fewer than two compile.
 pub fn with_resets(program: &Program) -> Option<String> {
     if !python::bound(program).contains("torch") {
         return None;
     }
+    let tree = program.tree();
+    let names = ImportedNames::of(&tree);
     let compiles = |stmt: &&Stmt| {
         !matches!(stmt, Stmt::FunctionDef(_) | Stmt::ClassDef(_))
-            && program.tree().nodes.iter().any(|node| {
+            && tree.nodes.iter().any(|node| {
                 let AnyNodeRef::ExprCall(call) = node.node else {
                     return false;
                 };
                 stmt.range().contains_range(call.range())
                     && matches!(
-                        program.slice(call.func.range()),
-                        "torch.compile" | "torch._dynamo.optimize"
+                        names.path(&call.func).as_deref(),
+                        Some("torch.compile" | "torch._dynamo.optimize")
                     )
             })
     };
-    let places: Vec<usize> = program
-        .body()
-        .iter()
-        .filter(compiles)
-        .skip(1)
-        .map(|stmt| stmt.start().into())
-        .collect();
-    (!places.is_empty()).then(|| {
-        inserted(
-            program.text(),
-            places
-                .into_iter()
-                .map(|at| (at, "torch._dynamo.reset()\n".to_owned())),
-        )
-    })
+    let later = program.body().iter().filter(compiles).skip(1);
+    let reset = "torch._dynamo.reset()\n";
+    inserted(program, later.map(|stmt| (stmt.start(), reset.to_owned())))
 }
 
-/// The program with an assertion behind each `print` of a comparison: what the issue expects to be
-/// true; `None` if it prints no such thing.
+/// The program with an assertion after each `print` of a comparison, which the issue expects to be
+/// true; `None` if it prints no comparison.
 pub fn with_assertions(program: &Program) -> Option<String> {
     let mut additions = Vec::new();
     for node in &program.tree().nodes {
@@ -246,29 +244,22 @@ pub fn with_assertions(program: &Program) -> Option<String> {
         else {
             continue;
         };
-        let end: usize = stmt.end().into();
         let text = program.text();
-        // Another statement on the line would get in between.
-        let Some(line_end) = text[end..].find('\n').map(|at| end + at + 1).filter(|&to| {
-            let rest = text[end..to].trim_start();
-            rest.trim().is_empty() || rest.starts_with('#')
-        }) else {
+        let (begin, end): (usize, usize) = (stmt.start().into(), stmt.end().into());
+        let Some((behind, _)) = text[end..].split_once('\n') else {
             continue;
         };
-        let begin: usize = stmt.start().into();
         let line_start = text[..begin].rfind('\n').map_or(0, |at| at + 1);
         let margin = &text[line_start..begin];
-        if margin.trim().is_empty() {
-            additions.push((
-                line_end,
-                format!(
-                    "{margin}assert {}\n",
-                    text[compared.range()].replace('\n', " ")
-                ),
-            ));
+        let rest = behind.trim_start();
+        // The assertion cannot follow if another statement stands on the line.
+        if margin.trim().is_empty() && (rest.is_empty() || rest.starts_with('#')) {
+            let compared = text[compared.range()].replace('\n', " ");
+            let next_line = TextSize::new((end + behind.len() + 1) as u32);
+            additions.push((next_line, format!("{margin}assert {compared}\n")));
         }
     }
-    (!additions.is_empty()).then(|| inserted(program.text(), additions.into_iter()))
+    inserted(program, additions)
 }
 
 /// `allclose(...)`, `a.equal(b)`, `a == b`.
@@ -290,17 +281,19 @@ fn is_comparison(expr: &Expr) -> bool {
     }
 }
 
-/// A text with others inserted at these places.
-pub(crate) fn inserted(text: &str, additions: impl Iterator<Item = (usize, String)>) -> String {
-    let mut result = String::with_capacity(text.len() + 64);
-    let mut from = 0;
+/// The program with texts inserted at these places; `None` if there are none.
+fn inserted(
+    program: &Program,
+    additions: impl IntoIterator<Item = (TextSize, String)>,
+) -> Option<String> {
+    let mut edits = EditSet::default();
     for (at, addition) in additions {
-        result.push_str(&text[from..at]);
-        result.push_str(&addition);
-        from = at;
+        edits.edit(Edit::replace(TextRange::empty(at), addition));
     }
-    result.push_str(&text[from..]);
-    result
+    if edits.is_empty() {
+        return None;
+    }
+    edits.apply(program).ok()
 }
 
 #[cfg(test)]
@@ -334,7 +327,7 @@ mod tests {
     fn distributed_scripts_get_what_they_do_not_set() {
         assert_eq!(rendezvous(&program("import torch\n")), None);
         let found = rendezvous(&program(
-            "os.environ['RANK'] = '0'\ndist.init_process_group('gloo')\n",
+            "import os\nos.environ['RANK'] = '0'\ndist.init_process_group('gloo')\n",
         ))
         .unwrap();
         let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();

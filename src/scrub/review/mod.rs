@@ -7,7 +7,6 @@ mod rules;
 
 mod environment;
 mod hidden;
-mod names;
 mod network;
 mod paths;
 

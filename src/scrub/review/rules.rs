@@ -1,24 +1,29 @@
-//! The rules of the review, over every expression of a program. Called by the module above.
+//! The rules of the review, applied to every expression of a program. Called by the module above.
 
 use std::collections::BTreeSet;
 
-use minrepro_reducers::syntax::{
-    AnyNodeRef, Node, Program, Ranged, TextRange, Tree,
-    ast::{self, Expr, ExprContext},
+use minrepro_reducers::{
+    analysis::{
+        calls::any_argument,
+        names::{NameResolver, Paths},
+    },
+    syntax::{
+        AnyNodeRef, Node, Program, Ranged, TextRange, Tree,
+        ast::{self, Expr, ExprContext, helpers::any_over_expr},
+    },
 };
 
-use super::{
-    Concern, Finding, hidden, line_of,
-    names::{Names, Paths},
-    paths,
-};
+use super::{Concern, Finding, hidden, line_of, paths};
 
-/// Looks at a program.
+/// Names of `from torch import *` that hide built-in ones.
+const EXPORTS: &[&str] = &["torch.compile"];
+
+/// Reviews one program.
 pub(super) struct Reviewer<'a> {
     pub(super) program: &'a Program,
     pub(super) tree: Tree<'a>,
-    pub(super) names: Names,
-    /// Files that the program writes itself.
+    pub(super) names: NameResolver,
+    /// Files that the program itself writes.
     saved: BTreeSet<String>,
     found: Vec<Finding>,
 }
@@ -28,7 +33,7 @@ impl<'a> Reviewer<'a> {
         let mut reviewer = Self {
             program,
             tree: program.tree(),
-            names: Names::of(program),
+            names: NameResolver::of(program, EXPORTS),
             saved: BTreeSet::new(),
             found: Vec::new(),
         };
@@ -45,9 +50,7 @@ impl<'a> Reviewer<'a> {
                 AnyNodeRef::ExprName(_) | AnyNodeRef::ExprAttribute(_) => self.access(node, above),
                 AnyNodeRef::ExprCall(call) => self.call(call),
                 AnyNodeRef::ExprSubscript(subscript) => self.subscript(subscript, above),
-                AnyNodeRef::StmtAugAssign(assign)
-                    if self.names.resolve(&assign.target).contains("os.environ") =>
-                {
+                AnyNodeRef::StmtAugAssign(assign) if self.names.is_environ(&assign.target) => {
                     self.updated(assign.range(), std::slice::from_ref(&*assign.value), &[]);
                 }
                 AnyNodeRef::ExprBytesLiteral(bytes) => {
@@ -60,7 +63,7 @@ impl<'a> Reviewer<'a> {
                         self.add(
                             bytes.range(),
                             Concern::Obfuscation,
-                            format!("holds {length} bytes as a literal"),
+                            format!("contains a literal of {length} bytes"),
                         );
                     }
                     self.escapes(bytes.range());
@@ -71,7 +74,7 @@ impl<'a> Reviewer<'a> {
                         self.add(
                             text.range(),
                             Concern::Obfuscation,
-                            "holds a long text that looks encoded".to_owned(),
+                            "contains a long text that looks encoded".to_owned(),
                         );
                     }
                 }
@@ -102,7 +105,7 @@ impl<'a> Reviewer<'a> {
                 format!("reaches into the interpreter by `{}`", attribute.attr),
             );
         }
-        // The longest chain says most.
+        // The longest chain is the most specific.
         if matches!(above, Some(AnyNodeRef::ExprAttribute(_))) {
             return;
         }
@@ -144,8 +147,7 @@ impl<'a> Reviewer<'a> {
     }
 
     fn subscript(&mut self, subscript: &ast::ExprSubscript, above: Option<AnyNodeRef<'a>>) {
-        let object = self.names.resolve(&subscript.value);
-        if object.contains("os.environ") || object.contains("os.environb") {
+        if self.names.is_environ(&subscript.value) {
             if subscript.ctx != ExprContext::Load {
                 let value = match above {
                     Some(AnyNodeRef::StmtAssign(assign)) => Some(&*assign.value),
@@ -156,6 +158,7 @@ impl<'a> Reviewer<'a> {
             }
             return;
         }
+        let object = self.names.resolve(&subscript.value);
         let whole = self.names.resolve(&Expr::Subscript(subscript.clone()));
         self.looked_up(subscript.range(), &whole);
         let is_hidden = self.names.texts(&subscript.slice).is_empty()
@@ -169,12 +172,12 @@ impl<'a> Reviewer<'a> {
             self.add(
                 subscript.range(),
                 Concern::Obfuscation,
-                "looks up a name that is only known when it runs".to_owned(),
+                "looks up a name that is only known at run time".to_owned(),
             );
         }
     }
 
-    /// What a call or a subscript stands for, where it is no result but the thing itself.
+    /// A call or a subscript that looks up a function or a module.
     fn looked_up(&mut self, range: TextRange, whole: &Paths) {
         for path in whole
             .iter()
@@ -190,21 +193,10 @@ impl<'a> Reviewer<'a> {
 
     fn call(&mut self, call: &'a ast::ExprCall) {
         let range = call.range();
-        let function = self.names.resolve(&call.func);
-        let args = &call.arguments.args;
-        let keyword = |name: &str| {
-            call.arguments
-                .find_keyword(name)
-                .map(|keyword| &keyword.value)
-        };
         let whole = self.names.resolve(&Expr::Call(call.clone()));
         self.looked_up(range, &whole);
-        let first = args.first().or_else(|| {
-            ["file", "path", "args", "f", "name"]
-                .into_iter()
-                .find_map(keyword)
-        });
-        for path in &function {
+        let first = any_argument(call, 0, &["file", "path", "args", "f", "name"]);
+        for path in &self.names.resolve(&call.func) {
             self.hidden_name(path, call);
             self.command(path, call, first);
             self.paths(path, call, first);
@@ -219,53 +211,65 @@ impl<'a> Reviewer<'a> {
                     self.inner_code(call);
                 }
                 "types.FunctionType" | "types.CodeType" => {
-                    self.add(range, Concern::Commands, format!("`{path}` makes code"));
+                    self.add(range, Concern::Commands, format!("`{path}` creates code"));
                 }
-                "os.kill" | "os.killpg"
-                    if !first
-                        .is_some_and(|pid| self.names.resolve(pid).contains("os.getpid()")) =>
-                {
-                    self.add(
-                        range,
-                        Concern::Commands,
-                        format!("`{path}` signals another process"),
-                    );
+                "os.kill" | "os.killpg" if !self.is_own_process(first) => {
+                    let what = format!("`{path}` sends a signal to another process");
+                    self.add(range, Concern::Commands, what);
                 }
                 _ => {}
             }
         }
-        let Expr::Attribute(method) = &*call.func else {
-            return;
-        };
+        if let Expr::Attribute(method) = &*call.func {
+            if self.names.is_environ(&method.value) {
+                self.environ_method(method, call, first);
+            }
+            self.method(method, call, first);
+        }
+    }
+
+    fn is_own_process(&self, id: Option<&Expr>) -> bool {
+        id.is_some_and(|id| self.names.resolve(id).contains("os.getpid()"))
+    }
+
+    /// A method of `os.environ`.
+    fn environ_method(
+        &mut self,
+        method: &ast::ExprAttribute,
+        call: &ast::ExprCall,
+        first: Option<&Expr>,
+    ) {
+        let range = call.range();
+        let args = &call.arguments.args;
+        match method.attr.as_str() {
+            "update" => {
+                let keywords: Vec<String> = call
+                    .arguments
+                    .keywords
+                    .iter()
+                    .filter_map(|keyword| keyword.arg.as_ref())
+                    .map(ToString::to_string)
+                    .collect();
+                self.updated(range, args, &keywords);
+            }
+            name @ ("setdefault" | "pop" | "__setitem__" | "__delitem__") => {
+                let texts = first.map(|key| self.names.texts(key)).unwrap_or_default();
+                self.variable(range, &texts, args.get(1).filter(|_| name != "pop"));
+            }
+            "clear" => self.add(
+                range,
+                Concern::Environment,
+                "clears the environment".to_owned(),
+            ),
+            _ => {}
+        }
+    }
+
+    /// A method that touches files, or runs a command of a notebook.
+    fn method(&mut self, method: &ast::ExprAttribute, call: &ast::ExprCall, first: Option<&Expr>) {
+        let range = call.range();
         let name = method.attr.as_str();
         let object = self.names.resolve(&method.value);
-        if object
-            .iter()
-            .any(|path| path == "os.environ" || path == "os.environb")
-        {
-            match name {
-                "update" => {
-                    let keywords: Vec<String> = call
-                        .arguments
-                        .keywords
-                        .iter()
-                        .filter_map(|keyword| keyword.arg.as_ref())
-                        .map(ToString::to_string)
-                        .collect();
-                    self.updated(range, args, &keywords);
-                }
-                "setdefault" | "pop" | "__setitem__" | "__delitem__" => {
-                    let texts = first.map(|key| self.names.texts(key)).unwrap_or_default();
-                    self.variable(range, &texts, args.get(1).filter(|_| name != "pop"));
-                }
-                "clear" => self.add(
-                    range,
-                    Concern::Environment,
-                    "clears the environment".to_owned(),
-                ),
-                _ => {}
-            }
-        }
         let is_path = object
             .iter()
             .any(|path| path.starts_with("pathlib.") && path.contains("()"));
@@ -276,26 +280,20 @@ impl<'a> Reviewer<'a> {
         } else if is_path && paths::changes_path(name) && !self.is_temporary(&method.value) {
             let reads_only = name == "open" && !self.writes(first);
             if !reads_only {
-                self.add(
-                    range,
-                    Concern::Files,
-                    format!("`{name}` changes a file or folder"),
-                );
+                let what = format!("`{name}` changes a file or folder");
+                self.add(range, Concern::Files, what);
             }
         }
         if object.iter().any(|path| path.ends_with("get_ipython()")) {
-            self.add(
-                range,
-                Concern::Commands,
-                "gives the notebook a command".to_owned(),
-            );
-            let texts: BTreeSet<String> =
-                args.iter().flat_map(|arg| self.texts_within(arg)).collect();
+            let what = "runs a command of the notebook".to_owned();
+            self.add(range, Concern::Commands, what);
+            let args = call.arguments.args.iter();
+            let texts: BTreeSet<String> = args.flat_map(|arg| self.texts_within(arg)).collect();
             self.installs(range, &texts);
         }
     }
 
-    /// A name that is only known when the program runs.
+    /// A name that is only known at run time.
     fn hidden_name(&mut self, path: &str, call: &ast::ExprCall) {
         let args = &call.arguments.args;
         match path {
@@ -324,7 +322,7 @@ impl<'a> Reviewer<'a> {
                     self.add(
                         call.range(),
                         Concern::Obfuscation,
-                        "looks up a name that is only known when it runs".to_owned(),
+                        "looks up a name that is only known at run time".to_owned(),
                     );
                 }
                 if texts.iter().any(|text| paths::is_inside(text)) {
@@ -348,7 +346,7 @@ impl<'a> Reviewer<'a> {
                     self.add(
                         call.range(),
                         Concern::Commands,
-                        "imports a module whose name is only known when it runs".to_owned(),
+                        "imports a module whose name is only known at run time".to_owned(),
                     );
                 }
             }
@@ -384,7 +382,7 @@ impl<'a> Reviewer<'a> {
             self.add(
                 call.range(),
                 Concern::Network,
-                "runs a command that speaks to other machines".to_owned(),
+                "runs a command that connects to other machines".to_owned(),
             );
         }
     }
@@ -449,7 +447,7 @@ impl<'a> Reviewer<'a> {
         })
     }
 
-    /// The texts of an expression and of what is in its lists.
+    /// The texts of an expression and of the elements of its lists.
     fn texts_within(&self, expr: &Expr) -> BTreeSet<String> {
         if let Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }) =
             expr
@@ -516,29 +514,20 @@ impl<'a> Reviewer<'a> {
         }
     }
 
-    /// Whether a mode lets a file be written, or can not be told.
+    /// Whether a mode allows writing or is unknown.
     fn writes(&self, mode: Option<&Expr>) -> bool {
         let Some(mode) = mode else { return false };
         let texts = self.names.texts(mode);
         texts.is_empty() || texts.iter().any(|text| text.contains(['w', 'a', 'x', '+']))
     }
 
-    /// Whether a path is made of one that `tempfile` gave.
+    /// Whether a path is built from one of `tempfile`.
     fn is_temporary(&self, expr: &Expr) -> bool {
-        struct Finder<'n>(&'n Names, bool);
-        impl<'a> ast::visitor::Visitor<'a> for Finder<'_> {
-            fn visit_expr(&mut self, expr: &'a Expr) {
-                self.1 |= self
-                    .0
-                    .resolve(expr)
-                    .iter()
-                    .any(|path| path.starts_with("tempfile."));
-                ast::visitor::walk_expr(self, expr);
-            }
-        }
-        let mut finder = Finder(&self.names, false);
-        ast::visitor::Visitor::visit_expr(&mut finder, expr);
-        finder.1 && !self.program.slice(expr.range()).contains("..")
+        let is_of_tempfile = |part: &Expr| {
+            let paths = self.names.resolve(part);
+            paths.iter().any(|path| path.starts_with("tempfile."))
+        };
+        any_over_expr(expr, &is_of_tempfile) && !self.program.slice(expr.range()).contains("..")
     }
 
     fn loading(&mut self, path: &str, call: &ast::ExprCall, first: Option<&Expr>) {
@@ -584,7 +573,7 @@ impl<'a> Reviewer<'a> {
         }
     }
 
-    /// Code in texts that are run: reviewed as the rest.
+    /// Reviews code in texts that are run.
     fn inner_code(&mut self, call: &ast::ExprCall) {
         let values = call
             .arguments
@@ -602,7 +591,7 @@ impl<'a> Reviewer<'a> {
         }
     }
 
-    /// Literal paths that the program saves to.
+    /// Literal paths to which the program saves.
     fn saved(&self) -> BTreeSet<String> {
         let mut saved: BTreeSet<String> = BTreeSet::new();
         for node in &self.tree.nodes {
@@ -629,7 +618,7 @@ impl<'a> Reviewer<'a> {
     }
 }
 
-/// A path that leads out of the folder of the run.
+/// Whether a path leads out of the folder of the run.
 fn is_outside(path: &str) -> bool {
     let is_absolute = path.starts_with('/')
         && path.len() > 1

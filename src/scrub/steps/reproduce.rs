@@ -2,7 +2,7 @@
 //! one, then one with changes that turn the bug into a failure. Distinguishes crashes, hangs and
 //! nondeterministic bugs.
 
-use minrepro_reducers::syntax::Program;
+use minrepro_reducers::{syntax::Program, torch::seeds::seeded};
 
 use super::{
     ScrubContext, ScrubEnd, Step, Tested,
@@ -65,11 +65,11 @@ pub(in crate::scrub) fn reproduce(
         if shows(&expected, &outcome) {
             break;
         }
-        let Some((mended, what)) = repaired(&code, &outcome) else {
+        let Some((fixed, what)) = repaired(&code, &outcome) else {
             break;
         };
         adaptation(cx, &what);
-        code = mended;
+        code = fixed;
         outcome = once(cx, &code, &env)?;
     }
     if !shows(&expected, &outcome) {
@@ -215,13 +215,14 @@ fn settle(
         outcomes = run(cx, &code, &env, RUNS_IF_FLAKY)?;
         same = count(&outcomes);
         if same < outcomes.len()
-            && let Some(seeded) = seeded(&code)
+            && let Ok(program) = Program::parse(code.as_str())
+            && let Some((seeded, calls)) = seeded(&program, 0)
         {
             let with_seed = run(cx, &seeded, &env, RUNS)?;
             if count(&with_seed) == with_seed.len() {
                 adaptation(
                     cx,
-                    "added `torch.manual_seed(0)`, since not every run shows the bug",
+                    &format!("added `{calls}`, since not every run shows the bug"),
                 );
                 (code, outcomes, same) = (seeded, with_seed, RUNS);
             }
@@ -352,7 +353,7 @@ fn repaired(code: &str, outcome: &Outcome) -> Option<(String, String)> {
     let program = Program::parse(code).ok()?;
     REPAIRS.iter().find_map(|repair| {
         Some((
-            repair.mend(&program, exception)?,
+            repair.repair(&program, exception)?,
             format!(
                 "{} ({}, on `{}`)",
                 repair.what,
@@ -367,27 +368,6 @@ fn repaired(code: &str, outcome: &Outcome) -> Option<(String, String)> {
 fn headline(exception: &Exception) -> String {
     let message = exception.message.lines().next().unwrap_or_default();
     format!("{}: {message}", exception.short_class())
-}
-
-/// The code with a seed after the imports at the top.
-fn seeded(code: &str) -> Option<String> {
-    use minrepro_reducers::syntax::{Ranged, ast::Stmt};
-    let program = Program::parse(code).ok()?;
-    let first = program.body().iter().find(|stmt| {
-        let is_text = matches!(stmt, Stmt::Expr(stmt) if stmt.value.is_string_literal_expr());
-        !is_text && !matches!(stmt, Stmt::Import(_) | Stmt::ImportFrom(_))
-    })?;
-    let imports_torch = program.body().iter().any(|stmt| matches!(stmt, Stmt::Import(import) if import.names.iter().any(|alias| alias.name.as_str() == "torch")));
-    let at: usize = first.start().into();
-    let line = if imports_torch {
-        "torch.manual_seed(0)\n"
-    } else {
-        "import random\nrandom.seed(0)\n"
-    };
-    Some(analyze::inserted(
-        code,
-        std::iter::once((at, line.to_owned())),
-    ))
 }
 
 /// `PyTorch 2.9.1`, or `Python 3.12.1` where there is none.

@@ -59,14 +59,10 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 }
                 None => None,
             },
-            AnyNodeRef::ExprSubscript(it)
-                if torch.path(&it.value).as_deref() == Some("os.environ") =>
-            {
-                string(&it.slice)
-                    .and_then(variable)
-                    .filter(|_| it.ctx.is_load())
-                    .map(|value| EditSet::one(Edit::replace(it.range, format!("\"{value}\""))))
-            }
+            AnyNodeRef::ExprSubscript(it) if torch.is_environ(&it.value) => string(&it.slice)
+                .and_then(variable)
+                .filter(|_| it.ctx.is_load())
+                .map(|value| EditSet::one(Edit::replace(it.range, format!("\"{value}\"")))),
             _ => None,
         };
         edits.extend(&found.unwrap_or_default());

@@ -1,34 +1,125 @@
-//! What the names of a program stand for: `o.system` after `import os as o`, `getattr(os, "sys" +
-//! "tem")`, `__import__("os").system`, `sys.modules["os"]`. Ignores the order of execution: a name
-//! stands for all that anything binds to it. Pure.
+//! The one name resolver: the dotted paths that the expressions of a program stand for.
+//!
+//! [`ImportedNames`] reads import statements alone, which is cheap enough for every candidate; its
+//! answer is the one path of a name. [`NameResolver`] also follows aliases, `getattr` and the tricks
+//! that hide imports, so its answer is every path that a name may have: `o.system` after `import os
+//! as o`, `getattr(os, "sys" + "tem")`, `__import__("os").system`, `sys.modules["os"]`. Both ignore
+//! the order of execution. Called by the room for PyTorch, by passes and by the flow for issues.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use minrepro_reducers::syntax::{
-    AnyNodeRef, Program,
+use crate::syntax::{
+    AnyNodeRef, Program, Tree,
     ast::{self, Expr, Operator},
 };
 
-/// Dotted paths. What a call gives is written as the call: `pathlib.Path().write_text`.
-pub(super) type Paths = BTreeSet<String>;
+/// The names that import statements bind, with their dotted paths. Of several imports of one name
+/// the last counts.
+pub struct ImportedNames<'a>(BTreeMap<&'a str, String>);
 
-/// The names of a program.
-pub(super) struct Names {
+impl<'a> ImportedNames<'a> {
+    /// The imports of a program, wherever they stand.
+    pub fn of(tree: &Tree<'a>) -> Self {
+        Self::among(tree.nodes.iter().map(|node| node.node))
+    }
+
+    /// The imports among some nodes.
+    pub fn among(nodes: impl IntoIterator<Item = AnyNodeRef<'a>>) -> Self {
+        Self(nodes.into_iter().flat_map(imports_of).collect())
+    }
+
+    /// The path of an expression, if it is an imported name or an attribute below one.
+    pub fn path(&self, expr: &Expr) -> Option<String> {
+        match expr {
+            Expr::Name(name) => self.name(name.id.as_str()).map(str::to_owned),
+            Expr::Attribute(attribute) => self.attribute(attribute),
+            _ => None,
+        }
+    }
+
+    /// The path of an attribute below an imported name.
+    pub fn attribute(&self, attribute: &ast::ExprAttribute) -> Option<String> {
+        let mut path = self.path(&attribute.value)?;
+        path.push('.');
+        path.push_str(&attribute.attr);
+        Some(path)
+    }
+
+    /// The path of an imported name.
+    pub fn name(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// The paths of all imported names.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.0.values().map(String::as_str)
+    }
+
+    /// Whether an expression is `os.environ`.
+    pub fn is_environ(&self, expr: &Expr) -> bool {
+        self.path(expr).is_some_and(|path| is_environ(&path))
+    }
+}
+
+/// The names that a statement imports, with their paths; `*` stands for everything. What is
+/// imported from a relative package has no path that is known.
+fn imports_of(node: AnyNodeRef<'_>) -> Vec<(&str, String)> {
+    match node {
+        AnyNodeRef::StmtImport(import) => {
+            let bound = import.names.iter().map(|alias| {
+                let module = alias.name.as_str();
+                match &alias.asname {
+                    Some(name) => (name.as_str(), module.to_owned()),
+                    None => {
+                        let root = module.split('.').next().unwrap_or(module);
+                        (root, root.to_owned())
+                    }
+                }
+            });
+            bound.collect()
+        }
+        AnyNodeRef::StmtImportFrom(import) if import.level == 0 => {
+            let Some(module) = &import.module else {
+                return Vec::new();
+            };
+            let bound = import.names.iter().map(|alias| {
+                let name = alias.asname.as_ref().unwrap_or(&alias.name);
+                (name.as_str(), format!("{module}.{}", alias.name))
+            });
+            bound.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The environment of the process, as text or as bytes.
+fn is_environ(path: &str) -> bool {
+    matches!(path, "os.environ" | "os.environb")
+}
+
+/// Dotted paths. The result of a call is written as the call: `pathlib.Path().write_text`.
+pub type Paths = BTreeSet<String>;
+
+/// Every path that the names of a program may have.
+pub struct NameResolver {
     aliases: BTreeMap<String, Paths>,
-    /// What attributes of whatever object were set to.
+    /// Values assigned to attributes, whatever their object.
     attributes: BTreeMap<String, Paths>,
     texts: BTreeMap<String, BTreeSet<String>>,
     /// Names that the program binds in any way.
     bound: BTreeSet<String>,
     /// Modules from which everything was imported.
     stars: BTreeSet<String>,
+    exports: &'static [&'static str],
 }
 
-/// What a chain of aliases may be long.
+/// The longest chain of aliases that is followed.
 const ROUNDS: usize = 6;
 
-impl Names {
-    pub(super) fn of(program: &Program) -> Self {
+impl NameResolver {
+    /// Resolves the names of a program. `exports` are paths that `from MODULE import *` is known to
+    /// bring and that hide built-in names.
+    pub fn of(program: &Program, exports: &'static [&'static str]) -> Self {
         let bound = program
             .scopes()
             .variables
@@ -41,6 +132,7 @@ impl Names {
             texts: BTreeMap::new(),
             bound,
             stars: BTreeSet::new(),
+            exports,
         };
         for _ in 0..ROUNDS {
             let before = (
@@ -66,27 +158,14 @@ impl Names {
 
     fn learn(&mut self, node: AnyNodeRef<'_>) {
         match node {
-            AnyNodeRef::StmtImport(import) => {
-                for alias in &import.names {
-                    let module = alias.name.as_str();
-                    match &alias.asname {
-                        Some(name) => self.alias(name.as_str(), [module.to_owned()].into()),
-                        None => {
-                            let root = module.split('.').next().unwrap_or(module).to_owned();
-                            self.alias(&root.clone(), [root].into());
+            AnyNodeRef::StmtImport(_) | AnyNodeRef::StmtImportFrom(_) => {
+                for (name, path) in imports_of(node) {
+                    match path.strip_suffix(".*") {
+                        Some(module) => {
+                            self.stars.insert(module.to_owned());
                         }
+                        None => self.alias(name, [path].into()),
                     }
-                }
-            }
-            AnyNodeRef::StmtImportFrom(import) if import.level == 0 => {
-                let module = import.module.as_ref().map_or("", |module| module.as_str());
-                for alias in &import.names {
-                    if alias.name.as_str() == "*" {
-                        self.stars.insert(module.to_owned());
-                        continue;
-                    }
-                    let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
-                    self.alias(name, [format!("{module}.{}", alias.name)].into());
                 }
             }
             AnyNodeRef::StmtAssign(assign) => {
@@ -165,7 +244,7 @@ impl Names {
     }
 
     fn alias(&mut self, name: &str, paths: Paths) {
-        // A name that is bound to what is made of itself, `x = x.f()`, would grow for ever.
+        // A name that is bound to a result of its own, `x = x.f()`, would grow forever.
         let paths = paths.into_iter().filter(|path| path.len() < 160);
         let mut paths = paths.peekable();
         if paths.peek().is_some() {
@@ -183,8 +262,8 @@ impl Names {
         }
     }
 
-    /// What an expression stands for; nothing if that is neither a module nor of one.
-    pub(super) fn resolve(&self, expr: &Expr) -> Paths {
+    /// The paths of an expression; none if it is neither a module nor part of one.
+    pub fn resolve(&self, expr: &Expr) -> Paths {
         match expr {
             Expr::Name(name) => self.named(name.id.as_str()),
             Expr::Attribute(attribute) => {
@@ -205,7 +284,7 @@ impl Names {
                 .flat_map(|value| self.resolve(value))
                 .collect(),
             Expr::BinOp(operation) if operation.op == Operator::Div => {
-                // Paths of files are joined so.
+                // `pathlib` joins paths so.
                 self.resolve(&operation.left)
             }
             _ => Paths::new(),
@@ -215,9 +294,12 @@ impl Names {
     fn named(&self, name: &str) -> Paths {
         let mut paths = self.aliases.get(name).cloned().unwrap_or_default();
         if !self.bound.contains(name) {
-            // `from torch import *` brings its own `compile`.
-            if name == "compile" && self.stars.contains("torch") {
-                return ["torch.compile".to_owned()].into();
+            let exported = self.stars.iter().map(|module| format!("{module}.{name}"));
+            if let Some(hiding) = exported
+                .into_iter()
+                .find(|path| self.exports.contains(&path.as_str()))
+            {
+                return [hiding].into();
             }
             paths.insert(if name == "__builtins__" {
                 "builtins".to_owned()
@@ -276,7 +358,7 @@ impl Names {
                 _ => {
                     paths.insert(format!("{path}()"));
                     if path.starts_with("pathlib.") || path.starts_with("os.path.") {
-                        // A path below a temporary folder is one of the same.
+                        // A path below a temporary folder is temporary as well.
                         let below = args
                             .iter()
                             .flat_map(|arg| self.resolve(arg))
@@ -300,8 +382,7 @@ impl Names {
                 }
             }
         }
-        // `"".join` and the like have no path, methods of what is known have one:
-        // `os.__getattribute__("system")`.
+        // Methods that look up a name: `os.__getattribute__("system")`.
         if let Expr::Attribute(attribute) = &*call.func
             && matches!(
                 attribute.attr.as_str(),
@@ -342,7 +423,7 @@ impl Names {
             } else if path == "builtins" || path.ends_with("__builtins__") {
                 paths.insert(format!("builtins.{name}"));
             } else if path.ends_with("__getattribute__") || path.ends_with("__getattr__") {
-                // The object is what precedes.
+                // The object is the prefix of the path.
             } else {
                 paths.insert(format!("{path}[{name}]"));
                 if is_module(path) {
@@ -353,8 +434,8 @@ impl Names {
         paths
     }
 
-    /// The texts that an expression may be, as far as that can be told without running it.
-    pub(super) fn texts(&self, expr: &Expr) -> BTreeSet<String> {
+    /// The texts that an expression may have, as far as that is known without running it.
+    pub fn texts(&self, expr: &Expr) -> BTreeSet<String> {
         match expr {
             Expr::StringLiteral(text) => [text.value.to_str().to_owned()].into(),
             Expr::BytesLiteral(bytes) => {
@@ -463,8 +544,13 @@ impl Names {
         BTreeSet::new()
     }
 
+    /// Whether an expression may be `os.environ`.
+    pub fn is_environ(&self, expr: &Expr) -> bool {
+        self.resolve(expr).iter().any(|path| is_environ(path))
+    }
+
     /// Whether the program binds a name itself.
-    pub(super) fn binds(&self, name: &str) -> bool {
+    pub fn binds(&self, name: &str) -> bool {
         self.bound.contains(name)
     }
 }
@@ -500,4 +586,80 @@ fn is_reversal(slice: &Expr) -> bool {
 
 fn is_module(path: &str) -> bool {
     !path.contains('.') && !path.contains('(') && !path.contains('[')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The paths of the last expression statement.
+    #[track_caller]
+    fn check(text: &str, imported: Option<&str>, resolved: &[&str]) {
+        let program = Program::parse(text).unwrap();
+        let ast::Stmt::Expr(last) = program.body().last().unwrap() else {
+            panic!("no expression: {text}");
+        };
+        let tree = program.tree();
+        let names = ImportedNames::of(&tree);
+        assert_eq!(names.path(&last.value).as_deref(), imported, "{text}");
+        let resolver = NameResolver::of(&program, &["lib.compile"]);
+        let paths = resolver.resolve(&last.value);
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        assert_eq!(paths, resolved, "{text}");
+    }
+
+    #[test]
+    fn imports_have_one_path() {
+        check(
+            "import os as o\no.system\n",
+            Some("os.system"),
+            &["os.system"],
+        );
+        check(
+            "import os.path\nos.path.join\n",
+            Some("os.path.join"),
+            &["os.path.join"],
+        );
+        check("from a.b import c as d\nd\n", Some("a.b.c"), &["a.b.c"]);
+        check("from .a import b\nb\n", None, &[]);
+        check("import a as x\nimport b as x\nx\n", Some("b"), &["a", "b"]);
+    }
+
+    #[test]
+    fn aliases_and_tricks_are_followed() {
+        check("import os\nf = os\nf.system\n", None, &["os.system"]);
+        check(
+            "import os\ngetattr(os, 'sys' + 'tem')\n",
+            None,
+            &["os.system"],
+        );
+        check("__import__('os').system\n", None, &["os.system"]);
+        check(
+            "import sys\nsys.modules['os'].system\n",
+            None,
+            &["os.system"],
+        );
+        check("eval\n", None, &["builtins.eval"]);
+        check("from lib import *\ncompile\n", None, &["lib.compile"]);
+        check(
+            "from lib import *\neval\n",
+            None,
+            &["builtins.eval", "lib.eval"],
+        );
+    }
+
+    #[test]
+    fn the_environment_is_known_by_any_name() {
+        for text in [
+            "import os\nos.environ\n",
+            "from os import environ as e\ne\n",
+        ] {
+            let program = Program::parse(text).unwrap();
+            let ast::Stmt::Expr(last) = program.body().last().unwrap() else {
+                panic!("no expression: {text}");
+            };
+            assert!(ImportedNames::of(&program.tree()).is_environ(&last.value));
+            assert!(NameResolver::of(&program, &[]).is_environ(&last.value));
+        }
+    }
 }
