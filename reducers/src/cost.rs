@@ -1,40 +1,52 @@
-//! What "simpler" means: a total order on programs. Every commit must lower it, which proves that
-//! reduction ends. Called by the engine.
+//! The cost of a program: a total order that says which of two programs is simpler. Called by the
+//! engine and by passes.
+//!
+//! Every commit of the engine must lower the cost, which proves that reduction ends. Four figures
+//! are compared one after the other:
+//!
+//! 1. The rank of the environment. Whoever gets a repro first has to run it; a program that needs
+//!    neither several processes nor an accelerator nor a compiler is worth more text, and the rank
+//!    that is left names the component with the bug.
+//! 2. The weight: tokens, plus a sixteenth of a token for each bit of a number and each byte of a
+//!    string. Tokens measure what a reader has to take in, whatever the layout. Literals weigh a
+//!    little so that 768 to 4 is progress, but so little that no token is ever added to shorten one
+//!    by a few digits. Comments, docstrings and layout weigh nothing: moving or keeping them must
+//!    never decide between two programs.
+//! 3. Rare data types. Replacing one changes no token, and the default is less to explain.
+//! 4. Bytes, so that removing a comment or a space is progress, too.
 
 use std::collections::HashSet;
 
-use crate::syntax::TokenKind;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    rewrite::edit::EditSet,
     syntax::{
-        AnyNodeRef, Program, Ranged, TextSize, Tree,
+        AnyNodeRef, Program, Ranged, TextSize, TokenKind, Tree,
         ast::{Expr, Stmt},
     },
     torch::{
-        environment::{Environment, environment},
-        names as torch,
+        data_types::rare_types,
+        environment::{EnvironmentRank, PlainBackends, environment},
     },
 };
 
-/// The cost of a program; the smaller of two is the simpler.
-///
-/// Compared field by field: what it asks of its environment first, then weight; of two programs
-/// that weigh the same the one of the plainer data types, then the one of fewer bytes.
+/// The cost of a program, compared field by field; the smaller of two is the simpler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cost {
-    /// Where it has to run. A repro for the CPU alone, or for less of a compiler, is worth more
-    /// text.
-    pub environment: Environment,
-    /// Tokens, and the size of literals, in sixteenths of a token: a string adds one for each byte,
-    /// a number one for each bit of its magnitude. Comments, docstrings and layout weigh nothing.
+    /// The environment that it needs.
+    pub environment: EnvironmentRank,
+    /// Tokens and literals, in sixteenths of a token: a string adds one for each byte, a number one
+    /// for each bit of its magnitude. Comments, docstrings and layout weigh nothing.
     pub weight: u64,
-    /// How often it names a data type of PyTorch other than the default ones.
+    /// The number of mentions of data types other than the library's default ones.
     pub types: u64,
     /// Bytes of the text.
     pub bytes: u64,
 }
 
+/// The weight of a token. Numbers of up to four digits and strings of up to 16 bytes weigh at most
+/// as much again.
 const TOKEN: u64 = 16;
 
 impl Cost {
@@ -61,13 +73,36 @@ impl Cost {
         Self {
             environment: environment(program, &tree),
             weight,
-            types: torch::rare_types(program, &tree).len() as u64,
+            types: rare_types(program, &tree).len() as u64,
             bytes: program.text().len() as u64,
         }
     }
 }
 
-/// How many tokens a piece of a program is, or somewhat more: words and marks.
+/// Whether edits make a program, and a simpler one.
+pub(crate) fn gains(program: &Program, edits: &EditSet) -> bool {
+    let text = edits.apply(program).ok();
+    let after = text.and_then(|text| program.sibling(text).ok());
+    after.is_some_and(|after| Cost::of(&after) < Cost::of(program))
+}
+
+/// Refuses edits that remove the reason why a program has a low rank of environment, such as the
+/// argument that names a plain backend. They look like any other removal, but raise the cost; the
+/// cost itself is only computed where edits touch such a place.
+pub(crate) struct RankGuard(PlainBackends);
+
+impl RankGuard {
+    pub(crate) fn of(program: &Program) -> Self {
+        Self(PlainBackends::of(program))
+    }
+
+    /// Whether edits may be proposed.
+    pub(crate) fn admits(&self, program: &Program, edits: &EditSet) -> bool {
+        !self.0.are_touched_by(program, edits) || gains(program, edits)
+    }
+}
+
+/// How many tokens a piece of a program has, or a few more: its words and its marks.
 pub fn tokens_of(text: &str) -> u64 {
     let is_word = |char: char| char.is_alphanumeric() || char == '_';
     let mut count = 0;
@@ -80,12 +115,12 @@ pub fn tokens_of(text: &str) -> u64 {
     count
 }
 
-/// Where docstrings start.
+/// The places where docstrings start.
 #[derive(Default)]
 struct Docstrings {
-    /// Those that could go without anything in their place.
+    /// Those that can be removed without a replacement.
     spare: HashSet<TextSize>,
-    /// Those that are all of a body: `pass` would have to stand there, so they weigh as much.
+    /// Those that are the whole body: `pass` would have to replace them, so they weigh as much.
     alone: HashSet<TextSize>,
 }
 
@@ -194,7 +229,7 @@ mod tests {
         );
         assert_eq!(
             cost("x.cuda()\ntorch.compile(f)\n").environment,
-            Environment::default()
+            EnvironmentRank::default()
         );
     }
 

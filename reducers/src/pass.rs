@@ -1,38 +1,36 @@
-//! A pass: a pure function from a program to proposals. Owns the shapes that passes and engine
-//! share, and the macro that turns a pass's doc comment into its help, its row in the table of
-//! passes and an executed test.
+//! A pass: a pure function from a program to proposals. Owns the types that passes and engine share,
+//! and the macro that turns a pass's doc comment into its help, its row in the table of passes and
+//! an executed test. Runs nothing and knows no library.
 
 use crate::{
-    cost::Cost,
+    cost::{Cost, RankGuard},
     rewrite::edit::{Edit, EditSet},
     syntax::{Program, TextRange, TextSize, rows::ItemId},
-    torch::environment::Rungs,
     trace::evidence::{Evidence, MissingSymbols},
 };
 
 /// One pass over a program.
 #[derive(Debug)]
 pub struct Pass {
-    /// Its name for ever: verb-object, in lower case with hyphens.
+    /// Its permanent name: verb-object, in lower case with hyphens.
     pub id: &'static str,
-    /// Its documentation in Markdown: a first line that says it all, and an example in two blocks
+    /// Its documentation in Markdown: a first paragraph that sums it up, and an example in two blocks
     /// fenced `python before` and `python after`.
     pub doc: &'static str,
-    /// When it comes to its turn.
+    /// The stage in which it runs.
     pub stage: Stage,
-    /// What it would change.
+    /// Makes its proposals.
     pub propose: fn(&PassContext<'_>, &mut Proposals),
 }
 
-/// The order of work: what takes away most comes first.
+/// The order of work: passes that remove most come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
-    /// What makes every later run cheaper: a plainer backend, the CPU, one process, smaller data.
+    /// Makes every later run cheaper: a plainer backend, the CPU, one process, smaller data.
     Environment,
-    /// What a traced run suggests, all at once: the smallest such program that shows the bug is
-    /// taken.
+    /// Programs that a traced run suggests: of all that show the bug, the smallest is taken.
     TraceGuided,
-    /// What the program does not need to run: comments, unused imports.
+    /// Parts that the program does not need to run: comments, unused imports.
     Clutter,
     /// Statements and definitions.
     Structure,
@@ -85,7 +83,7 @@ impl Pass {
         self.proposals_with(program, None, &MissingSymbols::default())
     }
 
-    /// The proposals for a program of which a traced run gave evidence.
+    /// The proposals for a program with the evidence of a traced run.
     pub fn proposals_with(
         &self,
         program: &Program,
@@ -105,10 +103,10 @@ impl Pass {
             },
             &mut proposals,
         );
-        let rungs = Rungs::of(program);
+        let guard = RankGuard::of(program);
         proposals
             .list
-            .retain(|it| !rungs.are_climbed_by(program, &it.edits));
+            .retain(|proposal| guard.admits(program, &proposal.edits));
         proposals.list
     }
 
@@ -129,17 +127,17 @@ impl Pass {
     }
 }
 
-/// What a pass works on.
+/// The input of a pass.
 pub struct PassContext<'a> {
     /// The program.
     pub program: &'a Program,
-    /// What a traced run of this very program showed, if there was one.
+    /// The evidence of a traced run of this very program, if there was one.
     pub evidence: Option<&'a Evidence>,
-    /// What earlier guesses from that evidence missed.
+    /// The symbols that earlier candidates made from that evidence lacked.
     pub missing: &'a MissingSymbols,
 }
 
-/// The edit that makes a program another text, if that is simpler.
+/// The edit that turns a program into another text, if that is simpler.
 pub(crate) fn whole_text(program: &Program, text: &str) -> Option<EditSet> {
     let after = program.sibling(text).ok()?;
     let whole = TextRange::up_to(TextSize::of(program.text()));
@@ -153,25 +151,25 @@ pub struct Proposal {
     pub pass: &'static str,
     /// The change.
     pub edits: EditSet,
-    /// The pass's guess that it will be accepted.
+    /// The pass's guess how likely it is accepted.
     pub prior: Prior,
     /// The change in words, for people.
     pub note: String,
-    /// Proposals of one group may be tried together, in their order. Trace-guided ones are tried alone: of
-    /// those of one group that are about as large, the largest.
+    /// Proposals of one group may be tried together, in their order. Trace-guided ones are tried
+    /// alone: of a group's that are about equally large, the largest.
     pub group: u32,
 }
 
 /// How likely it is that one proposal is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Prior {
-    /// Nothing can depend on it: about 0.98.
+    /// Nothing can depend on the removed part: about 0.98.
     Certain,
-    /// Most such things are noise: about 0.75.
+    /// Most such parts are noise: about 0.75.
     Likely,
     /// As likely as not.
     Even,
-    /// Now and then: about 0.2.
+    /// Accepted now and then: about 0.2.
     Unlikely,
 }
 
@@ -187,7 +185,7 @@ impl Prior {
     }
 }
 
-/// Where a pass puts its proposals.
+/// The proposals that a pass makes.
 pub struct Proposals {
     pass: &'static str,
     group: u32,
@@ -216,7 +214,7 @@ impl Proposals {
         self.propose(EditSet::removal(item), prior, note);
     }
 
-    /// What follows is not to be tried together with what came before.
+    /// Ends the group: later proposals are not tried together with earlier ones.
     pub fn next_group(&mut self) {
         self.group += 1;
     }

@@ -4,11 +4,14 @@
 use std::{fmt::Write as _, time::Duration};
 
 use anyhow::{Context, anyhow};
-use minrepro_reducers::registry::PASSES;
+use minrepro_reducers::{
+    registry::PASSES,
+    torch::environment::{CompilerRank, compiled_with},
+};
 use serde::Serialize;
 
 use super::{
-    corpus::{Case, Interpreters, Rung, cases},
+    corpus::{Case, Interpreters, cases},
     output::{Output, encoded},
     reduce::{Effort, minimize},
     session::Session,
@@ -47,8 +50,8 @@ struct Row {
     /// Lines without imports, of the result and of the ideal.
     lines: u32,
     ideal_lines: u32,
-    /// The weakest rung that shows the bug, as the case says.
-    rung: Option<Rung>,
+    /// The weakest backend that shows the bug, as the case says.
+    rung: Option<&'static str>,
     confirmed: bool,
     /// Conditions that were tried, those needed, and those that seemed to be until that was
     /// repeated.
@@ -217,8 +220,8 @@ fn check(
     Ok(faults)
 }
 
-/// What is wrong with an ideal: whether it shows the bug as it is and on its rung, and does not on
-/// the next weaker one. All that is run at once.
+/// The faults of an ideal: it must show the bug as it is and compiled at its rank, and must not at
+/// the next lower one. All that is run at once.
 fn ideal_faults(
     case: &Case,
     session: &Session,
@@ -227,16 +230,27 @@ fn ideal_faults(
     times: usize,
 ) -> Result<Vec<String>, Failure> {
     let ideal = encoded(&case.ideal).map_err(|error| Failure::new(Exit::Usage, error))?;
-    let rungs: Vec<(Rung, bool)> = case.expected.rung.map_or_else(Vec::new, |rung| {
-        std::iter::once((rung, true))
-            .chain(rung.weaker().map(|weaker| (weaker, false)))
-            .collect()
-    });
     let mut jobs = vec![Job::new(ideal.into(), timeout); times];
-    let lowered = rungs
-        .iter()
-        .map(|(rung, _)| rung.lowered(case.ideal.text()));
-    jobs.extend(lowered.map(|text| Job::new(text.into_bytes().into(), timeout)));
+    let mut ranks: Vec<(CompilerRank, bool)> = Vec::new();
+    let mut faults = Vec::new();
+    let rank = case.expected.rung;
+    let lower = rank.and_then(CompilerRank::lower);
+    for (rank, expected) in rank
+        .map(|rank| (rank, true))
+        .into_iter()
+        .chain(lower.map(|lower| (lower, false)))
+    {
+        match compiled_with(&case.ideal, rank) {
+            Some(text) => {
+                jobs.push(Job::new(text.into_bytes().into(), timeout));
+                ranks.push((rank, expected));
+            }
+            None => faults.push(format!(
+                "`ideal.py` cannot be compiled on rung {}: its compilation has an unknown form",
+                rank.backend()
+            )),
+        }
+    }
     let outcomes = session.subject.runner.run_all(&jobs, &mut |_, _| {})?;
     let shows: Vec<bool> = outcomes
         .iter()
@@ -248,19 +262,17 @@ fn ideal_faults(
         .expected
         .min_rate
         .is_some_and(|least| same as f64 >= least * times as f64);
-    let mut faults: Vec<String> = ideal_fault(Confirmed {
+    faults.extend(ideal_fault(Confirmed {
         same,
         of: times,
         enough,
-    })
-    .into_iter()
-    .collect();
-    for (&shows, (rung, expected)) in lowered.iter().zip(rungs) {
+    }));
+    for (&shows, (rank, expected)) in lowered.iter().zip(ranks) {
         if shows != expected {
             let verb = if shows { "shows" } else { "does not show" };
             faults.push(format!(
                 "`ideal.py` {verb} the signature on rung {}",
-                rung.name()
+                rank.backend()
             ));
         }
     }
@@ -382,7 +394,7 @@ fn run(
             .then_some(minimized.established.calibration.warm.as_secs_f64()),
         lines: reduction.program.lines_without_imports(),
         ideal_lines: ideal.lines_without_imports(),
-        rung: expected.rung,
+        rung: expected.rung.map(CompilerRank::backend),
         confirmed: minimized.confirmed.is_certain(),
         conditions: [
             minimized.ablation.tried.len(),

@@ -8,8 +8,8 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use minrepro_reducers::syntax::Program;
-use serde::{Deserialize, Serialize};
+use minrepro_reducers::{syntax::Program, torch::environment::CompilerRank};
+use serde::{Deserialize, Deserializer, de::Error as _};
 
 use crate::{
     cli::{Exit, Failure},
@@ -39,53 +39,23 @@ pub(super) struct Expected {
     pub(super) gone: Vec<String>,
     pub(super) max_tokens: u32,
     pub(super) max_runs: u64,
-    /// The weakest rung on which `ideal.py` shows the bug.
-    pub(super) rung: Option<Rung>,
+    /// The lowest rank of the compiler at which `ideal.py` shows the bug.
+    #[serde(default, deserialize_with = "by_backend")]
+    pub(super) rung: Option<CompilerRank>,
 }
 
-/// The ladder of `torch.compile` backends, strongest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Rung {
-    Inductor,
-    AotEagerDecompPartition,
-    AotEager,
-    Eager,
-    /// Fails without `torch.compile`.
-    None,
-}
-
-impl Rung {
-    /// The next weaker one.
-    pub(super) fn weaker(self) -> Option<Self> {
-        match self {
-            Self::Inductor => Some(Self::AotEagerDecompPartition),
-            Self::AotEagerDecompPartition => Some(Self::AotEager),
-            Self::AotEager => Some(Self::Eager),
-            Self::Eager => Some(Self::None),
-            Self::None => None,
-        }
-    }
-
-    /// As in `case.toml`, and as PyTorch calls the backend.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Inductor => "inductor",
-            Self::AotEagerDecompPartition => "aot_eager_decomp_partition",
-            Self::AotEager => "aot_eager",
-            Self::Eager => "eager",
-            Self::None => "none",
-        }
-    }
-
-    /// A script that compiles what it compiles on this rung; `none` compiles nothing.
-    pub(super) fn lowered(self, script: &str) -> String {
-        let prelude = include_str!("rung.py");
-        let name = self.name();
-        format!(
-            "{prelude}torch.compile = functools.partial(lowered, {name:?}, torch.compile)\n\n{script}"
-        )
-    }
+/// Reads a rank of the compiler by the name of its backend.
+fn by_backend<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<CompilerRank>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let rank = CompilerRank::ALL
+        .into_iter()
+        .find(|rank| rank.backend() == name);
+    rank.map(Some).ok_or_else(|| {
+        let known = CompilerRank::ALL.map(CompilerRank::backend).join(", ");
+        D::Error::custom(format!("unknown backend `{name}`, expected one of {known}"))
+    })
 }
 
 /// A case: its folder, read.

@@ -10,7 +10,7 @@ use minrepro_reducers::{
     cost::Cost,
     pass::Pass,
     syntax::Program,
-    torch::{ablation::conditions, environment::Compiler},
+    torch::{ablation::conditions, environment::CompilerRank},
 };
 
 use super::{
@@ -417,7 +417,7 @@ impl Minimized {
 /// The least that a program has to be compiled by, if the script was compiled at all.
 fn compiler(before: &Program, after: &Program) -> Option<String> {
     let [before, after] = [before, after].map(|it| Cost::of(it).environment.compiler);
-    (before > Compiler::None).then(|| after.component().to_owned())
+    (before > CompilerRank::None).then(|| after.component().to_owned())
 }
 
 /// Writes what is to be written, says how it ended, and chooses the exit status.

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use minrepro_reducers::{cost::Cost, syntax::Program, torch::environment::Compiler};
+use minrepro_reducers::{cost::Cost, syntax::Program, torch::environment::CompilerRank};
 use serde::{Deserialize, Serialize};
 
 use super::{probe::Probe, repetition::repeated};
@@ -96,7 +96,7 @@ pub(super) fn last_runs(
     already: usize,
 ) -> Vec<Job> {
     let mut jobs = vec![Job::new(bytes, timeout); RUNS];
-    let compiles = Cost::of(program).environment.compiler > Compiler::Eager;
+    let compiles = Cost::of(program).environment.compiler > CompilerRank::Eager;
     if compiles {
         jobs[0].variables = NO_CACHES
             .iter()

@@ -3,7 +3,7 @@
 
 use minrepro_reducers::{
     syntax::Program,
-    torch::environment::{Compiler, Environment, uses_torch},
+    torch::environment::{CompilerRank, EnvironmentRank, uses_torch},
 };
 
 use crate::runner::Outcome;
@@ -77,7 +77,7 @@ const FOLDERS: &[(&str, Component)] = &[
 
 /// The component that has the bug of a program, by how a run of it ended; none if the program does
 /// not use PyTorch.
-pub fn of(program: &Program, environment: Environment, outcome: &Outcome) -> Option<Component> {
+pub fn of(program: &Program, environment: EnvironmentRank, outcome: &Outcome) -> Option<Component> {
     if !uses_torch(program) {
         return None;
     }
@@ -104,10 +104,10 @@ pub fn of(program: &Program, environment: Environment, outcome: &Outcome) -> Opt
     // call goes through.
     let by_compiler = match environment.compiler {
         _ if environment.distributed => DISTRIBUTED,
-        Compiler::Eager => DYNAMO,
-        Compiler::AotEager => AOT,
-        Compiler::Decomposed | Compiler::Inductor => INDUCTOR,
-        Compiler::None => NONE,
+        CompilerRank::Eager => DYNAMO,
+        CompilerRank::AotEager => AOT,
+        CompilerRank::Decomposed | CompilerRank::Inductor => INDUCTOR,
+        CompilerRank::None => NONE,
     };
     Some(by_frames.unwrap_or(by_compiler))
 }

@@ -78,7 +78,7 @@ fn the_rung_must_be_the_weakest_that_shows_the_bug() {
         &place,
         &["bench", "--check", "x"],
         2,
-        &["the case `x` is broken", "unknown variant"],
+        &["the case `x` is broken", "unknown backend `mps`"],
     );
 }
 

@@ -1,18 +1,12 @@
 //! Whether edits are worth proposing: they make a program, and a simpler one. Called by passes that
 //! cannot tell beforehand.
 
+pub(crate) use crate::cost::gains;
 use crate::{
-    cost::{Cost, tokens_of},
+    cost::tokens_of,
     rewrite::edit::EditSet,
     syntax::{Program, TextRange, ast::comparable::ComparableStmt},
 };
-
-/// Whether edits make a program, and a simpler one, for passes that can not tell beforehand.
-pub(crate) fn gains(program: &Program, edits: &EditSet) -> bool {
-    let text = edits.apply(program).ok();
-    let after = text.and_then(|text| program.sibling(text).ok());
-    after.is_some_and(|after| Cost::of(&after) < Cost::of(program))
-}
 
 /// Whether edits that are known to make a program make a simpler one. Parses it only where what
 /// goes and what comes are about as heavy.

@@ -1,13 +1,17 @@
-//! The sizes in a program for PyTorch and how they hang together: equal numbers are one size, and
-//! one size may be the multiple, the product or the neighbour of others. Found by the numbers
-//! alone, and only for such programs; a candidate run tells whether that was right. Called by the
-//! passes that make sizes smaller.
+//! The sizes in a program that uses PyTorch and how they depend on each other: equal numbers are one
+//! size, and a size may be a multiple, the product or the successor of others. Goes by the numbers
+//! alone; a candidate run shows whether that was right. Called by every pass that makes numbers
+//! smaller, and by the ablation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
+    pass::PassContext,
     rewrite::edit::{Edit, EditSet},
-    syntax::{AnyNodeRef, Program, TextRange, ast::Number},
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange, TextSize,
+        ast::{Expr, Number},
+    },
     torch::names::Torch,
 };
 
@@ -155,6 +159,52 @@ fn lcm(one: u64, other: u64) -> u64 {
         (a, b) = (b, a % b);
     }
     (one / a.max(1)).saturating_mul(other)
+}
+
+impl PassContext<'_> {
+    /// Where the expressions start that are sizes of tensors and layers. No pass makes one 0: a
+    /// tensor without elements is a special case for most of PyTorch and would puzzle the reader of
+    /// the result.
+    pub(crate) fn sizes(&self) -> BTreeSet<TextSize> {
+        const MAKERS: &[&str] = &["randn", "rand", "zeros", "ones", "empty"];
+        const METHODS: &[&str] = &[
+            "view",
+            "reshape",
+            "expand",
+            "new_zeros",
+            "new_ones",
+            "new_empty",
+        ];
+        let tree = self.program.tree();
+        let mut found = BTreeSet::new();
+        let Some(torch) = Torch::of(self.program, &tree) else {
+            return found;
+        };
+        for node in &tree.nodes {
+            let AnyNodeRef::ExprCall(call) = node.node else {
+                continue;
+            };
+            let path = torch.path(&call.func);
+            let name = path.as_deref().and_then(|path| path.strip_prefix("torch."));
+            let is_layer = name
+                .and_then(|name| name.strip_prefix("nn."))
+                .is_some_and(|layer| layer.starts_with(char::is_uppercase));
+            let is_method = matches!(&*call.func, Expr::Attribute(method) if METHODS.contains(&method.attr.as_str()));
+            let is_maker = name.is_some_and(|name| MAKERS.contains(&name));
+            if !(is_layer || is_maker || path.is_none() && is_method) {
+                continue;
+            }
+            for argument in &call.arguments.args {
+                match argument {
+                    Expr::Tuple(tuple) => found.extend(tuple.elts.iter().map(Ranged::start)),
+                    Expr::List(list) => found.extend(list.elts.iter().map(Ranged::start)),
+                    _ => {}
+                }
+                found.insert(argument.start());
+            }
+        }
+        found
+    }
 }
 
 #[cfg(test)]

@@ -1,55 +1,58 @@
-//! The environment that a program asks for, from the plainest up: what it has to be compiled by,
-//! what it has to run on, how many processes it is made for. The first thing that counts in
-//! [`crate::cost`]: one who gets a repro can run it the sooner, and so can the engine. Knows
-//! PyTorch's names alone; a program without PyTorch stands on the ground.
+//! The rank of the environment that a program needs: which compiler, which device, how many
+//! processes. It is the first part of [`crate::cost`], because a repro that needs less is run
+//! sooner, by its reader and by the engine. Goes by PyTorch's names alone: a program that does not
+//! import PyTorch has the lowest rank.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    passes::torch::{lower_backends::without_compiler, use_cpu::on_cpu_everywhere},
-    rewrite::{edit::EditSet, gain::gains},
+    passes::torch::use_cpu::on_cpu_everywhere,
+    rewrite::edit::EditSet,
     syntax::{AnyNodeRef, Program, TextRange, Tree},
-    torch::names::{Compilation, Torch, compilations, string},
+    torch::{
+        compilation::{Compilation, compilations, with_backend, without_compiler},
+        names::{Torch, string},
+    },
 };
 
-/// What a program asks of its environment; less is simpler. Each part is that of the most demanding
-/// place in the program, so that it does not matter how often something is written.
+/// What a program needs of its environment; less is simpler. Each part is that of the most demanding
+/// place in the program, so the number of such places does not matter.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
-pub struct Environment {
-    /// Whether it is made for several processes.
+pub struct EnvironmentRank {
+    /// Whether it is written for several processes.
     pub distributed: bool,
-    /// Whether it names another device than the CPU.
+    /// Whether it names a device other than the CPU.
     pub accelerator: bool,
-    /// How much of a compiler it goes through.
-    pub compiler: Compiler,
+    /// How much of the compiler it goes through.
+    pub compiler: CompilerRank,
 }
 
-/// How far down `torch.compile` takes a program.
+/// How much of `torch.compile` a program goes through.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
-pub enum Compiler {
-    /// It is not compiled.
+pub enum CompilerRank {
+    /// Nothing is compiled.
     #[default]
     None,
     /// Dynamo alone: `backend="eager"`.
     Eager,
-    /// And AOT autograd: `backend="aot_eager"`.
+    /// Also AOT autograd: `backend="aot_eager"`.
     AotEager,
-    /// And Inductor's decompositions: `backend="aot_eager_decomp_partition"`.
+    /// Also Inductor's decompositions: `backend="aot_eager_decomp_partition"`.
     Decomposed,
     /// Inductor, or a backend that is not known.
     Inductor,
 }
 
-impl Compiler {
-    /// The backends by name, the plainest first.
+impl CompilerRank {
+    /// The backends plainer than Inductor by name, the plainest first.
     pub(crate) const BACKENDS: [(Self, &'static str); 3] = [
-        (Self::Eager, "eager"),
-        (Self::AotEager, "aot_eager"),
-        (Self::Decomposed, "aot_eager_decomp_partition"),
+        (Self::Eager, Self::Eager.backend()),
+        (Self::AotEager, Self::AotEager.backend()),
+        (Self::Decomposed, Self::Decomposed.backend()),
     ];
 
     /// The component that takes part, for people.
@@ -63,15 +66,42 @@ impl Compiler {
         }
     }
 
-    /// What a compilation asks for.
+    /// All ranks, the lowest first.
+    pub const ALL: [Self; 5] = [
+        Self::None,
+        Self::Eager,
+        Self::AotEager,
+        Self::Decomposed,
+        Self::Inductor,
+    ];
+
+    /// The name of the backend, as PyTorch calls it; `none` where nothing is compiled.
+    pub const fn backend(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Eager => "eager",
+            Self::AotEager => "aot_eager",
+            Self::Decomposed => "aot_eager_decomp_partition",
+            Self::Inductor => "inductor",
+        }
+    }
+
+    /// The next lower rank.
+    pub fn lower(self) -> Option<Self> {
+        Self::ALL.into_iter().rev().find(|rank| *rank < self)
+    }
+
+    /// The rank that a compilation needs.
     pub(crate) fn of(compilation: &Compilation<'_>) -> Self {
         let named = compilation.backend().and_then(|(value, _)| string(value));
-        let found = Self::BACKENDS.iter().find(|(_, name)| Some(*name) == named);
-        found.map_or(Self::Inductor, |(compiler, _)| *compiler)
+        let found = Self::BACKENDS
+            .into_iter()
+            .find(|(_, name)| Some(*name) == named);
+        found.map_or(Self::Inductor, |(rank, _)| rank)
     }
 }
 
-/// The devices that are no CPU, as PyTorch names them.
+/// The devices other than the CPU, as PyTorch names them.
 pub(crate) const ACCELERATORS: &[&str] = &["cuda", "mps", "xpu", "hip"];
 
 /// Whether a text names such a device, with or without a number.
@@ -87,30 +117,30 @@ const DISTRIBUTED: &[&str] = &[
     "multiprocessing",
 ];
 
-/// What a program asks of its environment.
-pub(crate) fn environment(program: &Program, tree: &Tree<'_>) -> Environment {
+/// The rank of a program's environment.
+pub(crate) fn environment(program: &Program, tree: &Tree<'_>) -> EnvironmentRank {
     let Some(torch) = Torch::of(program, tree) else {
-        return Environment::default();
+        return EnvironmentRank::default();
     };
     let is_distributed = |path: &str| {
         path.starts_with("torch") && path.split('.').any(|part| DISTRIBUTED.contains(&part))
     };
-    let mut found = Environment {
+    let mut found = EnvironmentRank {
         distributed: torch.imports().any(is_distributed),
         compiler: compilations(&torch, tree)
             .iter()
-            .map(Compiler::of)
+            .map(CompilerRank::of)
             .max()
             .unwrap_or_default(),
         accelerator: false,
     };
     for node in &tree.nodes {
         match node.node {
-            AnyNodeRef::StringLiteral(it) => found.accelerator |= is_accelerator(it.as_str()),
-            AnyNodeRef::ExprAttribute(it) => {
-                found.accelerator |= ACCELERATORS.contains(&it.attr.as_str());
+            AnyNodeRef::StringLiteral(text) => found.accelerator |= is_accelerator(text.as_str()),
+            AnyNodeRef::ExprAttribute(attribute) => {
+                found.accelerator |= ACCELERATORS.contains(&attribute.attr.as_str());
                 found.distributed |= torch
-                    .attribute(it)
+                    .attribute(attribute)
                     .is_some_and(|path| is_distributed(&path));
             }
             _ => {}
@@ -124,7 +154,7 @@ pub fn uses_torch(program: &Program) -> bool {
     Torch::of(program, &program.tree()).is_some()
 }
 
-/// Modules that make operators.
+/// Modules that define operators.
 const OPERATORS: [&str; 5] = [
     "torch.library",
     "torch._library",
@@ -136,15 +166,15 @@ const OPERATORS: [&str; 5] = [
 /// Modules that capture functions as graphs without compiling them.
 const CAPTURING: [&str; 4] = ["torch.export", "torch.fx", "torch.jit", "torch.onnx"];
 
-/// Whether a program may make operators of its own: what PyTorch's compiler makes of a graph that
-/// calls them hangs on more than the graph.
+/// Whether a program may define operators of its own: the result of compiling a graph that calls
+/// them depends on more than the graph.
 pub fn makes_operators(program: &Program) -> bool {
     let tree = program.tree();
     Torch::of(program, &tree).is_some_and(|torch| names_any(&torch, &tree, &OPERATORS))
 }
 
-/// Whether functions of a program are captured as a whole, compiled or not: no line of them is
-/// known to fail.
+/// Whether functions of a program are captured as a whole, compiled or not, so that no single line
+/// of them is known to fail.
 pub(crate) fn is_captured(program: &Program, tree: &Tree<'_>) -> bool {
     let Some(torch) = Torch::of(program, tree) else {
         return false;
@@ -152,11 +182,11 @@ pub(crate) fn is_captured(program: &Program, tree: &Tree<'_>) -> bool {
     !compilations(&torch, tree).is_empty() || names_any(&torch, tree, &CAPTURING)
 }
 
-/// Whether a program imports or mentions one of some modules, or what is in it.
+/// Whether a program imports or mentions one of some modules or something in it.
 fn names_any(torch: &Torch<'_>, tree: &Tree<'_>, modules: &[&str]) -> bool {
     let is_one = |path: &str| {
-        modules.iter().any(|it| {
-            path.strip_prefix(it)
+        modules.iter().any(|module| {
+            path.strip_prefix(module)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     };
@@ -170,9 +200,9 @@ fn names_any(torch: &Torch<'_>, tree: &Tree<'_>, modules: &[&str]) -> bool {
 /// A program without PyTorch's compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Uncompiled {
-    /// It is not compiled as it is.
+    /// The program does not compile anything.
     Itself,
-    /// This text is the same program, not compiled.
+    /// The text of the same program without the compiler.
     As(String),
     /// It is not known how to leave the compiler out.
     Unknown,
@@ -190,57 +220,72 @@ pub fn on_cpu(program: &Program) -> Option<String> {
 /// The same program without PyTorch's compiler.
 pub fn uncompiled(program: &Program) -> Uncompiled {
     let tree = program.tree();
-    if environment(program, &tree).compiler == Compiler::None {
+    if environment(program, &tree).compiler == CompilerRank::None {
         return Uncompiled::Itself;
     }
     let text = without_compiler(program).and_then(|edits| edits.apply(program).ok());
     text.map_or(Uncompiled::Unknown, Uncompiled::As)
 }
 
-/// The arguments without which a program would climb the ladder: those that name a plain backend.
-pub(crate) struct Rungs(Vec<(TextRange, TextRange)>);
+/// The text of a program whose compilations all have this rank; none if it is not known how to make
+/// it.
+pub fn compiled_with(program: &Program, rank: CompilerRank) -> Option<String> {
+    if rank == CompilerRank::None {
+        return match uncompiled(program) {
+            Uncompiled::Itself => Some(program.text().to_owned()),
+            Uncompiled::As(text) => Some(text),
+            Uncompiled::Unknown => None,
+        };
+    }
+    let tree = program.tree();
+    let Some(torch) = Torch::of(program, &tree) else {
+        return Some(program.text().to_owned());
+    };
+    let found = compilations(&torch, &tree);
+    let edits = with_backend(program, &tree, found.iter(), rank.backend());
+    edits.apply(program).ok()
+}
 
-impl Rungs {
+/// The arguments that name a plain backend: without one of them, the program would be compiled by
+/// Inductor.
+pub(crate) struct PlainBackends(Vec<(TextRange, TextRange)>);
+
+impl PlainBackends {
     pub(crate) fn of(program: &Program) -> Self {
         // Most programs need no tree for this.
         if !program.text().contains("backend") && !program.text().contains("optimize") {
             return Self(Vec::new());
         }
         let tree = program.tree();
-        let rungs = Torch::of(program, &tree).map(|torch| {
-            let named = compilations(&torch, &tree)
+        let named = Torch::of(program, &tree).map(|torch| {
+            let plain = compilations(&torch, &tree)
                 .into_iter()
-                .filter(|it| Compiler::of(it) < Compiler::Inductor);
-            named
-                .filter_map(|it| Some((it.mention, it.backend()?.1)))
+                .filter(|compilation| CompilerRank::of(compilation) < CompilerRank::Inductor);
+            plain
+                .filter_map(|compilation| Some((compilation.mention, compilation.backend()?.1)))
                 .collect()
         });
-        Self(rungs.unwrap_or_default())
+        Self(named.unwrap_or_default())
     }
 
-    /// Whether edits take such an argument away and leave the compiler, so that the program would
-    /// cost more.
-    pub(crate) fn are_climbed_by(&self, program: &Program, edits: &EditSet) -> bool {
+    /// Whether edits touch such an argument and leave the compiler.
+    pub(crate) fn are_touched_by(&self, program: &Program, edits: &EditSet) -> bool {
         if self.0.is_empty() {
             return false;
         }
-        let Ok(edits_done) = edits.resolve(program) else {
+        let Ok(edits) = edits.resolve(program) else {
             return false;
         };
         let touches = |range: TextRange| {
-            edits_done.iter().any(|it| {
-                it.range
+            edits.iter().any(|edit| {
+                edit.range
                     .intersect(range)
                     .is_some_and(|both| !both.is_empty())
             })
         };
-        let is_touched = |(mention, argument): &(TextRange, TextRange)| {
-            touches(*argument)
-                && !edits_done
-                    .iter()
-                    .any(|it| it.range.contains_range(*mention))
-        };
-        self.0.iter().any(is_touched) && !gains(program, edits)
+        self.0.iter().any(|(mention, argument)| {
+            touches(*argument) && !edits.iter().any(|edit| edit.range.contains_range(*mention))
+        })
     }
 }
 
@@ -261,6 +306,30 @@ mod tests {
         assert!(!makes(
             "import torch\ntorch.librarian, torch.compile(library)\n"
         ));
+    }
+
+    #[test]
+    fn compilations_are_given_a_backend() {
+        let with = |text: &str, rank| compiled_with(&Program::parse(text).unwrap(), rank);
+        let compiled = "import torch\nf = torch.compile(g, mode='a', dynamic=True)\n";
+        assert_eq!(
+            with(compiled, CompilerRank::AotEager).as_deref(),
+            Some("import torch\nf = torch.compile(g, backend=\"aot_eager\", dynamic=True)\n")
+        );
+        assert_eq!(
+            with(compiled, CompilerRank::None).as_deref(),
+            Some("import torch\nf = g\n")
+        );
+        assert_eq!(
+            with("f(1)\n", CompilerRank::Eager).as_deref(),
+            Some("f(1)\n")
+        );
+        assert_eq!(
+            with("import torch\nc = torch.compile\n", CompilerRank::None),
+            None
+        );
+        assert_eq!(CompilerRank::Eager.lower(), Some(CompilerRank::None));
+        assert_eq!(CompilerRank::None.lower(), None);
     }
 
     #[test]

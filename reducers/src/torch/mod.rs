@@ -1,9 +1,13 @@
 //! The meaning of PyTorch's names: environments, devices, data types, sizes, numerics. The only room
 //! of this crate besides `passes::torch` that knows PyTorch.
 
-pub mod ablation;
-pub(crate) mod dimensions;
-pub mod environment;
 pub(crate) mod names;
+
+pub(crate) mod compilation;
+pub(crate) mod data_types;
+pub(crate) mod dimensions;
+
+pub mod ablation;
+pub mod environment;
 pub mod numeric_divergence;
 pub mod seeds;

@@ -78,7 +78,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             }
         }
     }
-    // What is read elsewhere, once those readers have had their chance to go.
+    // A statement that others read is tried after its readers.
     if !postponed.is_empty() {
         out.next_group();
     }

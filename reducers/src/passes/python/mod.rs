@@ -41,7 +41,6 @@ pub(crate) mod join_lines;
 pub(crate) mod merge_classes;
 pub(crate) mod merge_displays;
 pub(crate) mod replace_expressions;
-pub(crate) mod return_early;
 pub(crate) mod shrink_literals;
 pub(crate) mod unpack_displays;
 pub(crate) mod unroll_loops;

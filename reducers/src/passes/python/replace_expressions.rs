@@ -11,7 +11,6 @@ use crate::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{CmpOp, Expr, ExprContext, Operator},
     },
-    torch::names as torch,
 };
 
 pass! {
@@ -54,7 +53,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
     out.next_group();
     let objects = objects(cx.program);
-    let sizes = torch::sizes(cx.program);
+    let sizes = cx.sizes();
     for (expr, _) in values {
         let is_object = objects.contains(&expr.start());
         let Some(literal) = literal_for(expr).filter(|it| *it != "0" || !is_object) else {

@@ -9,7 +9,6 @@ use crate::{
         ast::{Expr, ExprNumberLiteral, Number},
         positions::{Place, expressions},
     },
-    torch::names as torch,
 };
 
 pass! {
@@ -30,7 +29,7 @@ pass! {
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
-    let sizes = torch::sizes(cx.program);
+    let sizes = cx.sizes();
     let mut literals: Vec<(Place<'_>, Vec<String>)> = expressions(cx.program)
         .into_iter()
         .filter(|place| statements.place(place.expr.range()).is_none())

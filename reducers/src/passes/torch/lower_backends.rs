@@ -1,28 +1,19 @@
 use crate::{
-    analysis::dependents::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{
-        edit::{Edit, EditSet},
-        gain::gains,
-        unwrap::keep_part,
-    },
-    syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, TokenKind, Tree,
-        ast::{Expr, ExprCall},
-        rows::RowKind,
-    },
+    rewrite::gain::gains,
     torch::{
-        environment::Compiler,
-        names::{Compilation, Form, Torch, compilations, keyword, removed_argument},
+        compilation::{compilations, with_backend, without_compiler},
+        environment::CompilerRank,
+        names::Torch,
     },
 };
 
 pass! {
-    /// Compiles by less: not at all, by Dynamo alone, by AOT autograd, by Inductor's
+    /// Compiles with less: not at all, with Dynamo alone, with AOT autograd, with Inductor's
     /// decompositions.
     ///
     /// The weakest backend that shows the bug names the component that has it. Settings that only
-    /// Inductor knows go along.
+    /// Inductor knows are removed as well.
     ///
     /// ```python before
     /// import torch
@@ -48,132 +39,16 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         out.propose(edits, Prior::Even, "no compilation");
         out.next_group();
     }
-    for (compiler, name) in Compiler::BACKENDS {
-        let lowered = found.iter().filter(|it| Compiler::of(it) > compiler);
-        let edits = lowered.fold(EditSet::default(), |mut edits, it| {
-            edits.extend(&with(cx.program, &tree, it, name).unwrap_or_default());
-            edits
-        });
+    for (rank, name) in CompilerRank::BACKENDS {
+        let higher = found
+            .iter()
+            .filter(|compilation| CompilerRank::of(compilation) > rank);
+        let edits = with_backend(cx.program, &tree, higher, name);
         if !edits.is_empty() && gains(cx.program, &edits) {
             out.propose(edits, Prior::Even, format!("backend `{name}`"));
             out.next_group();
         }
     }
-}
-
-/// The edits that leave nothing to be compiled.
-pub(crate) fn without_compiler(program: &Program) -> Option<EditSet> {
-    let tree = program.tree();
-    let torch = Torch::of(program, &tree)?;
-    compilations(&torch, &tree)
-        .iter()
-        .try_fold(EditSet::default(), |mut edits, it| {
-            edits.extend(&without(program, &tree, it)?);
-            Some(edits)
-        })
-}
-
-/// The decorator that an expression is.
-fn decorator(program: &Program, tree: &Tree<'_>, node: u32) -> Option<EditSet> {
-    let AnyNodeRef::Decorator(decorator) =
-        tree.nodes[tree.nodes[node as usize].parent? as usize].node
-    else {
-        return None;
-    };
-    let mut items = program.items();
-    items
-        .find(|(_, row, range)| {
-            row.kind == RowKind::Decorators && range.contains_range(decorator.range)
-        })
-        .map(|(id, ..)| EditSet::removal(id))
-}
-
-/// The edits that leave what is compiled as it is.
-fn without(program: &Program, tree: &Tree<'_>, compilation: &Compilation<'_>) -> Option<EditSet> {
-    let parent = |node: u32| tree.nodes[node as usize].parent;
-    let Some(call) = compilation.call else {
-        return decorator(program, tree, compilation.node);
-    };
-    let at = parent(compilation.node)?;
-    if compilation.form == Form::Method {
-        let statement = tree.nodes[parent(at)? as usize].node;
-        return Statements::of(program)
-            .place(statement.range())
-            .filter(|_| matches!(statement, AnyNodeRef::StmtExpr(_)))
-            .map(EditSet::removal);
-    }
-    if compilation.form == Form::Compile
-        && let Some(model) = call
-            .arguments
-            .args
-            .first()
-            .or(keyword(call, "model").map(|it| &it.value))
-    {
-        return keep_part(program, call.range, model);
-    }
-    // `torch.compile(backend=b)(f)`, or a decorator with settings.
-    match tree.nodes[parent(at)? as usize].node {
-        AnyNodeRef::ExprCall(outer) if outer.func.range() == call.range => {
-            keep_part(program, outer.range, outer.arguments.args.first()?)
-        }
-        _ => decorator(program, tree, at),
-    }
-}
-
-/// The edits that name a backend.
-fn with(
-    program: &Program,
-    tree: &Tree<'_>,
-    compilation: &Compilation<'_>,
-    backend: &str,
-) -> Option<EditSet> {
-    let argument = format!("backend=\"{backend}\"");
-    let Some(call) = compilation.call.or(compilation.around) else {
-        decorator(program, tree, compilation.node)?;
-        let end = TextRange::empty(compilation.mention.end());
-        return Some(EditSet::one(Edit::replace(end, format!("({argument})"))));
-    };
-    let mut edits = EditSet::default();
-    let mut place = compilation.backend().map(|(value, _)| value.range());
-    let is_named = place.is_some();
-    for name in ["mode", "options"] {
-        let Some(setting) = keyword(call, name) else {
-            continue;
-        };
-        if place.is_none() {
-            place = Some(setting.range);
-        } else {
-            edits.extend(&removed_argument(program, setting.range)?);
-        }
-    }
-    match place {
-        Some(place) if is_named => edits.edit(Edit::replace(place, format!("\"{backend}\""))),
-        Some(place) => edits.edit(Edit::replace(place, argument)),
-        None => edits.extend(&appended(program, call, &argument)?),
-    }
-    Some(edits)
-}
-
-/// A call with one more argument.
-fn appended(program: &Program, call: &ExprCall, argument: &str) -> Option<EditSet> {
-    let is_bare_generator =
-        |it: &Expr| matches!(it, Expr::Generator(generator) if !generator.parenthesized);
-    if call.arguments.args.iter().any(is_bare_generator) {
-        return None;
-    }
-    let close = program
-        .previous_token(call.range.end())
-        .filter(|it| it.kind() == TokenKind::Rpar)?;
-    let last = program.previous_token(close.start())?;
-    let lead = match last.kind() {
-        TokenKind::Lpar if call.arguments.is_empty() => "",
-        TokenKind::Comma => " ",
-        _ => ", ",
-    };
-    Some(EditSet::one(Edit::replace(
-        TextRange::empty(last.end()),
-        format!("{lead}{argument}"),
-    )))
 }
 
 #[cfg(test)]

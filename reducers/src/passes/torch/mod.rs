@@ -4,6 +4,7 @@ pub(crate) mod drop_submodules;
 pub(crate) mod leave_distributed;
 pub(crate) mod lower_backends;
 pub(crate) mod plain_tensors;
+pub(crate) mod return_early;
 pub(crate) mod scale_dimensions;
 pub(crate) mod shrink_dimensions;
 pub(crate) mod unwrap_calls;

@@ -4,11 +4,11 @@ use crate::{
         edit::{Edit, EditSet},
         gain::gains,
     },
-    torch::names::rare_types,
+    torch::data_types::{RareType, rare_types},
 };
 
 pass! {
-    /// Uses 32-bit floats in the place of other data types.
+    /// Uses 32-bit floats instead of other data types.
     ///
     /// ```python before
     /// import torch
@@ -23,19 +23,19 @@ pass! {
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let found = rare_types(cx.program, &cx.program.tree());
-    let plain = |it: &crate::torch::names::RareType| Edit::replace(it.name, it.plain);
+    let plain = |rare: &RareType| Edit::replace(rare.name, rare.plain);
     let mut all = EditSet::default();
-    for it in &found {
-        all.edit(plain(it));
+    for rare in &found {
+        all.edit(plain(rare));
     }
     if found.len() > 1 && gains(cx.program, &all) {
         out.propose(all, Prior::Even, "all types to 32-bit floats");
         out.next_group();
     }
-    for it in found.iter().rev() {
-        let edits = EditSet::one(plain(it));
+    for rare in found.iter().rev() {
+        let edits = EditSet::one(plain(rare));
         if gains(cx.program, &edits) {
-            let note = format!("`{}` to `{}`", cx.program.slice(it.name), it.plain);
+            let note = format!("`{}` to `{}`", cx.program.slice(rare.name), rare.plain);
             out.propose(edits, Prior::Even, note);
         }
     }

@@ -11,7 +11,10 @@ use crate::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, Stmt, StmtFunctionDef},
     },
-    torch::names::{Compilation, Form, Torch, compilations},
+    torch::{
+        compilation::{Compilation, Form, compilations},
+        names::Torch,
+    },
     trace::evidence::{Evidence, Frame},
 };
 

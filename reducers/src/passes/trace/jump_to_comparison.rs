@@ -9,7 +9,7 @@ use crate::{
     passes::trace::jump_into_compiled::{Called, Compiler, arguments},
     rewrite::edit::{Edit, rewritten},
     syntax::{AnyNodeRef, Ranged, TextRange},
-    torch::names::{Torch, compilations},
+    torch::{compilation::compilations, names::Torch},
     trace::evidence::{Evidence, Frame},
 };
 

@@ -2,14 +2,16 @@
 
 use super::{Found, Sort, standing_alone};
 use crate::{
-    passes::torch::lower_backends::without_compiler,
     rewrite::edit::EditSet,
     syntax::{
         AnyNodeRef, Ranged, TextRange, Tree,
         ast::{Expr, ExprDict},
         rows::RowKind,
     },
-    torch::names::{Torch, compilations, keyword, removed_argument, string},
+    torch::{
+        compilation::{compilations, without_compiler},
+        names::{Torch, keyword, removed_argument, string},
+    },
 };
 
 /// What a compiler is told.

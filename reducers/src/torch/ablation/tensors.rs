@@ -13,7 +13,10 @@ use crate::{
         AnyNodeRef, Program, Ranged, TextRange, Tree,
         ast::{Expr, ExprCall, Number},
     },
-    torch::names::{Torch, keyword, rare_types, removed_argument},
+    torch::{
+        data_types::rare_types,
+        names::{Torch, keyword, removed_argument},
+    },
 };
 
 /// Functions that take a shape as their first arguments.
