@@ -178,7 +178,12 @@ fn scripts_that_do_not_show_the_bug() {
 fn bugs_that_show_too_rarely() {
     let place = Place::new();
     // The sign depends on the folder that each run has of its own.
-    place.file("rare.py", "import os\nn = int(os.path.basename(os.path.dirname(os.getcwd())).split('-')[1])\nif n % 3: raise ValueError('odd')\n");
+    place.file(
+        "rare.py",
+        "import os\n\
+         n = int(os.path.basename(os.path.dirname(os.getcwd())).split('-')[1])\n\
+         if n % 3: raise ValueError('odd')\n",
+    );
     refused(
         &place,
         &[

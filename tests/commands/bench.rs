@@ -4,7 +4,8 @@ use super::Place;
 
 /// A case whose repro holds on all rungs of a `torch` of its own down to `aot_eager`.
 fn case(place: &Place, name: &str, ideal: &str, more: &str) {
-    let torch = "def compile(f, backend='inductor'):\n    if backend not in ('eager', 'none'): raise ValueError('no backend')\n    return f\n";
+    let torch = "def compile(f, backend='inductor'):\n    if backend not in ('eager', 'none'): \
+         raise ValueError('no backend')\n    return f\n";
     place.file(&format!("{name}/torch.py"), torch);
     place.file(
         &format!("{name}/repro.py"),
@@ -12,7 +13,8 @@ fn case(place: &Place, name: &str, ideal: &str, more: &str) {
     );
     place.file(&format!("{name}/ideal.py"), ideal);
     let text = format!(
-        "description = 'a case'\nsignature = 'ValueError: no backend'\npython = '>=3.8'\ntimeout = 20\n\
+        "description = 'a case'\nsignature = 'ValueError: no backend'\npython = '>=3.8'\n\
+         timeout = 20\n\
          max_tokens = 9\nmax_runs = 50\n{more}\n"
     );
     place.file(&format!("{name}/case.toml"), text);

@@ -169,7 +169,10 @@ fn a_bug_of_pytorch_becomes_a_test_of_its_form() {
         return skip("emit", "no PyTorch");
     };
     let place = Place::new();
-    let script = "import torch\nfrom torch.utils.checkpoint import checkpoint\na = [torch.sin, torch.clone]\ncheckpoint(lambda x: a.pop(0)(x), torch.ones(1, requires_grad=True), use_reentrant=False).backward()\n";
+    let script = "import torch\nfrom torch.utils.checkpoint import checkpoint\n\
+         a = [torch.sin, torch.clone]\n\
+         checkpoint(lambda x: a.pop(0)(x), torch.ones(1, requires_grad=True), \
+         use_reentrant=False).backward()\n";
     let signature = "CheckpointError: A different number of tensors was saved";
     let test = emitted(&place, &python, script, signature);
     assert!(

@@ -84,7 +84,8 @@ fn what_a_fork_does_not_show_is_reduced_in_fresh_interpreters() {
     // The classes of what is imported ahead are there before it is imported.
     let classes = "[it.__module__ for it in getattr(object, '__subclasses' + '__')()]";
     let script = format!(
-        "x = 1\nthere = {classes}\nimport asyncio\nif 'asyncio.events' not in there:\n    raise ValueError('fresh')\n"
+        "x = 1\nthere = {classes}\nimport asyncio\n\
+         if 'asyncio.events' not in there:\n    raise ValueError('fresh')\n"
     );
     place.file("x.py", script);
     let output = place.run(&["x.py", "-s", "ValueError: fresh", "--report", "r.json"]);
@@ -237,7 +238,11 @@ fn siblings_can_be_imported_and_read() {
 #[test]
 fn a_script_that_catches_and_prints_is_reduced_by_its_words() {
     let place = Place::new();
-    place.file("x.py", "import sys\nx = [1]\ntry:\n    y = 2\n    x[3]\nexcept IndexError as e:\n    print('Error:', e)\nprint('bye')\n");
+    place.file(
+        "x.py",
+        "import sys\nx = [1]\ntry:\n    y = 2\n    x[3]\n\
+         except IndexError as e:\n    print('Error:', e)\nprint('bye')\n",
+    );
     let output = place.run(&["x.py"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
@@ -281,11 +286,13 @@ fn the_weakest_compiler_that_shows_the_bug_is_named() {
     // Stands in for PyTorch: what is beside the script is imported first.
     place.file(
         "torch.py",
-        "def compile(model, *, backend='inductor', mode=None):\n    if backend != 'eager':\n        raise RuntimeError('the backend broke')\n    return model\n",
+        "def compile(model, *, backend='inductor', mode=None):\n    if backend != \
+         'eager':\n        raise RuntimeError('the backend broke')\n    return model\n",
     );
     place.file(
         "x.py",
-        "import torch\ndef f(x):\n    return x\nf = torch.compile(f, mode='max-autotune')\nprint(f(1))\n",
+        "import torch\ndef f(x):\n    return x\nf = torch.compile(f, mode='max-autotune')\n\
+         print(f(1))\n",
     );
     let output = place.run(&["x.py", "--no-journal"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -308,7 +315,11 @@ fn what_only_the_compiler_does_needs_the_compiler() {
         "torch.py",
         "def compile(model, **settings):\n    return lambda *given: model(*given) + 1\n",
     );
-    place.file("x.py", "import torch\ndef f(x, y):\n    return x * y\nold = f(2, 3)\nnew = torch.compile(f, mode='a')(2, 3)\nassert old == new, 'results differ'\n");
+    place.file(
+        "x.py",
+        "import torch\ndef f(x, y):\n    return x * y\nold = f(2, 3)\n\
+         new = torch.compile(f, mode='a')(2, 3)\nassert old == new, 'results differ'\n",
+    );
     let output = place.run(&["x.py", "--no-journal"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
@@ -326,7 +337,11 @@ fn what_only_the_compiler_does_needs_the_compiler() {
 #[test]
 fn encodings_and_line_ends_survive() {
     let place = Place::new();
-    place.file("x.py", b"# -*- coding: latin-1 -*-\r\nunused = 1\r\nname = 'caf\xe9'\r\nif unused:\r\n\tname.encode('ascii')\r\n");
+    place.file(
+        "x.py",
+        b"# -*- coding: latin-1 -*-\r\nunused = 1\r\nname = 'caf\xe9'\r\n\
+         if unused:\r\n\tname.encode('ascii')\r\n",
+    );
     let output = place.run(&["x.py", "--passes", "drop-statements,unwrap-blocks"]);
     assert!(
         output.status.success(),
@@ -472,7 +487,8 @@ fn a_program_that_kills_its_supervisor_leaves_nothing() {
         "x.py",
         format!(
             "import os, signal, sys, subprocess, time\n\
-             subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', '{marker}'], start_new_session=True)\n\
+             subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', '{marker}'], \
+             start_new_session=True)\n\
              os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(600)\n"
         ),
     );
@@ -534,7 +550,8 @@ fn a_full_disk_is_said_and_the_result_is_not_lost() {
     // A file system of 64 kB, in a mount namespace of its own, where the result is to be written.
     fs::create_dir(place.work().join("small")).unwrap();
     let script = format!(
-        "mount -t tmpfs -o size=64k none small && head -c 200000 /dev/zero > small/filler 2>/dev/null; \
+        "mount -t tmpfs -o size=64k none small && head -c 200000 /dev/zero > small/filler \
+         2>/dev/null; \
          {} x.py -q -o small/out.py; echo status $?; ls -A small",
         env!("CARGO_BIN_EXE_minrepro")
     );
@@ -655,8 +672,10 @@ fn a_death_by_a_signal_is_the_bug_itself() {
     let place = Place::new();
     place.file(
         "x.py",
-        "import ctypes\nimport json\nimport os\n\ndef peek(address, depth=2):\n    if depth:\n        \
-         return peek(address, depth - 1)\n    return ctypes.string_at(address)\n\nprint(json.dumps({'a': 1}))\n\
+        "import ctypes\nimport json\nimport os\n\n\
+         def peek(address, depth=2):\n    if depth:\n        \
+         return peek(address, depth - 1)\n    return ctypes.string_at(address)\n\n\
+         print(json.dumps({'a': 1}))\n\
          if os.environ.get('NEVER'):\n    os.abort()\nprint(peek(0))\n",
     );
     let output = place.run(&["x.py", "--report", "r.json"]);
@@ -731,7 +750,8 @@ fn a_deadlock_is_reduced_and_a_sleep_does_not_pass_for_it() {
     place.file(
         "x.py",
         "import threading\nimport time\n\ndef settle(seconds=600):\n    time.sleep(seconds)\n\n\
-         noise = [number for number in range(3)]\nlock = threading.Lock()\nsettle(0)\nlock.acquire()\n\
+         noise = [number for number in range(3)]\nlock = threading.Lock()\nsettle(0)\n\
+         lock.acquire()\n\
          print('held', noise)\nlock.acquire()\n",
     );
     let output = place.run(&[
@@ -767,7 +787,8 @@ fn a_hanging_candidate_is_given_up() {
     // Without the line that ends the loop the script would run for ever.
     place.file(
         "x.py",
-        "import time\nn = 0\nwhile True:\n    n += 1\n    if n > 3:\n        {}['x']\n    time.sleep(0.01)\n",
+        "import time\nn = 0\n\
+         while True:\n    n += 1\n    if n > 3:\n        {}['x']\n    time.sleep(0.01)\n",
     );
     let started = std::time::Instant::now();
     let output = place.run(&["x.py", "--timeout", "1", "--signature", "KeyError"]);
@@ -783,7 +804,8 @@ fn a_hanging_candidate_is_given_up() {
 #[test]
 fn what_shows_under_the_users_control_does_not_count() {
     let place = Place::new();
-    let script = "import os\nnoise = [1, 2]\nmode = os.environ.get('MODE', 'fast')\nrows = noise * 2\nif mode == 'fast':\n    rows = rows[:0]\nrows[0]\n";
+    let script = "import os\nnoise = [1, 2]\nmode = os.environ.get('MODE', 'fast')\n\
+         rows = noise * 2\nif mode == 'fast':\n    rows = rows[:0]\nrows[0]\n";
     place.file("x.py", script);
     let run = |control: &str| {
         place.run(&[

@@ -9,7 +9,8 @@ fn random_numbers_are_seeded_where_that_makes_the_bug_steady() {
     // The first draw under seed 1 is 0.134, and larger under seed 0.
     place.file(
         "x.py",
-        "import random\nimport json\nprint(json.dumps([1]))\nif random.random() < 0.15:\n    raise ValueError('bad draw')\n",
+        "import random\nimport json\nprint(json.dumps([1]))\n\
+         if random.random() < 0.15:\n    raise ValueError('bad draw')\n",
     );
     // Whatever the first runs draw, three that fail included.
     let args = [

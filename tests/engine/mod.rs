@@ -188,7 +188,8 @@ fn thirty_functions_with_all_their_parameters() {
 #[test]
 fn nested_needles() {
     check_needle(
-        "import os\n\ndef a():\n    with b as c:\n        for d in e:\n            if f:\n                g(1, needle, h=2)\n            i()\n\na()\n",
+        "import os\n\ndef a():\n    with b as c:\n        for d in e:\n            if \
+         f:\n                g(1, needle, h=2)\n            i()\n\na()\n",
         &["needle"],
         "needle\n",
         60,

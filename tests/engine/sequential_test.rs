@@ -135,7 +135,9 @@ fn script() -> String {
     let noise = |n: usize| {
         let last = n - 1;
         format!(
-            "def step{n}(x, y=[{n}, 1]):\n    total = x + {n}\n    for z in y:\n        total += z * {last}\n    return total\nnotes{n} = {{'a': step{n}(2), 'b': [step{n}(z) for z in range({n})]}}\n"
+            "def step{n}(x, y=[{n}, 1]):\n    total = x + {n}\n    for z in y:\n        total += z \
+             * {last}\n    return total\n\
+             notes{n} = {{'a': step{n}(2), 'b': [step{n}(z) for z in range({n})]}}\n"
         )
     };
     (1..=12).map(noise).chain([SCRIPT.to_owned()]).collect()
@@ -183,7 +185,8 @@ fn a_hundred_reductions_end_with_what_is_true() {
     let ratio = runs as f64 / 100.0 / of_sure as f64;
     let size = f64::from(tokens) / 100.0 / f64::from(sure.program.size().tokens);
     tell(&format!(
-        "{true_ones} of 100 are true, by {ratio:.2} times the runs of a sure bug ({of_sure}), {size:.2} times the size"
+        "{true_ones} of 100 are true, by {ratio:.2} times the runs of a sure bug ({of_sure}), \
+         {size:.2} times the size"
     ));
     assert!(true_ones >= 99, "{true_ones} of 100 are true");
     assert!(ratio <= 8.0, "{ratio:.2} times the runs of a sure bug");

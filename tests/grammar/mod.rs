@@ -160,7 +160,8 @@ fn no_node_and_no_field_is_missing() {
     let script = "\
 import ast, warnings
 warnings.simplefilter('ignore')
-nodes = [node for node in vars(ast).values() if isinstance(node, type) and issubclass(node, ast.AST)]
+nodes = [node for node in vars(ast).values() if isinstance(node, type) and issubclass(node, \
+         ast.AST)]
 nodes = [node for node in nodes if not (node.__doc__ or '').lower().startswith('deprecated')]
 abstract = {base for node in nodes for base in node.__mro__[1:]}
 for node in set(nodes) - abstract - {ast.AugLoad, ast.AugStore, ast.Param}:

@@ -21,23 +21,23 @@ use sources::Source;
 const LIMITS: &[(&str, Limit)] = &[
     (
         "circles of files that use each other, but for scrub/review",
-        Limit::AtMost(10.0),
+        Limit::AtMost(6.0),
     ),
     (
         "arrows between rooms that are not allowed",
-        Limit::AtMost(1.0),
+        Limit::AtMost(0.0),
     ),
     ("crates named outside their rooms", Limit::AtMost(0.0)),
     (
         "files outside its rooms that name PyTorch",
-        Limit::AtMost(33.0),
+        Limit::AtMost(20.0),
     ),
-    ("type names that several types carry", Limit::AtMost(33.0)),
-    ("closures with a parameter named `it`", Limit::AtMost(822.0)),
-    ("functions of more than 80 lines", Limit::AtMost(24.0)),
+    ("type names that several types carry", Limit::AtMost(15.0)),
+    ("closures with a parameter named `it`", Limit::AtMost(460.0)),
+    ("functions of more than 80 lines", Limit::AtMost(21.0)),
     (
         "lines of more than 100 columns, per thousand",
-        Limit::AtMost(7.3),
+        Limit::AtMost(5.0),
     ),
     (
         "comments in bodies of functions of the engine, per thousand lines",
@@ -45,11 +45,11 @@ const LIMITS: &[(&str, Limit)] = &[
     ),
     (
         "comments in bodies of functions of the judge, per thousand lines",
-        Limit::AtLeast(0.0),
+        Limit::AtLeast(10.0),
     ),
     (
         "comments in bodies of functions of the runner, per thousand lines",
-        Limit::AtLeast(13.0),
+        Limit::AtLeast(12.0),
     ),
     (
         "comments in bodies of functions of extraction, per thousand lines",

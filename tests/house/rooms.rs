@@ -5,7 +5,10 @@ use super::{
     sources::{Kind, Source},
 };
 
-/// Which rooms a room may use; every room may use the crate of reducers.
+/// Rooms that every room may use: pure tools.
+const TOOLS: &[&str] = &["reducers", "text"];
+
+/// Which other rooms a room may use.
 const ARROWS: &[(&str, &[&str])] = &[
     ("main", &["cli", "commands", "crash", "runner"]),
     ("crash", &["cli"]),
@@ -54,7 +57,7 @@ pub(super) fn forbidden_arrows(sources: &[Source], edges: &Edges) -> Vec<String>
             let [from, to] = [from, to].map(|file| sources[*file].path.as_str());
             let (source, target) = (room(from), room(to));
             let is_allowed = source == target
-                || (target == "reducers")
+                || TOOLS.contains(&target)
                 || ARROWS
                     .iter()
                     .any(|(room, targets)| *room == source && targets.contains(&target));
@@ -102,7 +105,7 @@ pub(super) fn arrows(sources: &[Source], edges: &Edges) -> Vec<String> {
     for (from, targets) in edges {
         for to in targets {
             let [from, to] = [from, to].map(|file| room(&sources[*file].path));
-            if from != to && to != "reducers" {
+            if from != to && !TOOLS.contains(&to) {
                 found.push(format!("{from} → {to}"));
             }
         }

@@ -29,7 +29,8 @@ pub(super) fn raised(headline: &str) -> Outcome {
 fn raised_at(file: &str, function: &str, headline: &str) -> Outcome {
     let script = "  File \"/tmp/run-1/x.py\", line 9, in <module>\n    main()\n";
     let text = format!(
-        "Traceback (most recent call last):\n{script}  File \"{file}\", line 3, in {function}\n    assert  here\n{headline}\n"
+        "Traceback (most recent call last):\n\
+         {script}  File \"{file}\", line 3, in {function}\n    assert  here\n{headline}\n"
     );
     outcome(1, "", &text)
 }
@@ -56,10 +57,12 @@ fn an_error_of_the_compiler_is_the_same_however_it_is_reported() {
     let with_caches =
         raised("torch._inductor.exc.InductorError: CppCompileError: C++ compile error");
     let without = raised(
-        "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nCppCompileError: C++ compile error",
+        "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\n\
+         CppCompileError: C++ compile error",
     );
     let other = raised(
-        "torch._dynamo.exc.BackendCompilerFailed: backend='eager' raised:\nCppCompileError: C++ compile error",
+        "torch._dynamo.exc.BackendCompilerFailed: backend='eager' raised:\n\
+         CppCompileError: C++ compile error",
     );
     for (text, baseline) in [
         ("InductorError: CppCompileError: C++", &with_caches),
@@ -97,7 +100,8 @@ fn a_caught_and_printed_accident_is_not_the_bug() {
             "FAIL: results differ, name 'x' is not defined\n",
             "FAIL: results differ: cannot import name 'a' from 'b' (unknown location)\n",
             "FAIL: results differ (No module named 'numpyy')\n",
-            "FAIL: results differ: cannot access local variable 'y' where it is not associated with a value\n",
+            "FAIL: results differ: cannot access local variable 'y' where it is not associated \
+             with a value\n",
             "FAIL: results differ: local variable 'y' referenced before assignment\n",
             "FAIL: results differ: invalid syntax (<string>, line 1)\n",
         ] {
@@ -208,7 +212,9 @@ fn what_is_shown_can_be_given_back() {
 fn the_place_stands_in_for_an_empty_message() {
     let library = |folder: &str, line: u32| {
         let text = format!(
-            "Traceback (most recent call last):\n  File \"/tmp/run-{line}/x.py\", line 9, in <module>\n    f()\n  File \"{folder}/torch/_inductor/ir.py\", line {line}, in simplify\n    assert a\nAssertionError\n"
+            "Traceback (most recent call last):\n  File \"/tmp/run-{line}/x.py\", line 9, in \
+             <module>\n    f()\n  File \"{folder}/torch/_inductor/ir.py\", line {line}, in \
+             simplify\n    assert a\nAssertionError\n"
         );
         outcome(1, "", &text)
     };
@@ -226,7 +232,10 @@ fn the_place_stands_in_for_an_empty_message() {
             0,
             "",
             &format!(
-                "Exception in thread Thread-1 (f):\nTraceback (most recent call last):\n  File \"/usr/lib/python3.11/threading.py\", line 1045, in _bootstrap_inner\n    self.run()\n  File \"/tmp/run-{run}/x.py\", line 3, in f\n    assert x\nAssertionError\n"
+                "Exception in thread Thread-1 (f):\n\
+                 Traceback (most recent call last):\n  File \"/usr/lib/python3.11/threading.py\", \
+                 line 1045, in _bootstrap_inner\n    self.run()\n  File \"/tmp/run-{run}/x.py\", \
+                 line 3, in f\n    assert x\nAssertionError\n"
             ),
         )
     };
@@ -239,7 +248,9 @@ fn the_place_stands_in_for_an_empty_message() {
         &[raised_at(
             "/v/site-packages/torch/_inductor/ir.py",
             "f",
-            "torch._inductor.exc.InductorError: AssertionError: \n\nSet TORCHDYNAMO_VERBOSE=1 for the internal stack trace (please do this especially if you're reporting a bug to PyTorch).",
+            "torch._inductor.exc.InductorError: AssertionError: \n\n\
+             Set TORCHDYNAMO_VERBOSE=1 for the internal stack trace (please do this especially if \
+             you're reporting a bug to PyTorch).",
         )],
         "InductorError: AssertionError and raised in _inductor/ir.py, f(), by `assert here`",
     );
@@ -249,36 +260,62 @@ fn the_place_stands_in_for_an_empty_message() {
 fn what_the_messages_of_pytorch_leave() {
     for (headline, expected) in [
         (
-            "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nRuntimeError: expected scalar type Float\n\nSet TORCH_LOGS=\"+dynamo\"",
-            "BackendCompilerFailed: backend='inductor' raised: … RuntimeError: expected scalar type Float",
+            "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\n\
+             RuntimeError: expected scalar type Float\n\nSet TORCH_LOGS=\"+dynamo\"",
+            "BackendCompilerFailed: backend='inductor' raised: … RuntimeError: expected scalar \
+             type Float",
         ),
         (
-            "torch._dynamo.exc.TorchRuntimeError: Failed running call_function <built-in method mm of type object at 0x7e01>(*(FakeTensor(..., size=(3, 4)), FakeTensor(..., size=(15, s0))), **{'out': None}):\na and b must have same reduction dim, but got [3, 4] X [15, 6].\n\nfrom user code:\n   File \"x.py\", line 2, in f\n    return a @ b",
-            "TorchRuntimeError: Failed running call_function <built-in method mm of type object at … a and b must have same reduction dim, but got",
+            "torch._dynamo.exc.TorchRuntimeError: Failed running call_function <built-in method mm \
+             of type object at 0x7e01>(*(FakeTensor(..., size=(3, 4)), FakeTensor(..., size=(15, \
+             s0))), **{'out': None}):\n\
+             a and b must have same reduction dim, but got [3, 4] X [15, 6].\n\n\
+             from user code:\n   File \"x.py\", line 2, in f\n    return a @ b",
+            "TorchRuntimeError: Failed running call_function <built-in method mm of type object at \
+             … a and b must have same reduction dim, but got",
         ),
         (
-            "torch._dynamo.exc.TorchRuntimeError: Dynamo failed to run FX node with fake tensors: call_function <built-in function matmul>(*(FakeTensor(..., size=(3, 4)),), **{}): got RuntimeError('size mismatch')",
-            "TorchRuntimeError: Dynamo failed to run FX node with fake tensors: call_function <built-in function matmul> … : got RuntimeError('size mismatch')",
+            "torch._dynamo.exc.TorchRuntimeError: Dynamo failed to run FX node with fake tensors: \
+             call_function <built-in function matmul>(*(FakeTensor(..., size=(3, 4)),), **{}): got \
+             RuntimeError('size mismatch')",
+            "TorchRuntimeError: Dynamo failed to run FX node with fake tensors: call_function \
+             <built-in function matmul> … : got RuntimeError('size mismatch')",
         ),
         (
-            "torch._inductor.exc.InductorError: CppCompileError: C++ compile error\n\nCommand:\ng++ /tmp/torchinductor_u/ab/cd.main.cpp -O3\n\nOutput:\n/tmp/torchinductor_u/ab/cd.main.cpp: In function ‘void kernel()’:\n/tmp/torchinductor_u/ab/cd.main.cpp:7:12: error: no matching function for call to ‘min(int, long int)’\n",
-            "InductorError: CppCompileError: C++ compile error … error: no matching function for call to ‘min(int, long int)’",
+            "torch._inductor.exc.InductorError: CppCompileError: C++ compile error\n\nCommand:\n\
+             g++ /tmp/torchinductor_u/ab/cd.main.cpp -O3\n\nOutput:\n\
+             /tmp/torchinductor_u/ab/cd.main.cpp: In function ‘void kernel()’:\n\
+             /tmp/torchinductor_u/ab/cd.main.cpp:7:12: error: no matching function for call to \
+             ‘min(int, long int)’\n",
+            "InductorError: CppCompileError: C++ compile error … error: no matching function for \
+             call to ‘min(int, long int)’",
         ),
         (
-            "torch._dynamo.exc.Unsupported: Observed exception\n  Explanation: Dynamo found no exception handler at the top-level compiled function when encountering an exception. Exception will propagate outside the compiled region.\n  Hint: Dynamo has detected it.\n\n  Developer debug context: raised exception TypeError([ConstantVariable(str: 'x')])\n",
-            "Unsupported: Observed exception … Explanation: Dynamo found no exception handler at the top-level compiled function when encountering an exception. Exception will propagate outside the compiled region.",
+            "torch._dynamo.exc.Unsupported: Observed exception\n  Explanation: Dynamo found no \
+             exception handler at the top-level compiled function when encountering an exception. \
+             Exception will propagate outside the compiled region.\n  Hint: Dynamo has detected \
+             it.\n\n  Developer debug context: raised exception TypeError([ConstantVariable(str: \
+             'x')])\n",
+            "Unsupported: Observed exception … Explanation: Dynamo found no exception handler at \
+             the top-level compiled function when encountering an exception. Exception will \
+             propagate outside the compiled region.",
         ),
         (
-            "RuntimeError: cond INTERNAL ASSERT FAILED at \"../aten/src/ATen/x.cpp\":73, please report a bug to PyTorch. strides differ",
-            "RuntimeError: cond INTERNAL ASSERT FAILED at … please report a bug to PyTorch. strides differ",
+            "RuntimeError: cond INTERNAL ASSERT FAILED at \"../aten/src/ATen/x.cpp\":73, please \
+             report a bug to PyTorch. strides differ",
+            "RuntimeError: cond INTERNAL ASSERT FAILED at … please report a bug to PyTorch. \
+             strides differ",
         ),
         (
-            "AssertionError: Tensor-likes are not close!\n\nMismatched elements: 5 / 48 (10.4%)\nGreatest absolute difference: 7.6e-06",
+            "AssertionError: Tensor-likes are not close!\n\nMismatched elements: 5 / 48 (10.4%)\n\
+             Greatest absolute difference: 7.6e-06",
             "AssertionError: Tensor-likes are not close!",
         ),
         (
-            "torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode: Could not guard on data-dependent expression Eq(u0, 1) (unhinted: Eq(u0, 1)).  (Size-like symbols: none)",
-            "GuardOnDataDependentSymNode: Could not guard on data-dependent expression Eq … unhinted: Eq … Size-like symbols: none",
+            "torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode: Could not guard on \
+             data-dependent expression Eq(u0, 1) (unhinted: Eq(u0, 1)).  (Size-like symbols: none)",
+            "GuardOnDataDependentSymNode: Could not guard on data-dependent expression Eq … \
+             unhinted: Eq … Size-like symbols: none",
         ),
     ] {
         check(&[raised(headline)], expected);

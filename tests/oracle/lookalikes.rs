@@ -284,8 +284,11 @@ fn wrapped_failures_keep_their_wrapper() {
 
 #[test]
 fn groups_by_what_is_in_them() {
-    const HEAD: &str = "  + Exception Group Traceback (most recent call last):\n  |   File \"/tmp/run-1/x.py\", line 3, in <module>\n  |     main()\n  | ExceptionGroup: unhandled errors in a TaskGroup ";
-    const TRACED: &str = "    | Traceback (most recent call last):\n    |   File \"/tmp/run-1/x.py\", line 1, in f\n    |     g()\n";
+    const HEAD: &str = "  + Exception Group Traceback (most recent call last):\n  |   File \
+         \"/tmp/run-1/x.py\", line 3, in <module>\n  |     main()\n  | ExceptionGroup: unhandled \
+         errors in a TaskGroup ";
+    const TRACED: &str = "    | Traceback (most recent call last):\n    |   File \
+         \"/tmp/run-1/x.py\", line 1, in f\n    |     g()\n";
     let group = |members: &[&str]| {
         let count = members.len();
         let plural = if count == 1 { "" } else { "s" };
@@ -296,7 +299,8 @@ fn groups_by_what_is_in_them() {
         };
         let members: String = members.iter().enumerate().map(traced).collect();
         fails(&format!(
-            "{HEAD}({count} sub-exception{plural})\n{members}    +------------------------------------\n"
+            "{HEAD}({count} sub-exception{plural})\n\
+             {members}    +------------------------------------\n"
         ))
     };
     let signature = derived(&[group(&["ValueError: bad strides", "KeyError: 'x'"])]);
@@ -338,7 +342,8 @@ fn words_that_are_spread_over_lines() {
 #[test]
 fn signs_that_are_printed() {
     let before = outcome(0, "step 1\nFAIL: sums differ\n", "");
-    let crash = "Traceback (most recent call last):\n  File \"/tmp/x.py\", line 1, in <module>\n    f()\nTypeError: a\n";
+    let crash = "Traceback (most recent call last):\n  File \"/tmp/x.py\", line 1, in \
+         <module>\n    f()\nTypeError: a\n";
     check(
         &derived(std::slice::from_ref(&before)),
         &[outcome(
@@ -386,7 +391,8 @@ fn deaths_by_signals() {
         died(
             6,
             &format!(
-                "terminate called after throwing an instance of 'c10::Error'\n  what():  {what}\nException raised from f\n"
+                "terminate called after throwing an instance of 'c10::Error'\n  what():  {what}\n\
+                 Exception raised from f\n"
             ),
         )
     };
@@ -423,7 +429,9 @@ fn deaths_by_signals() {
 fn numbers_that_are_none() {
     let differ = |greatest: &str| {
         raised(&format!(
-            "AssertionError: Tensor-likes are not close!\n\nMismatched elements: 5 / 48 (10.4%)\nGreatest absolute difference: {greatest} at index (3, 6) (up to 1e-05 allowed)\nGreatest relative difference: inf at index (3, 6) (up to 1.3e-06 allowed)"
+            "AssertionError: Tensor-likes are not close!\n\nMismatched elements: 5 / 48 (10.4%)\n\
+             Greatest absolute difference: {greatest} at index (3, 6) (up to 1e-05 allowed)\n\
+             Greatest relative difference: inf at index (3, 6) (up to 1.3e-06 allowed)"
         ))
     };
     check(
@@ -612,7 +620,8 @@ fn a_strict_signature_stays_at_its_place() {
     check(&signature, &[at("read"), at("write")], &[]);
     assert_eq!(
         signature.elsewhere(&at("write")).unwrap(),
-        "raised in a.py, write(), by `raise OSError('closed')`, not raised in a.py, read(), by `raise OSError('closed')`"
+        "raised in a.py, write(), by `raise OSError('closed')`, not raised in a.py, read(), by \
+         `raise OSError('closed')`"
     );
     assert_eq!(signature.elsewhere(&at("read")), None);
     signature.strict = true;

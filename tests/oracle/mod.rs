@@ -98,7 +98,9 @@ fn chains_and_own_classes() {
     on_all(
         "chains_and_own_classes",
         8,
-        "class Outer:\n    class Inner(Exception): pass\ntry:\n    try:\n        1 / 0\n    except ZeroDivisionError:\n        [][1]\nexcept IndexError as e:\n    raise Outer.Inner('two\\nlines') from e\n",
+        "class Outer:\n    class Inner(Exception): pass\n\
+         try:\n    try:\n        1 / 0\n    except ZeroDivisionError:\n        [][1]\n\
+         except IndexError as e:\n    raise Outer.Inner('two\\nlines') from e\n",
         |it| {
             // Versions differ in how much of the path they print.
             assert_eq!(it.short_class(), "Inner");
@@ -114,7 +116,10 @@ fn empty_messages_warnings_and_what_comes_after() {
     on_all(
         "empty_messages_warnings_and_what_comes_after",
         8,
-        "import warnings, atexit, sys\nwarnings.warn('before')\natexit.register(lambda: print('after', file=open(2, 'w', closefd=False)) if 0 else None)\nclass D:\n    def __del__(self): raise ValueError('ignored')\nd = D()\ndef f():\n    assert 1 == 2\nf()\n",
+        "import warnings, atexit, sys\nwarnings.warn('before')\n\
+         atexit.register(lambda: print('after', file=open(2, 'w', closefd=False)) if 0 else None)\n\
+         class D:\n    def __del__(self): raise ValueError('ignored')\nd = D()\n\
+         def f():\n    assert 1 == 2\nf()\n",
         |it| is(it, "AssertionError", ""),
     );
 }
@@ -154,13 +159,16 @@ fn threads_and_print_exc() {
     on_all(
         "threads_and_print_exc",
         8,
-        "import threading, traceback\ndef f(): raise KeyError('thread')\nt = threading.Thread(target=f); t.start(); t.join()\ntry: 1 / 0\nexcept Exception: traceback.print_exc()\nraise ValueError('last')\n",
+        "import threading, traceback\ndef f(): raise KeyError('thread')\n\
+         t = threading.Thread(target=f); t.start(); t.join()\ntry: 1 / 0\n\
+         except Exception: traceback.print_exc()\nraise ValueError('last')\n",
         |it| is(it, "ValueError", "last"),
     );
     on_all(
         "threads_and_print_exc",
         8,
-        "import threading\ndef f(): raise KeyError('thread')\nt = threading.Thread(target=f); t.start(); t.join()\n",
+        "import threading\ndef f(): raise KeyError('thread')\n\
+         t = threading.Thread(target=f); t.start(); t.join()\n",
         |it| is(it, "KeyError", "'thread'"),
     );
 }
@@ -170,7 +178,9 @@ fn groups_and_notes() {
     on_all(
         "groups_and_notes",
         11,
-        "e = ValueError('one'); e.add_note('a note')\nraise ExceptionGroup('many', [e, ExceptionGroup('inner', [TypeError('two')]), KeyError('three')])\n",
+        "e = ValueError('one'); e.add_note('a note')\n\
+         raise ExceptionGroup('many', [e, ExceptionGroup('inner', [TypeError('two')]), \
+         KeyError('three')])\n",
         |it| {
             assert_eq!(it.class, "ExceptionGroup");
             assert!(it.message.starts_with("many"));
@@ -191,7 +201,8 @@ fn os_exit_leaves_what_was_printed() {
     on_all(
         "os_exit_leaves_what_was_printed",
         8,
-        "import os, sys, traceback\ntry: open('/nonexistent')\nexcept OSError: traceback.print_exc(); sys.stderr.flush(); os._exit(3)\n",
+        "import os, sys, traceback\ntry: open('/nonexistent')\n\
+         except OSError: traceback.print_exc(); sys.stderr.flush(); os._exit(3)\n",
         |it| assert_eq!(it.class, "FileNotFoundError"),
     );
 }
@@ -252,16 +263,19 @@ fn signatures_are_derived() {
     );
     check_derived("{'a1': 0}['a2']\n", "KeyError: 'a2'");
     check_derived(
-        "def f():\n    try: {}['a']\n    except KeyError as e:\n        raise RuntimeError('no luck') from e\nf()\n",
+        "def f():\n    try: {}['a']\n    except KeyError as e:\n        raise RuntimeError('no \
+         luck') from e\nf()\n",
         "RuntimeError: no luck and caused by KeyError: 'a'",
     );
     check_derived(
-        "import copy\nclass A:\n    def __deepcopy__(self, memo): return None.a\ntry: copy.deepcopy(A())\nexcept AttributeError: copy.copy()\n",
+        "import copy\nclass A:\n    def __deepcopy__(self, memo): return None.a\n\
+         try: copy.deepcopy(A())\nexcept AttributeError: copy.copy()\n",
         "TypeError: copy() missing … required positional argument: 'x'",
     );
     check_derived(
         "import queue\nqueue.Queue(None).put(1)\n",
-        "TypeError: '>' not supported between instances of 'NoneType' and 'int' and raised in queue.py, put(), by `if self.maxsize > 0:`",
+        "TypeError: '>' not supported between instances of 'NoneType' and 'int' and raised in \
+         queue.py, put(), by `if self.maxsize > 0:`",
     );
     check_derived(
         "import sys\nsys.exit('config is broken')\n",
@@ -282,11 +296,14 @@ fn signatures_of_groups_are_derived() {
         );
     }
     check_derived(
-        "import asyncio\nasync def f(): raise KeyError('a')\nasync def main():\n    async with asyncio.TaskGroup() as group: group.create_task(f())\nasyncio.run(main())\n",
+        "import asyncio\nasync def f(): raise KeyError('a')\n\
+         async def main():\n    async with asyncio.TaskGroup() as group: group.create_task(f())\n\
+         asyncio.run(main())\n",
         "ExceptionGroup: unhandled errors in a TaskGroup and caused by KeyError: 'a'",
     );
     check_derived(
-        "raise ExceptionGroup('many', [ExceptionGroup('two', [TypeError('bad strides'), KeyError('a')])])\n",
+        "raise ExceptionGroup('many', [ExceptionGroup('two', [TypeError('bad strides'), \
+         KeyError('a')])])\n",
         "ExceptionGroup: many and caused by TypeError: bad strides",
     );
 }

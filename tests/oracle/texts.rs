@@ -22,14 +22,17 @@ fn what_is_ignored_hides_nothing() {
     // Without a traceback of its own, as a closed pipe is reported.
     check(
         &format!(
-            "Exception ignored in: <_io.TextIOWrapper name='<stdout>'>\nBrokenPipeError: [Errno 32] Broken pipe\n{HEAD}ValueError: real\n"
+            "Exception ignored in: <_io.TextIOWrapper name='<stdout>'>\n\
+             BrokenPipeError: [Errno 32] Broken pipe\n{HEAD}ValueError: real\n"
         ),
         "ValueError",
         "real",
     );
     // A chain that is ignored as a whole, behind the failure.
     let chain = format!(
-        "Exception ignored in: <function D.__del__ at 0x7f0>\n{HEAD}KeyError: 1\n\nDuring handling of the above exception, another exception occurred:\n\n{HEAD}TypeError: in del\n"
+        "Exception ignored in: <function D.__del__ at 0x7f0>\n{HEAD}KeyError: 1\n\n\
+         During handling of the above exception, another exception occurred:\n\n\
+         {HEAD}TypeError: in del\n"
     );
     check(
         &format!("{HEAD}ValueError: real\n{chain}"),
@@ -50,15 +53,20 @@ fn what_is_ignored_hides_nothing() {
 fn failures_beside_the_main_thread_give_way_to_it() {
     for beside in [
         format!(
-            "Exception in thread Thread-1 (f):\n{HEAD}KeyError: 1\n\nDuring handling of the above exception, another exception occurred:\n\n{HEAD}TypeError: beside\n"
+            "Exception in thread Thread-1 (f):\n{HEAD}KeyError: 1\n\n\
+             During handling of the above exception, another exception occurred:\n\n\
+             {HEAD}TypeError: beside\n"
         ),
         format!("Process SpawnProcess-1:\n{HEAD}TypeError: beside\n"),
         format!("Process ForkPoolWorker-2:\n{HEAD}TypeError: beside\n"),
         format!(
-            "Task exception was never retrieved\nfuture: <Task finished name='Task-1' coro=<f() done>>\n{HEAD}TypeError: beside\n"
+            "Task exception was never retrieved\n\
+             future: <Task finished name='Task-1' coro=<f() done>>\n{HEAD}TypeError: beside\n"
         ),
         format!(
-            "--- Logging error ---\n{HEAD}TypeError: beside\nCall stack:\n  File \"x.py\", line 3, in <module>\n    log.info('a', 1)\nMessage: 'a'\nArguments: (1,)\n"
+            "--- Logging error ---\n{HEAD}TypeError: beside\n\
+             Call stack:\n  File \"x.py\", line 3, in <module>\n    log.info('a', 1)\n\
+             Message: 'a'\nArguments: (1,)\n"
         ),
     ] {
         check(
@@ -79,7 +87,8 @@ fn failures_beside_the_main_thread_give_way_to_it() {
 fn a_progress_bar_stands_before_the_header_and_behind_the_message() {
     check(
         &format!(
-            "\r  0%|          | 0/10 [00:00<?, ?it/s]\r 30%|███       | 3/10 [00:00<00:01,  3.30it/s]{HEAD}RuntimeError: bad\n\r 30%|███       | 3/10 [00:00<00:01,  3.30it/s]\n"
+            "\r  0%|          | 0/10 [00:00<?, ?it/s]\r 30%|███       | 3/10 [00:00<00:01,  \
+             3.30it/s]{HEAD}RuntimeError: bad\n\r 30%|███       | 3/10 [00:00<00:01,  3.30it/s]\n"
         ),
         "RuntimeError",
         "bad",
@@ -91,7 +100,8 @@ fn a_progress_bar_stands_before_the_header_and_behind_the_message() {
             HEAD.replace('\n', "\n  ")
         ),
         "RuntimeError",
-        "outer\n  Traceback (most recent call last):\n    File \"x.py\", line 1, in <module>\n      f()",
+        "outer\n  Traceback (most recent call last):\n    File \"x.py\", line 1, in \
+         <module>\n      f()",
     );
 }
 
@@ -99,7 +109,9 @@ fn a_progress_bar_stands_before_the_header_and_behind_the_message() {
 fn chains_keep_to_themselves() {
     // What was printed before has no part in a chain whose cause has no traceback.
     let text = format!(
-        "{HEAD}KeyError: 'printed'\n--- Logging error ---\nOSError: never raised\n\nThe above exception was the direct cause of the following exception:\n\n{HEAD}ValueError: last\n"
+        "{HEAD}KeyError: 'printed'\n--- Logging error ---\nOSError: never raised\n\n\
+         The above exception was the direct cause of the following exception:\n\n\
+         {HEAD}ValueError: last\n"
     );
     let found = parse(&text).unwrap();
     assert_eq!(
@@ -113,7 +125,9 @@ fn chains_keep_to_themselves() {
         .collect();
     assert_eq!(chain, [("OSError", "never raised")]);
     let found = parse(&format!(
-        "concurrent.futures.process._RemoteTraceback: \n\"\"\"\n{HEAD}KeyError: 'far'\n\"\"\"\n\nThe above exception was the direct cause of the following exception:\n\n{HEAD}KeyError: 'near'\n"
+        "concurrent.futures.process._RemoteTraceback: \n\"\"\"\n{HEAD}KeyError: 'far'\n\"\"\"\n\n\
+         The above exception was the direct cause of the following exception:\n\n\
+         {HEAD}KeyError: 'near'\n"
     ))
     .unwrap();
     assert_eq!((found.message.as_str(), found.chain.len()), ("'near'", 1));
@@ -170,12 +184,17 @@ fn the_texts_of_pytorch() {
             "inductor raised RuntimeError: msg",
         ),
         (
-            "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nRuntimeError: msg\n\nSet TORCH_LOGS=\"+dynamo\" and TORCHDYNAMO_VERBOSE=1 for more information\n\n\nYou can suppress this exception and fall back to eager by setting:\n    import torch._dynamo\n    torch._dynamo.config.suppress_errors = True\n",
+            "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\n\
+             RuntimeError: msg\n\n\
+             Set TORCH_LOGS=\"+dynamo\" and TORCHDYNAMO_VERBOSE=1 for more information\n\n\n\
+             You can suppress this exception and fall back to eager by setting:\n    import \
+             torch._dynamo\n    torch._dynamo.config.suppress_errors = True\n",
             "torch._dynamo.exc.BackendCompilerFailed",
             "backend='inductor' raised:",
         ),
         (
-            "torch._inductor.exc.InductorError: LoweringException: AssertionError: \n  target: aten.x.default\n  args[0]: TensorBox(\n    StorageBox(x)\n  )\n",
+            "torch._inductor.exc.InductorError: LoweringException: AssertionError: \n  target: \
+             aten.x.default\n  args[0]: TensorBox(\n    StorageBox(x)\n  )\n",
             "torch._inductor.exc.InductorError",
             "LoweringException: AssertionError: ",
         ),
@@ -185,7 +204,11 @@ fn the_texts_of_pytorch() {
             "",
         ),
         (
-            "torch._dynamo.exc.Unsupported: Data-dependent branching\n  Explanation: Detected it.\n  Hint: no\n\n  Developer debug context: attempted to jump\n\n\nfrom user code:\n   File \"/s/x.py\", line 8, in f\n    if x.sum() > 0:\n\nSet TORCHDYNAMO_VERBOSE=1 for the internal stack trace (please do this especially if you're reporting a bug to PyTorch).\n",
+            "torch._dynamo.exc.Unsupported: Data-dependent branching\n  Explanation: Detected \
+             it.\n  Hint: no\n\n  Developer debug context: attempted to jump\n\n\n\
+             from user code:\n   File \"/s/x.py\", line 8, in f\n    if x.sum() > 0:\n\n\
+             Set TORCHDYNAMO_VERBOSE=1 for the internal stack trace (please do this especially if \
+             you're reporting a bug to PyTorch).\n",
             "torch._dynamo.exc.Unsupported",
             "Data-dependent branching",
         ),

@@ -284,7 +284,8 @@ proptest! {
                 if let (Ok(one), Ok(both)) = (tokens(&in_turn), tokens(&together)) {
                     prop_assert!(
                         one.abs_diff(both) <= 2,
-                        "{}: {one} and {both} tokens\n--- together\n{together}\n--- in turn\n{in_turn}",
+                        "{}: {one} and {both} tokens\n--- together\n{together}\n--- in turn\n\
+                         {in_turn}",
                         path.display()
                     );
                 }
@@ -316,7 +317,8 @@ fn tokens_are_counted_as_tokenize_does() {
     let folder = tempfile::tempdir().unwrap();
     let mut script = String::from(
         "import sys, tokenize\n\
-         skip = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,\n\
+         skip = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, \
+         tokenize.DEDENT,\n\
          \x20       tokenize.ENCODING, tokenize.ENDMARKER}\n\
          def count(path):\n\
          \x20   try:\n\

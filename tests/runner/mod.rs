@@ -83,7 +83,8 @@ impl Bench {
 fn a_run_is_reported_as_it_was() {
     let bench = Bench::new();
     let outcome = bench.run(
-        "import sys, os\nprint(sys.argv[1:], os.environ['GIVEN'], __name__, os.path.basename(__file__))\n\
+        "import sys, os\nprint(sys.argv[1:], os.environ['GIVEN'], __name__, \
+         os.path.basename(__file__))\n\
          print('x' * 3, file=sys.stderr)\nassert sys.stdin.read() == ''\nsys.exit(7)\n",
     );
     assert_eq!(outcome.end, End::Exit(7));
@@ -106,7 +107,8 @@ fn signals_are_reported() {
 fn a_time_limit_ends_what_ignores_term() {
     let bench = Bench::new();
     let outcome = bench.run_for(
-        "import signal, time, os\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nif os.fork() == 0: pass\n\
+        "import signal, time, os\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n\
+         if os.fork() == 0: pass\n\
          os.write(1, b'ready\\n')\nwhile True: time.sleep(60)\n",
         Duration::from_millis(700),
     );
@@ -130,7 +132,9 @@ fn what_only_waits_is_ended_early() {
             .unwrap()
             .remove(0)
     };
-    let works = "import subprocess, sys\nbusy = 'import time; end = time.monotonic() + 2\\nwhile time.monotonic() < end: pass'\nsubprocess.run([sys.executable, '-c', busy])\nprint('done')\n";
+    let works = "import subprocess, sys\n\
+         busy = 'import time; end = time.monotonic() + 2\\nwhile time.monotonic() < end: pass'\n\
+         subprocess.run([sys.executable, '-c', busy])\nprint('done')\n";
     for start in [Start::Cold, Start::Recorded, Start::Warm] {
         let outcome = run(
             start,
@@ -170,7 +174,8 @@ fn what_leaves_its_session_or_becomes_a_daemon_is_ended() {
         "import os, subprocess, sys, time\n\
          stay = [sys.executable, '-c', 'import time; time.sleep(600)', '{marker}']\n\
          subprocess.Popen(stay, start_new_session=True)\n\
-         if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.execv(stay[0], stay)\n    os._exit(0)\n\
+         if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.execv(stay[0], \
+         stay)\n    os._exit(0)\n\
          os.wait()\nprint('done')\n",
     ));
     assert_eq!(
@@ -184,7 +189,8 @@ fn what_leaves_its_session_or_becomes_a_daemon_is_ended() {
 fn a_flood_of_output_is_drained_and_cut() {
     let bench = Bench::new();
     let outcome = bench.run(
-        "import os\nblock = b'x' * (1 << 20)\nfor _ in range(10 << 10): os.write(1, block)\nos.write(1, b'end')\n",
+        "import os\nblock = b'x' * (1 << 20)\nfor _ in range(10 << 10): os.write(1, block)\n\
+         os.write(1, b'end')\n",
     );
     assert_eq!(outcome.end, End::Exit(0));
     assert_eq!(outcome.stdout.total, (10 << 30) + 3);
@@ -201,7 +207,8 @@ fn memory_without_end_is_ended() {
 #[test]
 fn processes_without_end_are_ended() {
     let outcome = Bench::new().run(
-        "import os, time\nfor _ in range(400):\n    if os.fork() == 0: time.sleep(600)\ntime.sleep(600)\n",
+        "import os, time\nfor _ in range(400):\n    if os.fork() == 0: time.sleep(600)\n\
+         time.sleep(600)\n",
     );
     assert_eq!(outcome.end, End::Limit(Resource::Processes));
 }
@@ -213,7 +220,9 @@ fn a_fork_bomb_is_ended() {
     // Each child forks on and its parent goes away; the count in a file bounds it should the runner
     // fail.
     let outcome = bench.run(&format!(
-        "import os\n'{marker}'\nfor _ in range(2000):\n    pid = os.fork()\n    if pid == 0: continue\n    if _ % 3: os._exit(0)\nimport time; time.sleep(600)\n"
+        "import os\n'{marker}'\n\
+         for _ in range(2000):\n    pid = os.fork()\n    if pid == 0: continue\n    if _ % 3: \
+         os._exit(0)\nimport time; time.sleep(600)\n"
     ));
     assert!(
         matches!(outcome.end, End::Exit(0) | End::Limit(Resource::Processes)),
@@ -227,7 +236,8 @@ fn a_fork_bomb_is_ended() {
 fn a_full_scratch_folder_ends_the_run() {
     let bench = Bench::new();
     let outcome = bench.run(
-        "import time\nfor n in range(100):\n    with open(f'f{n}', 'wb') as f: f.write(b'x' * (16 << 20))\ntime.sleep(600)\n",
+        "import time\nfor n in range(100):\n    with open(f'f{n}', 'wb') as f: f.write(b'x' * (16 \
+         << 20))\ntime.sleep(600)\n",
     );
     assert_eq!(outcome.end, End::Limit(Resource::Scratch));
 }
@@ -271,15 +281,20 @@ fn siblings_are_there_and_the_users_folder_stays_as_it_is() {
     ]);
     let before = snapshot(bench.folder.path());
     let outcome = bench.run(
-        "import helper, package, json, os\nprint(helper.value, package.name, json.load(open('data.json')), os.path.getsize('large.bin'))\n\
+        "import helper, package, json, os\n\
+         print(helper.value, package.name, json.load(open('data.json')), \
+         os.path.getsize('large.bin'))\n\
          print(sorted(os.listdir(os.path.dirname(os.path.abspath(__file__)))))\n\
-         open('data.json', 'w').write('changed')\nos.remove('helper.py')\nopen('new', 'w').write('new')\n\
-         try:\n    open('large.bin', 'a').write('changed')\n    print('written')\nexcept OSError: print('refused')\n",
+         open('data.json', 'w').write('changed')\nos.remove('helper.py')\n\
+         open('new', 'w').write('new')\n\
+         try:\n    open('large.bin', 'a').write('changed')\n    print('written')\n\
+         except OSError: print('refused')\n",
     );
     assert_eq!(
         outcome.stdout.head,
         format!(
-            "42 inner {{'k': 1}} {}\n['data.json', 'helper.py', 'large.bin', 'package', 'script.py']\nrefused\n",
+            "42 inner {{'k': 1}} {}\n\
+             ['data.json', 'helper.py', 'large.bin', 'package', 'script.py']\nrefused\n",
             3 << 20
         ),
         "{}",
@@ -312,12 +327,17 @@ fn nothing_outside_the_scratch_folder_can_be_written() {
         .write_all(b"mine")
         .unwrap();
     let outcome = bench.run(&format!(
-        "import os, shutil\nroot = {:?}\ndef attempt(f, *a):\n    try: f(*a); print('done', f)\n    except OSError as e: pass\n\
-         attempt(open, root + '/new', 'w')\nattempt(open, root + '/existing', 'a')\nattempt(os.truncate, root + '/existing', 0)\n\
-         attempt(os.remove, root + '/existing')\nattempt(os.mkdir, root + '/folder')\nattempt(os.rename, root + '/existing', root + '/moved')\n\
-         os.symlink(root + '/existing', 'link')\nattempt(open, 'link', 'w')\nattempt(shutil.rmtree, root)\n\
+        "import os, shutil\nroot = {:?}\n\
+         def attempt(f, *a):\n    try: f(*a); print('done', f)\n    except OSError as e: pass\n\
+         attempt(open, root + '/new', 'w')\nattempt(open, root + '/existing', 'a')\n\
+         attempt(os.truncate, root + '/existing', 0)\n\
+         attempt(os.remove, root + '/existing')\nattempt(os.mkdir, root + '/folder')\n\
+         attempt(os.rename, root + '/existing', root + '/moved')\n\
+         os.symlink(root + '/existing', 'link')\nattempt(open, 'link', 'w')\n\
+         attempt(shutil.rmtree, root)\n\
          attempt(os.link, root + '/existing', 'hard')\n\
-         open('own', 'w').write('x')\nimport tempfile\ntempfile.TemporaryFile().write(b'x')\nopen(os.devnull, 'w').write('x')\nprint('end')\n",
+         open('own', 'w').write('x')\nimport tempfile\ntempfile.TemporaryFile().write(b'x')\n\
+         open(os.devnull, 'w').write('x')\nprint('end')\n",
         target.path()
     ));
     assert_eq!(outcome.stdout.head, "end\n", "{}", outcome.stderr.head);
@@ -328,7 +348,8 @@ fn nothing_outside_the_scratch_folder_can_be_written() {
 fn scratch_folders_go_with_the_run_and_the_session() {
     let bench = Bench::new();
     let outcome = bench.run(
-        "import os, tempfile\nos.makedirs('a/b')\nopen('a/b/c', 'w').close()\nos.chmod('a/b', 0o500)\nos.chmod('a', 0)\n\
+        "import os, tempfile\nos.makedirs('a/b')\nopen('a/b/c', 'w').close()\n\
+         os.chmod('a/b', 0o500)\nos.chmod('a', 0)\n\
          print(os.getcwd())\n",
     );
     let work = PathBuf::from(outcome.stdout.head.trim());

@@ -416,7 +416,8 @@ last([1, 2, 3], 4)
 #[test]
 fn causes_exits_and_broken_scripts() {
     on_all(
-        "def f():\n    try:\n        int('x')\n    except ValueError as error:\n        raise KeyError(1) from error\nf()\n",
+        "def f():\n    try:\n        int('x')\n    except ValueError as error:\n        raise \
+         KeyError(1) from error\nf()\n",
         |_, traced, evidence| {
             let evidence = evidence.unwrap();
             assert_eq!(evidence.causes.len(), 1);
@@ -424,7 +425,9 @@ fn causes_exits_and_broken_scripts() {
             assert_eq!(traced.exception.as_ref().unwrap().chain.len(), 1);
         },
     );
-    let group = "class Group(Exception):\n    exceptions = ()\ngroup = Group()\nfor n in (1, 2):\n    try: int('x' * n)\n    except ValueError as error: group.exceptions += (error,)\nraise group\n";
+    let group = "class Group(Exception):\n    exceptions = ()\ngroup = Group()\n\
+         for n in (1, 2):\n    try: int('x' * n)\n    except ValueError as error: group.exceptions \
+         += (error,)\nraise group\n";
     on_all(group, |_, _, evidence| {
         let lines: Vec<u32> = evidence
             .unwrap()

@@ -165,7 +165,8 @@ fn suite(file: &Path) -> Suite {
     for (head, source) in text.split("#### ").filter_map(|part| part.split_once('\n')) {
         if head == "imports" {
             ahead = format!(
-                "for name in '''{source}'''.split():\n    try:\n        __import__(name)\n    except ImportError:\n        pass\n"
+                "for name in '''{source}'''.split():\n    try:\n        __import__(name)\n    \
+                 except ImportError:\n        pass\n"
             );
         } else if let Some(path) = head.strip_prefix("FILE ") {
             installed.push((path.to_owned(), source.to_owned()));
@@ -288,7 +289,8 @@ fn folders_for_temporary_files_are_the_run_s_own() {
     let Some(python) = torch() else {
         return skip("temporary files", "no PyTorch");
     };
-    let source = "import os, tempfile\nimport torch._inductor.codecache\nprint(tempfile.gettempdir() == os.environ['TMPDIR'])\ntempfile.TemporaryFile()\n";
+    let source = "import os, tempfile\nimport torch._inductor.codecache\n\
+         print(tempfile.gettempdir() == os.environ['TMPDIR'])\ntempfile.TemporaryFile()\n";
     let folder = tempfile::tempdir().unwrap();
     let mut setup = setup(folder.path(), 2);
     setup.command = Command::Python {

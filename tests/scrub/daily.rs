@@ -14,7 +14,8 @@ use super::{
 };
 use crate::support::{command, newest, skip};
 
-const SMALL: &str = "```python\nimport torch\ntorch.stack([])\n```\nRuntimeError: stack expects a non-empty TensorList of things";
+const SMALL: &str = "```python\nimport torch\ntorch.stack([])\n```\n\
+     RuntimeError: stack expects a non-empty TensorList of things";
 
 fn place(body: &str) -> Place {
     Place::new(World::new(issue("stack fails", body)))
@@ -50,7 +51,10 @@ fn nothing_is_written_that_was_not_agreed_to() {
 
 /// Runs a scrub on a terminal of its own and types these lines.
 fn typed(place: &Place, args: &[&str], lines: &str) -> String {
-    let driver = "import os, pty, sys\nlines = sys.argv[1].encode()\npid, fd = pty.fork()\nif pid == 0:\n    os.execvp(sys.argv[2], sys.argv[2:])\nos.write(fd, lines)\nseen = b''\nwhile True:\n    try:\n        data = os.read(fd, 4096)\n    except OSError:\n        break\n    if not data:\n        break\n    seen += data\nos.write(1, seen)\n";
+    let driver = "import os, pty, sys\nlines = sys.argv[1].encode()\npid, fd = pty.fork()\n\
+         if pid == 0:\n    os.execvp(sys.argv[2], sys.argv[2:])\nos.write(fd, lines)\nseen = b''\n\
+         while True:\n    try:\n        data = os.read(fd, 4096)\n    except OSError:\n        \
+         break\n    if not data:\n        break\n    seen += data\nos.write(1, seen)\n";
     let scrub = place.command(&BROKEN, args);
     let mut command = command(newest().unwrap());
     command
@@ -106,9 +110,18 @@ fn files_stand_in_for_github() {
     put("saved.json", &issue("stack fails", BODY).to_string());
     put(
         "mine.py",
-        "import torch\n\nx = torch.ones(3)\nprint(x)\nprint(len(x))\ny = [z for z in x if z > 9]\ntorch.stack(y)\n",
+        "import torch\n\nx = torch.ones(3)\nprint(x)\nprint(len(x))\ny = [z for z in x if z > 9]\n\
+         torch.stack(y)\n",
     );
-    put("two.json", &issue("stack fails", "```python\nimport torch\ntorch.one()\n```\nor\n```python\nimport torch\ntorch.two()\n```\nRuntimeError: no such thing here").to_string());
+    put(
+        "two.json",
+        &issue(
+            "stack fails",
+            "```python\nimport torch\ntorch.one()\n```\nor\n\
+         ```python\nimport torch\ntorch.two()\n```\nRuntimeError: no such thing here",
+        )
+        .to_string(),
+    );
     let run = |args: &[&str]| {
         let output = command(env!("CARGO_BIN_EXE_minrepro"))
             .args(["scrub", "--repo", "o/r", "--python"])
@@ -199,7 +212,13 @@ fn a_scrub_that_is_cut_short_goes_on_where_it_was() {
 }
 
 /// Makes a wheel of a package that is one line of code.
-const WHEEL: &str = "import sys, zipfile\nwith zipfile.ZipFile('extra_thing-1.0-py3-none-any.whl', 'w') as it:\n    it.writestr('extra_thing.py', 'def noise():\\n    return 3\\n')\n    it.writestr('extra_thing-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: extra-thing\\nVersion: 1.0\\n')\n    it.writestr('extra_thing-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')\n    it.writestr('extra_thing-1.0.dist-info/RECORD', '')\n";
+const WHEEL: &str = "import sys, zipfile\n\
+     with zipfile.ZipFile('extra_thing-1.0-py3-none-any.whl', 'w') as it:\n    \
+     it.writestr('extra_thing.py', 'def noise():\\n    return 3\\n')\n    \
+     it.writestr('extra_thing-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: \
+     extra-thing\\nVersion: 1.0\\n')\n    it.writestr('extra_thing-1.0.dist-info/WHEEL', \
+     'Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')\n    \
+     it.writestr('extra_thing-1.0.dist-info/RECORD', '')\n";
 
 #[test]
 fn packages_are_installed_on_top_of_those_of_the_interpreter() {

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::support::command;
 
-pub(super) const SMALL: &str = "```python\nimport torch\ntorch.stack([])\n```\nRuntimeError: stack expects a non-empty TensorList of things";
+pub(super) const SMALL: &str = "```python\nimport torch\ntorch.stack([])\n```\n\
+     RuntimeError: stack expects a non-empty TensorList of things";
 
 /// A flow that writes, and how much of it.
 #[derive(Clone, Copy)]

@@ -53,7 +53,10 @@ pub(super) fn with_torch(version: &str) -> PathBuf {
         fs::create_dir_all(&package).unwrap();
         // Broken until version 3.
         let text = format!(
-            "__version__ = '{version}'\ndef ones(n):\n    return [1] * n\ndef stack(x):\n    if int(__version__[0]) < 3:\n        raise RuntimeError('stack expects a non-empty TensorList of things')\n    return x\nclass cuda:\n    @staticmethod\n    def is_available():\n        return False\n"
+            "__version__ = '{version}'\ndef ones(n):\n    return [1] * n\n\
+             def stack(x):\n    if int(__version__[0]) < 3:\n        raise RuntimeError('stack \
+             expects a non-empty TensorList of things')\n    return x\n\
+             class cuda:\n    @staticmethod\n    def is_available():\n        return False\n"
         );
         std::io::Write::write_all(
             &mut fs::File::create(package.join("__init__.py")).unwrap(),
@@ -69,7 +72,14 @@ pub(super) static BROKEN: LazyLock<PathBuf> = LazyLock::new(|| with_torch("2.0.0
 pub(super) static FIXED: LazyLock<PathBuf> = LazyLock::new(|| with_torch("9.9.9"));
 
 /// The bug of the package above, with noise around it.
-pub(super) const BODY: &str = "### 🐛 Describe the bug\n\n```python\nimport torch\nimport os\n\nclass Noise:\n    def __init__(self, size):\n        self.size = size\n        self.items = torch.ones(size)\n\n    def run(self):\n        print(len(self.items))\n        values = [x for x in self.items if x > 2]\n        return torch.stack(values)\n\nnoise = Noise(4)\nprint(os.getpid())\nnoise.run()\n```\n\n### Error logs\n\n```\nTraceback (most recent call last):\n  File \"x.py\", line 17, in <module>\n    noise.run()\nRuntimeError: stack expects a non-empty TensorList of things\n```\n\n### Versions\n\nPyTorch version: 2.0.0\n";
+pub(super) const BODY: &str = "### 🐛 Describe the bug\n\n```python\nimport torch\nimport os\n\n\
+     class Noise:\n    def __init__(self, size):\n        self.size = size\n        self.items = \
+     torch.ones(size)\n\n    def run(self):\n        print(len(self.items))\n        values = [x \
+     for x in self.items if x > 2]\n        return torch.stack(values)\n\nnoise = Noise(4)\n\
+     print(os.getpid())\nnoise.run()\n```\n\n### Error logs\n\n```\n\
+     Traceback (most recent call last):\n  File \"x.py\", line 17, in <module>\n    noise.run()\n\
+     RuntimeError: stack expects a non-empty TensorList of things\n```\n\n### Versions\n\n\
+     PyTorch version: 2.0.0\n";
 
 pub(super) fn issue(title: &str, body: &str) -> Value {
     json!({
@@ -334,7 +344,8 @@ fn scenarios() -> Vec<Scenario> {
     let mut it = scenario(
         "AlreadyMinimal",
         "stack fails",
-        "```python\nimport torch\ntorch.stack([])\n```\nRuntimeError: stack expects a non-empty TensorList of things",
+        "```python\nimport torch\ntorch.stack([])\n```\n\
+         RuntimeError: stack expects a non-empty TensorList of things",
     );
     it.calls
         .extend(["GET collaborators/op", "ask subscription"]);
@@ -401,7 +412,8 @@ fn every_end_is_reached_by_the_right_calls_in_the_right_order() {
             && (expected_subscription == "whatever" || world.subscription == expected_subscription);
         if !fits {
             wrong.push(format!(
-                "{}: {end:?}, status {:?}, labels {:?}, subscription {}\ncalls {calls:#?}\nexpected {:#?}\n{stderr}",
+                "{}: {end:?}, status {:?}, labels {:?}, subscription {}\ncalls {calls:#?}\n\
+                 expected {:#?}\n{stderr}",
                 scenario.end,
                 output.status.code(),
                 world.label_names(),

@@ -97,8 +97,12 @@ fn closing_is_suggested_only_for_what_is_old_and_forsaken() {
 #[test]
 fn confirmations_are_recent_and_show_the_same_error() {
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(86_400 * 20_100);
-    let body = "```python\nimport torch\ntorch.ones(2).x()\n```\n```\nTraceback (most recent call last):\n  File \"x.py\", line 2, in <module>\nAttributeError: no attribute called x\n```";
-    let same = "I can still reproduce it:\n```\nTraceback (most recent call last):\n  File \"y.py\", line 9, in <module>\nAttributeError: no attribute called x\n```";
+    let body = "```python\nimport torch\ntorch.ones(2).x()\n```\n```\n\
+         Traceback (most recent call last):\n  File \"x.py\", line 2, in <module>\n\
+         AttributeError: no attribute called x\n```";
+    let same = "I can still reproduce it:\n```\n\
+         Traceback (most recent call last):\n  File \"y.py\", line 9, in <module>\n\
+         AttributeError: no attribute called x\n```";
     let other = same.replace("AttributeError", "TypeError");
     for (association, day, text, expected) in [
         (Association::None, 20_050, same, true),

@@ -411,7 +411,8 @@ fn serve(stream: UnixStream, world: &Mutex<World>, folder: &Path) {
             answer.to_string()
         };
         let head = format!(
-            "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n",
+            "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n\
+             {headers}Content-Length: {}\r\n\r\n",
             text.len()
         );
         if writer

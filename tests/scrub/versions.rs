@@ -431,7 +431,8 @@ fn condas_environments_are_found_whatever_its_release() {
     let by_name = [("CONDA_EXE", conda.to_str().unwrap())];
     let answers = format!("#!/bin/sh\ncat <<'END'\n{list}\nEND\n");
     let ignores = format!(
-        "#!/bin/sh\nif [ \"$1\" = env ]; then cat <<'END'\n{plain}END\nelse cat <<'END'\n{list}\nEND\nfi\n"
+        "#!/bin/sh\nif [ \"$1\" = env ]; then cat <<'END'\n{plain}END\nelse cat <<'END'\n{list}\n\
+         END\nfi\n"
     );
     for (text, env) in [
         (&answers, &on_path),

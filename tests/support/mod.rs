@@ -48,7 +48,8 @@ pub(crate) fn interpreters() -> &'static BTreeMap<u8, PathBuf> {
         }
         let mut found = BTreeMap::new();
         for name in names {
-            let script = "import sys; print(sys.version_info[1], sys.executable) if sys.version_info[0] == 3 else 0";
+            let script = "import sys; print(sys.version_info[1], sys.executable) if \
+                 sys.version_info[0] == 3 else 0";
             let Ok(output) = command(&name).args(["-c", script]).output() else {
                 continue;
             };

@@ -100,7 +100,8 @@ fn runs(kind: Kind) -> Option<Run> {
 fn without_namespaces(folder: &Path) -> std::path::PathBuf {
     let path = folder.join("minrepro");
     let text = format!(
-        "#!/bin/sh\nexec unshare -Ur sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec {} supervise'\n",
+        "#!/bin/sh\nexec unshare -Ur sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec {} \
+         supervise'\n",
         env!("CARGO_BIN_EXE_minrepro")
     );
     fs::File::create(&path)
