@@ -53,7 +53,7 @@ impl Cost {
     /// The cost of a program.
     pub fn of(program: &Program) -> Self {
         let tree = program.tree();
-        let docstrings = docstrings(program, &tree);
+        let docstrings = docstrings(program, tree);
         let weight = program
             .tokens()
             .iter()
@@ -71,9 +71,9 @@ impl Cost {
             })
             .sum();
         Self {
-            environment: environment(program, &tree),
+            environment: environment(program, tree),
             weight,
-            types: rare_types(program, &tree).len() as u64,
+            types: rare_types(program, tree).len() as u64,
             bytes: program.text().len() as u64,
         }
     }

@@ -251,7 +251,7 @@ fn renamed_attribute(
 /// as their first argument.
 fn amp(program: &Program) -> Vec<Edit> {
     let tree = program.tree();
-    let names = ImportedNames::of(&tree);
+    let names = ImportedNames::of(tree);
     let mut edits = Vec::new();
     for node in &tree.nodes {
         let AnyNodeRef::ExprCall(call) = node.node else {
@@ -281,7 +281,7 @@ fn renamed(program: &Program, message: &str) -> Option<String> {
         return edited(program, amp(program));
     }
     let tree = program.tree();
-    let names = ImportedNames::of(&tree);
+    let names = ImportedNames::of(tree);
     for (old, new) in RENAMED {
         let last = old.rsplit('.').next().unwrap_or(old);
         if !message.contains(last) {
@@ -318,7 +318,7 @@ fn renamed(program: &Program, message: &str) -> Option<String> {
 /// fullgraph=True)`.
 fn optimize(program: &Program) -> Option<String> {
     let tree = program.tree();
-    let names = ImportedNames::of(&tree);
+    let names = ImportedNames::of(tree);
     let mut edits = Vec::new();
     for node in &tree.nodes {
         let AnyNodeRef::ExprCall(call) = node.node else {
@@ -436,7 +436,7 @@ fn dims(program: &Program, expr: &Expr) -> Vec<(String, String)> {
         return Vec::new();
     };
     let tree = program.tree();
-    let names = ImportedNames::of(&tree);
+    let names = ImportedNames::of(tree);
     let calls = tree.nodes.iter().filter_map(|node| match node.node {
         AnyNodeRef::ExprCall(call)
             if place.contains_range(call.range())

@@ -600,7 +600,7 @@ mod tests {
             panic!("no expression: {text}");
         };
         let tree = program.tree();
-        let names = ImportedNames::of(&tree);
+        let names = ImportedNames::of(tree);
         assert_eq!(names.path(&last.value).as_deref(), imported, "{text}");
         let resolver = NameResolver::of(&program, &["lib.compile"]);
         let paths = resolver.resolve(&last.value);
@@ -658,7 +658,7 @@ mod tests {
             let ast::Stmt::Expr(last) = program.body().last().unwrap() else {
                 panic!("no expression: {text}");
             };
-            assert!(ImportedNames::of(&program.tree()).is_environ(&last.value));
+            assert!(ImportedNames::of(program.tree()).is_environ(&last.value));
             assert!(NameResolver::of(&program, &[]).is_environ(&last.value));
         }
     }

@@ -618,7 +618,7 @@ pub(crate) fn only(
         parsed
             .tree()
             .nodes
-            .into_iter()
+            .iter()
             .filter_map(|node| match node.node {
                 AnyNodeRef::ExprAttribute(it) => Some(it.attr.id.clone()),
                 _ => None,

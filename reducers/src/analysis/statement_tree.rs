@@ -152,7 +152,7 @@ impl<'a> StatementTree<'a> {
             }
         }
         outline.mark_executed(evidence);
-        outline.find_results(&tree, &around);
+        outline.find_results(tree, &around);
         outline
     }
 
@@ -460,7 +460,7 @@ impl<'a> StatementTree<'a> {
         frame: &'v Frame,
     ) -> Option<Vec<Read<'a, 'v>>> {
         let mut results: Vec<Read<'a, 'v>> = Vec::new();
-        for node in self.program.tree().nodes {
+        for node in &self.program.tree().nodes {
             let AnyNodeRef::ExprCall(call) = node.node else {
                 continue;
             };
@@ -503,7 +503,7 @@ impl<'a> StatementTree<'a> {
         self.program
             .tree()
             .nodes
-            .into_iter()
+            .iter()
             .filter_map(move |node| match node.node {
                 AnyNodeRef::ExprAttribute(it) if range.contains_range(it.range) => {
                     Some((&it.attr.id, it.range))

@@ -21,11 +21,20 @@ use rustpython_source_file::LineIndex;
 
 use crate::syntax::{rows::Row, scope::Scopes, source::DecodeError};
 
+self_cell::self_cell!(
+    /// A syntax tree and the index of its nodes.
+    struct IndexedModule {
+        owner: Parsed<ast::ModModule>,
+        #[covariant]
+        dependent: Tree,
+    }
+);
+
 /// A script that parses.
 pub struct Program {
     text: Arc<str>,
     bom: bool,
-    parsed: Parsed<ast::ModModule>,
+    module: IndexedModule,
     lines: OnceLock<LineIndex>,
     rows: OnceLock<Vec<Row>>,
     scopes: OnceLock<Scopes>,
@@ -102,7 +111,7 @@ impl Program {
         Ok(Self {
             text,
             bom,
-            parsed,
+            module: IndexedModule::new(parsed, |parsed| Tree::of(&parsed.syntax().body)),
             lines: OnceLock::new(),
             rows: OnceLock::new(),
             scopes: OnceLock::new(),
@@ -132,12 +141,12 @@ impl Program {
 
     /// The top-level statements.
     pub fn body(&self) -> &[ast::Stmt] {
-        &self.parsed.syntax().body
+        &self.module.borrow_owner().syntax().body
     }
 
     /// All tokens, in order.
     pub fn tokens(&self) -> &[Token] {
-        self.parsed.tokens()
+        self.module.borrow_owner().tokens()
     }
 
     /// The rows of things that can go one by one: suites, arguments, elements, names.
@@ -151,8 +160,8 @@ impl Program {
     }
 
     /// Every node in source order with its parent.
-    pub fn tree(&self) -> Tree<'_> {
-        Tree::of(self.body())
+    pub fn tree(&self) -> &Tree<'_> {
+        self.module.borrow_dependent()
     }
 
     /// How large the program is.

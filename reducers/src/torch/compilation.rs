@@ -171,11 +171,11 @@ impl<'a> Compilation<'a> {
 /// The edits that leave nothing to be compiled.
 pub(crate) fn without_compiler(program: &Program) -> Option<EditSet> {
     let tree = program.tree();
-    let torch = Torch::of(program, &tree)?;
-    compilations(&torch, &tree)
+    let torch = Torch::of(program, tree)?;
+    compilations(&torch, tree)
         .iter()
         .try_fold(EditSet::default(), |mut edits, compilation| {
-            edits.extend(&compilation.without(program, &tree)?);
+            edits.extend(&compilation.without(program, tree)?);
             Some(edits)
         })
 }

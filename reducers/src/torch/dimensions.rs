@@ -46,7 +46,7 @@ impl Dimensions {
     /// Those of a program that imports PyTorch.
     pub(crate) fn of(program: &Program) -> Option<Self> {
         let tree = program.tree();
-        Torch::of(program, &tree)?;
+        Torch::of(program, tree)?;
         let mut places: BTreeMap<u64, Vec<TextRange>> = BTreeMap::new();
         for node in &tree.nodes {
             if let AnyNodeRef::ExprNumberLiteral(it) = node.node
@@ -177,7 +177,7 @@ impl PassContext<'_> {
         ];
         let tree = self.program.tree();
         let mut found = BTreeSet::new();
-        let Some(torch) = Torch::of(self.program, &tree) else {
+        let Some(torch) = Torch::of(self.program, tree) else {
             return found;
         };
         for node in &tree.nodes {

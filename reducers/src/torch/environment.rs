@@ -151,7 +151,7 @@ pub(crate) fn environment(program: &Program, tree: &Tree<'_>) -> EnvironmentRank
 
 /// Whether a program imports PyTorch.
 pub fn uses_torch(program: &Program) -> bool {
-    Torch::of(program, &program.tree()).is_some()
+    Torch::of(program, program.tree()).is_some()
 }
 
 /// Modules that define operators.
@@ -170,7 +170,7 @@ const CAPTURING: [&str; 4] = ["torch.export", "torch.fx", "torch.jit", "torch.on
 /// them depends on more than the graph.
 pub fn makes_operators(program: &Program) -> bool {
     let tree = program.tree();
-    Torch::of(program, &tree).is_some_and(|torch| names_any(&torch, &tree, &OPERATORS))
+    Torch::of(program, tree).is_some_and(|torch| names_any(&torch, tree, &OPERATORS))
 }
 
 /// Whether functions of a program are captured as a whole, compiled or not, so that no single line
@@ -211,8 +211,8 @@ pub enum Uncompiled {
 /// The same program on the CPU; `None` if it already is, or if no edit is known that moves it.
 pub fn on_cpu(program: &Program) -> Option<String> {
     let tree = program.tree();
-    let torch = Torch::of(program, &tree)?;
-    let edits = on_cpu_everywhere(program, &torch, &tree);
+    let torch = Torch::of(program, tree)?;
+    let edits = on_cpu_everywhere(program, &torch, tree);
     let text = edits.apply(program).ok()?;
     (text != program.text()).then_some(text)
 }
@@ -220,7 +220,7 @@ pub fn on_cpu(program: &Program) -> Option<String> {
 /// The same program without PyTorch's compiler.
 pub fn uncompiled(program: &Program) -> Uncompiled {
     let tree = program.tree();
-    if environment(program, &tree).compiler == CompilerRank::None {
+    if environment(program, tree).compiler == CompilerRank::None {
         return Uncompiled::Itself;
     }
     let text = without_compiler(program).and_then(|edits| edits.apply(program).ok());
@@ -238,11 +238,11 @@ pub fn compiled_with(program: &Program, rank: CompilerRank) -> Option<String> {
         };
     }
     let tree = program.tree();
-    let Some(torch) = Torch::of(program, &tree) else {
+    let Some(torch) = Torch::of(program, tree) else {
         return Some(program.text().to_owned());
     };
-    let found = compilations(&torch, &tree);
-    let edits = with_backend(program, &tree, found.iter(), rank.backend());
+    let found = compilations(&torch, tree);
+    let edits = with_backend(program, tree, found.iter(), rank.backend());
     edits.apply(program).ok()
 }
 
@@ -257,8 +257,8 @@ impl PlainBackends {
             return Self(Vec::new());
         }
         let tree = program.tree();
-        let named = Torch::of(program, &tree).map(|torch| {
-            let plain = compilations(&torch, &tree)
+        let named = Torch::of(program, tree).map(|torch| {
+            let plain = compilations(&torch, tree)
                 .into_iter()
                 .filter(|compilation| CompilerRank::of(compilation) < CompilerRank::Inductor);
             plain

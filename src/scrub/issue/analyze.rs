@@ -156,7 +156,7 @@ pub fn rendezvous(program: &Program) -> Option<Vec<(String, String)>> {
 /// The environment variables that a program sets itself.
 fn set_variables(program: &Program) -> BTreeSet<String> {
     let tree = program.tree();
-    let names = ImportedNames::of(&tree);
+    let names = ImportedNames::of(tree);
     let mut found = BTreeSet::new();
     for node in &tree.nodes {
         if let AnyNodeRef::StmtAssign(assign) = node.node {
@@ -202,7 +202,7 @@ pub fn with_resets(program: &Program) -> Option<String> {
         return None;
     }
     let tree = program.tree();
-    let names = ImportedNames::of(&tree);
+    let names = ImportedNames::of(tree);
     let compiles = |stmt: &&Stmt| {
         !matches!(stmt, Stmt::FunctionDef(_) | Stmt::ClassDef(_))
             && tree.nodes.iter().any(|node| {

@@ -21,7 +21,7 @@ const EXPORTS: &[&str] = &["torch.compile"];
 /// Reviews one program.
 pub(super) struct Reviewer<'a> {
     pub(super) program: &'a Program,
-    pub(super) tree: Tree<'a>,
+    pub(super) tree: &'a Tree<'a>,
     pub(super) names: NameResolver,
     /// Files that the program itself writes.
     saved: BTreeSet<String>,

@@ -39,7 +39,7 @@ impl Values {
     /// failure than what calls them.
     pub(crate) fn to_try(program: &Program, evidence: &Evidence) -> [Self; 2] {
         let tree = program.tree();
-        let is_whole = is_captured(program, &tree);
+        let is_whole = is_captured(program, tree);
         let is_within = evidence.failure.iter().any(|frame| frame.compiled);
         [
             if is_whole && !is_within {

@@ -51,13 +51,13 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
 /// parameters.
 fn required(program: &Program) -> BTreeSet<TextSize> {
     let tree = program.tree();
-    let calls = Calls::of(&tree);
+    let calls = Calls::of(tree);
     let mut found = BTreeSet::new();
     for node in &tree.nodes {
         let AnyNodeRef::StmtFunctionDef(def) = node.node else {
             continue;
         };
-        let class = class_around(&tree, node.parent);
+        let class = class_around(tree, node.parent);
         let receiver = usize::from(class.is_some());
         let calls = calls.of_function(def, class);
         let parameters = def

@@ -43,11 +43,11 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             continue;
         };
         inside.edit(Edit::delete(word));
-        for edit in of_function(cx.program, &tree, index as u32) {
+        for edit in of_function(cx.program, tree, index as u32) {
             inside.edit(edit);
         }
         let mut everywhere = inside.clone();
-        for edit in awaits_of(cx.program, &tree, def.name.as_str()) {
+        for edit in awaits_of(cx.program, tree, def.name.as_str()) {
             everywhere.edit(edit);
         }
         if everywhere != inside {

@@ -76,7 +76,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                     "cause",
                 );
                 if let (Some(exc), None) = (&stmt.exc, &stmt.cause)
-                    && is_handling(&tree, index as u32)
+                    && is_handling(tree, index as u32)
                 {
                     drop(
                         program.behind(TokenKind::Raise, exc.range()),

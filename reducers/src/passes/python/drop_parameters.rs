@@ -34,16 +34,16 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let places = Places::of(cx.program);
     let statements = Statements::of(cx.program);
     let tree = cx.program.tree();
-    let calls = Calls::of(&tree);
+    let calls = Calls::of(tree);
     for node in tree.nodes.iter().rev() {
         match node.node {
             AnyNodeRef::StmtFunctionDef(def) => {
                 of_function(
-                    &tree,
+                    tree,
                     &places,
                     &calls,
                     def,
-                    class_around(&tree, node.parent),
+                    class_around(tree, node.parent),
                     out,
                 );
             }

@@ -40,7 +40,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let Some(parts) = parts(node.node) else {
             continue;
         };
-        let may_match_all = may_match_all(&tree, index as u32);
+        let may_match_all = may_match_all(tree, index as u32);
         let whole = node.node.range();
         let mut replace = |text: &str| {
             let edits = EditSet::one(Edit::replace(whole, text));

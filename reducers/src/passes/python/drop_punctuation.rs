@@ -102,7 +102,7 @@ fn breaks(program: &Program, tokens: &[&Token]) -> bool {
 
 /// Where tuples and generators start that have parentheses of their own.
 fn tuple_starts(program: &Program) -> Vec<TextSize> {
-    let nodes = program.tree().nodes;
+    let nodes = &program.tree().nodes;
     let starts = nodes.iter().filter_map(|node| match node.node {
         AnyNodeRef::ExprTuple(it) if it.parenthesized => Some(it.start()),
         AnyNodeRef::ExprGenerator(it) if it.parenthesized => Some(it.start()),

@@ -109,7 +109,7 @@ impl Effects {
             values: BTreeMap::new(),
             active: Vec::new(),
         };
-        for node in program.tree().nodes {
+        for node in &program.tree().nodes {
             let (statement, value) = match node.node {
                 AnyNodeRef::StmtAssign(stmt) => (stmt.range, &stmt.value),
                 AnyNodeRef::StmtAugAssign(stmt) => (stmt.range, &stmt.value),

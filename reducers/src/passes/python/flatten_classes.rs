@@ -59,7 +59,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                     .iter()
                     .all(|it| class.range.contains_range(it.range))
         });
-        if let Some(edits) = flatten(cx.program, &tree, class, method, variable)
+        if let Some(edits) = flatten(cx.program, tree, class, method, variable)
             && is_free
             && gains(cx.program, &edits)
         {

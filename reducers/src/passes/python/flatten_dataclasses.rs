@@ -35,9 +35,9 @@ pass! {
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
-    let calls = Calls::of(&tree);
+    let calls = Calls::of(tree);
     let places = Places::of(cx.program);
-    let movable = Movable::of(cx.program, &tree);
+    let movable = Movable::of(cx.program, tree);
     for node in tree.nodes.iter().rev() {
         let AnyNodeRef::StmtClassDef(class) = node.node else {
             continue;

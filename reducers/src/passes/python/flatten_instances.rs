@@ -50,7 +50,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             AnyNodeRef::StmtClassDef(class) if class.range == binding.statement => Some(class),
             _ => None,
         });
-        if let Some(edits) = class.and_then(|class| flat(cx.program, &tree, class, only))
+        if let Some(edits) = class.and_then(|class| flat(cx.program, tree, class, only))
             && gains(cx.program, &edits)
         {
             out.propose(

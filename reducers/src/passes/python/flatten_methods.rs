@@ -39,8 +39,8 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
     let methods = Methods {
         program: cx.program,
-        tree: &tree,
-        movable: Movable::of(cx.program, &tree),
+        tree,
+        movable: Movable::of(cx.program, tree),
         places: Places::of(cx.program),
         statements: Statements::of(cx.program),
     };
@@ -50,7 +50,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         };
         let ([decorator], Some(_)) = (
             def.decorator_list.as_slice(),
-            class_around(&tree, node.parent),
+            class_around(tree, node.parent),
         ) else {
             continue;
         };

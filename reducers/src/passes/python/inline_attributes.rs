@@ -42,9 +42,9 @@ struct Attribute<'a> {
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
     let statements = Statements::of(cx.program);
-    let movable = Movable::of(cx.program, &tree);
-    let strings = formatted_strings(&tree);
-    for (name, attribute) in attributes(cx.program, &tree).into_iter().rev() {
+    let movable = Movable::of(cx.program, tree);
+    let strings = formatted_strings(tree);
+    for (name, attribute) in attributes(cx.program, tree).into_iter().rev() {
         let [Some(assign)] = attribute.set.as_slice() else {
             continue;
         };

@@ -45,18 +45,18 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let parent = node.parent.map(|it| tree.nodes[it as usize].node);
         let is_method = matches!(parent, Some(AnyNodeRef::StmtClassDef(_)));
         let site = if is_method {
-            method_site(&tree, index, def)
+            method_site(tree, index, def)
         } else {
-            function_site(cx, &tree, def)
+            function_site(cx, tree, def)
         };
         let Some(site) = site.filter(|site| !def.range.contains_range(site.whole)) else {
             continue;
         };
-        let Some(statement) = statement_of(&tree, site.whole) else {
+        let Some(statement) = statement_of(tree, site.whole) else {
             continue;
         };
         if let (Some(mut edits), Some(place)) = (
-            inlined(cx.program, &tree, def, &site, statement),
+            inlined(cx.program, tree, def, &site, statement),
             statements.place(def.range),
         ) {
             edits.remove(place);

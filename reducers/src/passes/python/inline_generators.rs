@@ -46,7 +46,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let Some(place) = statements.place(def.range).filter(|_| !def.is_async) else {
             continue;
         };
-        let Some((turned, text)) = inlined(cx, &tree, def) else {
+        let Some((turned, text)) = inlined(cx, tree, def) else {
             continue;
         };
         let mut edits = EditSet::removal(place);

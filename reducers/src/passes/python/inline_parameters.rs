@@ -34,10 +34,10 @@ pass! {
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let program = cx.program;
     let tree = program.tree();
-    let calls = Calls::of(&tree);
+    let calls = Calls::of(tree);
     let places = Places::of(program);
-    let movable = Movable::of(program, &tree);
-    let strings = formatted_strings(&tree);
+    let movable = Movable::of(program, tree);
+    let strings = formatted_strings(tree);
     let variables: BTreeMap<TextSize, &Variable> = program
         .scopes()
         .variables
@@ -51,7 +51,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let AnyNodeRef::StmtFunctionDef(def) = node.node else {
             continue;
         };
-        let class = class_around(&tree, node.parent);
+        let class = class_around(tree, node.parent);
         let calls = calls.of_function(def, class);
         let receiver = usize::from(class.is_some());
         for (position, parameter) in def

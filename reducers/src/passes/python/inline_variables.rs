@@ -56,7 +56,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 let Some(assign) = assignments.get(&binding.range.start()) else {
                     continue;
                 };
-                let found = passed_on(&statements, &tree, variable, assign);
+                let found = passed_on(&statements, tree, variable, assign);
                 let Some((place, used)) = found.filter(|(_, used)| !is_within(&strings, *used))
                 else {
                     continue;

@@ -53,7 +53,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         };
         let removal = EditSet::removal(place);
         if let [only] = variable.uses.as_slice()
-            && let Some((range, text)) = decorated(cx.program, &tree, def, only.range)
+            && let Some((range, text)) = decorated(cx.program, tree, def, only.range)
         {
             let mut edits = removal.clone();
             edits.edit(Edit::replace(range, text.as_str()));
@@ -65,7 +65,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let found = match (wrapped(def), parameterless(def)) {
             (Some(function), _) => Some((function, uses.collect::<Vec<TextRange>>())),
             (None, Some(value)) => uses
-                .map(|it| call_of(&tree, it))
+                .map(|it| call_of(tree, it))
                 .collect::<Option<_>>()
                 .map(|it| (value, it)),
             (None, None) => None,

@@ -48,15 +48,15 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
     let tree = cx.program.tree();
     for variable in cx.program.scopes().variables.iter().rev() {
-        let Some(class) = class_of(&tree, variable) else {
+        let Some(class) = class_of(tree, variable) else {
             continue;
         };
         let Some(place) = statements.place(class.range) else {
             continue;
         };
         let found = [
-            of_nothing(cx.program, &tree, variable, class),
-            into_its_heir(cx.program, &tree, variable, class),
+            of_nothing(cx.program, tree, variable, class),
+            into_its_heir(cx.program, tree, variable, class),
         ];
         for mut edits in found.into_iter().flatten() {
             edits.remove(place);

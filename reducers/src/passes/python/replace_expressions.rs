@@ -85,7 +85,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
 fn objects(program: &Program) -> BTreeSet<TextSize> {
     let is_row = |it: &Expr| matches!(it, Expr::Tuple(_) | Expr::List(_));
     let mut found: BTreeSet<TextSize> = BTreeSet::new();
-    for node in program.tree().nodes {
+    for node in &program.tree().nodes {
         let one = match node.node {
             AnyNodeRef::StmtAssign(it) if it.targets.iter().any(is_row) => Some(&*it.value),
             AnyNodeRef::StmtFor(it) => Some(&*it.iter),

@@ -32,11 +32,9 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let edits = match node.node {
             AnyNodeRef::StmtFor(stmt) if stmt.orelse.is_empty() => unroll(cx.program, stmt),
             AnyNodeRef::ExprListComp(it) => {
-                one(cx.program, &tree, it.range, &it.elt, &it.generators)
+                one(cx.program, tree, it.range, &it.elt, &it.generators)
             }
-            AnyNodeRef::ExprSetComp(it) => {
-                one(cx.program, &tree, it.range, &it.elt, &it.generators)
-            }
+            AnyNodeRef::ExprSetComp(it) => one(cx.program, tree, it.range, &it.elt, &it.generators),
             _ => continue,
         };
         if let Some(edits) = edits

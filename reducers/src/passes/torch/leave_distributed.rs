@@ -39,7 +39,7 @@ pass! {
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let program = cx.program;
     let tree = program.tree();
-    let Some(torch) = Torch::of(program, &tree) else {
+    let Some(torch) = Torch::of(program, tree) else {
         return;
     };
     let statements = Statements::of(program);

@@ -28,10 +28,10 @@ pass! {
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, &tree) else {
+    let Some(torch) = Torch::of(cx.program, tree) else {
         return;
     };
-    let found = compilations(&torch, &tree);
+    let found = compilations(&torch, tree);
     if found.is_empty() {
         return;
     }
@@ -43,7 +43,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let higher = found
             .iter()
             .filter(|compilation| CompilerRank::of(compilation) > rank);
-        let edits = with_backend(cx.program, &tree, higher, name);
+        let edits = with_backend(cx.program, tree, higher, name);
         if !edits.is_empty() && gains(cx.program, &edits) {
             out.propose(edits, Prior::Even, format!("backend `{name}`"));
             out.next_group();

@@ -31,7 +31,7 @@ pass! {
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, &tree) else {
+    let Some(torch) = Torch::of(cx.program, tree) else {
         return;
     };
     let mut found: Vec<(&ExprCall, Made)> = Vec::new();

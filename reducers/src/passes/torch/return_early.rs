@@ -38,7 +38,7 @@ pass! {
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
-    if !is_captured(cx.program, &tree) {
+    if !is_captured(cx.program, tree) {
         return;
     }
     for node in &tree.nodes {

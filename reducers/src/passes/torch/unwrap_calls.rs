@@ -50,7 +50,7 @@ const CHECKPOINT: &[&str] = &[
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, &tree) else {
+    let Some(torch) = Torch::of(cx.program, tree) else {
         return;
     };
     for node in &tree.nodes {

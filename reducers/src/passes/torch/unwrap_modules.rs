@@ -41,7 +41,7 @@ pass! {
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, &tree) else {
+    let Some(torch) = Torch::of(cx.program, tree) else {
         return;
     };
     let variables = &cx.program.scopes().variables;
@@ -64,7 +64,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             }
             _ => None,
         });
-        if let Some(edits) = class.and_then(|class| flat(cx.program, &tree, &torch, class, only))
+        if let Some(edits) = class.and_then(|class| flat(cx.program, tree, &torch, class, only))
             && gains(cx.program, &edits)
         {
             out.propose(edits, Prior::Even, format!("module `{}`", variable.name));

@@ -38,10 +38,10 @@ pass! {
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let program = cx.program;
     let tree = program.tree();
-    let Some(torch) = Torch::of(program, &tree) else {
+    let Some(torch) = Torch::of(program, tree) else {
         return;
     };
-    let edits = on_cpu_everywhere(program, &torch, &tree);
+    let edits = on_cpu_everywhere(program, &torch, tree);
     if !edits.is_empty() && gains(program, &edits) {
         out.propose(edits, Prior::Likely, "all on the CPU");
     }

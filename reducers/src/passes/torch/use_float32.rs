@@ -22,7 +22,7 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    let found = rare_types(cx.program, &cx.program.tree());
+    let found = rare_types(cx.program, cx.program.tree());
     let plain = |rare: &RareType| Edit::replace(rare.name, rare.plain);
     let mut all = EditSet::default();
     for rare in &found {

@@ -56,7 +56,7 @@ pub(crate) struct Called<'a> {
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let Some(evidence) = cx.evidence else { return };
     let tree = cx.program.tree();
-    if Torch::of(cx.program, &tree).is_none() {
+    if Torch::of(cx.program, tree).is_none() {
         return;
     }
     let outline = StatementTree::of(cx.program, evidence);
@@ -82,12 +82,12 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 {
                     let new = without_gradient(new);
                     given(cx.program, &outline, evidence, old, &new, &mut edits);
-                    written(cx.program, &tree, old, &new, &mut edits);
+                    written(cx.program, tree, old, &new, &mut edits);
                 }
-            } else if !handed_on(cx.program, &tree, &whole.given, &part.given, &mut edits) {
+            } else if !handed_on(cx.program, tree, &whole.given, &part.given, &mut edits) {
                 continue;
             }
-            renamed(&tree, &whole.parameters, &part.parameters, &mut edits);
+            renamed(tree, &whole.parameters, &part.parameters, &mut edits);
             let text = edits
                 .apply(cx.program)
                 .ok()

@@ -44,10 +44,10 @@ pass! {
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let Some(evidence) = cx.evidence else { return };
     let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, &tree) else {
+    let Some(torch) = Torch::of(cx.program, tree) else {
         return;
     };
-    let found = compilations(&torch, &tree);
+    let found = compilations(&torch, tree);
     let compilers = Compiler::all(cx.program, &found);
     let outline = StatementTree::of(cx.program, evidence);
     let mentions: Vec<TextRange> = found.iter().map(|it| it.mention).collect();

@@ -47,7 +47,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         return;
     };
     let tree = cx.program.tree();
-    if Torch::of(cx.program, &tree).is_none() {
+    if Torch::of(cx.program, tree).is_none() {
         return;
     }
     let outline = StatementTree::of(cx.program, evidence);

@@ -43,10 +43,10 @@ pass! {
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let Some(evidence) = cx.evidence else { return };
     let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, &tree) else {
+    let Some(torch) = Torch::of(cx.program, tree) else {
         return;
     };
-    let compilers = Compiler::all(cx.program, &compilations(&torch, &tree));
+    let compilers = Compiler::all(cx.program, &compilations(&torch, tree));
     let outline = StatementTree::of(cx.program, evidence);
     let Some(frame) = evidence.failure.iter().rfind(|it| !it.compiled) else {
         return;

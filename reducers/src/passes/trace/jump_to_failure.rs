@@ -260,7 +260,7 @@ impl<'a> Jump<'a> {
             .program
             .tree()
             .nodes
-            .into_iter()
+            .iter()
             .find_map(|node| match node.node {
                 AnyNodeRef::ExprCall(call) if whole.contains_range(call.range) => {
                     let (called, receiver) = match &*call.func {
@@ -349,7 +349,7 @@ fn lines(outline: &StatementTree<'_>, index: usize, slicer: &Slicer<'_>) -> Opti
         edits.edit(edit);
     }
     let owner = owner(outline, index);
-    for node in outline.program.tree().nodes {
+    for node in &outline.program.tree().nodes {
         if let (AnyNodeRef::ExprCall(call), Some(owner)) = (node.node, &owner)
             && outline.statements[index].range.contains_range(call.range)
             && outline.program.slice(call.range) == "super()"

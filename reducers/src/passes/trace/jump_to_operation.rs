@@ -130,7 +130,7 @@ fn with_parts(operation: &str, frame: &Frame) -> Vec<String> {
     let calls = program
         .tree()
         .nodes
-        .into_iter()
+        .iter()
         .filter_map(|node| match node.node {
             AnyNodeRef::ExprCall(call) => Some(call),
             _ => None,

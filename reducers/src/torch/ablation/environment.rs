@@ -89,7 +89,7 @@ pub(super) fn find(cx: &mut Found<'_>, tree: &Tree<'_>, set: &[(String, String)]
 
 /// Whether the hashes of texts may decide what a program does.
 pub fn minds_hashes(program: &Program) -> bool {
-    is_hashed(&program.tree())
+    is_hashed(program.tree())
 }
 
 fn is_hashed(tree: &Tree<'_>) -> bool {

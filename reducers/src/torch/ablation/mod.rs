@@ -79,11 +79,11 @@ pub fn conditions(program: &Program, set: &[(String, String)]) -> Vec<Condition>
         statements: Statements::of(program),
         conditions: Vec::new(),
     };
-    if let Some(torch) = Torch::of(program, &tree) {
-        compiler::find(&mut cx, &torch, &tree);
-        tensors::find(&mut cx, &torch, &tree);
+    if let Some(torch) = Torch::of(program, tree) {
+        compiler::find(&mut cx, &torch, tree);
+        tensors::find(&mut cx, &torch, tree);
     }
-    environment::find(&mut cx, &tree, set);
+    environment::find(&mut cx, tree, set);
     let makes_program = |it: &Condition| match &it.change {
         Change::Edits(edits) => {
             let text = edits.apply(program).ok();
