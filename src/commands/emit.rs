@@ -3,13 +3,21 @@
 
 use std::path::Path;
 
-use minrepro_reducers::{cost::Cost, rewrite::test_body::Names, torch::environment::uses_torch};
+use minrepro_reducers::{
+    cost::Cost,
+    rewrite::test_body::Names,
+    torch::{
+        components::component_of,
+        environment::uses_torch,
+        test_harness::{PLAIN, PYTORCH, PYTORCH_OR_PLAIN, is_of_harness},
+    },
+};
 
 use super::{reduce::Minimized, session::Session};
 use crate::{
     judge::Measure,
     oracle::summary,
-    report::{Emitted, Harness, TestCase, component, write_atomically},
+    report::{Emitted, TestCase, write_atomically},
     runner::{Job, Outcome, RunError},
 };
 
@@ -52,11 +60,7 @@ pub(super) fn emit(
         component: None,
     };
     let times = minimized.steadiness().map_or(1, |test| test.patience());
-    let mut harness = if uses_torch(program) {
-        Harness::Torch
-    } else {
-        Harness::Plain
-    };
+    let mut harness = if uses_torch(program) { PYTORCH } else { PLAIN };
     let mut last = None;
     for names in [Names::Local, Names::Global] {
         let mut runs = 0;
@@ -71,13 +75,13 @@ pub(super) fn emit(
             else {
                 break;
             };
-            if harness == Harness::Torch && lacks_harness(&outcome) {
-                harness = Harness::TorchOrPlain;
+            if harness == PYTORCH && lacks_harness(&outcome) {
+                harness = PYTORCH_OR_PLAIN;
                 continue;
             }
             runs += 1;
             if signature.fails_test(&outcome) {
-                test.component = component(program, environment, &outcome);
+                test.component = component_of(program, environment, &files(&outcome));
                 let text = test.render(harness, names);
                 write_atomically(path, text.as_bytes()).map_err(|error| {
                     Unwritten::Because(format!("could not write `{}`: {error}", path.display()))
@@ -99,13 +103,19 @@ pub(super) fn emit(
     )))
 }
 
-/// Whether what PyTorch's tests need is not installed.
+/// The files in the traceback of an outcome, or else on the stack that it died with.
+fn files(outcome: &Outcome) -> Vec<&str> {
+    let frames = outcome
+        .exception
+        .as_ref()
+        .map_or(&outcome.stack, |raised| &raised.frames);
+    frames.iter().map(|frame| frame.file.as_str()).collect()
+}
+
+/// Whether a package that PyTorch's tests need is not installed.
 fn lacks_harness(outcome: &Outcome) -> bool {
     outcome.exception.as_ref().is_some_and(|it| {
         it.short_class() == "ModuleNotFoundError"
-            && it
-                .frames
-                .iter()
-                .any(|frame| frame.file.contains("/torch/testing/_internal/"))
+            && it.frames.iter().any(|frame| is_of_harness(&frame.file))
     })
 }

@@ -2,13 +2,13 @@
 //! names, modules and arguments, broken syntax, and a plain literal where an object was. An artifact
 //! is never the bug, printed or raised, unless the script as given shows one of its kind. Pure.
 
-use std::{collections::BTreeSet, sync::LazyLock};
+use std::collections::BTreeSet;
 
-use regex::Regex;
+use minrepro_reducers::{analysis::cpython, torch::messages};
 use serde::{Deserialize, Serialize};
 
 use super::{exceptions::leaves, normalize::informative_lines};
-use crate::runner::Exception;
+use crate::{runner::Exception, text::pattern};
 
 /// A kind of artifact.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -32,21 +32,21 @@ pub enum ReductionArtifact {
     Literal(String),
 }
 
-/// How the interpreter, its C functions and PyTorch say that arguments do not fit.
-const ARITY: &str = r"(?x)
-    \b missing\ (?: \d+\ )? required\ (?: positional\ | keyword-only\ )? argument
-    | \b takes\ (?: from\ )? \d+\ (?: to\ \d+\ )? positional\ arguments?\ but \b
-    | \b takes\ (?: exactly | at\ least | at\ most | no )\ (?: \w+\ ){0,2} arguments? \b
-    | \b expected\ (?: at\ least\ | at\ most\ | exactly\ )? \d+\ arguments?,\ got \b
-    | \b got\ an\ unexpected\ keyword\ argument \b | \b is\ an\ invalid\ keyword\ argument\ for \b
-    | \b got\ multiple\ values\ for\ argument \b | \b received\ an\ invalid\ combination\ of\ arguments \b
-    | \b (?: not\ enough | too\ many )\ values\ to\ unpack \b";
-
-/// How the interpreter says that a value of a built-in type does not fit.
-const LITERAL: &str = r"(?x)
-    \b (NoneType) \b
-    | ' (int|float|str|bytes|bool|list|dict|tuple) '\ object\ (?: is | has | does | can )
-    | ^ (list|tuple) \ (?:assignment\ )? index\ out\ of\ range | \b pop\ from\ empty\ (list)";
+pattern!(
+    CLASS,
+    r"\b(?:NameError|UnboundLocalError|ImportError|ModuleNotFoundError|SyntaxError|IndentationError|TabError)\b"
+);
+pattern!(LITERAL, cpython::LITERAL_PATTERN);
+pattern!(
+    ARITY,
+    &format!("(?x){}|{}", cpython::ARITY_PATTERN, messages::ARITY)
+);
+pattern!(NAME, cpython::NAME_PATTERN);
+pattern!(UNBOUND, cpython::UNBOUND_PATTERN);
+pattern!(IMPORT, cpython::IMPORT_PATTERN);
+pattern!(MODULE, cpython::MODULE_PATTERN);
+pattern!(SYNTAX, cpython::SYNTAX_PATTERN);
+pattern!(NOT_A_NUMBER, messages::NOT_A_NUMBER);
 
 /// The artifacts of a set of runs.
 pub(super) type Artifacts = BTreeSet<ReductionArtifact>;
@@ -75,42 +75,22 @@ pub(super) fn is_artifact(class: &str, message: &str) -> bool {
 
 /// The artifacts that a line names, by their class or by the interpreter's words.
 pub(super) fn named_in(line: &str) -> Artifacts {
-    static CLASS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\b(?:NameError|UnboundLocalError|ImportError|ModuleNotFoundError|SyntaxError|IndentationError|TabError)\b")
-            .expect("the pattern is well-formed")
-    });
-    static WORDS: LazyLock<[(ReductionArtifact, Regex); 7]> = LazyLock::new(|| {
-        [
-            (ReductionArtifact::Name, r"\bname '\w+' is not defined|\bfree variable '\w+'"),
-            (
-                ReductionArtifact::UnboundLocal,
-                r"\blocal variable '\w+' (?:where it is not associated with a value|referenced before assignment)",
-            ),
-            (ReductionArtifact::Import, r"\bcannot import name '"),
-            (ReductionArtifact::Module, r"\bNo module named '"),
-            // How such an exception is printed by a program: its place comes last.
-            (
-                ReductionArtifact::Syntax,
-                r"\binvalid syntax\b|\((?:<(?:string|unknown|stdin)>|[\w.+-]+\.py), line \d+\)",
-            ),
-            (ReductionArtifact::NotANumber, r"\bGreatest absolute difference: (?:nan|inf)\b"),
-            (ReductionArtifact::Arity, ARITY),
-        ]
-        .map(|(artifact, pattern)| (artifact, Regex::new(pattern).expect("the pattern is well-formed")))
-    });
-    static TYPES: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(LITERAL).expect("the pattern is well-formed"));
+    let words = [
+        (ReductionArtifact::Name, &NAME),
+        (ReductionArtifact::UnboundLocal, &UNBOUND),
+        (ReductionArtifact::Import, &IMPORT),
+        (ReductionArtifact::Module, &MODULE),
+        (ReductionArtifact::Syntax, &SYNTAX),
+        (ReductionArtifact::NotANumber, &NOT_A_NUMBER),
+        (ReductionArtifact::Arity, &ARITY),
+    ];
     let mut named: Artifacts = CLASS
         .find_iter(line)
         .filter_map(|class| ReductionArtifact::of_class(class.as_str()))
         .collect();
-    named.extend(
-        WORDS
-            .iter()
-            .filter(|(_, words)| words.is_match(line))
-            .map(|(artifact, _)| artifact.clone()),
-    );
-    let types = TYPES
+    let by_words = words.into_iter().filter(|(_, words)| words.is_match(line));
+    named.extend(by_words.map(|(artifact, _)| artifact));
+    let types = LITERAL
         .captures_iter(line)
         .filter_map(|found| found.iter().skip(1).flatten().next());
     named.extend(types.map(|of| ReductionArtifact::Literal(of.as_str().to_owned())));
@@ -130,7 +110,7 @@ pub(super) fn behind(exception: &Exception) -> Artifacts {
     let compared = exception
         .message
         .lines()
-        .filter(|line| line.starts_with("Greatest absolute difference"));
+        .filter(|line| line.starts_with(messages::DISTANCE));
     let lines = all
         .flat_map(|raised| informative_lines(&raised.message))
         .chain(compared);

@@ -1,13 +1,17 @@
 //! Where a program was when it died of a signal or hung, by the interpreter's own dump of its stack,
 //! which names functions and shows no source. Plain data.
 
-use std::{collections::BTreeSet, fmt, sync::LazyLock};
+use std::{collections::BTreeSet, fmt};
 
-use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::raise_site::RaiseSite;
-use crate::runner::{Exception, Outcome, TracebackFrame};
+use crate::{
+    runner::{Exception, Outcome, TracebackFrame},
+    text::pattern,
+};
+
+pattern!(CALL, r"([^\W\d]\w*)\s*\(");
 
 /// Where a program was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,8 +116,6 @@ impl CrashSite {
 
 /// The names that a line calls, without what they are called on.
 fn calls(code: &str) -> BTreeSet<String> {
-    static CALL: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"([^\W\d]\w*)\s*\(").expect("the pattern is well-formed"));
     const WORDS: &[&str] = &[
         "if", "elif", "while", "for", "in", "not", "and", "or", "return", "await", "with",
     ];

@@ -1,8 +1,9 @@
 //! Derives a signature from baseline runs when the user gives none: the class, and the distinctive
 //! and stable part of the message. Pure.
 
-use std::{collections::BTreeSet, sync::LazyLock};
+use std::collections::BTreeSet;
 
+use minrepro_reducers::analysis::cpython;
 use regex::Regex;
 
 use super::{
@@ -14,7 +15,33 @@ use super::{
     raise_site::{RaiseSite, is_in_library},
     signature::Signature,
 };
-use crate::runner::{End, Exception, Outcome, traceback};
+use crate::{
+    runner::{End, Exception, Outcome, traceback},
+    text::pattern,
+};
+
+pattern!(
+    LAST_WORDS,
+    r"^\s*what\(\): |Assertion [`'].+' failed|^Fatal Python error: _?Py"
+);
+pattern!(WARNING, cpython::WARNING_PATTERN);
+pattern!(
+    EXCEPTION_NAME,
+    r"(?:^|[^\w])[A-Za-z_][\w.]*(?:Error|Exception)\b"
+);
+pattern!(
+    LOUD_WORD,
+    r"\b(?:ERROR|BUG|FAIL(?:ED|URE|S)?|MISMATCH|INCORRECT|WRONG)\b"
+);
+pattern!(
+    ERROR_WORD,
+    r"\b(?i:error|bug|fail(?:ed|ure|s)?|mismatch|incorrect|wrong)\b"
+);
+// `0 errors` and the like.
+pattern!(
+    NO_ERRORS,
+    r"(?i)\b(?:no|0|without|zero|any)(?: \w+)? (?:errors?|bugs?|fail(?:ed|ures?|s)?|mismatch(?:es)?)\b"
+);
 
 /// A message with fewer letters left is not distinctive.
 const FEW_LETTERS: usize = 8;
@@ -69,10 +96,6 @@ pub fn derive(outcomes: &[Outcome]) -> Result<Signature, NotDerivable> {
 /// A death by a signal, and the last message of the C or C++ code that aborted. Corrupted memory may
 /// cause one signal or another.
 fn of_death(outcomes: &[Outcome]) -> Vec<Part> {
-    static LAST_WORDS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^\s*what\(\): |Assertion [`'].+' failed|^Fatal Python error: _?Py")
-            .expect("the pattern is well-formed")
-    });
     let signals: BTreeSet<i32> = outcomes
         .iter()
         .filter_map(|outcome| match outcome.end {
@@ -210,8 +233,6 @@ fn pattern(outcomes: &[Outcome], pick: impl Fn(&Outcome) -> Option<String>) -> O
 
 /// The lines of a program's output without the interpreter's warnings.
 fn own_lines(text: &str) -> Vec<&str> {
-    static WARNING: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"^.+:\d+: \w*Warning: ").expect("the pattern is well-formed"));
     let mut lines = Vec::new();
     let mut warned = false;
     for line in text.lines() {
@@ -232,27 +253,18 @@ fn last_line(text: &str) -> Option<String> {
 /// The line of a program's output that reports an error most plainly: the headline of a printed
 /// traceback, the name of an exception, a capitalized word, a word; the last one of a kind.
 fn error_line(text: &str) -> Option<String> {
-    static SIGNS: LazyLock<[Regex; 3]> = LazyLock::new(|| {
-        [
-            r"(?:^|[^\w])[A-Za-z_][\w.]*(?:Error|Exception)\b",
-            r"\b(?:ERROR|BUG|FAIL(?:ED|URE|S)?|MISMATCH|INCORRECT|WRONG)\b",
-            r"\b(?i:error|bug|fail(?:ed|ure|s)?|mismatch|incorrect|wrong)\b",
-        ]
-        .map(|pattern| Regex::new(pattern).expect("the pattern is well-formed"))
-    });
-    // `0 errors` and the like.
-    static NONE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:no|0|without|zero|any)(?: \w+)? (?:errors?|bugs?|fail(?:ed|ures?|s)?|mismatch(?:es)?)\b")
-            .expect("the pattern is well-formed")
-    });
+    let signs: [&Regex; 3] = [&EXCEPTION_NAME, &LOUD_WORD, &ERROR_WORD];
     if let Some(exception) = traceback::parse_all(text).last() {
         let lines = informative_lines(&exception.message);
         return Some(format!("{}: {}", exception.class, lines.join("\n")));
     }
     let lines: Vec<&str> = own_lines(text)
         .into_iter()
-        .filter(|line| !NONE.is_match(line))
+        .filter(|line| !NO_ERRORS.is_match(line))
         .collect();
     let last = |sign: &Regex| lines.iter().rev().find(|line| sign.is_match(line));
-    SIGNS.iter().find_map(last).map(|line| (*line).to_owned())
+    signs
+        .into_iter()
+        .find_map(last)
+        .map(|line| (*line).to_owned())
 }

@@ -1,6 +1,8 @@
 //! What an exception is a sign of: whether a statement or the interpreter raised it, what it
 //! holds as a group, and what it replaced. Pure. Called by the rest of the oracle.
 
+use minrepro_reducers::analysis::cpython::OPERATION_ERRORS;
+
 use super::raise_site::is_in_library;
 use crate::runner::Exception;
 
@@ -57,13 +59,5 @@ pub(super) fn is_internal(exception: &Exception) -> bool {
 
 /// Whether the interpreter itself raises exceptions of this class when any operation fails.
 pub(super) fn is_of_interpreter(exception: &Exception) -> bool {
-    const CLASSES: &[&str] = &[
-        "AttributeError",
-        "IndexError",
-        "KeyError",
-        "StopIteration",
-        "TypeError",
-        "ZeroDivisionError",
-    ];
-    CLASSES.contains(&exception.class.as_str())
+    OPERATION_ERRORS.contains(&exception.class.as_str())
 }

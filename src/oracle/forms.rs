@@ -4,6 +4,7 @@
 
 use std::{fmt, sync::LazyLock};
 
+use minrepro_reducers::torch::messages;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
@@ -124,14 +125,14 @@ pub const FORMS: &[SignatureForm] = &[
     SignatureForm {
         syntax: &["at:FILE, FUNCTION()", "at:LINE"],
         summary: "where the exception was raised: the end of a library's path, or the script's line",
-        example: "at:torch/_dynamo/guards.py, check()",
+        example: "at:json/encoder.py, default()",
         mark: Mark::TightPrefix("at"),
         read: |text| Ok(each(RaiseSite::typed(text), Part::RaisedAt)),
     },
     SignatureForm {
         syntax: &["in:FILE, FUNCTION()"],
         summary: "where the program was when it was killed, by the interpreter's own dump of its stack",
-        example: "in:torch/_ops.py, __call__()",
+        example: "in:ctypes/__init__.py, string_at()",
         mark: Mark::TightPrefix("in"),
         read: |text| Ok(each(CrashSite::typed(text), Part::In)),
     },
@@ -413,7 +414,7 @@ impl Part {
         let exception = outcome.exception.as_ref();
         let any = |holds: &dyn Fn(&Exception) -> bool| {
             exception.is_some_and(|raised| {
-                holds(raised) || otherwise_reported(raised).is_some_and(|other| holds(&other))
+                holds(raised) || reported_elsewhere(raised).is_some_and(|other| holds(&other))
             })
         };
         match self {
@@ -557,21 +558,10 @@ fn has_cause(exception: &Exception, class: &str, pattern: Option<&Pattern>) -> b
     })
 }
 
-/// An error of PyTorch's compiler as another version of PyTorch reports it, or the same one without
-/// its caches.
-fn otherwise_reported(exception: &Exception) -> Option<Exception> {
-    const RAISED: &str = "backend='inductor' raised:\n";
-    let (class, message) = match exception.short_class() {
-        "InductorError" => (
-            "torch._dynamo.exc.BackendCompilerFailed",
-            format!("{RAISED}{}", exception.message),
-        ),
-        "BackendCompilerFailed" => (
-            "torch._inductor.exc.InductorError",
-            exception.message.strip_prefix(RAISED)?.to_owned(),
-        ),
-        _ => return None,
-    };
+/// The exception as another version of its library reports it.
+fn reported_elsewhere(exception: &Exception) -> Option<Exception> {
+    let (class, message) =
+        messages::reported_elsewhere(exception.short_class(), &exception.message)?;
     Some(Exception {
         class: class.to_owned(),
         message,

@@ -1,10 +1,28 @@
 //! Message normalization: the lines of a text that say what went wrong, without the parts that are
 //! volatile by nature or vary between runs. Pure.
 
-use std::{ops::Range, sync::LazyLock};
+use std::ops::Range;
 
+use minrepro_reducers::{analysis::cpython, torch::messages};
 use regex::Regex;
 use similar::{ChangeTag, TextDiff};
+
+use crate::text::pattern;
+
+pattern!(COMPILER_ERROR, r"^\S+:\d+:(?:\d+:)? ((?:fatal )?error: .+)");
+pattern!(SUGGESTION, cpython::SUGGESTION_PATTERN);
+pattern!(GROUP, cpython::GROUP_PATTERN);
+// An ellipsis stands for a gap in a typed signature.
+pattern!(TYPED_GAP, "…");
+pattern!(ADDRESS, r"\b0x[0-9a-fA-F]+\b");
+pattern!(PATH, r#""?\.*(?:/[\w.+@-]+){2,}"?"#);
+pattern!(SYMBOLS, messages::SYMBOLS);
+pattern!(NUMBERED, messages::NUMBERED);
+// Not in names: `utf-8`, `float32`.
+pattern!(
+    NUMBER,
+    r"(?:^|[^\w-]|(?:^|\W)-)(\d+(?:x\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?)"
+);
 
 /// Replaces the parts of a text that vary.
 const GAP: char = '\u{0}';
@@ -17,7 +35,7 @@ pub(super) fn informative_lines(message: &str) -> Vec<&str> {
     let mut lines = message
         .lines()
         .map(str::trim)
-        .take_while(|line| !is_advice(line))
+        .take_while(|line| !messages::is_advice(line))
         .filter(|line| !line.is_empty());
     let Some(first) = lines.next() else {
         return Vec::new();
@@ -37,29 +55,7 @@ pub(super) fn informative_lines(message: &str) -> Vec<&str> {
 
 /// The message of a C++ compiler, without the location.
 fn compiler_error(line: &str) -> Option<&str> {
-    static ERROR: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^\S+:\d+:(?:\d+:)? ((?:fatal )?error: .+)")
-            .expect("the pattern is well-formed")
-    });
-    Some(ERROR.captures(line)?.get(1)?.as_str())
-}
-
-/// Whether a line begins the advice that libraries add to every message.
-fn is_advice(line: &str) -> bool {
-    const ADVICE: &[&str] = &[
-        "from user code:",
-        "Set TORCH",
-        "Set torch._dynamo.",
-        "You can suppress this exception",
-        "Minifier script written to",
-        "For more information about this error",
-        "For more details about this graph break",
-        "For debugging consider passing",
-        "While executing %",
-        "Original traceback:",
-        "(scroll up for backtrace)",
-    ];
-    ADVICE.iter().any(|advice| line.starts_with(advice))
+    Some(COMPILER_ERROR.captures(line)?.get(1)?.as_str())
 }
 
 /// The fragments that all runs share, line by line, without volatile parts.
@@ -106,25 +102,18 @@ fn shared(one: &str, other: &str) -> String {
 /// A line with gaps for addresses, paths, ids, symbols, argument lists, long literals and numbers:
 /// these differ between runs, or change while the script shrinks.
 fn mask(line: &str) -> String {
-    static VOLATILE: LazyLock<[Regex; 8]> = LazyLock::new(|| {
-        [
-            // The interpreter's guess at what was meant, from whatever else is defined.
-            r"\. Did you (?:mean|forget)\b.*$",
-            r"\(\d+ sub-exceptions?\)",
-            // What stands for gaps where a signature is typed.
-            "…",
-            r"\b0x[0-9a-fA-F]+\b",
-            r#""?\.*(?:/[\w.+@-]+){2,}"?"#,
-            r"\b[us]\d+\b",
-            // Buffers, nodes and symbols that compilers number.
-            r"\b(?:buf|tmp|arg|op)\d+(?:_\d+)?\b|\b(?:primals|tangents|getitem)_\d+\b|<eval_with_key>\.\d+",
-            // Not in names: `utf-8`, `float32`.
-            r"(?:^|[^\w-]|(?:^|\W)-)(\d+(?:x\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?)",
-        ]
-        .map(|pattern| Regex::new(pattern).expect("the pattern is well-formed"))
-    });
+    let volatile: [&Regex; 8] = [
+        &SUGGESTION,
+        &GROUP,
+        &TYPED_GAP,
+        &ADDRESS,
+        &PATH,
+        &SYMBOLS,
+        &NUMBERED,
+        &NUMBER,
+    ];
     let mut masked = without_data(line);
-    for regex in &*VOLATILE {
+    for regex in volatile {
         masked = regex
             .replace_all(&masked, |found: &regex::Captures<'_>| {
                 let whole = &found[0];
@@ -178,8 +167,7 @@ fn next_data(line: &str, from: usize) -> Option<Range<usize>> {
                 // The arguments of a node in a graph, of a tensor without data.
                 '(' => {
                     inside.starts_with("(*(")
-                        || before.ends_with("FakeTensor")
-                        || before.ends_with("Fake")
+                        || messages::ends_in_fake_tensor(before)
                         || inside.len() > LONG && inside.matches(',').count() >= 4
                 }
                 _ => inside.len() > LONG,

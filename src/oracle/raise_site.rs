@@ -1,12 +1,16 @@
 //! Where an exception was raised, free of line numbers and folders: it distinguishes bugs that share
 //! a message. Plain data.
 
-use std::{fmt, sync::LazyLock};
+use std::fmt;
 
-use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use crate::runner::{Exception, TracebackFrame};
+use crate::{
+    runner::{Exception, TracebackFrame, installed_path, is_installed},
+    text::pattern,
+};
+
+pattern!(LIBRARY, r"^(\S+), ([\w<>.]+)\(\)(?:: (.+))?$");
 
 /// Where an exception was raised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,9 +77,6 @@ impl RaiseSite {
     /// All that a typed text may mean: a place in a library, `torch/_dynamo/guards.py, check()`
     /// and, if wanted, `: ` and its line; or a line of the script.
     pub(super) fn typed(text: &str) -> Vec<Self> {
-        static LIBRARY: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r"^(\S+), ([\w<>.]+)\(\)(?:: (.+))?$").expect("the pattern is well-formed")
-        });
         let mut sites = Vec::new();
         if let Some(found) = LIBRARY.captures(text) {
             let code = found.get(3).map(|code| folded(code.as_str()));
@@ -166,28 +167,14 @@ pub(super) fn is_own(exception: &Exception, frame: &TracebackFrame) -> bool {
     }
 }
 
-/// Whether a file comes with an interpreter or was installed for it, or is none at all, as
-/// `<string>` is.
-fn is_installed(file: &str) -> bool {
-    file.starts_with('<') || INSTALLED.is_match(file)
-}
-
-/// The folders of an interpreter and of what was installed for it.
-static INSTALLED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"/(?:site|dist)-packages/|/lib\d*/python3[\d.]*t?/|\.zip/")
-        .expect("the pattern is well-formed")
-});
-
 /// The end of a path that does not depend on where the script and the interpreter are: the part
 /// below their folders, the last two components at most.
 fn short_path(exception: &Exception, frame: &TracebackFrame) -> String {
     let folder = script(exception).and_then(|script| Some(script.file.rsplit_once('/')?.0));
     let beside = folder.and_then(|folder| frame.file.strip_prefix(folder)?.strip_prefix('/'));
-    let installed = INSTALLED
-        .find_iter(&frame.file)
-        .last()
-        .map(|folder| &frame.file[folder.end()..]);
-    let path = beside.or(installed).unwrap_or(&frame.file);
+    let path = beside
+        .or_else(|| installed_path(&frame.file))
+        .unwrap_or(&frame.file);
     let start = path.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
     path[start..].to_owned()
 }

@@ -1,7 +1,6 @@
 //! What came of a reduction, as one value, and its views: the terminal, a progress line, JSON,
 //! Markdown, HTML. Judges and runs nothing.
 
-mod component;
 mod diff;
 mod html;
 mod markdown;
@@ -21,11 +20,10 @@ use crate::{
     judge::Confirmed,
     oracle::Slip,
 };
-pub use component::{Component, of as component};
 pub use diff::unified;
 pub use progress::Progress;
 pub use terminal::summary;
-pub use testcase::{Harness, TestCase};
+pub use testcase::TestCase;
 pub(crate) use write::temporary;
 pub use write::write_atomically;
 

@@ -1,5 +1,7 @@
 //! The end of a reduction on the terminal: ten lines at most, the diff aside.
 
+use minrepro_reducers::torch::environment::Compiler;
+
 use super::{Report, reasons};
 
 /// The closing lines.
@@ -92,10 +94,10 @@ pub fn summary(report: &Report) -> String {
 /// What the bug needs, as much of it as fits on a line.
 fn needed(report: &Report) -> String {
     const LONGEST: usize = 90;
-    // What it is compiled by is told by itself.
-    let is_told = |name: &str| report.compiler.is_some() && name == "torch.compile";
+    // The compiler has a line of its own.
+    let is_reported = |name: &str| report.compiler.is_some() && name == Compiler::CALL;
     let names = reasons::needed(report).into_iter().map(|(name, _)| name);
-    let names: Vec<&str> = names.filter(|name| !is_told(name)).collect();
+    let names: Vec<&str> = names.filter(|name| !is_reported(name)).collect();
     let mut line = String::new();
     for (number, name) in names.iter().enumerate() {
         if number > 0 && line.len() + name.len() > LONGEST {

@@ -1,43 +1,32 @@
-//! The result as a unittest that fails by the bug and passes once that is fixed: in PyTorch's form
-//! where the program uses PyTorch, else in plain Python's. Writes text; runs nothing.
+//! The result as a unittest that fails because of the bug and passes once it is fixed. Writes text;
+//! runs nothing. Called by `--emit-test`.
 
 use std::fmt::Write;
 
 use minrepro_reducers::{
     rewrite::test_body::{Method, Names},
     syntax::Program,
+    torch::{components::Component, test_harness::TestHarness},
 };
 
-use super::component::Component;
 use crate::oracle::{Part, Pattern, Signature, Stream};
-
-/// From where a test has its base class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Harness {
-    /// PyTorch's own.
-    Torch,
-    /// PyTorch's own, and Python's where what that needs is not installed.
-    TorchOrPlain,
-    /// Python's.
-    Plain,
-}
 
 /// A result, to be written as a test.
 #[derive(Clone, Copy, Debug)]
 pub struct TestCase<'a> {
     /// The program.
     pub program: &'a Program,
-    /// The sign of its bug.
+    /// The signature of its bug.
     pub signature: &'a Signature,
     /// The variables that its runs were given.
     pub env: &'a [(String, String)],
-    /// The part of PyTorch that has the bug.
+    /// The component that has the bug, if it is known.
     pub component: Option<Component>,
 }
 
 impl TestCase<'_> {
     /// The test as a file.
-    pub fn render(&self, harness: Harness, names: Names) -> String {
+    pub fn render(&self, harness: TestHarness, names: Names) -> String {
         let printed = self.signature.is_printed_alone();
         let Method { head, body } = Method::of(self.program, if printed { 12 } else { 8 }, names);
         let mut text = String::new();
@@ -59,19 +48,11 @@ impl TestCase<'_> {
                 let _ = writeln!(text, "{import}");
             }
         }
-        let (imports, base, main) = match harness {
-            Harness::Torch => (
-                "from torch.testing._internal.common_utils import run_tests, TestCase\n",
-                "TestCase",
-                "run_tests",
-            ),
-            Harness::TorchOrPlain => (
-                "\ntry:\n    from torch.testing._internal.common_utils import run_tests, TestCase\nexcept ModuleNotFoundError:  # it needs `expecttest`\n    from unittest import main as run_tests, TestCase\n",
-                "TestCase",
-                "run_tests",
-            ),
-            Harness::Plain => ("import unittest\n", "unittest.TestCase", "unittest.main"),
-        };
+        let TestHarness {
+            imports,
+            base,
+            main,
+        } = harness;
         text.push_str(imports);
         let (class, method) = self.names();
         let sign = self.signature.to_string();
@@ -117,8 +98,8 @@ impl TestCase<'_> {
         text
     }
 
-    /// What sets the variables that the bug's runs were given; those that Python reads when it
-    /// starts can only be told.
+    /// The statements that set the variables of the bug's runs. Variables that Python reads when it
+    /// starts are only named in a comment.
     fn write_environment(&self, text: &mut String) {
         let (early, late): (Vec<_>, Vec<_>) = self
             .env
@@ -135,7 +116,7 @@ impl TestCase<'_> {
         }
     }
 
-    /// The names of class and method, by the sign of the bug.
+    /// The names of class and method, by the signature.
     fn names(&self) -> (String, String) {
         let mut class = None;
         let mut words = String::new();
@@ -158,7 +139,7 @@ impl TestCase<'_> {
     }
 }
 
-/// A class's name as the end of another.
+/// A class's name as the end of another name.
 fn capitalized(name: &str) -> String {
     let mut letters = name.chars().filter(|it| it.is_alphanumeric() || *it == '_');
     letters.next().map_or_else(String::new, |first| {
@@ -166,7 +147,7 @@ fn capitalized(name: &str) -> String {
     })
 }
 
-/// The first words of a text as a name.
+/// The first words of a text, as a name.
 fn slug(text: &str) -> String {
     const LONGEST: usize = 60;
     let mut name = String::new();
@@ -185,7 +166,7 @@ fn slug(text: &str) -> String {
     name
 }
 
-/// The one text that a pattern is, if it is one.
+/// The text of a pattern that is a single text.
 fn plain(pattern: &Pattern) -> Option<&str> {
     match pattern {
         Pattern::Text(text) => Some(text),
@@ -197,7 +178,7 @@ fn plain(pattern: &Pattern) -> Option<&str> {
     }
 }
 
-/// What matches a pattern, as Python's regular expressions write it.
+/// A pattern as a regular expression of Python.
 fn expression(pattern: &Pattern) -> String {
     match pattern {
         Pattern::Regex(regex) => regex.clone(),
@@ -216,17 +197,18 @@ fn expression(pattern: &Pattern) -> String {
     }
 }
 
-/// A text as a literal of Python's; JSON's strings are such but for what JSON can not hold.
+/// A text as a literal of Python; a string of JSON is one.
 fn literal(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
+    use minrepro_reducers::torch::test_harness::{PLAIN, PYTORCH};
+
     use super::*;
     use crate::{
         oracle::{Baseline, Spec},
-        report,
         runner::{Captured, End, Outcome, traceback},
     };
 
@@ -247,7 +229,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(test: TestCase<'_>, harness: Harness, names: Names, expected: &str) {
+    fn check(test: TestCase<'_>, harness: TestHarness, names: Names, expected: &str) {
         let text = test.render(harness, names);
         assert_eq!(text, expected);
         assert!(Program::parse(text).is_ok());
@@ -259,7 +241,7 @@ mod tests {
         let signature = signature("RuntimeError: expected scalar type Float", "", stderr);
         let program =
             Program::parse("import torch\n@torch.compile\ndef f(x): return x\nf(1)\n").unwrap();
-        let component = report::Component {
+        let component = Component {
             folder: "test/inductor",
             owner: "module: inductor",
         };
@@ -273,7 +255,7 @@ mod tests {
         };
         check(
             test,
-            Harness::Torch,
+            PYTORCH,
             Names::Local,
             "\
 # Owner(s): [\"module: inductor\"]
@@ -311,7 +293,7 @@ if __name__ == \"__main__\":
         };
         check(
             test,
-            Harness::Plain,
+            PLAIN,
             Names::Global,
             "\
 import csv

@@ -3,7 +3,7 @@
 //! each is reported. Pure.
 
 use minrepro_reducers::{
-    analysis::names::ImportedNames,
+    analysis::{cpython, names::ImportedNames},
     rewrite::edit::{Edit, EditSet},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
@@ -29,7 +29,7 @@ pub const REPAIRS: &[Repair] = &[
     Repair {
         name: "missing-import",
         what: "imported a well-known name that the script never imports",
-        fits: |exception| is(exception, "NameError", &["is not defined"]),
+        fits: |exception| is(exception, "NameError", &[cpython::NOT_DEFINED]),
         apply: import,
     },
     Repair {
@@ -58,13 +58,13 @@ pub const REPAIRS: &[Repair] = &[
         name: "renamed",
         what: "replaced a renamed module or function of PyTorch by its new name",
         fits: |exception| {
-            is(exception, "AttributeError", &["has no attribute"])
+            is(exception, "AttributeError", &[cpython::NO_ATTRIBUTE])
                 || is(
                     exception,
                     "ImportError",
-                    &["cannot import name", "No module named"],
+                    &[cpython::CANNOT_IMPORT, cpython::NO_MODULE],
                 )
-                || is(exception, "ModuleNotFoundError", &["No module named"])
+                || is(exception, "ModuleNotFoundError", &[cpython::NO_MODULE])
         },
         apply: |program, exception| renamed(program, &exception.message),
     },

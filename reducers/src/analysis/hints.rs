@@ -2,7 +2,7 @@
 //! the widened edit next.
 
 use crate::{
-    analysis::dependents::Statements,
+    analysis::{cpython, dependents::Statements},
     rewrite::{arguments::Places, edit::EditSet},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
@@ -43,16 +43,12 @@ pub enum Misfit {
 impl Hint {
     /// Reads the hint off an exception's class, dots included, and message.
     pub fn of(class: &str, message: &str) -> Option<Self> {
-        let quoted = || Some(message.split_once('\'')?.1.split_once('\'')?.0.to_owned());
+        let name = || cpython::quoted(message).map(|name| Self::Name(name.to_owned()));
         match class.rsplit('.').next()? {
-            "NameError" | "UnboundLocalError" => quoted().map(Self::Name),
-            "ImportError" if message.starts_with("cannot import name") => quoted().map(Self::Name),
+            "NameError" | "UnboundLocalError" => name(),
+            "ImportError" if message.starts_with(cpython::CANNOT_IMPORT) => name(),
             "AttributeError" => {
-                let message = message.split(". Did you mean").next()?;
-                let at = message.rfind("has no attribute '")?;
-                let rest = &message[at + "has no attribute '".len()..];
-                rest.split_once('\'')
-                    .map(|(name, _)| Self::Attribute(name.to_owned()))
+                cpython::missing_attribute(message).map(|name| Self::Attribute(name.to_owned()))
             }
             "TypeError" => Self::of_call(message),
             _ => None,
@@ -76,9 +72,9 @@ impl Hint {
                 .map(str::to_owned)
                 .collect::<Vec<_>>()
         };
-        let misfit = if rest == "takes no arguments" {
+        let misfit = if rest == cpython::TAKES_NOTHING {
             Misfit::NoArguments
-        } else if rest.starts_with("got an unexpected keyword argument") {
+        } else if rest.starts_with(cpython::UNEXPECTED_KEYWORD) {
             Misfit::Keyword(quoted().into_iter().next()?)
         } else if rest.starts_with("missing ") {
             Misfit::Missing(quoted())

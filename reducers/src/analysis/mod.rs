@@ -3,6 +3,7 @@
 //! PyTorch. Called by passes, the engine and the judge.
 
 pub mod calls;
+pub mod cpython;
 pub mod dependence_check;
 pub mod dependents;
 pub mod hints;

@@ -8,6 +8,9 @@ pub(crate) mod data_types;
 pub(crate) mod dimensions;
 
 pub mod ablation;
+pub mod components;
 pub mod environment;
+pub mod messages;
 pub mod numeric_divergence;
 pub mod seeds;
+pub mod test_harness;

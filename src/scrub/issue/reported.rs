@@ -2,6 +2,7 @@
 //! repro, a crash, a hang, a wrong result; and the signature by which a run is held against it.
 //! Pure.
 
+use minrepro_reducers::torch::messages;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -11,7 +12,7 @@ use super::{
     repro::Repro,
 };
 use crate::{
-    runner::{Exception, TracebackFrame, traceback},
+    runner::{Exception, TracebackFrame, package_path, traceback},
     text::pattern,
 };
 
@@ -54,13 +55,10 @@ pattern!(
     INLINE,
     r"((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Failed)|torch\._dynamo\.exc\.Unsupported): ?([^`\n]{3,200})"
 );
-pattern!(
-    WRAPPED,
-    r"^backend='[^']*' raised:\s*\n?((?:\w+\.)*\w+)(?:: ?(.*))?"
-);
-pattern!(WRAPPED_2_0, r"^\w+ raised ((?:\w+\.)*\w+)(?:: ?(.*))?");
-pattern!(FAKE, r"^Failed running call_(?:function|method|module) ");
-pattern!(GOT, r#"got \w+\(['"](.{5,}?)['"]\)?[,)]"#);
+pattern!(WRAPPED, messages::WRAPPED);
+pattern!(WRAPPED_2_0, messages::WRAPPED_2_0);
+pattern!(FAILED_CALL, messages::FAILED_CALL);
+pattern!(GOT, messages::GOT);
 pattern!(
     CRASH,
     r"(?i)segmentation fault|\bsegfault\w*|\bsegv\b|SIGSEGV|exit(?:ed with)? (?:code|status) (?:-11|139)"
@@ -87,13 +85,16 @@ pattern!(
     WRONG,
     r"(?i)\bincorrect(?:ly)?\b|\bwrong\b|\bdiffer(?:s|ent|ence)?\b|\bmismatch\w*|\bsilent(?:ly)?\b|\binconsisten\w+|\bnot equal\b|\bdiscrepan\w+|\bshould (?:raise|fail|error|be|print|return)\b|\bexpected\b.{0,80}\b(?:but|actual|got)\b|\bnan\b|\binaccura\w+|\bdiverg\w+|\bcorrectness\b"
 );
-pattern!(
-    TRAILER,
-    r"^(?:from user code:|Set (?:torch\._dynamo|TORCH)|You can suppress this exception|Minifier script written|For more information about this error|While executing |Original traceback:|\(scroll up for backtrace\)|Exception raised from |CUDA kernel errors|\s+(?:target|args\[\d+\]|kwargs): |Developer debug context|Found from )"
-);
+pattern!(CALL_DETAIL, r"^\s+(?:target|args\[\d+\]|kwargs): ");
 pattern!(
     VARIES,
-    r"0x[0-9a-fA-F]+|/(?:tmp|home|root|usr|opt|data|mnt|workspace)/[^\s'\x22:,)]*|FakeTensor\(.*\)|\b[su]\d+\b|\b\d+(?:x\d+)+\b|\b\d[\d.,]*(?:[eE][-+]?\d+)?\b|<[^<>]* at …>"
+    &[
+        r"0x[0-9a-fA-F]+|/(?:tmp|home|root|usr|opt|data|mnt|workspace)/[^\s'\x22:,)]*",
+        messages::FAKE_TENSOR,
+        messages::SYMBOLS,
+        r"\b\d+(?:x\d+)+\b|\b\d[\d.,]*(?:[eE][-+]?\d+)?\b|<[^<>]* at …>",
+    ]
+    .join("|")
 );
 
 /// What an issue reports, looked for near the repro first.
@@ -242,9 +243,9 @@ fn of_exception(exception: &Exception) -> ReportedFailure {
         .map(str::trim_end)
         .filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default().to_owned();
-    if FAKE.is_match(&first) {
+    if FAILED_CALL.is_match(&first) {
         // The line tells what was called; the one below it what went wrong.
-        if let Some(second) = lines.find(|line| !TRAILER.is_match(line)) {
+        if let Some(second) = lines.find(|line| !is_trailer(line)) {
             return ReportedFailure::Exception {
                 class: exception.class.clone(),
                 message: second.trim().to_owned(),
@@ -259,7 +260,7 @@ fn of_exception(exception: &Exception) -> ReportedFailure {
             files,
         };
     }
-    let message = if TRAILER.is_match(&first) {
+    let message = if is_trailer(&first) {
         String::new()
     } else {
         first
@@ -271,16 +272,18 @@ fn of_exception(exception: &Exception) -> ReportedFailure {
     }
 }
 
+/// Whether a line is about the failure's surroundings: advice, or the details of a call.
+fn is_trailer(line: &str) -> bool {
+    messages::is_advice(line) || CALL_DETAIL.is_match(line)
+}
+
 /// The files of frames that belong to installed packages, from the package on, without repeats.
 fn library_files(frames: &[TracebackFrame]) -> Vec<String> {
     let mut files = Vec::new();
     for frame in frames {
-        let found = frame
-            .file
-            .split_once("site-packages/")
-            .or_else(|| frame.file.split_once("dist-packages/"));
-        let file = match found {
-            Some((_, file)) => file.to_owned(),
+        let file = match package_path(&frame.file) {
+            Some(file) => file.to_owned(),
+            // A checkout of PyTorch is not below a folder of packages.
             None => match frame.file.rfind("/torch/") {
                 Some(at) => frame.file[at + 1..].to_owned(),
                 None => continue,

@@ -1,12 +1,8 @@
-//! Which part of PyTorch has a bug, and so where its test belongs: by the frames of the error, else
-//! by what compiles the program. Knows PyTorch's folders by name. Pure.
+//! The component of PyTorch that has a bug, and so the folder where its test belongs: by the files in
+//! the traceback, else by the backend that compiles the program. Called by `--emit-test`.
 
-use minrepro_reducers::{
-    syntax::Program,
-    torch::environment::{CompilerRank, EnvironmentRank, uses_torch},
-};
-
-use crate::runner::Outcome;
+use super::environment::{CompilerRank, EnvironmentRank, uses_torch};
+use crate::syntax::Program;
 
 /// A part of PyTorch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +24,7 @@ const EXPORT: Component = component("test/export", "oncall: export");
 const DISTRIBUTED: Component = component("test/distributed", "oncall: distributed");
 const NONE: Component = component("test", "module: unknown");
 
-/// What is named on the way to all else that it calls, so that the innermost frame does not tell.
+/// Folders that decide wherever they occur, because what they call is in other folders.
 const FIRST: &[(&str, Component)] = &[
     ("/torch/export/", EXPORT),
     ("/torch/_export/", EXPORT),
@@ -36,8 +32,8 @@ const FIRST: &[(&str, Component)] = &[
     ("/torch/distributed/", DISTRIBUTED),
 ];
 
-/// Folders by whose innermost frame a component is known. What all of them use, such as fake
-/// tensors, is not among them.
+/// Folders whose innermost frame decides. Folders that all components use, such as fake tensors, are
+/// not listed.
 const FOLDERS: &[(&str, Component)] = &[
     ("/torch/_inductor/", INDUCTOR),
     ("/torch/_functorch/", AOT),
@@ -75,33 +71,27 @@ const FOLDERS: &[(&str, Component)] = &[
     ("/torch/nn/", component("test/nn", "module: nn")),
 ];
 
-/// The component that has the bug of a program, by how a run of it ended; none if the program does
-/// not use PyTorch.
-pub fn of(program: &Program, environment: EnvironmentRank, outcome: &Outcome) -> Option<Component> {
+/// The component that has the bug of a program, by the files in the traceback of a run, outermost
+/// first; none if the program does not use PyTorch.
+pub fn component_of(
+    program: &Program,
+    environment: EnvironmentRank,
+    files: &[&str],
+) -> Option<Component> {
     if !uses_torch(program) {
         return None;
     }
-    let frames = outcome
-        .exception
-        .as_ref()
-        .map_or(&outcome.stack, |it| &it.frames);
-    let named = |table: &[(&str, Component)], file: &str| {
+    let named = |table: &[(&str, Component)], file: &&str| {
         table
             .iter()
             .find(|(part, _)| file.contains(part))
             .map(|(_, component)| *component)
     };
-    let by_frames = frames
+    let by_files = files
         .iter()
-        .find_map(|frame| named(FIRST, &frame.file))
-        .or_else(|| {
-            frames
-                .iter()
-                .rev()
-                .find_map(|frame| named(FOLDERS, &frame.file))
-        });
-    // PyTorch's own frames say more than how the program is compiled, but for what every compiled
-    // call goes through.
+        .find_map(|file| named(FIRST, file))
+        .or_else(|| files.iter().rev().find_map(|file| named(FOLDERS, file)));
+    // PyTorch's own frames identify the component better than the backend does.
     let by_compiler = match environment.compiler {
         _ if environment.distributed => DISTRIBUTED,
         CompilerRank::Eager => DYNAMO,
@@ -109,45 +99,23 @@ pub fn of(program: &Program, environment: EnvironmentRank, outcome: &Outcome) ->
         CompilerRank::Decomposed | CompilerRank::Inductor => INDUCTOR,
         CompilerRank::None => NONE,
     };
-    Some(by_frames.unwrap_or(by_compiler))
+    Some(by_files.unwrap_or(by_compiler))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use minrepro_reducers::cost::Cost;
-
     use super::*;
-    use crate::runner::{Captured, End, Exception, TracebackFrame};
+    use crate::cost::Cost;
 
     #[track_caller]
     fn check(text: &str, files: &[&str], folder: Option<&str>) {
-        let frame = |file: &&str| TracebackFrame {
-            file: (*file).to_owned(),
-            ..TracebackFrame::default()
-        };
-        let frames = files.iter().map(frame).collect();
-        let outcome = Outcome {
-            end: End::Exit(1),
-            wall: Duration::ZERO,
-            cpu: Duration::ZERO,
-            stdout: Captured::default(),
-            stderr: Captured::default(),
-            exception: Some(Exception {
-                frames,
-                ..Exception::default()
-            }),
-            stack: Vec::new(),
-            trace: None,
-        };
         let program = Program::parse(text).unwrap();
-        let found = of(&program, Cost::of(&program).environment, &outcome);
-        assert_eq!(found.map(|it| it.folder), folder);
+        let found = component_of(&program, Cost::of(&program).environment, files);
+        assert_eq!(found.map(|component| component.folder), folder);
     }
 
     #[test]
-    fn frames_tell_first_and_the_compiler_else() {
+    fn files_decide_before_the_backend() {
         const COMPILED: &str = "import torch\ntorch.compile(f, backend='eager')(x)\n";
         check("f()\n", &["/l/json/encoder.py"], None);
         check(COMPILED, &["/w/x.py"], Some("test/dynamo"));

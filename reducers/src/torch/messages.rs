@@ -1,0 +1,105 @@
+//! The words in which PyTorch reports failures, each once: the advice that it adds to messages, the
+//! parts that vary between runs, and the forms in which its compiler wraps errors. Regular
+//! expressions are given as text; who uses them compiles them. Called by the oracle and by scrub.
+
+/// Beginnings of the lines that PyTorch adds below a message; none of them describes the failure.
+const ADVICE: &[&str] = &[
+    "from user code:",
+    "Set TORCH",
+    "Set torch._dynamo.",
+    "You can suppress this exception",
+    "Minifier script written",
+    "For more information about this error",
+    "For more details about this graph break",
+    "For debugging consider passing",
+    "While executing ",
+    "Original traceback:",
+    "(scroll up for backtrace)",
+    "Exception raised from ",
+    "CUDA kernel errors",
+    "Developer debug context",
+    "Found from ",
+];
+
+/// Whether a line, without indentation, begins the advice below a message.
+pub fn is_advice(line: &str) -> bool {
+    ADVICE.iter().any(|advice| line.starts_with(advice))
+}
+
+/// Symbols for sizes: `u0`, `s12`.
+pub const SYMBOLS: &str = r"\b[us]\d+\b";
+
+/// Buffers, nodes and symbols that compilers number.
+pub const NUMBERED: &str =
+    r"\b(?:buf|tmp|arg|op)\d+(?:_\d+)?\b|\b(?:primals|tangents|getitem)_\d+\b|<eval_with_key>\.\d+";
+
+/// Whether a text ends in the name of a tensor without data, whose arguments follow.
+pub fn ends_in_fake_tensor(text: &str) -> bool {
+    text.ends_with("FakeTensor") || text.ends_with("Fake")
+}
+
+/// A tensor without data, with its arguments.
+pub const FAKE_TENSOR: &str = r"FakeTensor\(.*\)";
+
+/// How operators say that arguments do not fit, for a regular expression in verbose mode.
+pub const ARITY: &str = r"\b received\ an\ invalid\ combination\ of\ arguments \b";
+
+/// How a comparison of tensors says that a number is none.
+pub const NOT_A_NUMBER: &str = r"\bGreatest absolute difference: (?:nan|inf)\b";
+
+/// How the line begins in which a comparison of tensors gives their greatest distance.
+pub const DISTANCE: &str = "Greatest absolute difference";
+
+/// How the compiler wraps an error of a backend: the backend, the class and the message within.
+pub const WRAPPED: &str = r"^backend='[^']*' raised:\s*\n?((?:\w+\.)*\w+)(?:: ?(.*))?";
+
+/// The same, as PyTorch 2.0 does.
+pub const WRAPPED_2_0: &str = r"^\w+ raised ((?:\w+\.)*\w+)(?:: ?(.*))?";
+
+/// How a trace begins the report of a call that failed; the failure is on a later line.
+pub const FAILED_CALL: &str = r"^Failed running call_(?:function|method|module) ";
+
+/// How Inductor reports an exception that it got: the exception's message.
+pub const GOT: &str = r#"got \w+\(['"](.{5,}?)['"]\)?[,)]"#;
+
+/// The class and the message by which another version of PyTorch reports an error of its compiler,
+/// or the same version without its caches.
+pub fn reported_elsewhere(short_class: &str, message: &str) -> Option<(&'static str, String)> {
+    const RAISED: &str = "backend='inductor' raised:\n";
+    match short_class {
+        "InductorError" => Some((
+            "torch._dynamo.exc.BackendCompilerFailed",
+            format!("{RAISED}{message}"),
+        )),
+        "BackendCompilerFailed" => Some((
+            "torch._inductor.exc.InductorError",
+            message.strip_prefix(RAISED)?.to_owned(),
+        )),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_the_compiler_is_reported_in_two_ways() {
+        let (class, message) = reported_elsewhere("InductorError", "E: bad").unwrap();
+        assert!(class.ends_with("BackendCompilerFailed"));
+        let (back, original) = reported_elsewhere("BackendCompilerFailed", &message).unwrap();
+        assert!(back.ends_with("InductorError"));
+        assert_eq!(original, "E: bad");
+        assert_eq!(reported_elsewhere("BackendCompilerFailed", "E: bad"), None);
+        assert_eq!(reported_elsewhere("ValueError", "E: bad"), None);
+    }
+
+    #[test]
+    fn advice_is_recognized_by_its_beginning() {
+        assert!(is_advice(
+            "Set TORCHDYNAMO_VERBOSE=1 for the internal stack trace"
+        ));
+        assert!(is_advice("from user code:"));
+        assert!(!is_advice("Settings are wrong") && !is_advice(""));
+    }
+}
