@@ -1,6 +1,6 @@
 //! The end of a reduction on the terminal: ten lines at most, the diff aside.
 
-use minrepro_reducers::torch::environment::Compiler;
+use minrepro_reducers::torch::environment::CompilerRank;
 
 use super::{Report, reasons};
 
@@ -95,7 +95,7 @@ pub fn summary(report: &Report) -> String {
 fn needed(report: &Report) -> String {
     const LONGEST: usize = 90;
     // The compiler has a line of its own.
-    let is_reported = |name: &str| report.compiler.is_some() && name == Compiler::CALL;
+    let is_reported = |name: &str| report.compiler.is_some() && name == CompilerRank::CALL;
     let names = reasons::needed(report).into_iter().map(|(name, _)| name);
     let names: Vec<&str> = names.filter(|name| !is_reported(name)).collect();
     let mut line = String::new();

@@ -48,6 +48,9 @@ pub enum CompilerRank {
 }
 
 impl CompilerRank {
+    /// The call that compiles, as ablation names it.
+    pub const CALL: &str = "torch.compile";
+
     /// The backends plainer than Inductor by name, the plainest first.
     pub(crate) const BACKENDS: [(Self, &'static str); 3] = [
         (Self::Eager, Self::Eager.backend()),

@@ -10,6 +10,7 @@ use crate::{
     },
     torch::{
         compilation::{compilations, without_compiler},
+        environment::CompilerRank,
         names::{Torch, keyword, removed_argument, string},
     },
 };
@@ -29,13 +30,7 @@ pub(super) fn find(cx: &mut Found<'_>, torch: &Torch<'_>, tree: &Tree<'_>) {
     let program = cx.program;
     let found = compilations(torch, tree);
     if let (Some(first), Some(edits)) = (found.first(), without_compiler(program)) {
-        cx.add(
-            Sort::Compiler,
-            crate::torch::environment::Compiler::CALL,
-            None,
-            first.mention,
-            &edits,
-        );
+        cx.add(Sort::Compiler, CompilerRank::CALL, None, first.mention, &edits);
     }
     for call in found.iter().filter_map(|it| it.call.or(it.around)) {
         for name in SETTINGS.iter().chain(&["dynamic"]) {
