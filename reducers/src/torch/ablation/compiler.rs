@@ -30,7 +30,13 @@ pub(super) fn find(cx: &mut Found<'_>, torch: &Torch<'_>, tree: &Tree<'_>) {
     let program = cx.program;
     let found = compilations(torch, tree);
     if let (Some(first), Some(edits)) = (found.first(), without_compiler(program)) {
-        cx.add(Sort::Compiler, CompilerRank::CALL, None, first.mention, &edits);
+        cx.add(
+            Sort::Compiler,
+            CompilerRank::CALL,
+            None,
+            first.mention,
+            &edits,
+        );
     }
     for call in found.iter().filter_map(|it| it.call.or(it.around)) {
         for name in SETTINGS.iter().chain(&["dynamic"]) {
