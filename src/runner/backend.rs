@@ -26,6 +26,8 @@ pub(super) trait Backend: Send + Sync {
 pub(super) async fn run_by(backends: &[Arc<dyn Backend>], job: &Job, stop: Stop) -> Ended {
     for backend in backends {
         let outcome = backend.run(job, stop.clone()).await?;
+        // A run that was stopped looks like one that was not taken, and must not begin again on the
+        // next backend.
         if outcome.is_some() || *stop.borrow() {
             return Ok(outcome);
         }

@@ -42,6 +42,7 @@ pub(super) enum Begun {
 impl Background {
     /// Queues a job, unless an equal one was begun.
     pub(super) fn begin(&mut self, job: Job, priority: Priority) {
+        // Equal jobs are one question: a second run would only take a place from others.
         let waiting = self.waiting.iter().map(|(job, _)| job);
         let running = self.running.iter().map(|(_, job)| job);
         let ended = self.ended.iter().map(|(job, _)| job);
@@ -95,6 +96,7 @@ impl Background {
         let Some((job, _)) = self.waiting.pop_front() else {
             return false;
         };
+        // A number, not the job: two equal jobs run at once when one of them was asked for.
         let id = self.next;
         self.next += 1;
         let run = run(job.clone());
@@ -111,6 +113,7 @@ impl Background {
         Some(ended.map_err(broken).and_then(|(id, ended)| {
             let outcome = ended?;
             let Some(at) = self.running.iter().position(|(running, _)| *running == id) else {
+                // It was asked for while it ran: `ask` has removed it.
                 return Ok(Some((id, outcome)));
             };
             let (_, job) = self.running.swap_remove(at);

@@ -101,6 +101,7 @@ impl Capture {
             if head.last().is_some_and(|byte| byte & 0xC0 == 0xC0) {
                 head.pop();
             }
+            // Bytes 10xxxxxx continue a character that began before the tail.
             let start = tail
                 .iter()
                 .position(|byte| byte & 0xC0 != 0x80)

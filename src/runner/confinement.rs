@@ -38,6 +38,7 @@ pub(super) async fn choose(workspace: &Workspace) -> Result<Confinement, RunErro
             Ok(()) => return Ok(confinement),
             Err(reason) => reasons.push(reason),
         }
+        // Only namespaces, which are tried first, confine in full.
         if workspace.setup.sandbox == Sandbox::Require {
             return Err(RunError::NoSandbox(reasons.concat()));
         }

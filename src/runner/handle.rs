@@ -150,6 +150,7 @@ impl Runner {
             return Err(RunError::Interrupted(signal));
         }
         let deadline = *lock(&self.deadline);
+        // Held to the end: one batch at a time, or two would share one capacity.
         let mut signals = lock(&self.signals);
         let mut background = lock(&self.background);
         let start = |job: Job| {
@@ -160,6 +161,7 @@ impl Runner {
         let result = self
             .runtime
             .block_on(schedule.run(&mut signals, deadline, done));
+        // Everything has ended by now; the next batch may run.
         self.stop.send_replace(false);
         if let Err(RunError::Interrupted(signal)) = &result {
             *lock(&self.interrupted) = Some(*signal);

@@ -26,6 +26,7 @@ pub(super) fn exceeded(
     if pids.len() > limits.processes as usize {
         return Some(Resource::Processes);
     }
+    // Anonymous memory alone: pages of files are shared by all runs and cost nothing more.
     if process_tree::memory(pids) > limits.memory {
         return Some(Resource::Memory);
     }

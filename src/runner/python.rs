@@ -61,6 +61,7 @@ pub(super) fn unpack(session: &Path) -> io::Result<()> {
     for (file, text) in FILES {
         let path = folder(session).join(file);
         fs::create_dir_all(path.parent().unwrap_or(session))?;
+        // Never over a file that is there: the folder is new, and nobody else's.
         fs::File::create_new(path)?.write_all(text.as_bytes())?;
     }
     Ok(())

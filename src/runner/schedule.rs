@@ -79,6 +79,8 @@ where
     ) -> Result<Vec<Outcome>, RunError> {
         self.claim(done);
         loop {
+            // After a failure the loop only waits for runs to end: each has processes and folders
+            // that are removed with it.
             if self.failure.is_some() {
                 self.waiting.clear();
                 self.background.clear();
@@ -93,6 +95,7 @@ where
                     if let Some(outcome) = &outcome {
                         done(index, outcome);
                     }
+                    // A stopped run has no outcome; then there is a failure to report, too.
                     self.outcomes[index] = outcome;
                 }
                 Err(error) => self.fail(error),
@@ -123,6 +126,7 @@ where
     /// Starts jobs until no place is free or nothing waits. What runs in the background takes
     /// places, too: time limits hold for so many runs at a time and no more.
     fn fill(&mut self) {
+        // First, or a batch as long as the capacity would keep it waiting to the end.
         if self.background.is_pressing() && self.running.len() < self.capacity {
             self.background.start(&self.start);
         }
@@ -180,6 +184,7 @@ where
             quit(*signal);
         }
         self.stop.send_replace(true);
+        // The first failure is the cause of those that follow it.
         self.failure.get_or_insert(error);
     }
 }

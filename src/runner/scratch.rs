@@ -58,9 +58,11 @@ impl Siblings {
         let mut siblings = Self {
             entries: Vec::new(),
         };
+        // Small files are copied, so that a script may write to them; each run pays for that.
         let mut left = (COPIED_BYTES, COPIED_ENTRIES);
         for entry in sorted(&folder)?.into_iter().take(SHOWN) {
             let name = PathBuf::from(entry.file_name().unwrap_or_default());
+            // Bytecode is bound to the date of its source, and copies have dates of their own.
             let hidden_caches = name.as_os_str() == "__pycache__";
             if Some(name.as_os_str()) == script.file_name() || hidden_caches {
                 continue;
@@ -248,6 +250,7 @@ impl Scratch {
         stderr: Captured,
     ) -> Outcome {
         let exception = traceback::parse(&stderr.text());
+        // A script may print such a stack and go on; only a death makes it one of this run.
         let mut stack = match end {
             End::Signal(_) | End::Timeout => stack::parse(&stderr.text()),
             End::Exit(_) | End::Limit(_) => Vec::new(),
@@ -255,6 +258,7 @@ impl Scratch {
         if !stack.is_empty() {
             let source = String::from_utf8_lossy(&job.source);
             let lines: Vec<&str> = source.lines().collect();
+            // The interpreter prints no source lines there, and signatures compare them.
             for frame in stack
                 .iter_mut()
                 .filter(|frame| Path::new(&frame.file) == self.candidate)

@@ -45,6 +45,7 @@ pub fn supervise() -> ExitCode {
 
 /// Runs one program to its end, whichever comes first.
 fn watch(order: RunOrder) -> Reply {
+    // The time limit holds for the start, too: a program that cannot be started must not hang.
     let started = Instant::now();
     let mut init = match Init::start(order.bounds, Some(order.program)) {
         Ok(init) => init,
@@ -57,6 +58,7 @@ fn watch(order: RunOrder) -> Reply {
         Some(End::Timeout) => GRACE,
         Some(_) => Duration::ZERO,
     };
+    // A timeout says where it hung only if the interpreter prints its stack.
     if limit == Some(End::Timeout) && order.limits.shows_stack {
         process_tree::abort_child(init.child.id());
         init.wait(GRACE);
@@ -121,6 +123,7 @@ fn observe(init: &mut Init, limits: &RunLimits, started: Instant) -> (Option<Rep
             PollFd::from_borrowed_fd(ours, PollFlags::IN),
             PollFd::new(init.socket.get_ref(), PollFlags::IN),
         ];
+        // A millisecond more, or the loop would turn without sleeping just before a look is due.
         let seen = poll(&mut fds, Some(&timespec(until + Duration::from_millis(1))));
         let [minrepro, program] = fds.map(|fd| seen.is_ok() && !fd.revents().is_empty());
         // The end of the program first: what it did counts even if minrepro dies with it.

@@ -99,6 +99,7 @@ impl State {
         let has_plan = |(plan, _): &(Option<usize>, _)| plan.is_some();
         while self.zygotes.iter().filter(|entry| has_plan(entry)).count() > KEPT {
             let oldest = self.zygotes.iter().position(has_plan);
+            // Its runs go on: they hold it, too.
             oldest.map(|at| self.zygotes.remove(at));
         }
         zygote
@@ -150,6 +151,7 @@ impl Warm {
     /// with it the plan for the zygotes to come. The first of those follows the run, and imports at
     /// the same time what the run imports, if two may run at a time.
     async fn run_recorded(&self, job: &Job, stop: &Stop) -> Ended {
+        // Even this run is forked: its imports are noted by the zygote's own import hook.
         let Some(zygote) = self.zygote(None).await else {
             return Ok(None);
         };
@@ -160,6 +162,7 @@ impl Warm {
             .append(true)
             .open(&record)
             .map_err(|source| self.workspace.unprepared(source))?;
+        // Before the run, so that it misses nothing; the file is there already.
         let follower = self.follower(&record, job.timeout).await;
         let end = self
             .fork(&zygote, job, &scratch, Some(&record), stop)
@@ -192,6 +195,7 @@ impl Warm {
         let mut environment = None;
         let mut losses = 0;
         while losses < LOSSES_OF_A_RUN {
+            // The lock is not held while a run is under way: others choose their plans meanwhile.
             let plan = {
                 let mut state = self.state.lock().await;
                 let State { plans, zygotes, .. } = &mut *state;
@@ -211,6 +215,8 @@ impl Warm {
                     return Ok(Some(*outcome));
                 }
                 ForkEnd::Stopped | ForkEnd::Unfit => return Ok(None),
+                // The child has noted the environment that it found, so the next plan is chosen for
+                // that.
                 ForkEnd::Stale(change) => {
                     tried.push(plan);
                     environment = Some(change);
@@ -278,6 +284,7 @@ impl Warm {
         let mut state = self.state.lock().await;
         let before = state.zygotes.len();
         state.zygotes.retain(|(_, kept)| !Arc::ptr_eq(kept, zygote));
+        // All runs of a zygote hear of its end; it counts once.
         if state.zygotes.len() < before {
             state.lost += 1;
             if state.lost >= LOSSES {
@@ -301,6 +308,7 @@ impl Warm {
             beside: self.workspace.siblings.modules(),
         };
         let workspace = Arc::clone(&self.workspace);
+        // It waits for the run between its imports.
         let limit = IMPORTS + workspace.shared_time(timeout);
         Some(Starting(tokio::spawn(async move {
             Zygote::start(&workspace, number, &imports, limit).await

@@ -48,6 +48,7 @@ impl Workspace {
             folder: temporary.clone(),
             source,
         };
+        // Once for the session: what the user changes meanwhile must not change verdicts.
         let siblings = Siblings::of(&setup.script).map_err(unprepared)?;
         let prefix = format!("minrepro-{}-", std::process::id());
         // The guard removes the root, not this handle, so that it goes even after a kill -9.
@@ -182,6 +183,7 @@ impl Workspace {
                 .map(|path| path.to_string_lossy().into_owned());
             let sought = serde_json::to_string(&*job.sought)?;
             let crash_stack = serde_json::to_string(&*job.crash_stack)?;
+            // The script and its arguments follow the tracer's.
             argv.splice(1..1, [tracer, out, sought, crash_stack]);
         }
         let Scratch {
@@ -193,6 +195,7 @@ impl Workspace {
         let writable = [root.clone(), self.cache()];
         let mut order = self.order(argv, [root, work, temporary], writable.into(), job.timeout);
         order.limits.idle = job.idle;
+        // Last, so that they win over the user's own.
         for (name, value) in &*job.variables {
             match value {
                 Some(value) => order.program.env.insert(name.clone(), value.clone()),

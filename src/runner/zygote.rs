@@ -156,6 +156,7 @@ impl Zygote {
             .map_err(|source| workspace.unprepared(source))?;
         let fork = fork(id, order, &streams, scratch, record);
         let (listener, mut replies) = mpsc::unbounded_channel();
+        // Before the order is sent: the reply may come at once.
         lock(&self.listeners).insert(id, listener);
         let line = serde_json::to_string(&fork)
             .map_err(|error| RunError::Supervisor(error.into()))?
@@ -175,6 +176,7 @@ impl Zygote {
                 reply = replies.recv() => Some(reply),
                 _ = stop.wait_for(|stop| *stop) => None,
             };
+            // The pipes end with the run, unless something it left behind holds them.
             drop(holders);
             reply
         };
@@ -187,6 +189,7 @@ impl Zygote {
             Some(Some(Reply::Lost(reason))) => return Ok(ForkEnd::Lost(reason)),
             Some(_) => return Ok(ForkEnd::Lost(NO_SUPERVISOR.to_owned())),
         };
+        // A run that leaves a note is run again from its beginning, so its output is dropped.
         let note = fs::read_to_string(&fork.note).ok();
         Ok(
             match note.and_then(|note| serde_json::from_str(&note).ok()) {
@@ -223,6 +226,7 @@ fn order(
     let argv = workspace.argv(&script);
     let folders = [folder.as_path(), &folder, &temporary];
     let mut order = workspace.order(argv, folders, vec![root.clone()], limit);
+    // It confines each run further, to the run's own folders.
     order.bounds.nests = true;
     let brief = Brief {
         imports,
@@ -236,6 +240,7 @@ fn order(
     };
     prepare()
         .map_err(|error: io::Error| format!("could not start the process to fork from: {error}"))?;
+    // A fork cannot change the seed of its hashes, which its interpreter drew when it started.
     let env = &mut order.program.env;
     let seed = env.get("PYTHONHASHSEED");
     if seed.is_none_or(|seed| seed.parse::<u32>().is_err()) {
@@ -266,6 +271,7 @@ fn fork(
         scratch: order.limits.scratch,
         stdout: streams.paths.0.clone(),
         stderr: streams.paths.1.clone(),
+        // Looked up for each run: services start at any time.
         sockets: if order.bounds.confinement.is_whole() {
             sandbox::sockets()
         } else {

@@ -141,6 +141,7 @@ impl ZygoteSupervisor {
                     serde_json::from_slice(&line).map_err(|error| format!("an order: {error}"))?;
                 self.begin(order)?;
             }
+            // Packets before the zygote's end: what they report has happened before it.
             let [orders, packets, end] = self.wait();
             if packets {
                 while self.has_packet() {
@@ -192,6 +193,7 @@ impl ZygoteSupervisor {
         let now = Instant::now();
         let until = self.runs.iter().map(|run| match &run.leaving {
             None => run.next_look.min(run.started + run.order.timeout),
+            // What ends leaves in no time, and nobody reports when: it is looked at often.
             Some(_) => now + Duration::from_millis(2),
         });
         let time = until.min().map_or(Duration::from_secs(1), |until| {
@@ -239,6 +241,7 @@ impl ZygoteSupervisor {
         };
         match packet {
             Packet::Ready { unfit, seconds } => {
+                // The sender as the kernel names it: within its namespaces it has another number.
                 self.ready = sender.map(|zygote| (zygote, process_tree::memory(&[zygote])));
                 reply(&Reply::Ready { unfit, seconds });
             }
@@ -253,6 +256,7 @@ impl ZygoteSupervisor {
                         0 => End::Exit(status >> 8 & 0xff),
                         signal => End::Signal(signal),
                     };
+                    // A run that was ended for a limit has that end, whatever it dies of.
                     if run.leaving.is_none() {
                         run.leave(end, GRACE_FOR_LEFTOVERS);
                     }
@@ -308,6 +312,7 @@ impl ForkedRun {
         let below = process_tree::descendants(reaper);
         if let Some(leaving) = &self.leaving {
             if below.is_empty() {
+                // Its reaper has nothing left to wait for.
                 process_tree::signal(&[reaper], Signal::KILL);
                 return Ok(true);
             }
@@ -315,6 +320,7 @@ impl ForkedRun {
                 return Err("a run cannot be ended".to_owned());
             }
             if now >= leaving.kill {
+                // Stopped first, so that none forks on while others are killed.
                 process_tree::signal(&below, Signal::STOP);
                 process_tree::signal(&below, Signal::KILL);
             }
@@ -350,6 +356,7 @@ impl ForkedRun {
         let now = Instant::now();
         let wall = now.duration_since(self.started);
         match self.reaper {
+            // An interpreter that is aborted prints its stack.
             Some(reaper) if end == End::Timeout => process_tree::abort_child(reaper),
             Some(reaper) => process_tree::signal(&process_tree::descendants(reaper), Signal::TERM),
             None => {}
