@@ -1,5 +1,5 @@
-//! The cold runner on real children: what they do is reported, what they leave is gone, what they
-//! may not is stopped.
+//! The runner on real children: it reports what they do, removes what they leave, and stops what
+//! they may not do.
 
 mod hostile;
 mod python;
@@ -104,7 +104,7 @@ fn signals_are_reported() {
 }
 
 #[test]
-fn a_time_limit_ends_what_ignores_term() {
+fn a_time_limit_ends_processes_that_ignore_term() {
     let bench = Bench::new();
     let outcome = bench.run_for(
         "import signal, time, os\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n\
@@ -117,7 +117,7 @@ fn a_time_limit_ends_what_ignores_term() {
 }
 
 #[test]
-fn what_only_waits_is_ended_early() {
+fn idle_runs_are_ended_early() {
     let bench = Bench::new();
     let run = |start: Start, source: &str| {
         let job = Job::new(source.as_bytes().into(), Duration::from_mins(1));
@@ -146,7 +146,7 @@ fn what_only_waits_is_ended_early() {
         );
         assert!(outcome.wall < Duration::from_secs(30), "{:?}", outcome.wall);
         assert_eq!(
-            outcome.stack.last().map(|it| it.function.as_str()),
+            outcome.stack.last().map(|frame| frame.function.as_str()),
             Some("wait"),
             "{:?}",
             outcome.stack
@@ -160,14 +160,14 @@ fn what_only_waits_is_ended_early() {
 }
 
 #[test]
-fn the_time_of_a_run_that_was_ended_counts() {
+fn the_time_of_an_ended_run_counts() {
     let outcome = Bench::new().run("x = []\nwhile True: x.append(bytearray(b'x' * (1 << 20)))\n");
     assert_eq!(outcome.end, End::Limit(Resource::Memory));
     assert!(outcome.cpu > Duration::from_millis(50), "{:?}", outcome.cpu);
 }
 
 #[test]
-fn what_leaves_its_session_or_becomes_a_daemon_is_ended() {
+fn daemons_and_processes_that_leave_their_session_are_ended() {
     let bench = Bench::new();
     let marker = format!("minrepro-stray-{}", std::process::id());
     let outcome = bench.run(&format!(
@@ -406,7 +406,7 @@ fn a_run_beside_the_others_takes_one_of_their_places() {
                 .collect()
         };
         let end = times(&beside[0])[1];
-        let before = others.iter().filter(|it| times(it)[0] < end).count();
+        let before = others.iter().filter(|other| times(other)[0] < end).count();
         assert_eq!(before, if places == 1 { 0 } else { 2 }, "{places} places");
         // What was begun is one of the runs that are asked for, and not two.
         assert!(
@@ -417,7 +417,7 @@ fn a_run_beside_the_others_takes_one_of_their_places() {
 }
 
 #[test]
-fn what_was_begun_takes_the_places_that_are_left() {
+fn background_runs_take_the_places_that_are_left() {
     let folder = tempfile::tempdir().unwrap();
     let runner = Runner::start(setup(folder.path(), 2)).unwrap();
     let job = |n: u32| {
@@ -429,7 +429,7 @@ fn what_was_begun_takes_the_places_that_are_left() {
         let outcomes = runner.run_all(&jobs, &mut |_, _| {}).unwrap();
         outcomes
             .iter()
-            .map(|it| it.stdout.head.trim().parse().unwrap())
+            .map(|outcome| outcome.stdout.head.trim().parse().unwrap())
             .collect()
     };
     runner.begin(job(0), Priority::Low);
@@ -442,7 +442,7 @@ fn what_was_begun_takes_the_places_that_are_left() {
 }
 
 #[test]
-fn a_deadline_ends_what_runs_beside_the_others() {
+fn a_deadline_ends_background_runs() {
     let bench = Bench::new();
     bench
         .runner
@@ -473,7 +473,7 @@ fn a_deadline_ends_all_runs() {
 }
 
 #[test]
-fn a_command_that_can_not_start_is_an_error_of_ours() {
+fn a_command_that_cannot_start_is_an_error_of_ours() {
     let folder = tempfile::tempdir().unwrap();
     let mut setup = setup(folder.path(), 1);
     setup.command = Command::Test(vec!["/nonexistent/test".to_owned()]);
@@ -509,7 +509,7 @@ fn a_test_command_runs_beside_the_candidate_with_its_path_last() {
 }
 
 #[test]
-fn interpreters_that_are_none_are_told_apart() {
+fn programs_that_are_no_interpreters_are_recognized() {
     let find = |path: &Path| Interpreter::find(Some(path));
     assert!(matches!(
         find(Path::new("/nonexistent/python")),

@@ -1,5 +1,5 @@
-//! The tracer under every interpreter: what it writes down, and that a run ends as it would have
-//! without it.
+//! The tracer under every interpreter: the evidence that it notes, and that a run ends as it does
+//! without the tracer.
 
 mod torch;
 
@@ -82,7 +82,7 @@ fn a_failure_is_written_down_with_its_values() {
             (&after.class, said(&after.message))
         );
         let lines = |it: &minrepro::runner::Exception| {
-            it.frames.iter().map(|it| it.line).collect::<Vec<_>>()
+            it.frames.iter().map(|frame| frame.line).collect::<Vec<_>>()
         };
         assert_eq!(lines(before), lines(after));
 
@@ -111,7 +111,7 @@ fn a_failure_is_written_down_with_its_values() {
 }
 
 #[test]
-fn what_foreign_code_was_given_is_written_down() {
+fn arguments_of_library_functions_are_noted() {
     let source = "\
 import copy, string
 import xml.etree.ElementTree as ET
@@ -132,7 +132,7 @@ save(tree, template, {'a': [1, Slot('left')]})
         let frame = evidence
             .failure
             .iter()
-            .find(|it| it.function == "save")
+            .find(|frame| frame.function == "save")
             .unwrap();
         let value = |name: &str| frame.values.get(name).map(String::as_str);
         assert_eq!(value("tree"), Some("ET.ElementTree(ET.Element('scene'))"));
@@ -148,7 +148,7 @@ save(tree, template, {'a': [1, Slot('left')]})
 }
 
 #[test]
-fn comprehensions_are_frames_with_what_they_turn_over() {
+fn comprehensions_are_frames_with_variables_of_their_own() {
     let source = "\
 g = 'outer'
 def f(rows):
@@ -175,10 +175,11 @@ f([('a', ['b']), ('c', ['d', 5])])
             (function.function.as_str(), value(function, "x")),
             ("f", None)
         );
-        assert!(value(function, "g").is_none_or(|it| it == "'outer'"));
+        assert!(value(function, "g").is_none_or(|text| text == "'outer'"));
         let starts = |frame: &Frame| frame.place.1;
         assert!(
-            starts(function).is_none_or(|it| it == 11) && starts(inner).is_none_or(|it| it == 12)
+            starts(function).is_none_or(|line| line == 11)
+                && starts(inner).is_none_or(|line| line == 12)
         );
     });
 }
@@ -186,7 +187,7 @@ f([('a', ['b']), ('c', ['d', 5])])
 /// An iterator that returns itself goes on where it is; a new one begins anew. One that always
 /// returns its last never ends.
 #[test]
-fn what_an_iterator_returns_is_not_taken_for_all_it_does() {
+fn an_iterator_is_not_replaced_by_what_it_returns() {
     let source = "\
 class Words:
     def __init__(self, text):
@@ -216,7 +217,7 @@ print(list(Words('a b')), first([1]), caught([]))
 }
 
 #[test]
-fn what_the_calls_of_a_failing_statement_returned_is_written_down() {
+fn results_of_calls_in_a_failing_statement_are_noted() {
     let source = "\
 print('once')
 class Words:
@@ -290,7 +291,7 @@ fail(Book(), 'aaa')
             let frame = evidence
                 .failure
                 .iter()
-                .find(|it| it.function == "fail")
+                .find(|frame| frame.function == "fail")
                 .unwrap();
             let value = |name: &str| {
                 frame
@@ -313,7 +314,7 @@ fail(Book(), 'aaa')
 }
 
 #[test]
-fn calls_of_libraries_for_what_they_do_are_written_down() {
+fn calls_of_library_functions_for_their_effect_are_noted() {
     let source = "\
 import logging
 from random import seed
@@ -352,7 +353,7 @@ begin(30, {'n': 1})
 /// A process that dies of a signal tells where; then another run can write down what was known
 /// there.
 #[test]
-fn what_is_known_where_a_process_dies_is_written_down() {
+fn values_are_noted_where_a_process_crashes() {
     let source = "\
 import os
 def last(things, limit):
@@ -394,17 +395,17 @@ last([1, 2, 3], 4)
         let crash_stack = died
             .stack
             .iter()
-            .map(|it| (it.file.clone(), it.line))
+            .map(|frame| (frame.file.clone(), frame.line))
             .collect();
         let died = run(&Job { crash_stack, ..job });
         assert_eq!(died.end, End::Signal(11));
         let evidence: Evidence = serde_json::from_str(died.trace.as_deref().unwrap()).unwrap();
-        let told: Vec<(&str, u32)> = evidence
+        let found: Vec<(&str, u32)> = evidence
             .failure
             .iter()
-            .map(|it| (it.function.as_str(), it.line))
+            .map(|frame| (frame.function.as_str(), frame.line))
             .collect();
-        assert_eq!(told, [("<module>", 10), ("last", 6), ("stop", 9)]);
+        assert_eq!(found, [("<module>", 10), ("last", 6), ("stop", 9)]);
         let value = |at: usize, name: &str| evidence.failure[at].values[name].clone();
         assert_eq!(
             [value(1, "thing"), value(2, "total"), value(2, "limit")],
@@ -433,7 +434,7 @@ fn causes_exits_and_broken_scripts() {
             .unwrap()
             .causes
             .iter()
-            .map(|it| it[0].line)
+            .map(|cause| cause[0].line)
             .collect();
         assert_eq!(lines, [5, 5]);
     });
@@ -479,7 +480,7 @@ except ValueError as error:
 ";
 
 #[test]
-fn what_prints_the_sign_is_written_down() {
+fn the_statement_that_prints_a_sought_text_is_noted() {
     on_all(PRINTS, |plain, traced, evidence| {
         assert_eq!((plain.end, &plain.stdout), (traced.end, &traced.stdout));
         let evidence = evidence.unwrap();
@@ -491,7 +492,7 @@ fn what_prints_the_sign_is_written_down() {
             evidence
                 .causes
                 .iter()
-                .map(|it| it[0].line)
+                .map(|cause| cause[0].line)
                 .collect::<Vec<_>>(),
             [26]
         );
@@ -519,7 +520,7 @@ fn what_prints_the_sign_is_written_down() {
 }
 
 #[test]
-fn what_functions_were_called_with_last_is_written_down() {
+fn arguments_of_the_last_calls_are_noted() {
     let source = "\
 import sys
 def f(x, y=1):
@@ -539,7 +540,7 @@ for n in (1, 0):
                       line| {
             calls
                 .get(&line)
-                .map(|it| it.values().cloned().collect::<Vec<_>>().join(" "))
+                .map(|values| values.values().cloned().collect::<Vec<_>>().join(" "))
         };
         assert_eq!(values(&evidence.arguments, 2).as_deref(), Some("1 1"));
         assert_eq!(values(&evidence.latest, 2).as_deref(), Some("2.0 0"));

@@ -114,7 +114,10 @@ fn differences(
 ) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let runner = runner(python, folder.path(), installed);
-    let sources: Vec<&str> = scripts.iter().map(|it| it.source.as_str()).collect();
+    let sources: Vec<&str> = scripts
+        .iter()
+        .map(|script| script.source.as_str())
+        .collect();
     let mut found = Vec::new();
     let cold = run(&runner, Start::Cold, &sources);
     let recorded = run(&runner, Start::Recorded, &[ahead]);
@@ -144,7 +147,7 @@ fn differing_lines(cold: &str, warm: &str) -> String {
     let only = |of: &str, other: &str, mark: &str| -> String {
         let lines = of
             .lines()
-            .filter(|line| !other.lines().any(|it| it == *line))
+            .filter(|line| !other.lines().any(|same| same == *line))
             .take(12);
         lines
             .map(|line| format!("{mark} {}\n", line.chars().take(600).collect::<String>()))
@@ -201,7 +204,7 @@ fn pythons() -> Vec<(u8, &'static PathBuf)> {
     match std::env::var("MINREPRO_TEST_PYTHONS").as_deref() {
         Ok("all") => all.collect(),
         Ok(list) => all
-            .filter(|(minor, _)| list.split(',').any(|it| it == minor.to_string()))
+            .filter(|(minor, _)| list.split(',').any(|wanted| wanted == minor.to_string()))
             .collect(),
         Err(_) => all.filter(|(_, path)| Some(*path) == newest()).collect(),
     }
@@ -214,7 +217,7 @@ fn is_as_cold(file: &str) {
     }
     for (minor, python) in pythons {
         let mut suite = suite(&folder().join(file));
-        suite.scripts.retain(|it| it.minor <= minor);
+        suite.scripts.retain(|script| script.minor <= minor);
         let found = differences(python, &suite);
         assert!(
             found.is_empty(),
@@ -245,7 +248,7 @@ fn every_file_is_run() {
     let mut files: Vec<String> = fs::read_dir(folder())
         .unwrap()
         .flatten()
-        .map(|it| it.file_name().into_string().unwrap())
+        .map(|entry| entry.file_name().into_string().unwrap())
         .collect();
     files.sort();
     assert_eq!(files, FILES);
@@ -258,7 +261,7 @@ fn cases_of_the_corpus_are_as_cold() {
     let mut folders: Vec<PathBuf> = fs::read_dir(corpus)
         .unwrap()
         .flatten()
-        .map(|it| it.path())
+        .map(|entry| entry.path())
         .collect();
     folders.sort();
     for (minor, python) in pythons() {

@@ -57,7 +57,7 @@ impl Kind {
 /// Runs programs one after the other. What each printed, and what a plain one printed thereafter.
 type Run = Box<dyn Fn(&str) -> (String, String)>;
 
-/// Nothing where this system can not confine like that.
+/// Nothing where this system cannot confine like that.
 fn runs(kind: Kind) -> Option<Run> {
     let folder = tempfile::tempdir().unwrap();
     let mut setup = super::setup(folder.path(), 1);
@@ -115,9 +115,9 @@ fn without_namespaces(folder: &Path) -> std::path::PathBuf {
 /// Everything that did not stand a script.
 fn broken_by(run: &Run, needs: Needs, source: &str) -> Vec<String> {
     let outside = Outside::new();
-    let told = outside.told(SHARED_MEMORY);
+    let places = outside.places(SHARED_MEMORY);
     let (said, next) = run(&format!(
-        "OUTSIDE = {told:?}\n{PRELUDE}{source}\nprint('tried')\n"
+        "OUTSIDE = {places:?}\n{PRELUDE}{source}\nprint('tried')\n"
     ));
     let mut faults = outside.changes();
     if said.contains("ESCAPED") {
@@ -138,7 +138,7 @@ fn withstands_all(kind: Kind) {
     let Some(run) = runs(kind) else {
         return skip(
             "hostile programs",
-            &format!("{kind:?} can not be had on this system"),
+            &format!("{kind:?} is not to be had on this system"),
         );
     };
     let mut faults = Vec::new();
@@ -172,7 +172,7 @@ fn warm_runs_under_landlock_alone_do_no_harm() {
 }
 
 #[test]
-fn what_is_set_up_outside_shows_what_free_runs_do() {
+fn the_traps_outside_catch_unconfined_runs() {
     let run = runs(Kind::Free).unwrap();
     for (name, needs, source) in SCRIPTS {
         if matches!(needs, Needs::Shown | Needs::NamespacesShown) {

@@ -94,8 +94,8 @@ impl Outside {
         self.folder.path().join("home")
     }
 
-    /// What a script is told.
-    pub(super) fn told(&self, shared_memory: u64) -> String {
+    /// The places that a script is to attack, as JSON.
+    pub(super) fn places(&self, shared_memory: u64) -> String {
         let home = self.home();
         serde_json::json!({
             "home": home,
@@ -136,7 +136,7 @@ impl Outside {
         changes.extend(
             processes_with(&self.marker)
                 .iter()
-                .map(|it| format!("still there: {it}")),
+                .map(|process| format!("still there: {process}")),
         );
         changes
     }
@@ -148,11 +148,11 @@ impl Outside {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let fields: Vec<&str> = stat
             .rsplit_once(')')
-            .map_or("", |it| it.1)
+            .map_or("", |(_, rest)| rest)
             .split_whitespace()
             .collect();
         // Places as in proc_pid_stat(5), the first two left out.
-        let field = |place: usize| fields.get(place - 3).copied().unwrap_or("gone");
+        let field = |place: usize| fields.get(place - 3).copied().unwrap_or("ended");
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let of = |name: &str| {
             status
@@ -187,7 +187,7 @@ impl Drop for Outside {
 /// All that can be changed of what lies below a folder.
 fn describe(path: &Path, lines: &mut Vec<String>) {
     let Ok(it) = path.symlink_metadata() else {
-        return lines.push(format!("{} is gone", path.display()));
+        return lines.push(format!("{} was removed", path.display()));
     };
     let content = if it.is_file() && it.len() < 100 {
         fs::read(path).unwrap_or_default()
@@ -214,7 +214,7 @@ fn describe(path: &Path, lines: &mut Vec<String>) {
             .into_iter()
             .flatten()
             .flatten()
-            .map(|it| it.path())
+            .map(|entry| entry.path())
             .collect();
         inside.sort();
         for path in inside {

@@ -75,7 +75,7 @@ torch.compile(Model(), backend='eager', fullgraph=True)(torch.randn(3, 4))
 ";
 
 #[test]
-fn what_was_compiled_is_run_once_more_without() {
+fn compiled_code_is_run_once_more_without_the_compiler() {
     let test = "what_was_compiled_is_run_once_more_without";
     let Some(python) = torch() else {
         return skip(test, "no PyTorch was found");
@@ -113,7 +113,7 @@ torch.compile(torch.nn.Sequential(torch.nn.Linear(4, 2, False)), backend='eager'
 ";
 
 #[test]
-fn what_pytorch_called_is_written_down_as_calls() {
+fn calls_within_pytorch_are_noted() {
     let test = "what_pytorch_called_is_written_down_as_calls";
     let Some(python) = torch() else {
         return skip(test, "no PyTorch was found");
@@ -122,7 +122,7 @@ fn what_pytorch_called_is_written_down_as_calls() {
         let calls = evidence.unwrap().calls;
         let first = calls
             .first()
-            .map(|it| (it.called.as_str(), it.arguments.as_str(), it.compiled));
+            .map(|call| (call.called.as_str(), call.arguments.as_str(), call.compiled));
         let called = "torch.vmap(torch.nn.functional.dropout, (1, None))";
         assert_eq!(
             first,
@@ -170,7 +170,7 @@ loss.backward()
 ";
 
 #[test]
-fn the_forward_call_of_a_backward_that_fails_is_found() {
+fn the_forward_call_of_a_failing_backward_is_found() {
     let test = "the_forward_call_of_a_backward_that_fails_is_found";
     let Some(python) = torch() else {
         return skip(test, "no PyTorch was found");
@@ -197,7 +197,7 @@ fn the_forward_call_of_a_backward_that_fails_is_found() {
 /// A tensor of the same shape does not stand for one that gradients go back through, where that is
 /// what fails.
 #[test]
-fn what_a_failing_backward_goes_through_is_not_written_as_a_new_tensor() {
+fn tensors_with_a_failing_history_are_not_replaced_by_new_ones() {
     let test = "what_a_failing_backward_goes_through_is_not_written_as_a_new_tensor";
     let Some(python) = torch() else {
         return skip(test, "no PyTorch was found");
@@ -286,7 +286,7 @@ print(torch._dynamo.utils.counters['frames'])
 ";
 
 #[test]
-fn the_compiler_does_not_compile_what_watches() {
+fn the_compiler_does_not_compile_the_tracer() {
     let test = "the_compiler_does_not_compile_what_watches";
     let Some(python) = torch() else {
         return skip(test, "no PyTorch was found");
