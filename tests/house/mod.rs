@@ -49,7 +49,7 @@ const LIMITS: &[(&str, Limit)] = &[
     ),
     (
         "comments in bodies of functions of the runner, per thousand lines",
-        Limit::AtLeast(12.0),
+        Limit::AtLeast(20.0),
     ),
     (
         "comments in bodies of functions of extraction, per thousand lines",
