@@ -1,6 +1,6 @@
-//! What is necessary: each condition that stands in the result is taken away once, and what happens
-//! then is recorded. What keeps the bug from showing is run once more before it is called needed.
-//! Called after the last sweep.
+//! The ablation: each condition of the result is removed once and the outcome recorded. A removal
+//! that makes the bug disappear is repeated before the condition is called needed. Called after the
+//! final sweep.
 
 use std::sync::Arc;
 
@@ -13,26 +13,26 @@ use serde::{Deserialize, Serialize};
 
 use super::types::{Event, Tally};
 use crate::{
-    journal::{Journal, Key, Record},
+    journal::{Journal, Key},
     judge::{Candidate, Halt, Judge, Judged},
     oracle::Verdict,
 };
 
-/// A condition, and what happened without it.
+/// A condition, and the outcome without it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ablated {
     /// What kind of thing it is.
     pub sort: Sort,
     /// What people call it.
     pub name: String,
-    /// What stood in its place; nothing where it was simply gone.
+    /// What stood instead of it; none where it was only removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
     /// The line of the result that it stands on first, counted from 1; none where it is no part of
     /// the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// What happened without it, in the last run of that.
+    /// The outcome without it, in the last run of that.
     pub verdict: Verdict,
 }
 
@@ -43,7 +43,7 @@ impl Ablated {
     }
 }
 
-/// What came of all conditions.
+/// The outcome of all conditions.
 #[derive(Debug, Default)]
 pub struct Ablation {
     /// Those that were tried, in the order in which people ask for them.
@@ -60,7 +60,7 @@ pub struct Ablation {
     pub halt: Option<Halt>,
 }
 
-/// Takes conditions of a program away, one by one, in `budget` runs at most.
+/// Removes conditions from a program, one by one, in `budget` runs at most.
 pub fn ablate(
     program: &Program,
     conditions: Vec<Condition>,
@@ -74,8 +74,6 @@ pub fn ablate(
         .filter_map(|condition| Some((condition.clone(), without(program, &condition)?)))
         .collect();
     open.sort_by_key(|(condition, _)| condition.sort);
-    let mut ablation = Ablation::default();
-    let all = open.len();
     let size = program.size().tokens;
     let tally = Tally {
         tokens_before: size,
@@ -85,69 +83,68 @@ pub fn ablate(
     watch(
         &Event::Batch {
             pass: "ablation",
-            candidates: all,
+            candidates: open.len(),
         },
         &tally,
     );
-    // What was settled before, by the last sweep or an earlier session, needs no first run.
-    let mut first: Vec<Option<Verdict>> = open
-        .iter()
-        .map(|(_, it)| journal.get(&it.key).map(|it| it.verdict.clone()))
-        .collect();
-    let unknown: Vec<usize> = (0..all).filter(|&at| first[at].is_none()).collect();
-    let found = judged(&mut ablation, &open, &unknown, budget, judge, false);
-    for (at, judged) in found {
-        // Where the journal can not be written, the engine has said so.
-        let Judged {
-            verdict,
-            seconds,
-            runs,
-        } = judged;
-        ablation.confirming += usize::from(verdict.is_same() && !open[at].1.variables.is_empty());
-        let _ = journal.put(
-            open[at].1.key,
-            Record {
-                verdict: verdict.clone(),
-                seconds,
-                runs,
-            },
-        );
-        first[at] = Some(verdict);
-    }
-    let missed: Vec<usize> = (0..all)
-        .filter(|&at| first[at].as_ref().is_some_and(|it| !it.is_same()))
+    let mut ablation = Ablation::default();
+    let mut first = first_verdicts(&mut ablation, &open, judge, journal, budget);
+    // That a condition is needed is a claim that people act on, so one run is not enough for it;
+    // that it is not needed was shown by a run that did without.
+    let missed: Vec<usize> = (0..open.len())
+        .filter(|&at| first[at].as_ref().is_some_and(|verdict| !verdict.is_same()))
         .collect();
     let surely = if ablation.halt.is_none() {
         judged(&mut ablation, &open, &missed, budget, judge, true)
     } else {
         Vec::new()
     };
-    ablation.taken_back = surely.iter().filter(|(_, it)| it.verdict.is_same()).count();
+    let is_same = |(_, judged): &&(usize, Judged)| judged.verdict.is_same();
+    ablation.taken_back = surely.iter().filter(is_same).count();
+    ablation.left = open.len();
     for (at, (condition, _)) in open.into_iter().enumerate() {
-        let verdict = match surely.iter().find(|(it, _)| *it == at) {
-            Some((_, judged)) => judged.verdict.clone(),
-            None => match first[at].take().filter(Verdict::is_same) {
-                Some(verdict) => verdict,
-                None => continue,
-            },
+        let repeated = surely.iter().find(|(place, _)| *place == at);
+        let verdict = match repeated {
+            Some((_, judged)) => Some(judged.verdict.clone()),
+            None => first[at].take().filter(Verdict::is_same),
         };
-        let Condition {
-            sort,
-            name,
-            instead,
-            line,
-            ..
-        } = condition;
-        ablation.tried.push(Ablated {
-            sort,
-            name,
-            instead,
-            line,
+        ablation.tried.extend(verdict.map(|verdict| Ablated {
+            sort: condition.sort,
+            name: condition.name,
+            instead: condition.instead,
+            line: condition.line,
             verdict,
-        });
+        }));
     }
-    ablation.left = all - ablation.tried.len();
+    ablation.left -= ablation.tried.len();
     ablation
+}
+
+/// The first verdict without each condition, as far as the budget reaches.
+fn first_verdicts(
+    ablation: &mut Ablation,
+    open: &[(Condition, Candidate)],
+    judge: &mut dyn Judge,
+    journal: &mut Journal,
+    budget: Option<u64>,
+) -> Vec<Option<Verdict>> {
+    // What the final sweep or an earlier session found out needs no first run.
+    let mut first: Vec<Option<Verdict>> = open
+        .iter()
+        .map(|(_, candidate)| journal.get(&candidate.key))
+        .map(|record| record.map(|record| record.verdict.clone()))
+        .collect();
+    let unknown: Vec<usize> = (0..open.len()).filter(|&at| first[at].is_none()).collect();
+    for (at, judged) in judged(ablation, open, &unknown, budget, judge, false) {
+        let candidate = &open[at].1;
+        // Under other variables it is the result itself that was run, so the run confirms it.
+        let confirms = judged.verdict.is_same() && !candidate.variables.is_empty();
+        ablation.confirming += usize::from(confirms);
+        // Where the journal cannot be written, the engine has said so.
+        let _ = journal.put(candidate.key, judged.record());
+        first[at] = Some(judged.verdict);
+    }
+    first
 }
 
 /// Has some candidates judged as far as the budget reaches.
@@ -159,7 +156,9 @@ fn judged(
     judge: &mut dyn Judge,
     surely: bool,
 ) -> Vec<(usize, Judged)> {
-    let room = budget.map_or(usize::MAX, |it| it.saturating_sub(ablation.runs) as usize);
+    let room = budget.map_or(usize::MAX, |budget| {
+        budget.saturating_sub(ablation.runs) as usize
+    });
     let which = &which[..which.len().min(room)];
     if which.is_empty() {
         return Vec::new();

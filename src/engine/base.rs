@@ -185,8 +185,8 @@ impl Base {
     }
 
     fn candidate(&self, program: Program, edits: EditSet) -> Attempt {
-        // An empty program shows no bug, and CPython's compiler refuses a `return` or `await` in the
-        // wrong place that the parser accepts.
+        // An empty program shows no bug, and CPython's compiler refuses a `return` or `await` in
+        // the wrong place that the parser accepts.
         let is_hopeless = program.body().is_empty()
             || (program.scopes().misplaced.is_some() && self.program.scopes().misplaced.is_none());
         match program.encode() {
@@ -201,8 +201,8 @@ impl Base {
         }
     }
 
-    /// A hash of what a proposal would do and of the tokens around it, but not of where it stands: so
-    /// that a proposal that was rejected is known again after lines above it are removed.
+    /// A hash of what a proposal would do and of the tokens around it, but not of where it stands:
+    /// so that a proposal that was rejected is known again after lines above it are removed.
     pub(super) fn fingerprint(&self, proposal: &Proposal, edits: &[Edit]) -> u64 {
         let mut hasher = DefaultHasher::new();
         proposal.pass.hash(&mut hasher);

@@ -1,6 +1,6 @@
-//! The search: passes propose, the engine plans batches, has them judged, folds the successes and goes
-//! on until nothing more can be removed. Knows neither Python processes nor PyTorch; runs nothing
-//! itself. Called by the commands.
+//! The search: passes propose, the engine plans batches, has them judged, folds the successes and
+//! goes on until nothing more can be removed. Knows neither Python processes nor PyTorch; runs
+//! nothing itself. Called by the commands.
 //!
 //! The batches depend on the program and the priors alone, never on the number of workers or on
 //! time, and successes are folded in the order of their proposals: the result is the same however
@@ -66,8 +66,8 @@ pub fn reduce(
     search.finish(stop)
 }
 
-/// The whole search, bold before fine: proposals that make all later runs cheaper; what a traced run
-/// suggests for the program as a whole; then the chunks that promise most per run, with another
+/// The whole search, bold before fine: proposals that make all later runs cheaper; what a traced
+/// run suggests for the program as a whole; then the chunks that promise most per run, with another
 /// trace whenever much was removed; then the layout, and everything once more, one by one, on the
 /// program as it is then. That final sweep is the proof that no single proposal is left.
 fn run(search: &mut Search<'_>) -> Result<(), Stop> {

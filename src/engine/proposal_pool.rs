@@ -1,5 +1,5 @@
-//! All proposals for one program, and the choice of what is tried next: the chunks of proposals with
-//! the highest expected gain per run. Pure bookkeeping; judges nothing. Called by the search.
+//! All proposals for one program, and the choice of what is tried next: the chunks of proposals
+//! with the highest expected gain per run. Pure bookkeeping; judges nothing. Called by the search.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -84,7 +84,8 @@ impl ProposalPool {
         let mut groups: Vec<Range<usize>> = Vec::new();
         let mut previous = None;
         for proposal in proposals {
-            // Passes put what belongs together into one group and in one row, so a group is a range.
+            // Passes put what belongs together into one group and in one row, so a group is a
+            // range.
             let owner = (proposal.pass, proposal.group);
             let index = units.len();
             match groups.last_mut() {
@@ -147,8 +148,8 @@ impl ProposalPool {
     }
 
     /// The chunks to try next, at most `room`, those that promise most first; none within another,
-    /// and none of what is being tried already. Proposals that were rejected alone are left out: the
-    /// final sweep tries them once more.
+    /// and none of what is being tried already. Proposals that were rejected alone are left out:
+    /// the final sweep tries them once more.
     pub(super) fn choose(&self, priors: &Priors, room: usize, trying: &[Chunk]) -> Vec<Chunk> {
         let taken: BTreeSet<usize> = trying
             .iter()
@@ -193,8 +194,8 @@ impl ProposalPool {
         found
     }
 
-    /// The first chunks that do not lie within what is taken or chosen before them: a statement in a
-    /// function says nothing new while the whole function is being tried.
+    /// The first chunks that do not lie within what is taken or chosen before them: a statement in
+    /// a function says nothing new while the whole function is being tried.
     fn apart(
         &self,
         found: impl Iterator<Item = Vec<usize>>,
@@ -228,9 +229,9 @@ impl ProposalPool {
         chosen
     }
 
-    /// Takes the units out of a row, likely ones first, that together promise most: their gain times
-    /// the probability that all of it is accepted. One more unit always adds gain and always lowers
-    /// the probability, so the chunk grows as long as the product does.
+    /// Takes the units out of a row, likely ones first, that together promise most: their gain
+    /// times the probability that all of it is accepted. One more unit always adds gain and always
+    /// lowers the probability, so the chunk grows as long as the product does.
     fn best_chunk(
         &self,
         priors: &Priors,

@@ -21,8 +21,8 @@ pub(super) const CHUNKS: usize = 8;
 pub(super) const SHRINK: usize = 3;
 
 /// Up to how many chunks are chosen at once while most of what is chosen needs no run. Choosing
-/// walks over all proposals, so that few at a time would be slow for a script of thousands of lines;
-/// what is chosen beyond need is thrown away.
+/// walks over all proposals, so that few at a time would be slow for a script of thousands of
+/// lines; what is chosen beyond need is thrown away.
 pub(super) const MOST_CHOSEN: usize = 256;
 
 /// How many candidates a pass's own prior is worth, against what was accepted and rejected. Low
@@ -33,8 +33,8 @@ pub(super) const PRIOR_WEIGHT: f64 = 4.0;
 /// were due to a neighbour in the chunk can be made up for.
 pub(super) const LEAST_PROBABILITY: f64 = 0.001;
 
-/// What a proposal is taken to gain at least, in tokens. Some gain none, a plainer literal say: with
-/// nothing to gain they would never be chosen.
+/// What a proposal is taken to gain at least, in tokens. Some gain none, a plainer literal say:
+/// with nothing to gain they would never be chosen.
 pub(super) const LEAST_GAIN: f64 = 0.25;
 
 /// From which probability on clutter is removed before all else, all at once.
@@ -49,8 +49,8 @@ pub(super) const CONTEXT: usize = 1;
 /// another is worth its run.
 pub(super) const SHRUNK_TENTHS: u32 = 7;
 
-/// How many tenths of the program's tokens a trace-guided candidate may have at most. Single changes
-/// reach what gains less as well, and leave more of the author's text.
+/// How many tenths of the program's tokens a trace-guided candidate may have at most. Single
+/// changes reach what gains less as well, and leave more of the author's text.
 pub(super) const GAINING_TENTHS: u32 = 9;
 
 /// How many trace-guided candidates may miss in a row before the first has hit. Each is a run of
@@ -64,18 +64,18 @@ pub(super) const LATER_GUESSES: usize = 5;
 /// repeat the same mistake.
 pub(super) const STALE_WAVES: usize = 2;
 
-/// Up to which quotient of their tokens two trace-guided candidates count as about as large: of such
-/// the larger is tried alone. A twentieth is a name or two in a small program.
+/// Up to which quotient of their tokens two trace-guided candidates count as about as large: of
+/// such the larger is tried alone. A twentieth is a name or two in a small program.
 pub(super) const ABOUT_AS_LARGE: (u32, u32) = (21, 20);
 
-/// Down to how many tenths of what was confirmed last a program has shrunk when another confirmation
-/// in a fresh interpreter is worth its time. It bounds what one wrongly accepted candidate can cost:
-/// half of the program.
+/// Down to how many tenths of what was confirmed last a program has shrunk when another
+/// confirmation in a fresh interpreter is worth its time. It bounds what one wrongly accepted
+/// candidate can cost: half of the program.
 pub(super) const CONFIRM_TENTHS: u32 = 5;
 
 /// Up to how many tokens a program is confirmed as the result alone: so little is soon done.
 pub(super) const SOON_DONE: u32 = 50;
 
-/// How many runs are left of the final sweep when the program that it is made of is confirmed beside
-/// them: about as many as take as long as that, so that neither waits for the other.
+/// How many runs are left of the final sweep when the program that it is made of is confirmed
+/// beside them: about as many as take as long as that, so that neither waits for the other.
 pub(super) const CONFIRM_BEFORE_END: usize = 24;

@@ -19,8 +19,8 @@ pub struct Options {
     /// How many candidates are run at once: where a batch has fewer, candidates of the next batches
     /// are run speculatively beside them, as long as none hangs.
     pub jobs: usize,
-    /// Whether single changes are judged one after the other: where a success takes more runs than a
-    /// failure, the union of several successes would take them once more.
+    /// Whether single changes are judged one after the other: where a success takes more runs than
+    /// a failure, the union of several successes would take them once more.
     pub singly: bool,
     /// Whether candidates in which a name is bound nowhere are run all the same: where the bug is a
     /// `NameError`, or the test may not run the program at all.
@@ -39,8 +39,8 @@ pub struct Tally {
     /// Candidates dropped without a run: conflicting edits, no syntax, no gain, unbound names,
     /// tried before.
     pub pruned: u64,
-    /// Proposals that break the contract of passes, since their edits contradict each other or leave
-    /// text that does not parse: bugs of the passes. Known at the end.
+    /// Proposals that break the contract of passes, since their edits contradict each other or
+    /// leave text that does not parse: bugs of the passes. Known at the end.
     pub breaches: u64,
     /// Wall time of all candidate runs, in seconds, summed over workers.
     pub seconds_in_candidates: f64,
@@ -117,8 +117,8 @@ pub enum Event<'a> {
         /// The program.
         program: &'a Program,
     },
-    /// The search went back to the last confirmed program: one accepted since then does not show the
-    /// bug for sure.
+    /// The search went back to the last confirmed program: one accepted since then does not show
+    /// the bug for sure.
     RolledBack {
         /// Why, and what that means for other verdicts.
         retraction: &'a Retraction,

@@ -1,5 +1,5 @@
-//! What the first runs of the script establish: what counts as the bug, the time limits, which checks
-//! apply, and from where candidates start.
+//! What the first runs of the script establish: what counts as the bug, the time limits, which
+//! checks apply, and from where candidates start.
 
 use std::time::Duration;
 
@@ -98,6 +98,8 @@ pub fn establish(subject: &Subject, journal: &mut Journal) -> Result<Established
     if let Some(established) = recalled(subject, journal)? {
         return Ok(established);
     }
+    // Measured before anything is decided: the first runs tell what counts, how long it takes, and
+    // whether a warm run shows the same.
     let FirstRuns { fresh, warm, agree } = first_runs(subject)?;
     let fastest = fastest(subject, &fresh);
     // The first is forked as well, if from an interpreter that had imported nothing.
@@ -126,6 +128,7 @@ pub fn establish(subject: &Subject, journal: &mut Journal) -> Result<Established
         warm,
     };
     let calibration = calibrate(subject, &sighting.measure, timeout, before)?;
+    // Last, since checks run programs as candidates will be run: under this limit, from this start.
     let checks = checks::establish(&Script {
         probe: subject.probe(&sighting.measure, timeout, None, calibration.start),
         program: subject.program_as_run(),
@@ -169,6 +172,7 @@ fn recalled(subject: &Subject, journal: &Journal) -> Result<Option<Established>,
         (None, Some(test)) => Measure::Test(test.clone()),
         _ => return Ok(None),
     };
+    // A journal with a check that this version does not know is none to judge by.
     let Some(checks) = checks::recall(&record.checks) else {
         return Ok(None);
     };
@@ -183,6 +187,7 @@ fn recalled(subject: &Subject, journal: &Journal) -> Result<Option<Established>,
         next: Start::Recorded,
         warm: None,
     };
+    // Measured anew: the machine may be busier, or another one.
     let calibration = calibrate(subject, &measure, timeout, before)?;
     Ok(Some(Established {
         record,
@@ -214,6 +219,7 @@ fn first_runs(subject: &Subject) -> Result<FirstRuns, RunError> {
     let specs = &subject.settings.specs;
     let timeout = subject.settings.timeout.unwrap_or(FIRST_TIMEOUT);
     let agree = |outcomes: &[Outcome]| Baseline::new(specs, outcomes.to_vec()).is_ok();
+    // Where the fresh runs differ among themselves, a warm one could agree or not by chance.
     let warm = if agree(&fresh) {
         Some(subject.run_from(Start::Warm, timeout)?)
     } else {
@@ -260,6 +266,8 @@ fn sighting(subject: &Subject, outcomes: Vec<Outcome>) -> Result<Sighting, Basel
     let (baseline, found) = baseline(subject, outcomes)?;
     let flaky = found.map(|test| (test, baseline.same, baseline.outcomes.len()));
     let is_seeded = subject.stabilizer().is_some();
+    // Checks learn from a run that shows the bug; where it does not show each time, the first may
+    // not.
     let showing = if flaky.is_some() || is_seeded {
         let mut outcomes = baseline.outcomes.iter();
         outcomes
@@ -304,6 +312,8 @@ fn baseline(
     if error.is_unstable() || min_rate.is_some() {
         let found = flaky_baseline(subject, outcomes, error);
         let known = found.as_ref().ok().map(|(baseline, _)| baseline);
+        // A script that is too rare to be tested may still show its bug each time under a seed: it
+        // is taken to show it in a tenth of its runs.
         let rate = known.map_or(0.1, |known| known.same as f64 / known.outcomes.len() as f64);
         let signature = known.map(|known| &known.signature);
         return match steadied(subject, rate, signature, first.as_ref())? {

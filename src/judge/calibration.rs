@@ -52,8 +52,8 @@ impl Calibration {
     }
 }
 
-/// Finds out from where candidates start: warm, if the script shows the bug that way too, and sooner
-/// than in the fastest fresh run.
+/// Finds out from where candidates start: warm, if the script shows the bug that way too, and
+/// sooner than in the fastest fresh run.
 pub(super) fn calibrate(
     subject: &Subject,
     measure: &Measure,
@@ -81,6 +81,7 @@ pub(super) fn calibrate(
     };
     // The first of the warm runs starts the interpreter that the others are forked from, and fills
     // caches.
+    // Up to three warm runs, since one may be slow by the noise of the machine; the fastest counts.
     let record = (next == Start::Recorded).then_some(next);
     let mut fastest_warm: Option<Duration> = None;
     for start in record.into_iter().chain([Start::Warm; 3]) {
@@ -91,6 +92,7 @@ pub(super) fn calibrate(
             Some(outcome) => outcome,
             None => subject.run_from(start, timeout)?,
         };
+        // A run that was to be warm and was not says nothing about warm runs.
         reason = subject.runner.why_cold().or_else(|| {
             let is_same = measure.judge(&outcome, timeout).is_same();
             (!is_same).then(|| format!("a warm run behaves differently: {}", summary(&outcome)))

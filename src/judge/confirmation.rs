@@ -41,8 +41,8 @@ impl Confirmed {
     }
 }
 
-/// Runs a result in fresh interpreters, but for what showed the bug `already`. Also where it failed,
-/// if that is elsewhere in a library than the script.
+/// Runs a result in fresh interpreters, but for what showed the bug `already`. Also where it
+/// failed, if that is elsewhere in a library than the script.
 ///
 /// # Errors
 ///
@@ -68,6 +68,8 @@ pub fn confirm(
             None,
         ));
     }
+    // Runs that showed the bug already are not repeated: a fresh interpreter each, they are as
+    // good.
     let outcomes = probe.run(&last_runs(program, bytes, probe.timeout, already))?;
     let failed = outcomes
         .iter()
@@ -103,6 +105,8 @@ pub(super) fn last_runs(
             .map(|name| ((*name).to_owned(), Some("1".to_owned())))
             .collect();
     }
+    // However many runs there were, the one without compiled code is made: a bug may live in a
+    // graph that an earlier candidate left in the cache.
     jobs.truncate(RUNS.saturating_sub(already).max(usize::from(compiles)));
     jobs
 }

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use minrepro_reducers::{rewrite::edit::EditSet, syntax::Program, trace::evidence::Evidence};
 
-use crate::{journal::Key, oracle::Verdict};
+use crate::{
+    journal::{Key, Record},
+    oracle::Verdict,
+};
 
 /// A program that is to be run and judged.
 #[derive(Clone)]
@@ -16,7 +19,7 @@ pub struct Candidate {
     pub bytes: Arc<[u8]>,
     /// The program.
     pub program: Arc<Program>,
-    /// What makes it of the base program.
+    /// The edits that make it of the base program.
     pub(crate) edits: EditSet,
     /// Variables that are set, or not set, for its runs besides those of all runs.
     pub(crate) variables: Arc<[(String, Option<String>)]>,
@@ -38,8 +41,19 @@ pub struct Judged {
     pub verdict: Verdict,
     /// Wall time of the runs, in seconds.
     pub seconds: f64,
-    /// How many runs it took: more than one where a control run had its say.
+    /// How many runs it took: more than one where checks made runs of their own.
     pub runs: u64,
+}
+
+impl Judged {
+    /// The same as the journal keeps it.
+    pub fn record(&self) -> Record {
+        Record {
+            verdict: self.verdict.clone(),
+            seconds: self.seconds,
+            runs: self.runs,
+        }
+    }
 }
 
 /// Runs candidates and judges them; the engine knows no more of runners and oracles.
@@ -61,8 +75,8 @@ pub trait Judge {
         false
     }
 
-    /// Whether a program that was judged to show the bug shows it beyond doubt, for judges that
-    /// have a quicker and a surer way; else what that means. After a doubt the judge errs less.
+    /// Whether a program that was judged to show the bug shows it for sure, for judges that have a
+    /// quicker and a surer way; if not, what that means. After a retraction the judge errs less.
     ///
     /// # Errors
     ///
@@ -71,21 +85,21 @@ pub trait Judge {
         Ok(None)
     }
 
-    /// Begins to find out what [`Judge::confirm`] will be asked of this program, for judges that
-    /// can do so while they judge others; tells whether it does. It may be the last, so that
-    /// whatever is asked of a result will be asked of it.
+    /// Begins the confirmation that [`Judge::confirm`] will be asked for, for judges that can do so
+    /// while they judge others; says whether it did. `is_last`: the program may be the result, so
+    /// that all runs of a result can be begun.
     fn begin_confirmation(&mut self, _: &Candidate, _is_last: bool) -> bool {
         false
     }
 
-    /// After how many runs in a row without success a program is to be confirmed: so much is risked
-    /// on one that may have been accepted wrongly. `None` where programs are not accepted by
+    /// After how many runs in a row without success a program is to be confirmed: the risk taken
+    /// with one that may have been accepted wrongly. `None` where programs are not accepted by
     /// chance.
     fn patience(&self) -> Option<u64> {
         None
     }
 
-    /// Judges once more what was judged before, more strictly where chance plays a part.
+    /// Judges candidates once more, more strictly where chance plays a part.
     ///
     /// # Errors
     ///
@@ -98,13 +112,13 @@ pub trait Judge {
         self.judge(batch, deliver)
     }
 
-    /// Whether runs can be watched at all.
+    /// Whether runs can be traced at all.
     fn can_trace(&self) -> bool {
         false
     }
 
-    /// Runs a program that shows the bug once more and watches it; `None` if it can not be watched,
-    /// or does not show the bug when it is.
+    /// Runs a program that shows the bug once more and traces it; `None` if it cannot be traced, or
+    /// does not show the bug when it is.
     ///
     /// # Errors
     ///
@@ -140,6 +154,6 @@ pub enum Halt {
     Interrupted(i32),
     /// The time budget is spent.
     MaxTime,
-    /// Runs can not be started or recorded any more.
+    /// Runs cannot be started or recorded any more.
     Failed(anyhow::Error),
 }

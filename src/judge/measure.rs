@@ -1,5 +1,5 @@
-//! How one outcome is judged: by the signature of the bug, or by the exit status of the user's test.
-//! Runs nothing.
+//! How one outcome is judged: by the signature of the bug, or by the exit status of the user's
+//! test. Runs nothing.
 
 use std::{collections::BTreeSet, time::Duration};
 

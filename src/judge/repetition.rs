@@ -45,6 +45,9 @@ pub(super) fn repeated(
         if open.is_empty() {
             break;
         }
+        // Each program gets as many runs at once as it needs at the least to be decided: fewer
+        // would leave another round to do, more might be wasted. Workers without work are free,
+        // though.
         let idle = (probe.runner.jobs() / open.len()).min(steadiness.patience());
         let round: Vec<usize> = open
             .into_iter()
@@ -67,6 +70,8 @@ pub(super) fn repeated(
             }
         }
     }
+    // The sequential test alone decides what is the same; until here the verdict is what else a
+    // program showed.
     for repeated in &mut all {
         if steadiness.decide(repeated.same, repeated.of) == Some(true) {
             repeated.verdict = Verdict::Same;

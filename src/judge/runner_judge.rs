@@ -74,6 +74,8 @@ impl<'a> RunnerJudge<'a> {
                 Change::Edits(_) => None,
             })
             .collect();
+        // As many of the last runs as will be needed, if all goes as it most likely does: a run
+        // that was begun and is not asked for is a run wasted.
         let already = others.len() + usize::from(self.probe.start == Start::Warm);
         for job in last_runs(program, Arc::clone(bytes), self.probe.timeout, already)
             .into_iter()
@@ -236,6 +238,7 @@ impl Judge for RunnerJudge<'_> {
         batch: &[Candidate],
         deliver: &mut dyn FnMut(usize, Judged),
     ) -> Result<(), Halt> {
+        // A steady bug needs no stricter test: its verdicts do not depend on chance.
         let usual = self.steadiness;
         self.steadiness = usual.map(SequentialTest::strict);
         let result = self.judge(batch, deliver);
@@ -251,6 +254,7 @@ impl Judge for RunnerJudge<'_> {
         if let Some(steadiness) = self.steadiness {
             return self.confirm_repeatedly(candidate, steadiness);
         }
+        // A cold run is all that a confirmation could be.
         if self.probe.start == Start::Cold {
             return Ok(None);
         }
@@ -267,6 +271,7 @@ impl Judge for RunnerJudge<'_> {
             "in a fresh interpreter it behaves differently: {}",
             summary(other)
         );
+        // Where forking changed one program, it may change any of them.
         self.probe.start = Start::Cold;
         self.probe.runner.go_cold(&reason);
         Ok(Some(Retraction::All(reason)))
@@ -304,6 +309,8 @@ impl Judge for RunnerJudge<'_> {
             idle: None,
             ..self.probe.candidate_job(&candidate.bytes, variables)
         };
+        // A traced run that does not show the bug is of no use, so a flaky one is run until it
+        // would have shown up.
         let times = self.steadiness.map_or(1, |test| test.patience());
         let mut outcomes = self.probe.run(&vec![job.clone(); times])?;
         // A process that died wrote nothing down; a second run writes all down where it died.

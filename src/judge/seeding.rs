@@ -1,6 +1,6 @@
 //! Tries seeds for a bug that does not show each time: if it shows each time under one, all runs
-//! get that, and the reduction is that of a steady bug. Called by the baseline when the script's own
-//! runs differ.
+//! get that, and the reduction is that of a steady bug. Called by the baseline when the script's
+//! own runs differ.
 
 use std::{sync::Arc, time::Duration};
 
@@ -44,7 +44,8 @@ pub(super) fn steady(
         subject.set_variables(stabilizer.variable().into_iter().collect());
         let text = seeded.as_ref().map_or(&subject.bytes, |(_, bytes)| bytes);
         let mut outcomes = Vec::new();
-        // Most seeds show at once that they do not help.
+        // Most seeds show at once that they do not help, so one run comes first; the others are
+        // made together, since a seed that got so far will most likely need all of them.
         for more in [1, 2, enough - 3] {
             let found = subject.run_times(text, more, timeout)?;
             let missed = found.iter().any(|outcome| !shows(outcome));
@@ -76,6 +77,7 @@ fn tried(subject: &Subject) -> Vec<(Seed, Option<Seeded>)> {
         .iter()
         .find(|(name, _)| name == "PYTHONHASHSEED")
         .map(|(_, value)| value);
+    // A seed of hashes that the user set is the user's word on it.
     let is_free = of_user.is_none_or(|value| value == "random");
     if is_free && conditions::minds_hashes(&subject.program) {
         all.extend(Seed::TRIED.map(|seed| (Seed::Hash(seed), None)));

@@ -171,11 +171,15 @@ impl Subject {
             start,
             ..Job::new(self.bytes.as_slice().into(), timeout)
         };
+        // Two at once where there is room; a third would only wait for what the first is to tell. A
+        // hang takes its whole limit, so the second has to know a shorter one.
         let mut jobs = vec![job(first, first_timeout)];
         if times > 1 && self.runner.jobs() > 1 && !is_hang {
             jobs.push(job(Start::Cold, first_timeout));
         }
         let mut outcomes = self.runner.run_all(&jobs, &mut |_, _| {})?;
+        // A script that did not end though it should have is not run again: each run would take as
+        // long, and the first says it all.
         let timeout = match outcomes.first() {
             Some(first) if first.end == End::Timeout && is_hang => Some(self.hang_limit(first)),
             Some(first) if first.end != End::Timeout => Some(first_timeout),

@@ -12,7 +12,11 @@ use minrepro::{
     journal::{Journal, Key, Record},
     oracle::Verdict,
 };
-use minrepro_reducers::{registry::PASSES, syntax::Program};
+use minrepro_reducers::{
+    pass::{Pass, Prior, Stage},
+    registry::PASSES,
+    syntax::{Program, TextRange, TextSize},
+};
 
 /// Judges by a closure over the text and counts.
 struct Closure<F> {
@@ -84,6 +88,42 @@ fn run_with(text: &str, options: &Options, interesting: impl FnMut(&str) -> bool
         "a pass proposed what does not parse or gains nothing"
     );
     reduction
+}
+
+/// Proposes, of every program, to delete its first bracket alone.
+static BREAKS_BRACKETS: Pass = Pass {
+    id: "break-brackets",
+    doc: "Deletes the first bracket.",
+    stage: Stage::Detail,
+    propose: |cx, out| {
+        if let Some(at) = cx.program.text().find('(') {
+            let at = TextSize::try_from(at).unwrap();
+            let bracket = TextRange::at(at, TextSize::from(1));
+            out.delete(bracket, Prior::Likely, "bracket");
+        }
+    },
+};
+
+#[test]
+fn a_pass_that_proposes_what_does_not_parse_is_counted_and_never_run() {
+    let mut judge = Closure {
+        interesting: |text: &str| text.contains("print(needle)"),
+        reversed: false,
+        asked: HashMap::new(),
+    };
+    let text = "needle = 1\nprint(needle)\n";
+    let reduction = reduce(
+        Program::parse(text).unwrap(),
+        &[&BREAKS_BRACKETS],
+        &mut judge,
+        &mut Journal::in_memory(),
+        &Options::default(),
+        &mut |_, _| {},
+    );
+    assert_eq!(reduction.program.text(), text);
+    // Tried by the greedy search and by the final sweep, counted once.
+    assert_eq!(reduction.tally.breaches, 1);
+    assert!(reduction.tally.pruned > 1 && judge.asked.is_empty());
 }
 
 #[track_caller]

@@ -18,9 +18,9 @@ use crate::{
 };
 
 impl Search<'_> {
-    /// Has the program confirmed beside the runs that follow, if it is much smaller than the one that
-    /// was confirmed last and yet not small, or may have been accepted by chance. Waits for the
-    /// confirmation that was begun before; false if that failed and the search went back.
+    /// Has the program confirmed beside the runs that follow, if it is much smaller than the one
+    /// that was confirmed last and yet not small, or may have been accepted by chance. Waits for
+    /// the confirmation that was begun before; false if that failed and the search went back.
     pub(in crate::engine) fn begin_confirmation(&mut self) -> Result<bool, Stop> {
         let tokens = self.base.program.size().tokens;
         let is_much = tokens > SOON_DONE
@@ -36,11 +36,11 @@ impl Search<'_> {
     fn last_confirming(&self) -> &Arc<Program> {
         self.confirming
             .as_ref()
-            .map_or(&self.confirmed.0, |it| &it.0)
+            .map_or(&self.confirmed.0, |(program, _)| program)
     }
 
-    /// Has the program confirmed beside the runs that follow, as above, if so few runs are `left` of
-    /// the final sweep that it may be the result.
+    /// Has the program confirmed beside the runs that follow, as above, if so few runs are `left`
+    /// of the final sweep that it may be the result.
     pub(super) fn confirm_at_last(&mut self, left: usize) -> Result<bool, Stop> {
         let is_known = Arc::ptr_eq(self.last_confirming(), &self.base.program);
         if left > CONFIRM_BEFORE_END || is_known || self.judge.patience().is_some() {
@@ -133,8 +133,9 @@ impl Search<'_> {
         }
     }
 
-    /// Has the program confirmed if so many runs in a row failed that it may be to blame: candidates
-    /// made of a program that does not show the bug do not show it either. Says whether it holds.
+    /// Has the program confirmed if so many runs in a row failed that it may be to blame:
+    /// candidates made of a program that does not show the bug do not show it either. Says whether
+    /// it holds.
     pub(super) fn recheck(&mut self) -> Result<bool, Stop> {
         let fruitless = self.tally.runs - self.last_success;
         Ok(self.judge.patience().is_none_or(|most| fruitless < most) || self.confirm()?)

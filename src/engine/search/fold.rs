@@ -1,6 +1,7 @@
 //! Folding: of several changes that each show the bug alone, finds as many as show it together. In
 //! the order of their proposals, so that the outcome depends on nothing else. After ShrinkRay's
-//! patch merging (MacIver), but ordered, and by halves, so that a level of halves is judged at once.
+//! patch merging (MacIver), but ordered, and by halves, so that a level of halves is judged at
+//! once.
 
 use std::ops::Range;
 
@@ -23,8 +24,8 @@ impl Search<'_> {
     /// larger stays, and the other's changes are proposed again later. Returns the candidate to
     /// commit and the indices of the successes in it.
     ///
-    /// Of N successes of which one pair excludes each other, that takes about log N levels, and each
-    /// level is one batch; adding them one by one would take N batches.
+    /// Of N successes of which one pair excludes each other, that takes about log N levels, and
+    /// each level is one batch; adding them one by one would take N batches.
     pub(super) fn fold(&mut self, successes: &[ChunkCandidate]) -> Option<(Candidate, Vec<usize>)> {
         let mut pieces = self.pieces(successes);
         while pieces.len() > 1 {
@@ -96,7 +97,8 @@ impl Search<'_> {
         good
     }
 
-    /// Which unions of changes show the bug. Out of budget, a union without a verdict does not count.
+    /// Which unions of changes show the bug. Out of budget, a union without a verdict does not
+    /// count.
     fn try_folds(&mut self, unions: &[EditSet]) -> Vec<Option<Candidate>> {
         let attempts: Vec<Attempt> = unions
             .par_iter()

@@ -63,7 +63,8 @@ impl Search<'_> {
                     pending = self.merge(successes);
                 }
             }
-            // The program is another one: all is proposed anew, and repairs of the old one are void.
+            // The program is another one: all is proposed anew, and repairs of the old one are
+            // void.
             pool = self.pool(stages);
             repairs.clear();
             if pending.is_none() {

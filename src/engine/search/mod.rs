@@ -1,5 +1,5 @@
-//! The state of one reduction, and the steps that its parts share. Each part of the search is a file:
-//! the greedy search, trace-guided steps, the final sweep; below them commits, folding, runs,
+//! The state of one reduction, and the steps that its parts share. Each part of the search is a
+//! file: the greedy search, trace-guided steps, the final sweep; below them commits, folding, runs,
 //! speculative runs and confirmation. Called by the loop in `engine`.
 
 mod commits;
@@ -164,8 +164,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Removes all clutter at once, if the bug still shows: what is left runs sooner and is easier to
-    /// follow, for the trace and for people.
+    /// Removes all clutter at once, if the bug still shows: what is left runs sooner and is easier
+    /// to follow, for the trace and for people.
     pub(super) fn declutter(&mut self) -> Result<(), Stop> {
         let mut proposals = self.proposals(&registry::of_stage(&self.passes, Stage::Clutter));
         proposals.retain(|proposal| proposal.prior.probability() > CLEARLY_CLUTTER);
@@ -254,7 +254,8 @@ impl<'a> Search<'a> {
 
     /// Counts a proposal that breaks the contract of passes, once.
     fn note_breach(&mut self, chunk: &Chunk, attempt: &Attempt) {
-        // Chunks of several may contradict each other, and what a failure widened is not the pass's.
+        // Chunks of several may contradict each other, and what a failure widened is not the
+        // pass's.
         if matches!(attempt, Attempt::Broken) && chunk.units.len() == 1 && !chunk.widened {
             let fingerprints = chunk.names.iter().map(|name| name.fingerprint);
             self.breaches.extend(fingerprints);

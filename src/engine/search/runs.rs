@@ -6,7 +6,7 @@ use crate::{
         base::Attempt,
         types::{Event, Stop, Tally},
     },
-    journal::{Key, Record},
+    journal::Key,
     judge::{Candidate, Judged},
     oracle::Verdict,
 };
@@ -76,9 +76,9 @@ impl Search<'_> {
         attempts.iter().map(of).collect()
     }
 
-    /// Runs a batch, but for what was prefetched, with speculative runs beside it. Verdicts go to the
-    /// journal as they come, so that a kill loses none; but the search learns them in the order of
-    /// the batch, so that it does not depend on which run ends first.
+    /// Runs a batch, but for what was prefetched, with speculative runs beside it. Verdicts go to
+    /// the journal as they come, so that a kill loses none; but the search learns them in the order
+    /// of the batch, so that it does not depend on which run ends first.
     fn run(
         &mut self,
         pass: &str,
@@ -129,22 +129,18 @@ impl Search<'_> {
             }
         }
         let mut result = Ok(());
+        // Speculative runs only fill room beside runs that have to be made.
         if !open.is_empty() {
             let mut jobs: Vec<Candidate> = open.iter().map(|&index| batch[index].clone()).collect();
+            // Behind the batch, so that a worker takes one only when none of the batch waits.
             let is_new = |candidate: &&Candidate| {
                 !prefetched.contains_key(&candidate.key)
                     && journal.get(&candidate.key).is_none()
                     && !judge.is_hopeless(candidate)
             };
-            // Behind the batch, so that a worker takes one only when none of the batch waits.
             jobs.extend(speculative.iter().filter(is_new).cloned());
             result = judge.judge(&jobs, &mut |at, judged| {
-                let record = Record {
-                    verdict: judged.verdict.clone(),
-                    seconds: judged.seconds,
-                    runs: judged.runs,
-                };
-                if !*journal_failed && let Err(error) = journal.put(jobs[at].key, record) {
+                if !*journal_failed && let Err(error) = journal.put(jobs[at].key, judged.record()) {
                     *journal_failed = true;
                     watch(&Event::JournalFailed { error: &error }, tally);
                 }

@@ -17,9 +17,9 @@ impl Search<'_> {
     /// The candidates of the batches that would follow if this one and a union of earlier successes
     /// showed nothing, as many as there are workers left.
     ///
-    /// The next batches are made by the very steps that will make them in earnest, on copies of what
-    /// those steps change: so a guess of this kind is never of another candidate than the search
-    /// will ask for.
+    /// The next batches are made by the very steps that will make them in earnest, on copies of
+    /// what those steps change: so a guess of this kind is never of another candidate than the
+    /// search will ask for.
     pub(super) fn prefetch(
         &mut self,
         pool: &ProposalPool,
@@ -28,9 +28,9 @@ impl Search<'_> {
         union: Option<&Candidate>,
     ) -> Vec<Candidate> {
         let unknown = |search: &Self, members: &[ChunkCandidate]| -> Vec<Candidate> {
-            let candidates = members.iter().map(|it| &it.candidate);
+            let candidates = members.iter().map(|member| &member.candidate);
             candidates
-                .filter(|it| !search.prefetched.contains_key(&it.key))
+                .filter(|candidate| !search.prefetched.contains_key(&candidate.key))
                 .cloned()
                 .collect()
         };
@@ -41,7 +41,7 @@ impl Search<'_> {
         let hangs = || {
             self.verdicts
                 .values()
-                .any(|it| matches!(it, Verdict::TimedOut(_)))
+                .any(|verdict| matches!(verdict, Verdict::TimedOut(_)))
         };
         if idle == 0
             || tried == 0
@@ -64,7 +64,7 @@ impl Search<'_> {
                 let verdict = self
                     .prefetched
                     .get(&key)
-                    .map_or(Verdict::Passed, |it| it.verdict.clone());
+                    .map_or(Verdict::Passed, |judged| judged.verdict.clone());
                 repairs.extend(self.reject(member, &verdict));
                 if let Entry::Vacant(entry) = self.verdicts.entry(key) {
                     entry.insert(verdict);
@@ -72,9 +72,9 @@ impl Search<'_> {
                 }
             }
             // After a success the search goes on from another program.
-            if next.iter().any(|it| {
+            if next.iter().any(|member| {
                 self.verdicts
-                    .get(&it.candidate.key)
+                    .get(&member.candidate.key)
                     .is_some_and(Verdict::is_same)
             }) {
                 break;

@@ -1,5 +1,5 @@
-//! Trace-guided steps: bold candidates made from what a traced run of the program shows, each a whole
-//! program of its own. One that hits saves the search hundreds of runs.
+//! Trace-guided steps: bold candidates made from what a traced run of the program shows, each a
+//! whole program of its own. One that hits saves the search hundreds of runs.
 
 use std::{collections::HashSet, time::Instant};
 
@@ -204,8 +204,8 @@ fn distinct(members: Vec<ChunkCandidate>) -> Vec<ChunkCandidate> {
 }
 
 /// Some of a row: the first half of `count` from its start, the bold ones; the other half at even
-/// distances from the rest, the last and safest among them. Neighbours in the row are much alike, so
-/// that one failure says a lot about the next.
+/// distances from the rest, the last and safest among them. Neighbours in the row are much alike,
+/// so that one failure says a lot about the next.
 fn spread<T>(row: Vec<T>, count: usize) -> Vec<T> {
     let safe = (count / 2).min(row.len().saturating_sub(count - count / 2));
     let bold = count.min(row.len()) - safe;

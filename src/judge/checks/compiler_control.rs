@@ -40,6 +40,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let Some(first) = script.first.filter(|_| !script.is_flaky && probe.control.is_none()) else {
         return Ok(None);
     };
+    // An exception of the library is the compiler's own word; the script's words could be anyone's.
     let is_own = match &first.exception {
         Some(exception) => !is_in_library(exception) || is_check(exception),
         None => matches!(first.end, End::Exit(_)),
@@ -85,6 +86,7 @@ fn review_programs(
     let mut jobs = Vec::new();
     let mut places = Vec::new();
     for (place, program) in programs.iter().enumerate() {
+        // A program without anything to leave out was its own control run just now, and showed it.
         let plain = uncompiled(program);
         objections.push(Objection {
             verdict: (plain == Uncompiled::Itself).then_some(Verdict::Passed),

@@ -38,6 +38,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Some(telling) = probe.measure.telling(showing) else {
         return Ok(None);
     };
+    // The trace says which statements ran: only on those can the report depend.
     let evidence = probe.traced(script.bytes)?;
     // Of several statements that may have reported it, what all of them depend on.
     let all = operations(program, &telling, evidence.as_ref())
@@ -92,6 +93,8 @@ impl Check for Dependence {
         let mut jobs = Vec::new();
         let mut places = Vec::new();
         for (place, candidate) in shown.iter().enumerate() {
+            // The dependence on operations is read off the text; that costs nothing and refuses
+            // most.
             let telling = candidate
                 .telling
                 .as_ref()
@@ -111,6 +114,8 @@ impl Check for Dependence {
         }
         for (place, outcome) in places.into_iter().zip(probe.run(&jobs)?) {
             let compared = Told::read(&outcome.stderr.text());
+            // Each value once: a script that compares the same twice must go on to do so.
+            // Conditions may have become outer ones when blocks were unwrapped or calls inlined.
             let mut left = [compared.nearest, compared.outer].concat();
             let is_kept = values.iter().all(|value| {
                 let found = left.iter().position(|other| other == value);

@@ -45,6 +45,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         return Ok(None);
     }
     let telling = script.first.and_then(|first| script.probe.measure.telling(first));
+    // Only a comparison that raises says where its numbers are.
     let Some(telling @ Telling::Raised(_)) = telling else {
         return Ok(None);
     };
@@ -122,6 +123,8 @@ fn precisions(probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Precision>, 
         .filter_map(|(place, text)| Some((place, text.as_ref()?)))
         .collect();
     let jobs: Vec<_> = open.iter().map(|(_, [_, plain, _])| probe.job(plain)).collect();
+    // The plain run first: a program that shows the bug without the compiler is refused for that,
+    // and two of its three runs are saved.
     let plain = probe.run(&jobs)?;
     let mut jobs = Vec::new();
     let mut places = Vec::new();
@@ -155,7 +158,8 @@ fn precisions(probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Precision>, 
     Ok(found)
 }
 
-/// The program that prints its numbers; the same without the compiler; and that in double precision.
+/// The program that prints its numbers; the same without the compiler; and that in double
+/// precision.
 fn variants(program: &Program, telling: &Telling) -> Option<[Vec<u8>; 3]> {
     let compiled = program.sibling(measured(program, telling)?.text()).ok()?;
     let Uncompiled::As(plain) = uncompiled(&compiled) else {
