@@ -716,7 +716,7 @@ fn a_death_by_a_signal_is_the_bug_itself() {
     assert!(
         traced
             .iter()
-            .any(|it| it["pass"].as_str().unwrap().starts_with("jump-to-")),
+            .any(|it| it["pass"].as_str().unwrap().starts_with("extract-")),
         "{traced:#?}"
     );
     // What dies in another way, or in another place, is another bug.

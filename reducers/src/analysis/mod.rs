@@ -8,5 +8,6 @@ pub mod dependence_check;
 pub mod dependents;
 pub mod hints;
 pub mod names;
+pub(crate) mod recorded_calls;
 pub(crate) mod slice;
 pub(crate) mod statement_tree;

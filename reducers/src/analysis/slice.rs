@@ -11,12 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::{
     analysis::statement_tree::{StatementTree, is_change},
-    pass::{PassContext, Prior, whole_text},
-    passes::python::{
-        drop_blank_lines::DROP_BLANK_LINES, drop_comments::DROP_COMMENTS,
-        drop_docstrings::DROP_DOCSTRINGS, drop_unused_imports::DROP_UNUSED_IMPORTS,
-    },
-    rewrite::edit::{Edit, EditSet},
+    rewrite::edit::Edit,
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, name::Name},
@@ -120,6 +115,14 @@ impl<'a> Slicer<'a> {
             .filter_map(|frame| Some((self.outline.on_line(frame.line)?, frame)))
             .map(|(statement, frame)| (self.outline.function_of(statement), frame))
             .collect();
+        self
+    }
+
+    /// Counts attributes only in what is kept anyway, these from the start: all objects are made
+    /// anew, by names.
+    pub(crate) fn anew(mut self, attributes: impl IntoIterator<Item = Name>) -> Self {
+        self.is_anew = true;
+        self.attributes.extend(attributes);
         self
     }
 
@@ -601,50 +604,6 @@ pub(crate) fn names_of(expression: &str) -> Vec<String> {
         .into_iter()
         .map(str::to_owned)
         .collect()
-}
-
-/// The program as some code alone, after what of the program that code needs.
-pub(crate) fn only(
-    cx: &PassContext<'_>,
-    outline: &StatementTree<'_>,
-    evidence: &Evidence,
-    code: &str,
-    depth: Depth,
-) -> Option<EditSet> {
-    let parsed = Program::parse(code).ok()?;
-    let mut slicer = Slicer::new(outline, evidence, cx.missing, depth);
-    slicer.is_anew = true;
-    slicer.attributes.extend(
-        parsed
-            .tree()
-            .nodes
-            .iter()
-            .filter_map(|node| match node.node {
-                AnyNodeRef::ExprAttribute(it) => Some(it.attr.id.clone()),
-                _ => None,
-            }),
-    );
-    slicer.keep_names_of(code);
-    let text = slicer.text_set_up().unwrap_or_default();
-    whole_text(cx.program, &tidied(cx.program, text + code)?)
-}
-
-/// A text without what is there for readers, and without imports that nothing uses.
-pub(crate) fn tidied(program: &Program, text: String) -> Option<String> {
-    let mut text = text;
-    for pass in [
-        &DROP_COMMENTS,
-        &DROP_DOCSTRINGS,
-        &DROP_UNUSED_IMPORTS,
-        &DROP_BLANK_LINES,
-    ] {
-        let program = program.sibling(text.as_str()).ok()?;
-        let all = pass.proposals(&program);
-        let sure = all.iter().filter(|it| it.prior != Prior::Unlikely);
-        let all = sure.fold(EditSet::default(), |all, it| all.union(&it.edits));
-        text = all.apply(&program).unwrap_or(text);
-    }
-    Some(text)
 }
 
 #[cfg(test)]

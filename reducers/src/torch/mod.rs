@@ -4,6 +4,7 @@
 pub(crate) mod names;
 
 pub(crate) mod compilation;
+pub(crate) mod compiler;
 pub(crate) mod data_types;
 pub(crate) mod dimensions;
 

@@ -1,10 +1,10 @@
 use crate::{
-    analysis::{slice::tidied, statement_tree::StatementTree},
-    pass::{PassContext, Prior, Proposals, Stage, pass, whole_text},
+    pass::{PassContext, Prior, Proposals, Stage, pass},
+    passes::trace::extract::Extraction,
 };
 
 pass! {
-    /// Removes all that a traced run did not execute, at once.
+    /// Removes everything that a traced run did not execute, at once.
     ///
     /// ```python before
     /// def f(x):
@@ -32,10 +32,12 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    let Some(evidence) = cx.evidence else { return };
-    let outline = StatementTree::of(cx.program, evidence);
-    let text = outline.text_of(|index| outline.statements[index].is_executed, &[]);
-    if let Some(edits) = text.and_then(|text| whole_text(cx.program, &tidied(cx.program, text)?)) {
-        out.propose(edits, Prior::Likely, "all that was not executed");
+    let Some(extraction) = Extraction::of(cx) else {
+        return;
+    };
+    let tree = &extraction.tree;
+    let text = tree.text_of(|index| tree.statements[index].is_executed, &[]);
+    if let Some(edits) = text.and_then(|text| extraction.simpler(text)) {
+        out.propose(edits, Prior::Likely, "everything that was not executed");
     }
 }

@@ -1,15 +1,13 @@
 use crate::{
-    analysis::{
-        slice::{Depth, Slicer, Values, tidied},
-        statement_tree::StatementTree,
-    },
-    pass::{PassContext, Prior, Proposals, Stage, pass, whole_text},
+    analysis::slice::{Depth, Slicer, Values},
+    pass::{PassContext, Prior, Proposals, Stage, pass},
+    passes::trace::extract::Extraction,
 };
 
 pass! {
-    /// Keeps only what the failure can hang on, as a traced run showed it.
+    /// Keeps only the statements that the failure can depend on, as a traced run showed it.
     ///
-    /// That is the lines of its traceback, what these read, and what made that.
+    /// These are the lines of its traceback, and the statements that made the values read there.
     ///
     /// ```python before
     /// a = load()
@@ -30,26 +28,35 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    let Some(evidence) = cx.evidence.filter(|it| !it.failure.is_empty()) else {
+    let Some(extraction) = Extraction::of(cx) else {
         return;
     };
-    let outline = StatementTree::of(cx.program, evidence);
+    let evidence = extraction.evidence;
+    if evidence.failure.is_empty() {
+        return;
+    }
+    let failing: Vec<usize> = evidence
+        .frames()
+        .filter_map(|frame| Some(extraction.region(frame)?.statement))
+        .collect();
     let values = Values::to_try(cx.program, evidence);
+    // Where what fails is what a compiler makes, it may be known what goes on inside.
+    let inner = values.contains(&Values::Variables).then_some(Values::Inner);
+    let values = [Values::Made].into_iter().chain(values).chain(inner);
     for depth in [Depth::Thin, Depth::Middle, Depth::Full] {
-        // Where what fails is what a compiler makes, it may be known what goes on inside.
-        let inner = values.contains(&Values::Variables).then_some(Values::Inner);
-        for values in [Values::Made].into_iter().chain(values).chain(inner) {
-            let mut slicer = Slicer::new(&outline, evidence, cx.missing, depth).with_values(values);
-            for statement in evidence
-                .frames()
-                .filter_map(|frame| outline.on_line(frame.line))
-            {
+        for values in values.clone() {
+            let slicer = Slicer::new(&extraction.tree, evidence, cx.missing, depth);
+            let mut slicer = slicer.with_values(values);
+            for &statement in &failing {
                 slicer.keep(statement);
             }
             slicer.keep_starts();
-            let text = slicer.text().and_then(|text| tidied(cx.program, text));
-            if let Some(edits) = text.and_then(|text| whole_text(cx.program, &text)) {
-                out.propose(edits, Prior::Even, "all that the failure does not hang on");
+            if let Some(edits) = slicer.text().and_then(|text| extraction.simpler(text)) {
+                out.propose(
+                    edits,
+                    Prior::Even,
+                    "all that the failure does not depend on",
+                );
             }
         }
     }

@@ -1,10 +1,13 @@
-//! Passes that are guided by the evidence of a traced run, one file each.
+//! Passes that are guided by the evidence of a traced run: the driver of extraction, and its
+//! strategies, one file each.
 
-pub(crate) mod descend_into_modules;
+mod extract;
+
 pub(crate) mod drop_unexecuted;
-pub(crate) mod jump_into_compiled;
-pub(crate) mod jump_to_backward;
-pub(crate) mod jump_to_comparison;
-pub(crate) mod jump_to_failure;
-pub(crate) mod jump_to_operation;
+pub(crate) mod extract_backward;
+pub(crate) mod extract_comparison;
+pub(crate) mod extract_compiled;
+pub(crate) mod extract_failure;
+pub(crate) mod extract_operation;
+pub(crate) mod extract_submodule_call;
 pub(crate) mod keep_slice;

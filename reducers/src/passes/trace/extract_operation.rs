@@ -1,26 +1,19 @@
 use crate::{
-    analysis::{
-        slice::{Depth, only},
-        statement_tree::{Read, StatementTree},
-    },
-    pass::{PassContext, Prior, Proposals, Stage, pass},
-    passes::trace::{
-        descend_into_modules::{Called, all_called},
-        jump_to_failure::{expression, one_line},
-    },
-    rewrite::edit::{Edit, rewritten, splice},
+    analysis::{recorded_calls::ModuleCall, slice::Depth, statement_tree::Read},
+    pass::{PassContext, Proposals, Stage, pass},
+    passes::trace::extract::{Extraction, Region},
+    rewrite::edit::{Edit, splice},
     syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::ArgOrKeyword},
-    trace::evidence::{Evidence, Frame},
+    trace::evidence::Frame,
 };
 
 pass! {
-    /// Leaves only the operation that failed, with the values that a traced run saw in the place of
-    /// what it reads.
+    /// Extracts only the operation that failed, with the values that a traced run recorded in place
+    /// of its reads.
     ///
     /// Tensors and layers of PyTorch are made like those that it was given. Where the failure arose
-    /// in code that is not the program's, what that was working on, a part of an argument say, may
-    /// be all that the operation needs to be given; and what PyTorch itself called may be what
-    /// failed.
+    /// in a library, the operation may need no more than the object that the library worked on, such
+    /// as a part of an argument; and a call that PyTorch made itself may be the one that failed.
     ///
     /// ```python before
     /// import torch
@@ -37,85 +30,48 @@ pass! {
     /// import torch
     /// torch.nn.Linear(4, 2)(torch.randn(2, 3))
     /// ```
-    pub(crate) static JUMP_TO_OPERATION = Pass { stage: Stage::TraceGuided, propose };
+    pub(crate) static EXTRACT_OPERATION = Pass { stage: Stage::TraceGuided, propose };
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    let Some(evidence) = cx.evidence else { return };
-    let outline = StatementTree::of(cx.program, evidence);
-    let called = all_called(&outline, evidence);
-    for call in evidence.calls.iter().filter(|call| !call.compiled) {
-        let code = format!("{}({})\n", call.called, call.arguments);
-        if let Some(edits) = only(cx, &outline, evidence, &code, Depth::Thin) {
-            out.propose(
-                edits,
-                Prior::Even,
-                "the operation of PyTorch that failed, alone",
-            );
-        }
-    }
-    for frame in evidence
-        .failure
-        .iter()
-        .rev()
-        .filter(|frame| !frame.compiled)
-    {
-        let alone = operation(&outline, evidence, frame);
-        let parts: Vec<String> = alone
-            .iter()
-            .flat_map(|code| with_parts(code, frame))
-            .collect();
-        let alone = alone
-            .into_iter()
-            .chain(parts)
-            .map(|code| (code, Depth::Thin));
+    let Some(extraction) = Extraction::of(cx) else {
+        return;
+    };
+    let calls = extraction.evidence.calls.iter();
+    let under_way = calls
+        .filter(|call| !call.compiled)
+        .map(|call| format!("{}({})\n", call.called, call.arguments));
+    let note = "the operation of PyTorch that failed, alone";
+    extraction.propose_alone(out, under_way, &[Depth::Thin], note);
+    let modules = extraction.modules();
+    for frame in extraction.failing_frames() {
+        let Some(region) = extraction.failing(frame) else {
+            continue;
+        };
+        let operation = with_values(&extraction, region);
+        let parts = operation.iter().flat_map(|code| with_parts(code, frame));
+        let alone: Vec<String> = operation.iter().cloned().chain(parts).collect();
+        let note = "the operation that failed, alone";
+        extraction.propose_alone(out, alone, &[Depth::Thin], note);
         // What a call leaves behind may be left by any of its statements.
-        let used = after_use(&outline, frame, &called)
-            .into_iter()
-            .map(|code| (code, Depth::Full));
-        for (code, depth) in alone.chain(used) {
-            if let Some(edits) = only(cx, &outline, evidence, &code, depth) {
-                out.propose(edits, Prior::Even, "the operation that failed, alone");
-            }
-        }
+        let called = after_a_call(&extraction, region, &modules);
+        extraction.propose_alone(out, called, &[Depth::Full], note);
     }
 }
 
-/// The expression that failed in a frame.
-fn failing(outline: &StatementTree<'_>, frame: &Frame) -> Option<TextRange> {
-    let index = outline.on_line(frame.line)?;
-    let value = match outline.statements[index].node {
-        AnyNodeRef::StmtExpr(it) => Some(&*it.value),
-        AnyNodeRef::StmtReturn(it) => it.value.as_deref(),
-        AnyNodeRef::StmtAssign(it) => Some(&*it.value),
-        AnyNodeRef::StmtAnnAssign(it) => it.value.as_deref(),
-        _ => None,
-    };
-    expression(outline, frame, index).or(value.map(Ranged::range))
-}
-
-/// The expression that failed in a frame, with values in the place of what it reads, and with
-/// results in that of the calls in it.
-fn operation(outline: &StatementTree<'_>, evidence: &Evidence, frame: &Frame) -> Vec<String> {
-    let Some(part) = failing(outline, frame) else {
-        return Vec::new();
-    };
+/// The operation with values in place of what it reads: with recorded results of the calls in it,
+/// with none, and with what the program's functions returned.
+fn with_values(extraction: &Extraction<'_>, region: Region<'_>) -> Vec<String> {
+    let Region { range, frame, .. } = region;
+    let tree = &extraction.tree;
     let all = [
-        outline.recorded_in(part, frame),
-        outline.values_in(part, frame),
-        outline.results_in(part, frame, evidence),
+        tree.recorded_in(range, frame),
+        tree.values_in(range, frame),
+        tree.results_in(range, frame, extraction.evidence),
     ];
-    let text = |reads: &Vec<Read<'_, '_>>| {
-        let edits: Vec<Edit> = reads
-            .iter()
-            .map(|read| Edit::replace(read.range, read.value))
-            .collect();
-        Some(one_line(&rewritten(outline.program, part, &edits)?) + "\n")
-    };
-    all.iter()
-        .flatten()
-        .filter(|reads| !reads.is_empty())
-        .filter_map(text)
+    let known = all.iter().flatten().filter(|reads| !reads.is_empty());
+    known
+        .filter_map(|reads| Some(extraction.printed(range, reads)? + "\n"))
         .collect()
 }
 
@@ -150,49 +106,48 @@ fn with_parts(operation: &str, frame: &Frame) -> Vec<String> {
         .collect()
 }
 
-/// The same after a module that it reads, or a part of it, was called once: what a call leaves in
-/// it may matter.
-fn after_use(outline: &StatementTree<'_>, frame: &Frame, called: &[Called<'_>]) -> Vec<String> {
-    let Some(part) = failing(outline, frame) else {
+/// The operation after one call of a module: where it reads a module of the program, its failure
+/// may hang on what a call left in that module or in a part of it. So each module that was called
+/// stands once in its place.
+fn after_a_call(
+    extraction: &Extraction<'_>,
+    region: Region<'_>,
+    modules: &[ModuleCall<'_>],
+) -> Vec<String> {
+    let Some(mut reads) = extraction.tree.values_in(region.range, region.frame) else {
         return Vec::new();
     };
-    let reads = outline.values_in(part, frame).unwrap_or_default();
-    let is_of = |value: &str, class: &str| {
+    let makes = |value: &str, class: &str| {
         value
             .strip_prefix(class)
-            .is_some_and(|it| it.starts_with('('))
+            .is_some_and(|rest| rest.starts_with('('))
     };
-    let Some(at) = reads
-        .iter()
-        .position(|read| called.iter().any(|it| is_of(read.value, it.class)))
-    else {
+    let is_module = |read: &Read<'_, '_>| modules.iter().any(|it| makes(read.value, it.class));
+    let Some(read) = reads.iter_mut().find(|read| is_module(read)) else {
         return Vec::new();
     };
-    let name = reads[at].name;
-    let text = |used: &Called<'_>| {
-        let edits: Vec<Edit> = (reads.iter().enumerate())
-            .map(|(index, read)| {
-                Edit::replace(read.range, if index == at { name } else { read.value })
-            })
-            .collect();
-        let expression = one_line(&rewritten(outline.program, part, &edits)?);
-        Some(format!(
-            "{name} = {}\n{name}({})\n{expression}\n",
-            used.module,
-            used.given.join(", ")
-        ))
+    let name = read.name;
+    read.value = name;
+    let Some(operation) = extraction.printed(region.range, &reads) else {
+        return Vec::new();
     };
-    called.iter().filter_map(text).collect()
+    modules
+        .iter()
+        .map(|ModuleCall { module, given, .. }| {
+            let given = given.join(", ");
+            format!("{name} = {module}\n{name}({given})\n{operation}\n")
+        })
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::JUMP_TO_OPERATION;
+    use super::EXTRACT_OPERATION;
     use crate::{syntax::Program, testing::evidence, trace::evidence::MissingSymbols};
 
     fn texts(text: &str) -> Vec<String> {
         let program = Program::parse(text).unwrap();
-        let proposals = JUMP_TO_OPERATION.proposals_with(
+        let proposals = EXTRACT_OPERATION.proposals_with(
             &program,
             Some(&evidence(text)),
             &MissingSymbols::default(),
@@ -326,7 +281,7 @@ main(read())  # fails
         let program = Program::parse(text).unwrap();
         let mut missing = MissingSymbols::default();
         missing.learn(text, "net.Error", "no network, call set_up first", None);
-        let proposals = JUMP_TO_OPERATION.proposals_with(&program, Some(&evidence(text)), &missing);
+        let proposals = EXTRACT_OPERATION.proposals_with(&program, Some(&evidence(text)), &missing);
         let texts: Vec<String> = proposals
             .iter()
             .map(|it| it.edits.apply(&program).unwrap())

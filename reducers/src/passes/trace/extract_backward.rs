@@ -1,27 +1,19 @@
 use std::fmt::Write as _;
 
 use crate::{
-    analysis::{
-        slice::{Depth, only},
-        statement_tree::StatementTree,
-    },
-    pass::{PassContext, Prior, Proposals, Stage, pass},
-    passes::trace::{
-        jump_into_compiled::call_of,
-        jump_to_failure::{expression, one_line},
-    },
-    rewrite::edit::{Edit, rewritten},
+    analysis::{recorded_calls::RecordedCall, slice::Depth},
+    pass::{PassContext, Proposals, Stage, pass},
+    passes::trace::extract::{Extraction, Region, value},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, Stmt},
     },
-    torch::names::Torch,
-    trace::evidence::{Evidence, Frame},
+    trace::evidence::Frame,
 };
 
 pass! {
-    /// Leaves only the call of PyTorch whose backward fails, on fresh tensors, what is done to its
-    /// result, and the backward.
+    /// Extracts only the call of PyTorch whose backward fails, on fresh tensors, the statements that
+    /// follow its result, and the backward.
     ///
     /// ```python before
     /// import torch
@@ -39,63 +31,51 @@ pass! {
     /// y += 0.1
     /// y.sum().backward()
     /// ```
-    pub(crate) static JUMP_TO_BACKWARD = Pass { stage: Stage::TraceGuided, propose };
+    pub(crate) static EXTRACT_BACKWARD = Pass { stage: Stage::TraceGuided, propose };
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    let Some(evidence) = cx.evidence.filter(|it| !it.forward.is_empty()) else {
+    let Some(extraction) = Extraction::of_torch(cx) else {
         return;
     };
-    let tree = cx.program.tree();
-    if Torch::of(cx.program, tree).is_none() {
-        return;
-    }
-    let outline = StatementTree::of(cx.program, evidence);
-    for frame in evidence.forward.iter().rev() {
+    for frame in extraction.evidence.forward.iter().rev() {
         let mut codes = Vec::new();
-        codes.extend(operation(&outline, frame));
-        codes.extend(followed(&outline, frame));
-        codes.extend(function(&outline, evidence, frame));
-        for code in codes {
-            for depth in [Depth::Thin, Depth::Full] {
-                if let Some(edits) = only(cx, &outline, evidence, &code, depth) {
-                    out.propose(edits, Prior::Even, "the call whose backward fails, alone");
-                }
-            }
+        if let Some(region) = extraction.region(frame)
+            && let Some((value, target)) = assigned(&extraction, region)
+        {
+            codes.extend(operation(&extraction, region, value).unwrap_or_default());
+            codes.extend(followed(&extraction, region, value, target));
         }
+        codes.extend(function(&extraction, frame));
+        let note = "the call whose backward fails, alone";
+        extraction.propose_alone(out, codes, &[Depth::Thin, Depth::Full], note);
     }
 }
 
-/// The value of a statement on the way forward, with values in the place of what it reads; and the
-/// name it is given.
-fn value<'a>(
-    outline: &StatementTree<'a>,
-    frame: &Frame,
-) -> Option<(usize, TextRange, Option<&'a str>)> {
-    let index = outline.on_line(frame.line)?;
-    let (value, target) = match outline.statements[index].node {
-        AnyNodeRef::StmtExpr(it) => (&*it.value, None),
-        AnyNodeRef::StmtReturn(it) => (it.value.as_deref()?, None),
-        AnyNodeRef::StmtAnnAssign(it) => (it.value.as_deref()?, name(&it.target)),
+/// The value of a statement on the way forward, and the name it is given.
+fn assigned<'a>(
+    extraction: &Extraction<'a>,
+    region: Region<'_>,
+) -> Option<(&'a Expr, Option<&'a str>)> {
+    let node = extraction.tree.statements[region.statement].node;
+    let target = match node {
+        AnyNodeRef::StmtAnnAssign(it) => name(&it.target),
         AnyNodeRef::StmtAssign(it) => match it.targets.as_slice() {
-            [target] => (&*it.value, name(target)),
+            [target] => name(target),
             _ => return None,
         },
-        _ => return None,
+        _ => None,
     };
-    Some((index, value.range(), target))
+    Some((value(node)?, target))
 }
 
 fn name(target: &Expr) -> Option<&str> {
-    match target {
-        Expr::Name(it) => Some(it.id.as_str()),
-        _ => None,
-    }
+    target.as_name_expr().map(|it| it.id.as_str())
 }
 
-/// A part of a frame's statement with values in the place of what it reads, but for some names.
+/// A part of a frame's statement with values in place of what it reads, but for some names.
 fn given(
-    outline: &StatementTree<'_>,
+    extraction: &Extraction<'_>,
     frame: &Frame,
     part: TextRange,
     kept: &[&str],
@@ -104,93 +84,77 @@ fn given(
     for name in kept {
         frame.values.insert((*name).to_owned(), (*name).to_owned());
         let prefix = format!("{name}.");
-        frame.values.retain(|it, _| !it.starts_with(&prefix));
+        frame.values.retain(|path, _| !path.starts_with(&prefix));
     }
-    let reads = outline.values_in(part, &frame)?;
-    let edits: Vec<Edit> = reads
-        .iter()
-        .map(|read| Edit::replace(read.range, read.value))
-        .collect();
-    rewritten(outline.program, part, &edits)
+    let reads = extraction.tree.values_in(part, &frame)?;
+    extraction.printed(part, &reads)
 }
 
-/// The failing call alone, and its backward: that of the first and that of the last of several
-/// results.
-fn operation(outline: &StatementTree<'_>, frame: &Frame) -> Vec<String> {
-    let code = || {
-        let (index, range, _) = value(outline, frame)?;
-        let part = expression(outline, frame, index).unwrap_or(range);
-        let text = one_line(&given(outline, frame, part, &[])?);
-        let results = match outline.statements[index].node {
-            AnyNodeRef::StmtAssign(it) if part == range => match it.targets.as_slice() {
-                [Expr::Tuple(it)] => it.elts.len(),
-                _ => 0,
-            },
+/// The failing call alone, and its backward: that of each of its results, where it has several.
+fn operation(extraction: &Extraction<'_>, region: Region<'_>, value: &Expr) -> Option<Vec<String>> {
+    let failing = extraction.expression(region);
+    let part = failing.map_or(value.range(), |it| it.range);
+    let text = given(extraction, region.frame, part, &[])?;
+    let results = match extraction.tree.statements[region.statement].node {
+        AnyNodeRef::StmtAssign(it) if part == value.range() => match it.targets.as_slice() {
+            [Expr::Tuple(it)] => it.elts.len(),
             _ => 0,
-        };
-        let parts = if results == 0 {
-            vec![String::new()]
-        } else {
-            vec!["[0]".to_owned(), format!("[{}]", results - 1)]
-        };
-        Some(
-            parts
-                .into_iter()
-                .filter_map(|part| backward(&format!("{text}{part}")))
-                .collect(),
-        )
+        },
+        _ => 0,
     };
-    code().unwrap_or_default()
+    if results == 0 {
+        return Some(backward(&text).into_iter().collect());
+    }
+    let parts = (0..results).filter_map(|at| backward(&format!("{text}[{at}]")));
+    Some(parts.collect())
 }
 
 /// The statement of the failing call, those of its block that have to do with its result, and the
 /// backward of what they come to.
-fn followed(outline: &StatementTree<'_>, frame: &Frame) -> Option<String> {
-    let (index, range, target) = value(outline, frame)?;
+fn followed(
+    extraction: &Extraction<'_>,
+    region: Region<'_>,
+    value: &Expr,
+    target: Option<&str>,
+) -> Option<String> {
+    let Region {
+        statement, frame, ..
+    } = region;
     let mut last = target?;
-    let mut text = format!(
-        "{last} = {}\n",
-        one_line(&given(outline, frame, range, &[])?)
-    );
+    let first = given(extraction, frame, value.range(), &[])?;
+    let mut text = format!("{last} = {first}\n");
     let mut results = vec![last];
     let mut count = 0;
-    let place = outline.statements[index].place;
-    for statement in &outline.statements[index + 1..] {
-        if statement.place.row != place.row || !statement.is_executed {
+    let block = extraction.tree.statements[statement].place.row;
+    let variables = &extraction.program.scopes().variables;
+    for statement in &extraction.tree.statements[statement + 1..] {
+        let reads = |name: &str| {
+            let mut reads = statement.reads.iter();
+            reads.any(|(variable, _)| variables[*variable].name == name)
+        };
+        let is_next = statement.place.row == block && statement.is_executed;
+        if !is_next || !results.iter().any(|result| reads(result)) {
             continue;
         }
-        let variables = &outline.program.scopes().variables;
-        let mut reads = statement
-            .reads
-            .iter()
-            .map(|it| variables[it.0].name.as_str());
-        if !reads.any(|it| results.contains(&it)) {
-            continue;
-        }
+        let given = |part: TextRange| given(extraction, frame, part, &results);
         match statement.node {
-            AnyNodeRef::StmtAssign(it)
-                if it.targets.len() == 1 && name(&it.targets[0]).is_some() =>
-            {
-                let value = given(outline, frame, it.value.range(), &results)?;
-                last = name(&it.targets[0])?;
-                let _ = writeln!(text, "{last} = {}", one_line(&value));
+            AnyNodeRef::StmtAssign(it) => {
+                let [target] = it.targets.as_slice() else {
+                    break;
+                };
+                let Some(target) = name(target) else { break };
+                let _ = writeln!(text, "{target} = {}", given(it.value.range())?);
+                last = target;
                 results.push(last);
             }
             AnyNodeRef::StmtAugAssign(it) => {
-                let value = given(outline, frame, it.value.range(), &results)?;
-                let target = outline
-                    .program
-                    .slice(TextRange::new(it.range.start(), it.value.range().start()));
-                let _ = writeln!(text, "{target}{}", one_line(&value));
+                let target = TextRange::new(it.range.start(), it.value.range().start());
+                let target = extraction.program.slice(target);
+                let _ = writeln!(text, "{target}{}", given(it.value.range())?);
             }
-            AnyNodeRef::StmtExpr(it)
-                if outline.program.slice(it.range).ends_with(".backward()") =>
-            {
-                break;
-            }
+            AnyNodeRef::StmtExpr(it) if is_backward(&it.value) => break,
             AnyNodeRef::StmtExpr(it) => {
-                let value = given(outline, frame, it.range, &results)?;
-                let _ = writeln!(text, "{}", one_line(&value));
+                let _ = writeln!(text, "{}", given(it.range)?);
             }
             _ => break,
         }
@@ -199,12 +163,21 @@ fn followed(outline: &StatementTree<'_>, frame: &Frame) -> Option<String> {
     (count > 0).then(|| format!("{text}{last}.sum().backward()\n"))
 }
 
+/// Whether an expression calls the method that goes back.
+fn is_backward(expr: &Expr) -> bool {
+    let called = expr.as_call_expr().map(|call| &*call.func);
+    called
+        .and_then(|called| called.as_attribute_expr())
+        .is_some_and(|it| it.attr.as_str() == "backward")
+}
+
 /// The call of the function on the way forward with what it was called with, and the backward of
 /// what it returned.
-fn function(outline: &StatementTree<'_>, evidence: &Evidence, frame: &Frame) -> Option<String> {
-    let call = call_of(outline, evidence, frame.first_line)?;
+fn function(extraction: &Extraction<'_>, frame: &Frame) -> Option<String> {
+    let evidence = extraction.evidence;
+    let call = RecordedCall::of(&extraction.tree, &evidence.arguments, frame.first_line)?;
     let returned = evidence.returned.get(&frame.first_line)?;
-    backward(&(call + &part_with_gradient(returned)?))
+    backward(&(call.expression()? + &part_with_gradient(returned)?))
 }
 
 fn backward(text: &str) -> Option<String> {
@@ -260,12 +233,12 @@ fn part_with_gradient(value: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{JUMP_TO_BACKWARD, part_with_gradient};
+    use super::{EXTRACT_BACKWARD, part_with_gradient};
     use crate::{syntax::Program, testing::evidence, trace::evidence::MissingSymbols};
 
     fn texts(text: &str) -> Vec<String> {
         let program = Program::parse(text).unwrap();
-        let proposals = JUMP_TO_BACKWARD.proposals_with(
+        let proposals = EXTRACT_BACKWARD.proposals_with(
             &program,
             Some(&evidence(text)),
             &MissingSymbols::default(),

@@ -1,0 +1,190 @@
+//! The driver of extraction: a region of a traced program becomes a script of its own. A strategy
+//! picks regions and says which of their reads are replaced by recorded values; the driver prints
+//! them, adds the slice of the program that sets up the rest, tidies the script and keeps it if it
+//! is simpler. Owns no opinion on which regions are worth trying. Called by the strategies.
+
+use crate::{
+    analysis::{
+        recorded_calls::ModuleCall,
+        slice::{Depth, Slicer},
+        statement_tree::{Read, StatementTree},
+    },
+    pass::{PassContext, Prior, Proposals, whole_text},
+    passes::python::{
+        drop_blank_lines::DROP_BLANK_LINES, drop_comments::DROP_COMMENTS,
+        drop_docstrings::DROP_DOCSTRINGS, drop_unused_imports::DROP_UNUSED_IMPORTS,
+    },
+    rewrite::{
+        edit::{Edit, EditSet, rewritten},
+        parenthesize::one_logical_line,
+    },
+    syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Expr},
+    torch::names::Torch,
+    trace::evidence::{Evidence, Frame, MissingSymbols},
+};
+
+/// A part of a traced program, and the frame whose values its names have there.
+#[derive(Clone, Copy)]
+pub(crate) struct Region<'e> {
+    /// The statement that the frame was at.
+    pub(crate) statement: usize,
+    /// The part of it.
+    pub(crate) range: TextRange,
+    pub(crate) frame: &'e Frame,
+}
+
+/// A traced program from which regions are extracted.
+pub(crate) struct Extraction<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) evidence: &'a Evidence,
+    pub(crate) missing: &'a MissingSymbols,
+    pub(crate) tree: StatementTree<'a>,
+}
+
+impl<'a> Extraction<'a> {
+    /// The program of a context, if it was traced.
+    pub(crate) fn of(cx: &PassContext<'a>) -> Option<Self> {
+        let evidence = cx.evidence?;
+        Some(Self {
+            program: cx.program,
+            evidence,
+            missing: cx.missing,
+            tree: StatementTree::of(cx.program, evidence),
+        })
+    }
+
+    /// The same of a program that imports PyTorch.
+    pub(crate) fn of_torch(cx: &PassContext<'a>) -> Option<Self> {
+        cx.evidence?;
+        Torch::of(cx.program, cx.program.tree())?;
+        Self::of(cx)
+    }
+
+    /// The frames of the failure that ran as they are written, innermost first.
+    pub(crate) fn failing_frames(&self) -> impl Iterator<Item = &'a Frame> {
+        let frames = self.evidence.failure.iter().rev();
+        frames.filter(|frame| !frame.compiled)
+    }
+
+    /// The modules of the program that were called.
+    pub(crate) fn modules(&self) -> Vec<ModuleCall<'a>> {
+        ModuleCall::all(&self.tree, self.evidence)
+    }
+
+    /// The statement that a frame was at.
+    pub(crate) fn region<'e>(&self, frame: &'e Frame) -> Option<Region<'e>> {
+        let statement = self.tree.on_line(frame.line)?;
+        let range = self.tree.statements[statement].range;
+        Some(Region {
+            statement,
+            range,
+            frame,
+        })
+    }
+
+    /// The expression of a region that failed, if that is known and not all of it.
+    pub(crate) fn expression<'e>(&self, region: Region<'e>) -> Option<Region<'e>> {
+        let (first_line, first, last_line, last) = region.frame.place;
+        let start = self.tree.offset(first_line?, first?)?;
+        let end = self.tree.offset(last_line?, last?)?;
+        let range = (start < end).then(|| TextRange::new(start, end))?;
+        let is_expression = self
+            .program
+            .tree()
+            .nodes
+            .iter()
+            .any(|node| node.node.is_expression() && node.node.range() == range);
+        let is_part = range != region.range && region.range.contains_range(range);
+        (is_expression && is_part).then_some(Region { range, ..region })
+    }
+
+    /// The expression that a frame failed in, or else the value of its statement.
+    pub(crate) fn failing<'e>(&self, frame: &'e Frame) -> Option<Region<'e>> {
+        let whole = self.region(frame)?;
+        self.expression(whole).or_else(|| {
+            let range = value(self.tree.statements[whole.statement].node)?.range();
+            Some(Region { range, ..whole })
+        })
+    }
+
+    /// A part of the program with values in place of what it reads, as one logical line.
+    pub(crate) fn printed(&self, range: TextRange, reads: &[Read<'_, '_>]) -> Option<String> {
+        let edits: Vec<Edit> = reads
+            .iter()
+            .map(|read| Edit::replace(read.range, read.value))
+            .collect();
+        Some(one_logical_line(&rewritten(self.program, range, &edits)?))
+    }
+
+    /// Proposes each code alone, after what of the program it needs, at each depth.
+    pub(crate) fn propose_alone(
+        &self,
+        out: &mut Proposals,
+        codes: impl IntoIterator<Item = String>,
+        depths: &[Depth],
+        note: &str,
+    ) {
+        for code in codes {
+            for &depth in depths {
+                if let Some(edits) = self.alone(&code, depth) {
+                    out.propose(edits, Prior::Even, note);
+                }
+            }
+        }
+    }
+
+    /// The program as some code alone, after what of the program that code needs.
+    fn alone(&self, code: &str, depth: Depth) -> Option<EditSet> {
+        let parsed = Program::parse(code).ok()?;
+        let attributes = parsed
+            .tree()
+            .nodes
+            .iter()
+            .filter_map(|node| match node.node {
+                AnyNodeRef::ExprAttribute(attribute) => Some(attribute.attr.id.clone()),
+                _ => None,
+            });
+        let mut slicer =
+            Slicer::new(&self.tree, self.evidence, self.missing, depth).anew(attributes);
+        slicer.keep_names_of(code);
+        let set_up = slicer.text_set_up().unwrap_or_default();
+        self.simpler(set_up + code)
+    }
+
+    /// The edit that makes the program a text, tidied, if that is simpler.
+    pub(crate) fn simpler(&self, text: String) -> Option<EditSet> {
+        whole_text(self.program, &tidied(self.program, text)?)
+    }
+}
+
+/// The value of a statement that is no more than that.
+pub(crate) fn value(statement: AnyNodeRef<'_>) -> Option<&Expr> {
+    match statement {
+        AnyNodeRef::StmtExpr(it) => Some(&it.value),
+        AnyNodeRef::StmtReturn(it) => it.value.as_deref(),
+        AnyNodeRef::StmtAssign(it) => Some(&it.value),
+        AnyNodeRef::StmtAnnAssign(it) => it.value.as_deref(),
+        _ => None,
+    }
+}
+
+/// A text without what is there for readers, and without imports that nothing uses.
+fn tidied(program: &Program, mut text: String) -> Option<String> {
+    for pass in [
+        &DROP_COMMENTS,
+        &DROP_DOCSTRINGS,
+        &DROP_UNUSED_IMPORTS,
+        &DROP_BLANK_LINES,
+    ] {
+        let program = program.sibling(text.as_str()).ok()?;
+        let all = pass.proposals(&program);
+        let sure = all
+            .iter()
+            .filter(|proposal| proposal.prior != Prior::Unlikely);
+        let all = sure.fold(EditSet::default(), |all, proposal| {
+            all.union(&proposal.edits)
+        });
+        text = all.apply(&program).unwrap_or(text);
+    }
+    Some(text)
+}

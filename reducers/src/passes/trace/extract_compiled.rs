@@ -1,0 +1,328 @@
+use std::collections::BTreeMap;
+
+use crate::{
+    analysis::{recorded_calls::RecordedCall, slice::Depth},
+    pass::{PassContext, Proposals, Stage, pass},
+    passes::trace::extract::{Extraction, Region, value},
+    rewrite::{
+        edit::{Edit, rewritten},
+        parenthesize::one_logical_line,
+    },
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange,
+        ast::{Expr, Stmt},
+    },
+    torch::{compilation::compilations, compiler::Compiler, names::Torch},
+};
+
+pass! {
+    /// Compiles only the statement or the function that fails, with the values that a run without
+    /// the compiler recorded there.
+    ///
+    /// ```python before
+    /// import torch
+    /// def step(x):
+    ///     y = x.relu()
+    ///     return y.sum() + 1  # compiled with y: torch.rand(2, 3)
+    /// f = torch.compile(step, fullgraph=True)
+    /// for batch in load():
+    ///     f(batch)  # fails
+    /// ```
+    /// ```python after
+    /// import torch
+    /// @torch.compile(fullgraph=True)
+    /// def f(y):
+    ///     return y.sum() + 1
+    /// f(torch.rand(2, 3))
+    /// ```
+    pub(crate) static EXTRACT_COMPILED = Pass { stage: Stage::TraceGuided, propose };
+}
+
+fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
+    let Some(extraction) = Extraction::of_torch(cx) else {
+        return;
+    };
+    let tree = cx.program.tree();
+    let Some(torch) = Torch::of(cx.program, tree) else {
+        return;
+    };
+    let found = compilations(&torch, tree);
+    let mentions: Vec<TextRange> = found.iter().map(|it| it.mention).collect();
+    let evidence = extraction.evidence;
+    let frames = evidence.failure.iter().rev();
+    let regions: Vec<Region<'_>> = frames
+        .filter(|frame| frame.compiled)
+        .filter_map(|frame| extraction.region(frame))
+        .collect();
+    for compiler in &Compiler::all(cx.program, &found) {
+        let under_way = evidence.calls.iter().filter(|call| call.compiled);
+        let under_way =
+            under_way.map(|call| format!("{}({})\n", compiler.call(&call.called), call.arguments));
+        let statements = regions.iter().flat_map(|region| {
+            [false, true]
+                .into_iter()
+                .filter_map(|results| statement(&extraction, *region, compiler, results))
+        });
+        let functions = (evidence.arguments.keys())
+            .filter_map(|&line| function(&extraction, line, compiler, &mentions));
+        let codes = under_way.chain(statements).chain(functions);
+        let note = "what fails when it is compiled, alone";
+        extraction.propose_alone(out, codes, &[Depth::Thin, Depth::Full], note);
+    }
+}
+
+/// A compiled function of the one statement that failed, and its call; what the program's
+/// functions returned there may stand for their calls.
+fn statement(
+    extraction: &Extraction<'_>,
+    region: Region<'_>,
+    compiler: &Compiler,
+    results: bool,
+) -> Option<String> {
+    let Extraction { tree, program, .. } = extraction;
+    let node = tree.statements[region.statement].node;
+    let (part, lead, end) = match node {
+        AnyNodeRef::StmtIf(it) => (it.test.range(), "if ", ":\n        pass"),
+        AnyNodeRef::StmtWhile(it) => (it.test.range(), "if ", ":\n        pass"),
+        AnyNodeRef::StmtFor(it) => (it.iter.range(), "for _ in ", ":\n        pass"),
+        AnyNodeRef::StmtAugAssign(_) | AnyNodeRef::StmtAssert(_) => (region.range, "", ""),
+        _ => (value(node)?.range(), "return ", ""),
+    };
+    let reads = if results {
+        tree.results_in(part, region.frame, extraction.evidence)?
+    } else {
+        tree.values_in(part, region.frame)?
+    };
+    let mut parameters = BTreeMap::new();
+    let mut edits = Vec::new();
+    for read in reads {
+        if is_literal(read.value) {
+            edits.push(Edit::replace(read.range, read.value));
+            continue;
+        }
+        let old = parameters.insert(read.name, read.value);
+        if old.is_some_and(|old| old != read.value) || read.name == "f" {
+            return None;
+        }
+        edits.push(Edit::replace(read.range, read.name));
+    }
+    let body = one_logical_line(&rewritten(program, part, &edits)?);
+    // A statement takes no parentheses.
+    if lead.is_empty() && body.contains('\n') {
+        return None;
+    }
+    let mut body = format!("{lead}{body}{end}");
+    if let AnyNodeRef::StmtAugAssign(it) = node {
+        body.push_str("\n    return ");
+        body.push_str(program.slice(it.target.range()));
+    }
+    let names: Vec<&str> = parameters.keys().copied().collect();
+    let values: Vec<&str> = parameters.values().copied().collect();
+    Some(format!(
+        "{}\ndef f({}):\n    {body}\nf({})\n",
+        compiler.decorator(),
+        names.join(", "),
+        values.join(", ")
+    ))
+}
+
+/// The compiled call of the function that begins on a line, with what it was called with.
+fn function(
+    extraction: &Extraction<'_>,
+    line: u32,
+    compiler: &Compiler,
+    mentions: &[TextRange],
+) -> Option<String> {
+    let call = RecordedCall::of(&extraction.tree, &extraction.evidence.arguments, line)?;
+    if !call.values.values().any(|value| value.contains("torch.")) {
+        return None;
+    }
+    let arguments = call.arguments(call.values)?;
+    let is_compiled = |range: TextRange| mentions.iter().any(|it| range.contains_range(*it));
+    let name = call.def.name.as_str();
+    let called = match call.owner {
+        None if call
+            .def
+            .decorator_list
+            .iter()
+            .any(|it| is_compiled(it.range)) =>
+        {
+            name.to_owned()
+        }
+        None => compiler.call(name),
+        Some((_, model)) if name == "forward" => compiler.call(model),
+        Some(_) => return None,
+    };
+    Some(format!("{called}({arguments})\n"))
+}
+
+/// Whether a value may as well stand where it is used.
+fn is_literal(value: &str) -> bool {
+    const SHORT: usize = 24;
+    let Ok(program) = Program::parse(value) else {
+        return false;
+    };
+    match program.body() {
+        [Stmt::Expr(stmt)] => value.len() <= SHORT && is_plain(&stmt.value),
+        _ => false,
+    }
+}
+
+fn is_plain(expr: &Expr) -> bool {
+    match expr {
+        Expr::Tuple(it) => it.elts.iter().all(is_plain),
+        Expr::UnaryOp(it) => is_plain(&it.operand),
+        _ => expr.is_literal_expr(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EXTRACT_COMPILED;
+    use crate::{syntax::Program, testing::evidence, trace::evidence::MissingSymbols};
+
+    /// The texts that are proposed for a program whose comments tell what a traced run saw.
+    fn texts(text: &str) -> Vec<String> {
+        let program = Program::parse(text).unwrap();
+        let proposals = EXTRACT_COMPILED.proposals_with(
+            &program,
+            Some(&evidence(text)),
+            &MissingSymbols::default(),
+        );
+        let mut texts: Vec<String> = proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
+        texts.dedup();
+        texts
+    }
+
+    #[test]
+    fn attributes_and_plain_values_are_written_in_their_place() {
+        let text = "\
+from torch import compile, nn
+import torch
+class M(nn.Module):
+    def forward(self, x):
+        if self.layer(x).view(self.n, -1).sum() > 1:  # compiled with self.layer: nn.Linear(2, 3); self.n: 4; x: torch.rand(8, 2)
+            print(x)
+            raise ValueError('what goes on for long enough to be longer than what stands for it')
+compile(M(), backend='eager')(torch.rand(8, 2))  # fails
+";
+        assert_eq!(
+            texts(text),
+            ["\
+from torch import compile, nn
+import torch
+@compile(backend='eager')
+def f(layer, x):
+    if layer(x).view(4, -1).sum() > 1:
+        pass
+f(nn.Linear(2, 3), torch.rand(8, 2))
+"]
+        );
+    }
+
+    #[test]
+    fn what_a_function_returned_may_stand_for_its_call() {
+        let text = "\
+import torch
+def confidence(self, x):  # returned torch.rand(16)
+    return self.softmax(x).amax(dim=-1)
+def step(self, x):
+    if confidence(self, x).min() > 0.9:  # compiled with x: torch.rand(2)
+        return x.sum() + 1 + 2 + 3 + 4 + 5 + 6 + 7
+f = torch.compile(step)
+f(load('a file that is not there'), load('another one that is not there'))  # fails
+";
+        assert_eq!(
+            texts(text),
+            ["\
+import torch
+@torch.compile
+def f(confidence):
+    if confidence.min() > 0.9:
+        pass
+f(torch.rand(16))
+"]
+        );
+    }
+
+    #[test]
+    fn functions_are_compiled_with_their_arguments() {
+        let text = "\
+import torch
+class Part(torch.nn.Module):
+    def forward(self, x, mask=None):  # called with self: Part(); x: torch.rand(2)
+        return x + 1
+class Whole(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = [Part() for _ in range(8)]
+    def forward(self, x):
+        for part in self.parts:
+            x = part(x)
+        return x
+model = torch.compile(Whole())
+assert compare(model, torch.rand(2))  # fails
+";
+        assert_eq!(
+            texts(text),
+            ["\
+import torch
+class Part(torch.nn.Module):
+    def forward(self, x, mask=None):
+        return x + 1
+torch.compile(Part())(torch.rand(2))
+"]
+        );
+    }
+
+    #[test]
+    fn what_pytorch_calls_is_compiled_alone() {
+        let text = "\
+import torch
+model = torch.compile(torch.load('model.pt'), backend='eager')
+model(torch.load('input.pt')).sum().backward()  # fails
+# under way, compiled torch.relu(torch.ones(2))
+";
+        assert_eq!(
+            texts(text),
+            ["import torch\ntorch.compile(torch.relu, backend='eager')(torch.ones(2))\n"]
+        );
+    }
+
+    #[test]
+    fn operators_of_the_program_are_compiled_alone() {
+        let text = "\
+import torch
+@torch.library.custom_op('a::f', mutates_args=())  # called with x: torch.ones(2)
+def f(x):
+    return x.clone()
+@f.register_fake
+def _(x):
+    return x
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return f(x) + 1 + 2 + 3 + 4
+model = torch.compile(Model())
+model(torch.load('input.pt')).sum().backward()  # fails
+";
+        let head = text
+            .split("class")
+            .next()
+            .unwrap()
+            .replace("  # called with x: torch.ones(2)", "");
+        assert_eq!(
+            texts(text).last(),
+            Some(&format!("{head}torch.compile(f)(torch.ones(2))\n"))
+        );
+    }
+
+    #[test]
+    fn without_a_compiler_or_without_values_nothing_is_tried() {
+        let fails = "import torch\ndef f(y):\n    return y + 1  # compiled with x: 1\n";
+        assert!(texts(&format!("{fails}g(f)(1)  # fails\n")).is_empty());
+        assert!(texts(&format!("{fails}torch.compile(f)(1)  # fails\n")).is_empty());
+    }
+}
