@@ -1,5 +1,5 @@
-//! `minrepro bisect SCRIPT --signature SIG`: between which versions a bug came or went, and by
-//! which change.
+//! `minrepro bisect SCRIPT --signature SIG`: finds the versions between which a bug appeared or was
+//! fixed, and the commit.
 
 use std::time::Duration;
 
@@ -15,15 +15,15 @@ use crate::{
     },
 };
 
-/// What a probe gets, unless the user says otherwise.
+/// The time limit of a probe, unless the user sets one.
 const TIMEOUT: Duration = Duration::from_mins(2);
 
 pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failure> {
     let (_, program) = script::read(&args.script)?;
     let typed = &args.probe.signature;
     if typed.is_empty() {
-        return Err(Failure::usage("the sign of the bug is missing").hint(
-            "give it by `--signature`; `minrepro check SCRIPT` derives one where the bug shows",
+        return Err(Failure::usage("the signature of the bug is missing").hint(
+            "name it by `--signature`; `minrepro check SCRIPT` derives one from a failing run",
         ));
     }
     let specs = typed
@@ -38,9 +38,9 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
     let found = environments(&scrub::environments(&args.versions), &tools, printer)?;
     if found.len() < 2 {
         let hint = if args.versions.install {
-            "what uv could not install is told above; or name what is there by `--env VERSION=PYTHON`"
+            "see above for the versions that uv could not install, or name installed ones by `--env VERSION=PYTHON`"
         } else {
-            "name some by `--env VERSION=PYTHON`, or let uv install them: `--versions 2.5.0,2.6.0 --install`; conda environments named `pytorch-VERSION` are found by themselves"
+            "name some by `--env VERSION=PYTHON`, or let uv install them: `--versions 2.5.0,2.6.0 --install`; conda environments named `pytorch-VERSION` are found automatically"
         };
         let there_are = match found.len() {
             0 => "there is no version".to_owned(),
@@ -48,13 +48,13 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
         };
         return Err(Failure::new(
             Exit::Environment,
-            anyhow::anyhow!("{there_are} to look at; it takes two"),
+            anyhow::anyhow!("{there_are} to test; a search needs two"),
         )
         .hint(hint));
     }
     let mut run = scrub::run_args(&args.probe);
     if run.python.is_none() {
-        // No probe is made by the user's own interpreter, which may be none that will do.
+        // No probe runs in the user's own interpreter, which may be unsuitable.
         run.python = found
             .iter()
             .map(|environment| &environment.python)
@@ -87,12 +87,12 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
         printer.data(&format!("{value:#}\n"));
     } else {
         printer.data(&format!("{}\n", answer.describe()));
-        for it in &changes {
+        for change in &changes {
             printer.data(&format!(
                 "perhaps {} {} ({})\n",
-                it.commit,
-                it.subject,
-                it.reasons.join("; ")
+                change.commit,
+                change.subject,
+                change.reasons.join("; ")
             ));
         }
     }
@@ -100,11 +100,11 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
 }
 
 fn exit(answer: &BisectAnswer) -> Exit {
-    let told = answer
+    let has_answer = answer
         .versions
         .iter()
         .any(|(_, probe)| matches!(probe, Some(VersionProbe::Shows(_) | VersionProbe::Gone(_))));
-    match (&answer.change, told) {
+    match (&answer.change, has_answer) {
         (Some(_), _) => Exit::Reduced,
         (None, true) => Exit::NotReproduced,
         (None, false) => Exit::Environment,

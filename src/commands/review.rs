@@ -1,5 +1,4 @@
-//! `minrepro review SCRIPT`: what the script would do that a stranger's script should not. Runs
-//! nothing.
+//! `minrepro review SCRIPT`: lists what a stranger's script should not do. Runs nothing.
 
 use anstyle::{AnsiColor, Style};
 
@@ -25,13 +24,11 @@ pub(super) fn review(args: &ReviewArgs, printer: Printer) -> Result<Exit, Failur
         }
     }
     if found.is_empty() {
-        printer.note(
-            "nothing found that a stranger's script should not do; what is not found may still be there",
-        );
+        printer.note("no concerns; the review cannot find everything that a script may do");
         return Ok(Exit::Reduced);
     }
     printer.note(&format!(
-        "{} found; see each place before you run the script",
+        "{} found; check each place before you run the script",
         count(found.len())
     ));
     Ok(Exit::Refused)

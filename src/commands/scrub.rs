@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// What a run of the script as it is gets, unless the user says otherwise.
+/// The time limit of a run of the original script, unless the user sets one.
 const TIMEOUT: Duration = Duration::from_mins(2);
 
 pub(super) fn scrub(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failure> {
@@ -28,15 +28,13 @@ pub(super) fn scrub(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failure>
             "could not make the folder `{}`",
             settings.folder.display()
         ));
-        Failure::new(Exit::Usage, error).hint("name another by `--dir FOLDER`")
+        Failure::new(Exit::Usage, error).hint("name another folder: `--dir FOLDER`")
     })?;
     let mut bench = Bench::new(run_args(&args.probe), printer)?;
     let report =
         go(&settings, &tools, &mut bench, printer).map_err(|failure| match failure.exit {
-            // Whatever was interrupted: a run, too.
-            Exit::Interrupted(_) => {
-                failure.hint("run the same command again, it goes on from here")
-            }
+            // A run may have been interrupted, too.
+            Exit::Interrupted(_) => failure.hint("run the same command again to continue"),
             _ => failure,
         })?;
     let text = serde_json::to_string_pretty(&report).unwrap_or_default();
@@ -57,12 +55,12 @@ pub(super) fn scrub(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failure>
     for trouble in &report.troubles {
         printer.warning(trouble);
     }
-    tell(&report, &settings, printer);
+    print_summary(&report, &settings, printer);
     Ok(report.exit())
 }
 
-/// The last lines.
-fn tell(report: &ScrubReport, settings: &ScrubSettings, printer: Printer) {
+/// Prints the last lines.
+fn print_summary(report: &ScrubReport, settings: &ScrubSettings, printer: Printer) {
     printer.note(&format!("\n{:?}: {}", report.end, report.why));
     if let Some(smaller) = &report.found.minimized {
         printer.note(&format!("minimized repro: {}", smaller.file.display()));
@@ -80,11 +78,11 @@ fn tell(report: &ScrubReport, settings: &ScrubSettings, printer: Printer) {
             .iter()
             .any(|write| write.state != WriteState::Done)
     {
-        printer.always("interrupted: run the same command again, it goes on from here");
+        printer.always("interrupted: run the same command again to continue");
     }
 }
 
-/// The tools of the user.
+/// The user's tools.
 pub(super) fn tools(printer: Printer) -> Result<ExternalTools, Failure> {
     ExternalTools::start(printer).map_err(|error| {
         Failure::new(
@@ -94,7 +92,7 @@ pub(super) fn tools(printer: Printer) -> Result<ExternalTools, Failure> {
     })
 }
 
-/// What a run needs, as the other verbs have it.
+/// The arguments of a run, as the other verbs have them.
 pub(super) fn run_args(args: &ProbeArgs) -> RunArgs {
     RunArgs {
         signature: Vec::new(),
@@ -113,7 +111,7 @@ pub(super) fn run_args(args: &ProbeArgs) -> RunArgs {
     }
 }
 
-/// Where environments come from.
+/// The sources of environments.
 pub(super) fn environments(args: &VersionArgs) -> Environments {
     Environments {
         named: args.env.clone(),
@@ -123,16 +121,16 @@ pub(super) fn environments(args: &VersionArgs) -> Environments {
 }
 
 fn settings(args: &ScrubArgs) -> Result<ScrubSettings, Failure> {
-    let told = args.issue.as_ref().and_then(|issue| issue.repo.clone());
-    if let (Some(told), Some(repo)) = (&told, &args.repo)
-        && told != repo
+    let named = args.issue.as_ref().and_then(|issue| issue.repo.clone());
+    if let (Some(named), Some(repo)) = (&named, &args.repo)
+        && named != repo
     {
-        return Err(
-            Failure::usage(format!("the issue is of {told}, and `--repo` names {repo}"))
-                .hint("leave `--repo` out, or name the issue by its number"),
-        );
+        return Err(Failure::usage(format!(
+            "the issue belongs to {named}, but `--repo` names {repo}"
+        ))
+        .hint("leave `--repo` out, or name the issue by its number"));
     }
-    let repo = told.or_else(|| args.repo.clone()).unwrap_or_else(|| Repo {
+    let repo = named.or_else(|| args.repo.clone()).unwrap_or_else(|| Repo {
         owner: "pytorch".to_owned(),
         name: "pytorch".to_owned(),
     });
@@ -148,7 +146,7 @@ fn settings(args: &ScrubArgs) -> Result<ScrubSettings, Failure> {
         (None, Some(file)) => IssueSource::Script(file.clone()),
         _ => {
             return Err(Failure::usage(
-                "name an issue by its number, or a file by `--from FILE`",
+                "name an issue by its number, or a file: `--from FILE`",
             ));
         }
     };

@@ -1,6 +1,6 @@
-//! Between which versions a bug went: a search over installed environments, several probes at a
-//! time. What can not run is skipped and told. The search is pure; environments are found by the
-//! tools of the user.
+//! Finds the versions between which a bug appeared or was fixed, by a search over installed
+//! environments with several probes at a time. Versions that cannot run are skipped and reported.
+//! The search itself is pure; the user's tools list the environments.
 
 use std::{cmp::Ordering, path::PathBuf, str::FromStr, time::Duration};
 
@@ -18,21 +18,21 @@ use crate::{
     runner::Outcome,
 };
 
-/// Where environments come from.
+/// The sources of environments.
 #[derive(Clone, Debug, Default)]
 pub struct Environments {
     /// Named by the user: a version and its interpreter.
     pub named: Vec<(String, PathBuf)>,
-    /// Versions that uv is to install, or has installed for an earlier search.
+    /// Versions that uv should install, or has installed for an earlier search.
     pub versions: Vec<String>,
-    /// Whether what is missing may be installed.
+    /// Whether uv may install missing versions.
     pub install: bool,
 }
 
 /// A version and the interpreter that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionEnvironment {
-    /// The version, or whatever it is called.
+    /// The version, or another name.
     pub version: String,
     /// The interpreter.
     pub python: PathBuf,
@@ -40,15 +40,15 @@ pub struct VersionEnvironment {
     pub env: Vec<(String, String)>,
 }
 
-/// What a version does.
+/// The result of running a version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VersionProbe {
-    /// It shows the bug.
+    /// The bug shows.
     Shows(String),
-    /// It does not.
+    /// The script passes.
     Gone(String),
-    /// It can not tell: it does not run, or fails in another way.
+    /// Unknown: the version does not run, or the script fails in another way.
     Broken(String),
 }
 
@@ -56,12 +56,12 @@ pub enum VersionProbe {
 #[derive(Debug)]
 pub struct VersionSearch {
     probes: Vec<Option<VersionProbe>>,
-    /// How many rounds were made.
+    /// The number of rounds so far.
     pub rounds: u32,
 }
 
 impl VersionSearch {
-    /// A search over so many versions.
+    /// A search over a number of versions.
     pub fn new(versions: usize) -> Self {
         Self {
             probes: vec![None; versions],
@@ -69,7 +69,7 @@ impl VersionSearch {
         }
     }
 
-    /// The versions to look at next, `most` at a time; none when all is known that can be.
+    /// The versions to probe next, at most `most`; none once nothing more can be learned.
     pub fn next(&self, most: usize) -> Vec<usize> {
         let open = |range: std::ops::Range<usize>| {
             range
@@ -81,14 +81,14 @@ impl VersionSearch {
         let (Some(&first), Some(&last)) = (known.first(), known.last()) else {
             return spread(&open(0..total), most, true);
         };
-        // Where an end can not run, the next one within stands for it.
+        // If the version at an end cannot run, the next one stands for it.
         let mut wanted: Vec<usize> = open(0..first)
             .first()
             .copied()
             .into_iter()
             .chain(open(last + 1..total).last().copied())
             .collect();
-        // The last change is the one that matters today.
+        // Only the last change matters for the newest version.
         let change = known
             .windows(2)
             .rev()
@@ -109,7 +109,7 @@ impl VersionSearch {
         }
     }
 
-    /// A round of probes is done.
+    /// Records a round of probes.
     pub fn learn(&mut self, found: Vec<(usize, VersionProbe)>) {
         self.rounds += 1;
         for (at, probe) in found {
@@ -130,7 +130,7 @@ impl VersionSearch {
     }
 }
 
-/// So many of these, evenly spread; with both ends or strictly within.
+/// Picks evenly spread places, with both ends or strictly between them.
 fn spread(places: &[usize], most: usize, with_ends: bool) -> Vec<usize> {
     if places.len() <= most {
         return places.to_vec();
@@ -146,21 +146,21 @@ fn spread(places: &[usize], most: usize, with_ends: bool) -> Vec<usize> {
     chosen.into_iter().map(|at| places[at]).collect()
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, Serialize)]
 pub struct BisectAnswer {
-    /// Each version with what it showed; none if it needed no look.
+    /// Each version with the result of its probe; none if it needed no probe.
     pub versions: Vec<(String, Option<VersionProbe>)>,
     /// The last version before the change, and the first after it.
     pub change: Option<(String, String)>,
-    /// Whether the bug went there; else it came.
+    /// Whether the bug was fixed there; otherwise it appeared.
     pub is_fixed: bool,
-    /// How many rounds it took.
+    /// The number of rounds.
     pub rounds: u32,
 }
 
 impl BisectAnswer {
-    /// In one sentence.
+    /// A summary in one sentence.
     pub fn describe(&self) -> String {
         let skipped: Vec<&str> = self
             .versions
@@ -183,35 +183,35 @@ impl BisectAnswer {
                 .iter()
                 .any(|(_, probe)| matches!(probe, Some(VersionProbe::Shows(_)))) =>
             {
-                format!("every version that was tried shows it{skipped}")
+                format!("every version that was tried shows the bug{skipped}")
             }
             None if self
                 .versions
                 .iter()
                 .any(|(_, probe)| matches!(probe, Some(VersionProbe::Gone(_)))) =>
             {
-                format!("no version that was tried shows it{skipped}")
+                format!("no version that was tried shows the bug{skipped}")
             }
-            None => format!("no version could tell{skipped}"),
+            None => format!("no version gave an answer{skipped}"),
         }
     }
 }
 
-/// What is looked for, and how.
+/// The parameters of a search.
 pub struct BisectQuestion<'a> {
     /// The script.
     pub code: &'a str,
-    /// Its variables.
+    /// Its environment variables.
     pub env: &'a [(String, String)],
-    /// The sign of the bug.
+    /// The signature of the bug.
     pub specs: &'a [Spec],
     /// Probes at a time.
     pub at_once: usize,
-    /// What each probe gets.
+    /// The time limit of each probe.
     pub timeout: Duration,
 }
 
-/// Searches.
+/// Searches the environments.
 pub fn search(
     question: &BisectQuestion<'_>,
     environments: &[VersionEnvironment],
@@ -258,9 +258,9 @@ pub fn search(
                 Err(failure) => VersionProbe::Broken(failure.error.to_string()),
             };
             let (mark, seen) = match &probe {
-                VersionProbe::Shows(seen) => ("shows it", seen),
-                VersionProbe::Gone(seen) => ("does not", seen),
-                VersionProbe::Broken(seen) => ("can not tell", seen),
+                VersionProbe::Shows(seen) => ("shows the bug", seen),
+                VersionProbe::Gone(seen) => ("passes", seen),
+                VersionProbe::Broken(seen) => ("gives no answer", seen),
             };
             printer.note(&format!(
                 "       {:<16} {mark}: {seen}",
@@ -276,7 +276,7 @@ pub fn search(
             .iter()
             .any(|probe| matches!(probe, Some(VersionProbe::Broken(_))))
     {
-        printer.note("     one that can not tell may show the bug in other words; a `--signature` that fits both narrows it down");
+        printer.note("     a version without an answer may show the bug in other words; a `--signature` that matches both narrows the range");
     }
     let version = |at: usize| environments[at].version.clone();
     Ok(BisectAnswer {
@@ -291,7 +291,8 @@ pub fn search(
     })
 }
 
-/// What a run means: a script that fails in another way can not tell whether the bug is there.
+/// Judges the runs of a version. A script that fails in another way leaves open whether the bug is
+/// there.
 fn judge(outcomes: &[Outcome], specs: &[Spec]) -> VersionProbe {
     let seen = outcomes.first().map(summary).unwrap_or_default();
     if specs
@@ -311,7 +312,7 @@ fn judge(outcomes: &[Outcome], specs: &[Spec]) -> VersionProbe {
     }
 }
 
-/// All environments there are, oldest version first; what does not exist is told.
+/// All environments, oldest version first. Reports those that do not exist.
 pub fn environments(
     from: &Environments,
     tools: &ExternalTools,
@@ -330,7 +331,7 @@ pub fn environments(
     if from.named.is_empty() && from.versions.is_empty() {
         match of_conda(tools)? {
             Ok(environments) => found.extend(environments),
-            Err(why) => printer.warning(&format!("conda does not tell its environments: {why}")),
+            Err(why) => printer.warning(&format!("conda does not list its environments: {why}")),
         }
     }
     for version in &from.versions {
@@ -344,15 +345,15 @@ pub fn environments(
     Ok(found)
 }
 
-/// What conda has; nothing where there is no conda.
+/// The environments of conda; none if conda is not installed.
 fn of_conda(tools: &ExternalTools) -> Result<Result<Vec<VersionEnvironment>, String>, Failure> {
-    // Where a shell function stands for it, only the variable names the program.
+    // If `conda` is a shell function, only the variable names the program.
     let named = std::env::var("CONDA_EXE")
         .ok()
         .filter(|path| !path.is_empty());
     let mut why = None;
     for program in named.iter().map(String::as_str).chain(["conda"]) {
-        // Some releases print no JSON for the first.
+        // Some releases print no JSON for the first command.
         for words in [["env", "list", "--json"], ["info", "--envs", "--json"]] {
             let output = tools.call(&ToolCall::new(std::iter::once(program).chain(words)))?;
             if output.is_missing {
@@ -372,8 +373,8 @@ fn of_conda(tools: &ExternalTools) -> Result<Result<Vec<VersionEnvironment>, Str
     Ok(why.map_or_else(|| Ok(Vec::new()), Err))
 }
 
-/// The environments named `pytorch-VERSION`, with what their activation would set; none if it is
-/// not conda's JSON.
+/// The environments named `pytorch-VERSION`, with the variables of their activation; none if the
+/// text is not conda's JSON.
 fn parse_conda(text: &str) -> Option<Vec<VersionEnvironment>> {
     #[derive(serde::Deserialize)]
     struct CondaList {
@@ -404,7 +405,7 @@ fn parse_conda(text: &str) -> Option<Vec<VersionEnvironment>> {
     Some(environments.collect())
 }
 
-/// An environment with this version of PyTorch, made by uv if it may be.
+/// An environment with this version of PyTorch, created by uv if that is allowed.
 fn of_uv(
     version: &str,
     install: bool,
@@ -415,7 +416,7 @@ fn of_uv(
         return Ok(Err("the home folder is unknown".to_owned()));
     };
     if version.is_empty() || version.contains(['/', ' ']) {
-        return Ok(Err("it is no version".to_owned()));
+        return Ok(Err("it is not a version".to_owned()));
     }
     let folder = cache.join("envs").join(format!("torch-{version}"));
     let python = folder.join("bin/python");
@@ -456,7 +457,7 @@ fn of_uv(
         let output = tools.call(&call)?;
         if output.is_missing {
             return Ok(Err(
-                "`uv` is not installed; https://docs.astral.sh/uv tells how to".to_owned(),
+                "`uv` is not installed; see https://docs.astral.sh/uv".to_owned()
             ));
         }
         if !output.is_success() {
@@ -469,7 +470,7 @@ fn of_uv(
     }
 }
 
-/// What uv could not do, and the last of its causes.
+/// The error of uv and the last of its causes.
 fn why_uv_failed(stderr: &str) -> String {
     let lines: Vec<&str> = stderr
         .lines()
@@ -481,7 +482,7 @@ fn why_uv_failed(stderr: &str) -> String {
         .position(|line| line.starts_with("error:"))
         .unwrap_or(0);
     let Some((first, rest)) = lines.get(at..).and_then(<[&str]>::split_first) else {
-        return "uv failed and did not say why".to_owned();
+        return "uv failed without a message".to_owned();
     };
     let first = first.trim_start_matches("error:").trim();
     let cause = rest
@@ -534,8 +535,8 @@ pub fn compare(a: &str, b: &str) -> Ordering {
 mod tests {
     use super::*;
 
-    /// Searches where versions from `fixed` on are well and those of `broken` can not run; the
-    /// answer and the rounds.
+    /// Searches where versions from `fixed` on are well and those of `broken` cannot run; returns
+    /// the answer and the rounds.
     fn run(
         count: usize,
         fixed: usize,
@@ -568,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_that_can_not_run_does_not_mislead() {
+    fn a_version_that_cannot_run_does_not_mislead() {
         for fixed in 1..9 {
             for broken in 0..9 {
                 let (change, rounds) = run(9, fixed, &[broken], 3);
@@ -613,7 +614,7 @@ mod tests {
     }
 
     #[test]
-    fn what_uv_says_is_put_in_a_line() {
+    fn an_error_of_uv_is_put_into_one_line() {
         for (stderr, told) in [
             (
                 "error: Request failed after 3 retries in 12.3s\n  cause: Failed to download `https://x`\n  cause: dns error\n",
@@ -628,7 +629,7 @@ mod tests {
                 "Failed to fetch: operation timed out",
             ),
             ("Killed\n", "Killed"),
-            ("", "uv failed and did not say why"),
+            ("", "uv failed without a message"),
         ] {
             assert_eq!(why_uv_failed(stderr), told);
         }
@@ -650,7 +651,7 @@ mod tests {
     }
 
     #[test]
-    fn condas_environments_are_told_by_their_names() {
+    fn environments_of_conda_are_found_by_their_names() {
         let found =
             parse_conda(r#"{"envs": ["/c", "/c/envs/pytorch-2.1.0", "/c/envs/other"]}"#).unwrap();
         assert_eq!(found.len(), 1);

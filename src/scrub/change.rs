@@ -1,5 +1,6 @@
-//! Which change fixed a bug: the history of a checkout between the tags of two versions, by the
-//! files of the traceback and the words of the error. Reads only, and gives up soon.
+//! Searches for the commit that fixed a bug in the history of a checkout between the tags of two
+//! versions, by the files of the traceback and the words of the error. Only reads, and gives up
+//! soon.
 
 use std::{
     collections::BTreeMap,
@@ -11,50 +12,50 @@ use serde::Serialize;
 
 use super::{
     issue::reported::ReportedFailure,
-    tool::{ExternalTools, Interrupted, ToolCall},
+    tool::{ExternalTools, Interrupted, ToolCall, ToolOutput},
 };
 
-/// A change that may have done it.
+/// A commit that may have fixed the bug.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CommitCandidate {
-    /// The commit.
+    /// Its hash.
     pub commit: String,
     /// Its subject.
     pub subject: String,
     /// The pull request that its subject names.
     pub pull: Option<u64>,
-    /// How much speaks for it.
+    /// Its score, the sum of the weights of all clues.
     pub score: u32,
-    /// What speaks for it.
+    /// The clues that list it.
     pub reasons: Vec<String>,
 }
 
-/// All of the search together.
+/// The time limit of the whole search.
 const LIMIT: Duration = Duration::from_secs(10);
-/// How many are worth showing.
+/// The most candidates that are shown.
 const MOST: usize = 5;
 
-/// What the history tells.
+/// The result of the search.
 #[derive(Debug, Default)]
 pub struct History {
     /// Candidates, the likeliest first.
     pub changes: Vec<CommitCandidate>,
-    /// Why there may be more, for people.
+    /// Reasons why there may be more, for people.
     pub gaps: Vec<String>,
 }
 
-/// Something that speaks for the commits that a search of the history lists.
+/// A search of the history whose commits are candidates.
 struct Clue {
     /// The end of the search's command line.
     args: Vec<String>,
-    /// How much it says, the less the more commits it lists.
+    /// The weight of the clue, which falls with the number of commits listed.
     weight: fn(hits: usize, depth: u32) -> u32,
-    /// How far from the end of the traceback.
+    /// The distance from the end of the traceback.
     depth: u32,
     reason: String,
 }
 
-/// So many commits are listed for a clue; what has as many says little.
+/// The most commits listed for a clue. A clue with as many says little.
 const LISTED: usize = 300;
 
 /// Candidates between two versions; none if the checkout does not know the versions.
@@ -62,47 +63,25 @@ pub fn candidates(
     checkout: &Path,
     versions: (&str, &str),
     number: Option<u64>,
-    what: &ReportedFailure,
+    failure: &ReportedFailure,
     tools: &ExternalTools,
 ) -> Result<History, Interrupted> {
     let started = Instant::now();
-    let git = |args: &[&str]| {
-        let mut call = ToolCall::new(std::iter::once("git").chain(args.iter().copied()));
-        call.folder = Some(checkout.to_owned());
-        call.limit = LIMIT.saturating_sub(started.elapsed());
-        call.env = vec![
-            ("GIT_OPTIONAL_LOCKS", Some("0".to_owned())),
-            ("GIT_PAGER", Some("cat".to_owned())),
-        ];
-        call
-    };
+    let git = |args: &[&str]| git(checkout, LIMIT.saturating_sub(started.elapsed()), args);
     let mut ends = Vec::new();
     for version in [versions.0, versions.1] {
-        let plain = version.split('+').next().unwrap_or(version);
-        let names = [
-            format!("v{plain}"),
-            plain.to_owned(),
-            format!("v{plain}-rc1"),
-        ];
+        let names = tags(version);
         let calls: Vec<ToolCall> = names
             .iter()
             .map(|name| {
-                git(&[
-                    "rev-parse",
-                    "--verify",
-                    "--quiet",
-                    &format!("{name}^{{commit}}"),
-                ])
+                let commit = format!("{name}^{{commit}}");
+                git(&["rev-parse", "--verify", "--quiet", &commit])
             })
             .collect();
-        let output = tools.call_all(&calls)?;
-        let Some((name, _)) = names
-            .into_iter()
-            .zip(output)
-            .find(|(_, output)| output.is_success())
-        else {
+        let known = names.into_iter().zip(tools.call_all(&calls)?);
+        let Some((name, _)) = known.into_iter().find(|(_, output)| output.is_success()) else {
             let gap = format!(
-                "`{}` has no tag of {version}; `git fetch --tags` may bring it",
+                "`{}` has no tag of {version}; `git fetch --tags` may add it",
                 checkout.display()
             );
             return Ok(History {
@@ -114,23 +93,48 @@ pub fn candidates(
     }
     let range = format!("{}..{}", ends[0], ends[1]);
     let listed = format!("--max-count={LISTED}");
-    let clues = clues(number, what);
+    let clues = clues(number, failure);
     let calls: Vec<ToolCall> = clues
         .iter()
         .map(|clue| {
-            let args = ["log", "--format=%h%x09%s", &listed, &range];
-            git(&args
-                .into_iter()
-                .chain(clue.args.iter().map(String::as_str))
-                .collect::<Vec<_>>())
+            let mut args = vec!["log", "--format=%h%x09%s", &listed, &range];
+            args.extend(clue.args.iter().map(String::as_str));
+            git(&args)
         })
         .collect();
+    let outputs = tools.call_all(&calls)?;
+    Ok(ranked(clues.into_iter().zip(outputs)))
+}
+
+fn git(checkout: &Path, limit: Duration, args: &[&str]) -> ToolCall {
+    let mut call = ToolCall::new(std::iter::once("git").chain(args.iter().copied()));
+    call.folder = Some(checkout.to_owned());
+    call.limit = limit;
+    call.env = vec![
+        ("GIT_OPTIONAL_LOCKS", Some("0".to_owned())),
+        ("GIT_PAGER", Some("cat".to_owned())),
+    ];
+    call
+}
+
+/// The names that the tag of a version may have.
+fn tags(version: &str) -> [String; 3] {
+    let plain = version.split('+').next().unwrap_or(version);
+    [
+        format!("v{plain}"),
+        plain.to_owned(),
+        format!("v{plain}-rc1"),
+    ]
+}
+
+/// Commits in the order of their scores, from the outputs of `git log` for each clue.
+fn ranked(searches: impl IntoIterator<Item = (Clue, ToolOutput)>) -> History {
     let mut history = History::default();
     let mut found: BTreeMap<String, CommitCandidate> = BTreeMap::new();
-    for (clue, output) in clues.into_iter().zip(tools.call_all(&calls)?) {
+    for (clue, output) in searches {
         if !output.is_success() {
             history.gaps.push(format!(
-                "not searched to the end, for lack of time: whether {}",
+                "the search was cut short for lack of time: whether {}",
                 clue.reason
             ));
             continue;
@@ -142,7 +146,7 @@ pub fn candidates(
             .collect();
         let score = (clue.weight)(lines.len(), clue.depth);
         for (commit, subject) in lines {
-            let change = found
+            let candidate = found
                 .entry(commit.to_owned())
                 .or_insert_with(|| CommitCandidate {
                     commit: commit.to_owned(),
@@ -151,20 +155,21 @@ pub fn candidates(
                     score: 0,
                     reasons: Vec::new(),
                 });
-            change.score += score;
-            change.reasons.push(clue.reason.clone());
+            candidate.score += score;
+            candidate.reasons.push(clue.reason.clone());
         }
     }
     history.changes = found.into_values().collect();
+    // The hash decides between equal scores, so that the order is always the same.
     history
         .changes
         .sort_by(|a, b| b.score.cmp(&a.score).then(a.commit.cmp(&b.commit)));
     history.changes.truncate(MOST);
-    Ok(history)
+    history
 }
 
-/// What to look for. No file and no word alone is enough for a claim.
-fn clues(number: Option<u64>, what: &ReportedFailure) -> Vec<Clue> {
+/// The clues to search for. No file and no word alone suffices for a claim.
+fn clues(number: Option<u64>, failure: &ReportedFailure) -> Vec<Clue> {
     let mut clues = Vec::new();
     let owned = |args: &[&str]| args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>();
     if let Some(number) = number {
@@ -177,9 +182,9 @@ fn clues(number: Option<u64>, what: &ReportedFailure) -> Vec<Clue> {
             reason,
         });
     }
-    if let ReportedFailure::Exception { files, .. } = what {
+    if let ReportedFailure::Exception { files, .. } = failure {
         for (depth, file) in (0..).zip(files.iter().rev().take(4)) {
-            let reason = format!("it changes {file}, which the traceback names");
+            let reason = format!("it changes {file}, which is in the traceback");
             let weight = |hits, depth| 4 - depth + u32::from(hits <= 3);
             clues.push(Clue {
                 args: owned(&["--", file]),
@@ -189,7 +194,7 @@ fn clues(number: Option<u64>, what: &ReportedFailure) -> Vec<Clue> {
             });
         }
     }
-    for word in keywords(what) {
+    for word in keywords(failure) {
         let pattern = format!("--grep={word}");
         let weight = |hits, _| match hits {
             0..=3 => 5,
@@ -198,7 +203,7 @@ fn clues(number: Option<u64>, what: &ReportedFailure) -> Vec<Clue> {
             _ if hits < LISTED => 2,
             _ => 1,
         };
-        let reason = format!("its message has `{word}`");
+        let reason = format!("its message contains `{word}`");
         let args = owned(&["--regexp-ignore-case", "--fixed-strings", &pattern]);
         clues.push(Clue {
             args,
@@ -216,9 +221,9 @@ fn pull(subject: &str) -> Option<u64> {
     rest.strip_suffix(')')?.parse().ok()
 }
 
-/// The words of an error that tell it from others: names first, long words next.
-fn keywords(what: &ReportedFailure) -> Vec<String> {
-    let ReportedFailure::Exception { message, .. } = what else {
+/// The distinctive words of an error: names first, long words next.
+fn keywords(failure: &ReportedFailure) -> Vec<String> {
+    let ReportedFailure::Exception { message, .. } = failure else {
         return Vec::new();
     };
     let mut words: Vec<String> = message

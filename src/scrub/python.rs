@@ -1,6 +1,6 @@
-//! What the flow asks of a piece of Python: does it parse, does it do something, which names does
-//! it lack. Pure; the parser itself stays with `minrepro_reducers::syntax`. Called by the readers
-//! of issues and by the review.
+//! Questions about a piece of Python: whether it is a program, whether it does something, which
+//! names it lacks. Pure; the parser itself stays with `minrepro_reducers::syntax`. Called by the
+//! readers of issues.
 
 use std::collections::BTreeSet;
 
@@ -38,15 +38,14 @@ pub(crate) fn bound(program: &Program) -> BTreeSet<String> {
         .collect()
 }
 
-/// Whether running it would do more than define names: it calls, raises, asserts, loops.
+/// Whether running a program would do more than define names: it calls, raises, asserts or loops.
 pub(crate) fn does_something(program: &Program) -> bool {
     program.body().iter().any(acts)
 }
 
 fn acts(stmt: &Stmt) -> bool {
     match stmt {
-        // A decorated function only defines as well: `@torch.compile` acts when the function is
-        // called.
+        // A decorated function only defines a name, too: `@torch.compile` acts once it is called.
         Stmt::FunctionDef(_)
         | Stmt::Import(_)
         | Stmt::ImportFrom(_)
@@ -71,8 +70,9 @@ fn acts(stmt: &Stmt) -> bool {
 }
 
 fn calls(expr: &Expr) -> bool {
-    struct Finder(bool);
-    impl<'a> ast::visitor::Visitor<'a> for Finder {
+    /// Unlike the parser's own search it does not enter lambdas, which only define.
+    struct CallFinder(bool);
+    impl<'a> ast::visitor::Visitor<'a> for CallFinder {
         fn visit_expr(&mut self, expr: &'a Expr) {
             self.0 |= matches!(expr, Expr::Call(_) | Expr::Await(_) | Expr::Subscript(_));
             if !matches!(expr, Expr::Lambda(_)) {
@@ -80,13 +80,12 @@ fn calls(expr: &Expr) -> bool {
             }
         }
     }
-    let mut finder = Finder(false);
+    let mut finder = CallFinder(false);
     ast::visitor::Visitor::visit_expr(&mut finder, expr);
     finder.0
 }
 
-/// Whether a text that parses is meant as a program: printed tensors, numbers and labels parse as
-/// well.
+/// Whether a text that parses is meant as a program. Printed tensors, numbers and labels parse, too.
 pub(crate) fn is_program(program: &Program) -> bool {
     let is_definite = |stmt: &Stmt| match stmt {
         Stmt::Import(_)
@@ -113,8 +112,7 @@ pub(crate) fn is_program(program: &Program) -> bool {
     program.body().iter().any(is_definite)
 }
 
-/// The modules that it imports, at any depth, by their full dotted names; relative ones begin with
-/// a dot.
+/// The full dotted names of all imported modules; relative ones begin with a dot.
 pub(crate) fn imports(program: &Program) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for node in &program.tree().nodes {
@@ -133,7 +131,7 @@ pub(crate) fn imports(program: &Program) -> BTreeSet<String> {
     found
 }
 
-/// How large it is, in tokens; what does not parse is measured by its words.
+/// The size of a text in tokens, estimated by its words if it does not parse.
 pub(crate) fn weight(text: &str) -> u32 {
     Program::parse(text).map_or_else(
         |_| text.split_whitespace().count() as u32 * 2,
@@ -141,7 +139,7 @@ pub(crate) fn weight(text: &str) -> u32 {
     )
 }
 
-/// What a subclass of a tensor has to have, however small the bug.
+/// The methods that a subclass of a tensor needs, however small the bug.
 const BOILERPLATE: &[&str] = &[
     "__new__",
     "__init__",
@@ -151,8 +149,8 @@ const BOILERPLATE: &[&str] = &[
     "__tensor_unflatten__",
 ];
 
-/// Lines that hold more than white space, comments, imports and the boilerplate of tensor
-/// subclasses: what a maintainer has to read.
+/// The number of lines that a maintainer has to read: those with more than white space, comments,
+/// imports and the boilerplate of tensor subclasses.
 pub(crate) fn lines_of_code(program: &Program) -> usize {
     use minrepro_reducers::syntax::{Ranged, TokenKind};
     let text = program.text();
@@ -216,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_told_from_output() {
+    fn programs_are_distinguished_from_output() {
         for text in [
             "import torch\n",
             "def f(): pass\n",
@@ -240,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_defines_does_nothing() {
+    fn definitions_alone_do_nothing() {
         for text in [
             "import torch\ndef f(): g()\n",
             "class A: x = f()\n",

@@ -127,7 +127,7 @@ fn nine_versions_are_searched_in_three_rounds_and_one_that_can_not_run_is_skippe
         "{answer:#}"
     );
     assert!(
-        stderr.contains("can not tell") && stderr.contains("in other words"),
+        stderr.contains("gives no answer") && stderr.contains("in other words"),
         "{stderr}"
     );
 }

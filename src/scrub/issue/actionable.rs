@@ -1,5 +1,4 @@
-//! Whether an issue calls for a reproduction at all: rules, each with the evidence that it stands
-//! on. Pure.
+//! Rules that decide whether an issue calls for a reproduction, each with its evidence. Pure.
 
 use std::time::SystemTime;
 
@@ -15,23 +14,23 @@ use super::{
 };
 use crate::text::pattern;
 
-/// What an issue is, if it is not a bug to be reproduced.
+/// The kind of an issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IssueKind {
-    /// A bug: go on.
+    /// A bug to reproduce.
     Bug,
     /// Closed.
     Closed,
-    /// Open, but said to be resolved.
+    /// Open, but resolved according to its comments.
     Resolved,
-    /// Another issue has it.
+    /// Reported by another issue.
     Duplicate,
-    /// A wish.
+    /// A feature request.
     Feature,
-    /// Work on the code itself.
+    /// A refactoring.
     Refactoring,
-    /// A question, a discussion, or a matter of the documentation.
+    /// A question, a discussion or a documentation issue.
     Question,
     /// A list of other issues.
     Tracker,
@@ -42,19 +41,19 @@ pub enum IssueKind {
 /// A judgement with its evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// What the issue is.
+    /// The kind of the issue.
     #[serde(rename = "sort")]
     pub kind: IssueKind,
-    /// Why: `title begins with [RFC]`.
+    /// The evidence: `the title begins with [rfc]`.
     pub evidence: String,
-    /// Whether a person should be asked before it is acted upon.
+    /// Whether it needs no confirmation by a person.
     pub is_certain: bool,
 }
 
-/// What a machine has.
+/// The hardware of a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Graphics cards that PyTorch can use by CUDA.
+    /// GPUs that PyTorch can use through CUDA.
     pub gpus: u32,
 }
 
@@ -89,7 +88,7 @@ pattern!(
 );
 pattern!(TASK, r"(?m)^\s*[-*] \[[ xX]\] ");
 
-/// Judges an issue. `repro` and `reported` are what was found in it.
+/// Judges an issue with the repro and the failure that were found in it.
 pub fn judge(
     issue: &Issue,
     repro: Option<&Repro>,
@@ -102,7 +101,7 @@ pub fn judge(
         .or_else(|| not_a_bug(issue, repro, reported))
         .or_else(|| resolved(issue))
         .or_else(|| hardware(issue, repro, reported, machine));
-    found.unwrap_or_else(|| certain(IssueKind::Bug, "nothing speaks against it"))
+    found.unwrap_or_else(|| certain(IssueKind::Bug, "no rule says otherwise"))
 }
 
 fn certain(kind: IssueKind, evidence: impl Into<String>) -> Judgement {
@@ -246,32 +245,29 @@ fn not_a_bug(
         .map(|block| block.section)
         .collect();
     if sections.contains(&Section::Feature) {
-        return Some(certain(
-            IssueKind::Feature,
-            "it was written with the form for features",
-        ));
+        return Some(certain(IssueKind::Feature, "it uses the form for features"));
     }
     if sections.contains(&Section::Docs) {
         return Some(certain(
             IssueKind::Question,
-            "it was written with the form for documentation",
+            "it uses the form for documentation",
         ));
     }
     if issue.title.starts_with("DISABLED ") || issue.title.starts_with("UNSTABLE ") {
         return Some(certain(
             IssueKind::Question,
-            "it is the record of a test or job that was turned off",
+            "it records a test or job that was disabled",
         ));
     }
     if fails {
         return None;
     }
     for (pattern, kind, what) in [
-        (&FEATURE, IssueKind::Feature, "asks for something new"),
+        (&FEATURE, IssueKind::Feature, "asks for a new feature"),
         (
             &REFACTORING,
             IssueKind::Refactoring,
-            "speaks of work on the code",
+            "describes work on the code",
         ),
         (&QUESTION, IssueKind::Question, "asks a question"),
     ] {
@@ -287,7 +283,7 @@ fn not_a_bug(
     None
 }
 
-/// Whether the last word on the matter is that it is done.
+/// Whether the last relevant comment says that the bug is resolved.
 fn resolved(issue: &Issue) -> Option<Judgement> {
     let mut spoke_since = false;
     for post in issue.comments.iter().rev().filter(|post| !post.is_bot) {
@@ -319,7 +315,7 @@ fn resolved(issue: &Issue) -> Option<Judgement> {
     None
 }
 
-/// Hardware and systems that are not here, unless the script can do without.
+/// Hardware and systems that the machine lacks, unless the script does not need them.
 fn hardware(
     issue: &Issue,
     repro: Option<&Repro>,
@@ -337,7 +333,7 @@ fn hardware(
         ("module: android", "Android"),
     ] {
         if issue.has_label(label) {
-            let evidence = format!("it has the label `{label}`, which calls for {what}");
+            let evidence = format!("it has the label `{label}`, which requires {what}");
             let names_it = repro.is_none_or(|repro| match label {
                 "module: mps" => repro.code.contains("mps"),
                 "module: xpu" => repro.code.contains("xpu"),
@@ -360,7 +356,7 @@ fn hardware(
         if names_device(code, device) {
             return Some(certain(
                 IssueKind::Hardware,
-                format!("the script uses the device `{device}`, which calls for {what}"),
+                format!("the script uses the device `{device}`, which requires {what}"),
             ));
         }
     }
@@ -369,7 +365,7 @@ fn hardware(
         return Some(certain(
             IssueKind::Hardware,
             format!(
-                "the script uses {cards} CUDA devices; here are {}",
+                "the script uses {cards} CUDA devices; this machine has {}",
                 machine.gpus
             ),
         ));
@@ -380,7 +376,7 @@ fn hardware(
     bound_to_cuda(issue, code, reported).map(|evidence| certain(IssueKind::Hardware, evidence))
 }
 
-/// Why a CUDA script can not be run on a CPU instead, if it can not.
+/// The reason why a CUDA script cannot run on a CPU instead, if there is one.
 fn bound_to_cuda(issue: &Issue, code: &str, reported: Option<&Reported>) -> Option<String> {
     for (part, what) in [
         ("import triton", "its own Triton kernels"),
@@ -391,13 +387,13 @@ fn bound_to_cuda(issue: &Issue, code: &str, reported: Option<&Reported>) -> Opti
         ("\"nccl\"", "NCCL"),
         ("'nccl'", "NCCL"),
         ("cudnn", "cuDNN"),
-        ("_scaled_mm", "a kernel that only CUDA has"),
+        ("_scaled_mm", "a CUDA-only kernel"),
         ("cuda.memory", "the CUDA allocator"),
         ("memory_allocated", "the CUDA allocator"),
     ] {
         if code.contains(part) {
             return Some(format!(
-                "the script is about {what}, and here is no CUDA device"
+                "the script is about {what}, and this machine has no CUDA device"
             ));
         }
     }
@@ -419,7 +415,7 @@ fn bound_to_cuda(issue: &Issue, code: &str, reported: Option<&Reported>) -> Opti
     ] {
         if headline.contains(part) {
             return Some(format!(
-                "the reported error speaks of `{part}`, and here is no CUDA device"
+                "the reported error mentions `{part}`, and this machine has no CUDA device"
             ));
         }
     }
@@ -433,7 +429,7 @@ fn bound_to_cuda(issue: &Issue, code: &str, reported: Option<&Reported>) -> Opti
     ] {
         if issue.has_label(label) && label != "module: cuda" {
             return Some(format!(
-                "it has the label `{label}`, and here is no CUDA device"
+                "it has the label `{label}`, and this machine has no CUDA device"
             ));
         }
     }
@@ -451,7 +447,7 @@ fn names_device(code: &str, device: &str) -> bool {
     })
 }
 
-/// How many CUDA devices a script uses at least.
+/// The least number of CUDA devices that a script uses.
 fn cards_needed(code: &str) -> u32 {
     pattern!(
         INDEXED,
@@ -475,7 +471,7 @@ fn cards_needed(code: &str) -> u32 {
                 .ok()
         })
         .max();
-    // A script that asks whether CUDA is there can do without it.
+    // A script that checks for CUDA can do without it.
     let asks = code.contains("cuda.is_available()")
         && (code.contains("\"cpu\"") || code.contains("'cpu'"));
     match indexed {
@@ -485,8 +481,8 @@ fn cards_needed(code: &str) -> u32 {
     }
 }
 
-/// Whether to suggest closing an issue that can not be acted upon: old, nobody's, and nothing
-/// moves.
+/// The reason for closing an issue that is not actionable, if it is abandoned: old, unassigned and
+/// without recent comments.
 pub fn suggests_closing(issue: &Issue, now: SystemTime) -> Option<String> {
     let age = |time: SystemTime| now.duration_since(time).unwrap_or_default();
     let last = issue
@@ -495,17 +491,16 @@ pub fn suggests_closing(issue: &Issue, now: SystemTime) -> Option<String> {
         .map(|post| post.created)
         .max()
         .unwrap_or(issue.post.created);
-    let is_forsaken = age(issue.post.created) > YEAR
+    let is_abandoned = age(issue.post.created) > YEAR
         && age(last) > super::HALF_A_YEAR
         && issue.assignees.is_empty()
         && !issue.is_closed;
     let days = age(last).as_secs() / 86_400;
-    is_forsaken.then(|| {
-        format!("older than a year, nobody is assigned, and nothing was said for {days} days")
-    })
+    is_abandoned
+        .then(|| format!("older than a year, unassigned, and without comments for {days} days"))
 }
 
-/// What a post says in its author's own words: no code, no quotes.
+/// A post in its author's own words, without code and quotes.
 fn own_words(post: &Post) -> String {
     let prose = blocks::blocks(&post.body)
         .into_iter()
@@ -520,7 +515,7 @@ fn own_words(post: &Post) -> String {
         .collect()
 }
 
-/// What stands in brackets at the beginning of a title, in lower case.
+/// The tag in brackets at the beginning of a title, in lower case.
 fn tag(title: &str) -> Option<String> {
     Some(TAG.captures(title)?[1].trim().to_lowercase())
 }

@@ -1,5 +1,5 @@
-//! What the pieces of a post are: Python, a log, the output of `collect_env`, prose. Strips
-//! prompts, magics, colours and margins. Pure; called by the extraction of the repro and of the
+//! Classifies the pieces of a post: Python, a log, the output of `collect_env`, prose. Strips
+//! prompts, magics, colours and margins. Pure. Called by the extraction of the repro and of the
 //! error.
 
 use minrepro_reducers::syntax::Program;
@@ -7,35 +7,35 @@ use minrepro_reducers::syntax::Program;
 use super::markdown::{Content, Section, pieces};
 use crate::{scrub::python, text::pattern};
 
-/// A piece of a post and what it is.
+/// A classified piece of a post.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PostBlock {
-    /// The section that it stands in.
+    /// Its section.
     pub(super) section: Section,
-    /// What it is.
+    /// Its kind.
     pub(super) kind: BlockKind,
 }
 
-/// What a piece is.
+/// The kind of a piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
     /// Code.
     Python(Snippet),
-    /// A traceback, or output with an error in it.
+    /// A traceback, or output that contains an error.
     Log(String),
-    /// What `python -m torch.utils.collect_env` printed.
+    /// The output of `python -m torch.utils.collect_env`.
     Environment(String),
     /// Text for people.
     Prose(String),
     /// A picture.
     Image,
-    /// A link to where code may be.
+    /// A link to a site for code.
     Elsewhere(String),
     /// Other code or output.
     Other(String),
 }
 
-/// Code as it can be run.
+/// Code without prompts and margins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Snippet {
     /// The text, cleaned.
@@ -88,8 +88,8 @@ pub(super) fn shows_failure(text: &str) -> bool {
         || CRASH.is_match(text)
 }
 
-/// A text without what terminals and editors put in: colours, boxes, odd spaces, spaces at ends of
-/// lines.
+/// A text without the additions of terminals and editors: colours, invisible characters, odd
+/// spaces, spaces at ends of lines.
 pub(super) fn plain(text: &str) -> String {
     ANSI.replace_all(text, "")
         .lines()
@@ -180,7 +180,7 @@ fn classify(language: &str, text: &str) -> Vec<BlockKind> {
             BlockKind::Other(text)
         }];
     }
-    // A script with its output behind it.
+    // A script followed by its output.
     if let Some(at) = log_begins(&text) {
         let (code, log) = text.split_at(at);
         return match code_of(code, is_python) {
@@ -204,8 +204,8 @@ fn is_environment(text: &str) -> bool {
             && (text.contains("Is debug build:") || text.contains("OS:")))
 }
 
-/// Where a log begins in a text: at a traceback or at a line of dashes above one, as notebooks have
-/// it.
+/// Where a log begins in a text: at a traceback, or at the line of dashes that notebooks print above
+/// one.
 fn log_begins(text: &str) -> Option<usize> {
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
@@ -224,7 +224,7 @@ fn log_begins(text: &str) -> Option<usize> {
     None
 }
 
-/// Code cleaned so that it parses; broken code only where it is labelled as Python.
+/// Code cleaned so that it parses. Broken code counts only if it is labelled as Python.
 fn code_of(text: &str, is_labelled: bool) -> Option<BlockKind> {
     let text = dedented(text);
     let candidates = [text.clone(), without_magics(&text)];
@@ -254,13 +254,13 @@ fn code_of(text: &str, is_labelled: bool) -> Option<BlockKind> {
     })
 }
 
-/// What was typed at prompts, and what was printed between.
+/// Input at prompts and the output in between.
 struct Prompted {
     code: String,
     output: String,
 }
 
-/// Code behind `>>>` or `In [1]:`.
+/// Code after `>>>` or `In [1]:`.
 fn prompted(text: &str) -> Option<Prompted> {
     let is_prompt = |line: &str| {
         line.trim_start().starts_with(">>> ") || line.trim() == ">>>" || IPYTHON.is_match(line)
@@ -293,7 +293,7 @@ fn prompted(text: &str) -> Option<Prompted> {
     Some(Prompted { code, output })
 }
 
-/// Code within a shell's: a here-document that is run or saved as Python, or what `-c` gets.
+/// Python within shell code: a here-document that is run or saved, or the argument of `-c`.
 fn from_shell(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     for (at, line) in lines.iter().enumerate() {
@@ -314,7 +314,7 @@ fn from_shell(text: &str) -> Option<String> {
     None
 }
 
-/// Lines without the margin that all of them share.
+/// Lines without their common margin.
 fn dedented(text: &str) -> String {
     let margin = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
     let width = text

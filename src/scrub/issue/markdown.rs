@@ -9,31 +9,31 @@ use crate::text::pattern;
 /// A piece of a post.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MarkdownPiece {
-    /// The section that it stands in.
+    /// Its section.
     pub(super) section: Section,
-    /// What it is.
+    /// Its content.
     pub(super) content: Content,
 }
 
-/// What a piece is.
+/// The content of a piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Text between other pieces; headings, too, marked by their `#`.
+    /// Text between other pieces, including headings with their `#`.
     Prose(String),
-    /// Code between fences, with what stands behind the opening one.
+    /// Code between fences, with the language of the opening one.
     Fence { language: String, text: String },
     /// Code by indentation.
     Indented(String),
-    /// A picture.
+    /// An image.
     Image,
-    /// A link to a gist, a notebook or a paste, where code may be.
+    /// A link to a gist, a notebook or a paste, which may hold code.
     Elsewhere(String),
 }
 
-/// The sections that issue forms make.
+/// The sections of issue forms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Section {
-    /// The description of the bug, and all that has no heading of a form.
+    /// The description of the bug, and everything without a heading of a form.
     #[default]
     Description,
     /// "Error logs".
@@ -46,9 +46,9 @@ pub(super) enum Section {
     Expected,
     /// "Additional context" and "Alternatives".
     Aside,
-    /// What forms for features ask for.
+    /// The sections of forms for features.
     Feature,
-    /// What the form for documentation asks for.
+    /// The sections of the form for documentation.
     Docs,
 }
 

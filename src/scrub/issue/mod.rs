@@ -1,5 +1,5 @@
-//! An issue as data: what GitHub's REST interface says of it, and pure functions that read it.
-//! Nothing here runs, asks or writes. Called by the steps of the flow.
+//! An issue as data, as GitHub's REST interface returns it, and pure functions that read it. Nothing
+//! here runs, asks or writes. Called by the steps of the flow.
 
 pub mod actionable;
 pub mod analyze;
@@ -29,52 +29,52 @@ pub struct Issue {
     pub post: Post,
     /// Whether it is closed.
     pub is_closed: bool,
-    /// Why it was closed: `completed`, `not_planned`, `duplicate`.
+    /// The reason for closing: `completed`, `not_planned`, `duplicate`.
     pub state_reason: Option<String>,
     /// Whether only collaborators may comment.
     pub is_locked: bool,
     /// Its labels.
     pub labels: Vec<String>,
-    /// Who is to work on it.
+    /// The people who should work on it.
     pub assignees: Vec<String>,
-    /// When it was last changed in any way.
+    /// The time of the last change of any kind.
     pub updated: SystemTime,
-    /// What was said below it, oldest first.
+    /// The comments, oldest first.
     pub comments: Vec<Post>,
 }
 
 /// A description or a comment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Post {
-    /// Who wrote it.
+    /// Its author.
     pub author: String,
-    /// What the author is to the repository.
+    /// The author's association with the repository.
     pub association: Association,
     /// Whether a program wrote it.
     pub is_bot: bool,
-    /// When.
+    /// The time of writing.
     pub created: SystemTime,
     /// The text, in Markdown.
     pub body: String,
 }
 
-/// What an author is to the repository.
+/// An author's association with the repository.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Association {
-    /// Owns it.
+    /// The owner.
     Owner,
-    /// Belongs to the organisation that owns it.
+    /// A member of the organization that owns it.
     Member,
-    /// Was invited.
+    /// An invited collaborator.
     Collaborator,
-    /// Has a change in it.
+    /// The author of an earlier change.
     Contributor,
-    /// Has no change in it yet.
+    /// The author of a first change to this repository.
     FirstTimeContributor,
-    /// Has no change anywhere yet.
+    /// The author of a first change anywhere.
     FirstTimer,
-    /// A stand-in for one who has left.
+    /// A placeholder for a user who has left.
     Mannequin,
     /// None of these.
     #[default]
@@ -90,7 +90,7 @@ impl Association {
 }
 
 impl Issue {
-    /// Whether it carries a label, in whatever case.
+    /// Whether it has a label, ignoring case.
     pub fn has_label(&self, label: &str) -> bool {
         self.labels
             .iter()
@@ -102,7 +102,7 @@ impl Issue {
         std::iter::once(&self.post).chain(&self.comments)
     }
 
-    /// Whether a post is by who wrote the issue.
+    /// Whether the author of the issue wrote a post.
     pub fn is_original_poster(&self, post: &Post) -> bool {
         post.author == self.post.author
     }
@@ -113,7 +113,7 @@ pub const HALF_A_YEAR: Duration = Duration::from_secs(183 * 24 * 3600);
 /// A year.
 pub const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// What GitHub's REST interface answers for an issue or a comment.
+/// An issue or a comment as GitHub's REST interface returns it.
 #[derive(Debug, Deserialize)]
 struct RestIssue {
     number: Option<u64>,
@@ -150,11 +150,11 @@ enum Label {
     Plain(String),
 }
 
-/// Why an answer is no issue.
+/// The reason why an answer is not an issue.
 #[derive(Debug, thiserror::Error)]
 pub enum IssueError {
-    /// It is no JSON, or of another form.
-    #[error("it is no issue as GitHub's REST interface gives it")]
+    /// It is not JSON, or has another form.
+    #[error("it is not an issue as GitHub's REST interface returns it")]
     Form(#[from] serde_json::Error),
     /// A field is missing that every issue has.
     #[error("it has no `{0}`")]
@@ -164,8 +164,8 @@ pub enum IssueError {
     PullRequest,
 }
 
-/// Reads `repos/O/R/issues/N` and the pages of `repos/O/R/issues/N/comments`, the latter one array
-/// behind the other.
+/// Reads `repos/O/R/issues/N` and the pages of `repos/O/R/issues/N/comments`, which follow each
+/// other as arrays.
 pub fn parse(issue: &str, comments: &str) -> Result<Issue, IssueError> {
     let answer: RestIssue = serde_json::from_str(issue)?;
     let mut posts = Vec::new();
@@ -247,7 +247,7 @@ fn post(answer: &RestIssue) -> Post {
     }
 }
 
-/// What this program's own comments end with: they are no new evidence.
+/// The end of minrepro's own comments, which are no new evidence.
 pub(super) const OWN_MARK: &str = "(Analysis by minrepro ";
 
 /// Programs that post from ordinary accounts.
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_issue_is_refused() {
+    fn other_answers_are_refused() {
         for text in [
             "",
             "[]",

@@ -1,4 +1,4 @@
-//! Whether somebody confirmed the bug not long ago, with the same error. Pure.
+//! Finds a recent confirmation of the bug with the same error. Pure.
 
 use std::time::SystemTime;
 
@@ -14,11 +14,11 @@ use crate::text::pattern;
 /// A confirmation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confirmation {
-    /// Who.
+    /// Its author.
     pub author: String,
-    /// How long ago, in days.
+    /// Its age in days.
     pub days: u64,
-    /// In which words.
+    /// Its words.
     pub quote: String,
 }
 
@@ -31,8 +31,8 @@ pattern!(
     r"(?i)\b(?:no longer|not|n't|cannot|unable to|never)\s+(?:\w+\s+){0,2}(?:repro|confirm|happen|see)"
 );
 
-/// The latest confirmation of the last six months whose error, where it shows one, is the reported
-/// one. A confirmation without an error counts from those who may change the repository.
+/// The latest confirmation of the last six months. An error in it must be the reported one; without
+/// an error it must come from someone who may change the repository.
 pub fn confirmation(
     issue: &Issue,
     reported: Option<&Reported>,

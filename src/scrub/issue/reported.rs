@@ -1,6 +1,5 @@
-//! What an issue says goes wrong: the exception of the last traceback in its logs or around the
-//! repro, a crash, a hang, a wrong result; and the signature by which a run is held against it.
-//! Pure.
+//! Finds the failure that an issue reports: the exception of the last traceback in its logs or around
+//! the repro, a crash, a hang or a wrong result, with the signature that a run must show. Pure.
 
 use minrepro_reducers::torch::messages;
 use serde::{Deserialize, Serialize};
@@ -16,16 +15,16 @@ use crate::{
     text::pattern,
 };
 
-/// What is reported.
+/// The reported failure and its source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reported {
-    /// What goes wrong.
+    /// The failure.
     pub what: ReportedFailure,
-    /// Where the issue says so.
+    /// The place in the issue that reports it.
     pub source: String,
 }
 
-/// What goes wrong.
+/// A failure as an issue reports it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportedFailure {
@@ -35,15 +34,15 @@ pub enum ReportedFailure {
         class: String,
         /// The line.
         message: String,
-        /// Files of the library that its traceback names, innermost last.
+        /// Files of libraries in its traceback, innermost last.
         #[serde(default)]
         files: Vec<String>,
     },
-    /// Death by a signal: these, where it is known.
+    /// Death by one of these signals, if they are known.
     Crash(Vec<i32>),
-    /// It never ends.
+    /// It does not end.
     Hang,
-    /// A wrong result, or no error where there should be one.
+    /// A wrong result, or a missing error.
     WrongResult,
 }
 
@@ -97,7 +96,7 @@ pattern!(
     .join("|")
 );
 
-/// What an issue reports, looked for near the repro first.
+/// The failure that an issue reports, preferably one near the repro.
 pub fn reported(issue: &Issue, repro: Option<&Repro>) -> Option<Reported> {
     let posts: Vec<Vec<PostBlock>> = issue
         .posts()
@@ -165,7 +164,7 @@ pub fn reported(issue: &Issue, repro: Option<&Repro>) -> Option<Reported> {
     in_words(issue, &posts[of_repro], repro)
 }
 
-/// The failure that a log shows last.
+/// The last failure in a log.
 pub fn parse_log(text: &str) -> Option<ReportedFailure> {
     let text = unboxed(&blocks::plain(text));
     let text = unindented(&text);
@@ -195,8 +194,8 @@ pub fn parse_log(text: &str) -> Option<ReportedFailure> {
     crash(&text)
 }
 
-/// The exception of the last traceback; where a launcher only tells of a worker's failure, the
-/// worker's.
+/// The exception of the last traceback, or the worker's if that one is of a launcher that only
+/// reports a worker's failure.
 fn last_exception(text: &str) -> Option<Exception> {
     let exception = traceback::parse(text)?;
     if matches!(
@@ -213,7 +212,7 @@ fn last_exception(text: &str) -> Option<Exception> {
     Some(exception)
 }
 
-/// Wrappers taken off, trailers cut.
+/// The failure of an exception, without wrappers and trailers.
 fn of_exception(exception: &Exception) -> ReportedFailure {
     let files = library_files(&exception.frames);
     let wrapped = WRAPPED
@@ -244,7 +243,7 @@ fn of_exception(exception: &Exception) -> ReportedFailure {
         .filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default().to_owned();
     if FAILED_CALL.is_match(&first) {
-        // The line tells what was called; the one below it what went wrong.
+        // The line names the call; the one below it describes the failure.
         if let Some(second) = lines.find(|line| !is_trailer(line)) {
             return ReportedFailure::Exception {
                 class: exception.class.clone(),
@@ -272,12 +271,12 @@ fn of_exception(exception: &Exception) -> ReportedFailure {
     }
 }
 
-/// Whether a line is about the failure's surroundings: advice, or the details of a call.
+/// Whether a line is not about the failure itself: advice, or the details of a call.
 fn is_trailer(line: &str) -> bool {
     messages::is_advice(line) || CALL_DETAIL.is_match(line)
 }
 
-/// The files of frames that belong to installed packages, from the package on, without repeats.
+/// The files of frames of installed packages, from the package on, without repeats.
 fn library_files(frames: &[TracebackFrame]) -> Vec<String> {
     let mut files = Vec::new();
     for frame in frames {
@@ -320,7 +319,7 @@ fn in_logs(blocks: &[PostBlock]) -> Option<ReportedFailure> {
     })
 }
 
-/// The first failure behind the repro, else the last one before it.
+/// The first failure after the repro, or else the last one before it.
 fn near(blocks: &[PostBlock], repro: Option<&Repro>) -> Option<ReportedFailure> {
     let is_repro = |block: &PostBlock| matches!(&block.kind, BlockKind::Python(snippet) if repro.is_some_and(|repro| repro.code.contains(snippet.text.trim())));
     let at = blocks.iter().rposition(is_repro);
@@ -334,7 +333,7 @@ fn near(blocks: &[PostBlock], repro: Option<&Repro>) -> Option<ReportedFailure> 
     let Some(at) = at else {
         return blocks.iter().rev().find_map(failure);
     };
-    // Up to the next code, a log speaks of the repro; further down it may speak of what came later.
+    // A log right after the repro most likely belongs to it.
     blocks[at + 1..]
         .iter()
         .find_map(failure)
@@ -355,7 +354,7 @@ fn inline(text: &str) -> Option<ReportedFailure> {
     let found = INLINE.captures(text)?;
     let mut message = found[2].trim().trim_end_matches('.').to_owned();
     for quote in ['"', '\''] {
-        // The end of what is quoted as a whole, not of a name within it.
+        // The end of a quotation as a whole, not of a name within it.
         if message.ends_with(quote) && message.matches(quote).count() % 2 == 1 {
             message.pop();
         }
@@ -367,7 +366,7 @@ fn inline(text: &str) -> Option<ReportedFailure> {
     })
 }
 
-/// What only words tell.
+/// A failure that is only described in words.
 fn in_words(issue: &Issue, blocks: &[PostBlock], repro: Option<&Repro>) -> Option<Reported> {
     let text = prose(blocks);
     let code = repro.map_or("", |repro| repro.code.as_str());
@@ -416,7 +415,7 @@ fn prose(blocks: &[PostBlock]) -> String {
     texts.collect()
 }
 
-/// Without the boxes that rich tracebacks are drawn in.
+/// A text without the boxes of rich tracebacks.
 fn unboxed(text: &str) -> String {
     if !text.contains('│') {
         return text.to_owned();
@@ -426,7 +425,7 @@ fn unboxed(text: &str) -> String {
     kept.map(|line| format!("{line}\n")).collect()
 }
 
-/// Moved to the left so that the header stands in the first column.
+/// A text moved to the left so that the header of its traceback starts a line.
 fn unindented(text: &str) -> String {
     let header = text
         .lines()
@@ -445,7 +444,7 @@ fn unindented(text: &str) -> String {
 }
 
 impl ReportedFailure {
-    /// The signature that a run must show, as it is typed; none where only eyes can tell.
+    /// The signature that a run must show, as a user types it; none if only a person can judge.
     pub fn signature(&self) -> Option<String> {
         match self {
             Self::Exception { class, message, .. } => {
@@ -461,7 +460,7 @@ impl ReportedFailure {
                 Some("exit:139,134,136,132,135".to_owned())
             }
             Self::Crash(signals) => {
-                // What aborts in one run is a bad access in the next.
+                // One run aborts where the next has a bad access.
                 let mut signals = signals.clone();
                 if signals.contains(&11) || signals.contains(&6) {
                     signals.extend([11, 6]);
@@ -479,19 +478,19 @@ impl ReportedFailure {
         }
     }
 
-    /// In words.
+    /// A description for people.
     pub fn describe(&self) -> String {
         match self {
             Self::Exception { class, message, .. } if message.is_empty() => class.clone(),
             Self::Exception { class, message, .. } => format!("{class}: {message}"),
             Self::Crash(_) => "a crash".to_owned(),
-            Self::Hang => "it never ends".to_owned(),
+            Self::Hang => "a hang".to_owned(),
             Self::WrongResult => "a wrong result".to_owned(),
         }
     }
 }
 
-/// The part of a message that tells the bug from others and stays as it is from run to run.
+/// The part of a message that distinguishes the bug and does not vary from run to run.
 fn distinctive(message: &str) -> String {
     let line: String = message
         .lines()

@@ -1,6 +1,6 @@
-//! Which code of an issue is its repro, and why that one: the most recent by the original poster; a
-//! commenter's only if it is shorter and needs nothing from the description. What is not clear is
-//! asked, never guessed. Pure.
+//! Picks the repro of an issue and says why: the most recent one by the original poster, or a
+//! commenter's if it is shorter and needs nothing from the description. Asks instead of guessing.
+//! Pure.
 
 use std::collections::BTreeSet;
 
@@ -14,35 +14,35 @@ use super::{
 };
 use crate::{scrub::python, text::pattern};
 
-/// A repro, where it was found and why it was picked.
+/// A repro, its origin and the reason for picking it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repro {
     /// The code.
     pub code: String,
     /// Whether it parses.
     pub parses: bool,
-    /// Who wrote it.
+    /// Its author.
     pub author: String,
-    /// What the author is to the repository.
+    /// The author's association with the repository.
     pub association: Association,
-    /// Where: 0 is the description, the others are comments.
+    /// The index of its post: 0 is the description, the others are comments.
     pub post: usize,
-    /// Why this one.
+    /// The reason for picking it.
     pub why: String,
-    /// Tokens.
+    /// Its size in tokens.
     pub weight: u32,
 }
 
-/// What there is to reproduce with.
+/// The result of picking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pick {
     /// A repro.
     Found(Box<Repro>),
-    /// Several, and no telling which; the likeliest first.
+    /// Several candidates, the likeliest first.
     Ask(Vec<Repro>),
-    /// The code is shown in pictures only.
+    /// The code is only shown in images.
     ImageOnly,
-    /// There is none; perhaps behind this link.
+    /// No code; this link may lead to some.
     None(Option<String>),
 }
 
@@ -83,11 +83,11 @@ const WELL_KNOWN: &[&str] = &[
 struct ReproCandidate {
     text: String,
     parses: bool,
-    /// The names that it lacks.
+    /// Names that it uses and does not bind.
     lacks: BTreeSet<String>,
-    /// What stands before it.
+    /// The prose before it.
     lead: String,
-    /// Whether an error is shown right behind it.
+    /// Whether an error is shown right after it.
     fails: bool,
     is_minified: bool,
 }
@@ -102,7 +102,7 @@ impl ReproCandidate {
         MINIMAL.is_match(&self.last_words())
     }
 
-    /// The last two lines before it that say something.
+    /// The last two filled lines before it.
     fn last_words(&self) -> String {
         let filled: Vec<&str> = self
             .lead
@@ -155,7 +155,7 @@ pub fn pick(issue: &Issue) -> Pick {
         if at == 0 {
             "the description"
         } else {
-            "the original poster's latest comment with one"
+            "the original poster's latest comment with code"
         }
     };
     let own: Option<Vec<Repro>> = own.map(|(at, found)| {
@@ -203,7 +203,7 @@ pub fn pick(issue: &Issue) -> Pick {
                 .is_none_or(|before| candidate.weight() < before.weight)
             {
                 let why = format!(
-                    "a comment by {}: shorter, and it needs nothing from the description",
+                    "a comment by {}: it is shorter and needs nothing from the description",
                     post.author
                 );
                 *target = Some(repro(at, candidate, &why));
@@ -230,7 +230,7 @@ fn is_self_contained(code: &str) -> bool {
     })
 }
 
-/// No code: pictures of it, or a link.
+/// The result for an issue without code: it may have images or a link.
 fn nothing(issue: &Issue) -> Pick {
     let own = issue.posts().filter(|post| issue.is_original_poster(post));
     let kinds: Vec<BlockKind> = own
@@ -247,25 +247,25 @@ fn nothing(issue: &Issue) -> Pick {
     Pick::None(link)
 }
 
-/// The one among several of a post that is meant, or all that may be, the likeliest first.
+/// The most plausible candidate of a post, or all plausible ones, the likeliest first.
 fn preferred(mut found: Vec<ReproCandidate>) -> (Vec<ReproCandidate>, &'static str) {
     found.dedup_by(|next, before| next.text.trim() == before.text.trim());
     if found.len() == 1 {
-        return (found, "its only code that does something");
+        return (found, "the only code that does something");
     }
     for (rule, why) in [
         (
             (|candidate| !candidate.is_minified) as fn(&ReproCandidate) -> bool,
-            "the only one that people wrote",
+            "the only one written by a person",
         ),
         (
             |candidate| !candidate.is_contrast(),
-            "the others show what works or where the cause is",
+            "the others show working code or the cause",
         ),
         (ReproCandidate::is_minimal, "it is called minimal"),
         (
             |candidate| candidate.fails,
-            "the error stands right behind it",
+            "the error follows right after it",
         ),
         (
             |candidate| candidate.parses && candidate.lacks.is_empty(),
@@ -284,7 +284,7 @@ fn preferred(mut found: Vec<ReproCandidate>) -> (Vec<ReproCandidate>, &'static s
     (found, "one of several")
 }
 
-/// The text of a post that is for people.
+/// The prose of a post.
 fn prose(body: &str) -> String {
     blocks::blocks(body)
         .into_iter()
@@ -304,7 +304,7 @@ fn candidates(body: &str) -> Vec<ReproCandidate> {
         match kind {
             BlockKind::Prose(text) => lead.push_str(&text),
             BlockKind::Log(text) => {
-                // Only what follows at once speaks of the code before.
+                // A log further down may belong to something else.
                 if let Some(last) = groups.last_mut()
                     && lead
                         .trim()
@@ -343,13 +343,13 @@ fn candidates(body: &str) -> Vec<ReproCandidate> {
     groups
 }
 
-/// Whether running a program shows anything: it acts, or it defines tests that can be called.
+/// Whether running a program can show a bug: it does something, or defines tests to call.
 fn can_be_run(program: &Program) -> bool {
     python::does_something(program) || program.body().iter().any(super::analyze::is_test)
 }
 
-/// Adds a block to the one before if it needs its names; else it stands for itself, with imports
-/// that it shares.
+/// Joins a block to the one before if it needs its names. Otherwise the block stands alone, with the
+/// imports that it shares.
 fn add(groups: &mut Vec<ReproCandidate>, mut next: ReproCandidate) {
     let before = groups
         .last()

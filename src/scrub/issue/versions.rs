@@ -1,11 +1,12 @@
-//! The versions that an issue names: the output of `collect_env`, else what the text says. Pure.
+//! Reads the versions that an issue names, from the output of `collect_env` or else from its text.
+//! Pure.
 
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use crate::text::pattern;
 
-/// What was reported with.
+/// The versions with which a bug was reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Versions {
     /// PyTorch: `2.6.0`, `2.7.0.dev20250308+cu126`, `main`.
@@ -45,7 +46,7 @@ pattern!(
     r"(?m)^\s*(?:GPU models and configuration:\s*)?(?:GPU 0:|GPU models and configuration:)\s*(\S.*?)\s*$"
 );
 
-/// Reads them off a text, usually the whole description.
+/// Reads the versions from a text, usually the whole description.
 pub fn versions(text: &str) -> Versions {
     let text = text.replace('\r', "");
     let first = |pattern: &Regex| pattern.captures(&text).map(|found| found[1].to_owned());

@@ -1,4 +1,4 @@
-//! Which variables of the environment a script may set. Called by the rules.
+//! The environment variables that a script may set. Called by the rules.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ impl Reviewer<'_> {
                 self.add(
                     range,
                     Concern::Environment,
-                    "sets variables that are only known when it runs".to_owned(),
+                    "sets variables that are only known at run time".to_owned(),
                 );
                 continue;
             };
@@ -42,7 +42,7 @@ impl Reviewer<'_> {
             self.add(
                 range,
                 Concern::Environment,
-                "sets a variable that is only known when it runs".to_owned(),
+                "sets a variable that is only known at run time".to_owned(),
             );
         }
         for name in names {
@@ -56,15 +56,15 @@ impl Reviewer<'_> {
                 self.add(
                     range,
                     Concern::Network,
-                    "meets processes of another machine".to_owned(),
+                    "joins processes of another machine".to_owned(),
                 );
             }
         }
     }
 }
 
-/// Whether setting a variable makes other programs behave differently: where they look for
-/// programs, libraries and modules, whom they trust, and which compiler is used.
+/// Whether a variable changes the behaviour of other programs: where they look for programs,
+/// libraries and modules, whom they trust, and which compiler they use.
 fn is_dangerous(name: &str) -> bool {
     let name = name.to_uppercase();
     let names = [

@@ -1,4 +1,5 @@
-//! How scripts hide what they do: texts made of codes, escapes, encodings. Called by the rules.
+//! The ways in which scripts hide what they do: character codes, escapes, encodings. Called by the
+//! rules.
 
 use minrepro_reducers::syntax::{
     AnyNodeRef, Ranged, TextRange,
@@ -26,12 +27,12 @@ impl Reviewer<'_> {
             self.add(
                 range,
                 Concern::Obfuscation,
-                format!("`{}` decodes what can not be read", shown(path)),
+                format!("`{}` decodes hidden data", shown(path)),
             );
         }
     }
 
-    /// Letters written as escapes, which nobody does without a reason.
+    /// Letters written as escapes, which honest code has no reason for.
     pub(super) fn escapes(&mut self, range: TextRange) {
         let text = self.program.slice(range);
         let mut letters = 0;
@@ -57,7 +58,7 @@ impl Reviewer<'_> {
         }
     }
 
-    /// Texts made of character codes within one statement.
+    /// Texts built from character codes within one statement.
     pub(super) fn characters(&mut self, statement: AnyNodeRef<'_>) {
         if matches!(
             statement,
@@ -90,7 +91,7 @@ impl Reviewer<'_> {
             self.add(
                 statement.range(),
                 Concern::Obfuscation,
-                "makes a text of character codes".to_owned(),
+                "builds a text from character codes".to_owned(),
             );
         }
     }
@@ -101,12 +102,12 @@ fn numbers(elements: &[Expr]) -> usize {
     elements.iter().filter(is_code).count()
 }
 
-/// The settings that PyTorch's own minifier writes out are pickled bytes.
+/// PyTorch's own minifier writes its settings as pickled bytes.
 pub(super) fn is_load_config(node: AnyNodeRef<'_>) -> bool {
     matches!(node, AnyNodeRef::ExprCall(call) if matches!(&*call.func, Expr::Attribute(attribute) if attribute.attr.as_str() == "load_config"))
 }
 
-/// A long text of the letters that encodings use, without spaces.
+/// Whether a text is long and only has the characters of an encoding.
 pub(super) fn is_packed(text: &str) -> bool {
     text.len() >= 160
         && text

@@ -1,7 +1,6 @@
-//! The security review: what a script would do that a stranger's script should not, found on its
-//! syntax tree with names resolved through imports, aliases, `getattr` and the tricks that hide
-//! imports. Never by text search. Runs nothing. Called by `minrepro review` and by the flow before
-//! anything is run.
+//! The security review: finds what a stranger's script should not do, on its syntax tree, with names
+//! resolved through imports, aliases, `getattr` and the tricks that hide imports. Never searches
+//! text and runs nothing. Called by `minrepro review` and by the flow before it runs a script.
 
 mod rules;
 
@@ -20,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub struct Finding {
     /// The line, counted from 1.
     pub line: u32,
-    /// What kind of danger.
+    /// The kind of danger.
     pub concern: Concern,
     /// What the script does there.
     pub what: String,
@@ -30,7 +29,7 @@ pub struct Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Concern {
-    /// Speaks to other machines.
+    /// Connects to other machines.
     Network,
     /// Touches files outside the folder of the run.
     Files,
@@ -42,19 +41,19 @@ pub enum Concern {
     Obfuscation,
     /// Installs packages.
     Installing,
-    /// Changes variables that other programs heed.
+    /// Changes variables that other programs obey.
     Environment,
 }
 
 impl Concern {
-    /// Why it matters.
+    /// The reason why it matters.
     pub fn why(self) -> &'static str {
         match self {
-            Self::Network => "data may leave this machine, or foreign code come in",
+            Self::Network => "data may leave this machine, or foreign code may enter it",
             Self::Files => "files that are not the script's own may be read or changed",
-            Self::Commands => "it may do anything, seen or unseen",
+            Self::Commands => "it may do anything, noticed or not",
             Self::Loading => "such files may hold code that runs when they are read",
-            Self::Obfuscation => "what it does can not be read off it",
+            Self::Obfuscation => "reading the script does not show what it does",
             Self::Installing => "packages run code of their own when they are installed",
             Self::Environment => "other programs that it starts will behave differently",
         }
@@ -83,7 +82,7 @@ pub fn review(program: &Program) -> Vec<Finding> {
     found
 }
 
-/// The line of a place, counted from 1.
+/// The line of an offset, counted from 1.
 fn line_of(program: &Program, offset: TextSize) -> u32 {
     1 + program.text()[..usize::from(offset)].matches('\n').count() as u32
 }

@@ -1,4 +1,4 @@
-//! What a script has to do with other machines, and which are this one. Called by the rules.
+//! Connections to other machines, and the names of this one. Called by the rules.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use minrepro_reducers::syntax::ast::{self, Expr};
 use super::rules::Reviewer;
 
 impl Reviewer<'_> {
-    /// What a call has to do with other machines.
-    pub(super) fn dealings(
+    /// The connections that a call makes to other machines.
+    pub(super) fn connections(
         &self,
         path: &str,
         call: &ast::ExprCall,
@@ -47,7 +47,7 @@ impl Reviewer<'_> {
                 self.names.resolve(address).contains("socket.gethostname()")
             });
             if speaks && !asks_for_itself && is_elsewhere(&host(address)) {
-                found.push("speaks to another machine");
+                found.push("connects to another machine");
             }
         }
         if name == "init_process_group" || name == "init_rpc" {
@@ -62,11 +62,11 @@ impl Reviewer<'_> {
                 })
             });
             if is_far {
-                found.push("meets processes of another machine");
+                found.push("joins processes of another machine");
             }
         }
         if name == "TCPStore" && is_elsewhere(&texts(first)) {
-            found.push("meets processes of another machine");
+            found.push("joins processes of another machine");
         }
         let is_set = |keyword: &str| {
             call.arguments.find_keyword(keyword).is_some_and(|keyword| {

@@ -1,10 +1,11 @@
-//! The tables of the review: which dotted paths are a concern, and why. Pure data and lookups.
+//! The tables of the review: dotted paths that are a concern, with the reason. Pure data and
+//! lookups.
 
 use super::Concern;
 
-/// What is a concern wherever it is named, called or not: the path itself and all below it.
+/// Paths that are a concern wherever they are named, called or not, with everything below them.
 const ANYWHERE: &[(&str, Concern, &str)] = &[
-    ("requests", Concern::Network, "speaks HTTP"),
+    ("requests", Concern::Network, "uses HTTP"),
     (
         "urllib.request",
         Concern::Network,
@@ -16,30 +17,30 @@ const ANYWHERE: &[(&str, Concern, &str)] = &[
         "fetches from the network",
     ),
     ("urllib2", Concern::Network, "fetches from the network"),
-    ("urllib3", Concern::Network, "speaks HTTP"),
-    ("http.client", Concern::Network, "speaks HTTP"),
+    ("urllib3", Concern::Network, "uses HTTP"),
+    ("http.client", Concern::Network, "uses HTTP"),
     ("http.server", Concern::Network, "serves HTTP"),
-    ("httpx", Concern::Network, "speaks HTTP"),
-    ("aiohttp", Concern::Network, "speaks HTTP"),
-    ("ftplib", Concern::Network, "speaks FTP"),
+    ("httpx", Concern::Network, "uses HTTP"),
+    ("aiohttp", Concern::Network, "uses HTTP"),
+    ("ftplib", Concern::Network, "uses FTP"),
     ("smtplib", Concern::Network, "sends mail"),
-    ("telnetlib", Concern::Network, "speaks telnet"),
+    ("telnetlib", Concern::Network, "uses telnet"),
     ("poplib", Concern::Network, "reads mail"),
     ("imaplib", Concern::Network, "reads mail"),
     ("xmlrpc", Concern::Network, "calls other machines"),
-    ("paramiko", Concern::Network, "speaks SSH"),
-    ("websocket", Concern::Network, "speaks to other machines"),
-    ("websockets", Concern::Network, "speaks to other machines"),
+    ("paramiko", Concern::Network, "uses SSH"),
+    ("websocket", Concern::Network, "connects to other machines"),
+    ("websockets", Concern::Network, "connects to other machines"),
     ("pycurl", Concern::Network, "fetches from the network"),
     ("wget", Concern::Network, "fetches from the network"),
     ("gdown", Concern::Network, "fetches from the network"),
-    ("boto3", Concern::Network, "speaks to a cloud"),
+    ("boto3", Concern::Network, "connects to a cloud"),
     ("webbrowser", Concern::Network, "opens a browser"),
     ("socketserver", Concern::Network, "serves other machines"),
     (
         "asyncio.open_connection",
         Concern::Network,
-        "speaks to other machines",
+        "connects to other machines",
     ),
     (
         "asyncio.start_server",
@@ -63,7 +64,7 @@ const ANYWHERE: &[(&str, Concern, &str)] = &[
     ("os.startfile", Concern::Commands, "runs a program"),
     ("os.posix_spawn", Concern::Commands, "runs a program"),
     ("os.posix_spawnp", Concern::Commands, "runs a program"),
-    ("posix", Concern::Commands, "is `os` by another name"),
+    ("posix", Concern::Commands, "is another name of `os`"),
     ("commands", Concern::Commands, "runs commands"),
     ("pty", Concern::Commands, "runs commands"),
     ("pexpect", Concern::Commands, "runs commands"),
@@ -86,10 +87,10 @@ const ANYWHERE: &[(&str, Concern, &str)] = &[
     (
         "builtins.compile",
         Concern::Commands,
-        "makes code of a text",
+        "creates code from a text",
     ),
     ("builtins.execfile", Concern::Commands, "runs another file"),
-    ("code.interact", Concern::Commands, "runs what is typed"),
+    ("code.interact", Concern::Commands, "runs typed code"),
     (
         "code.InteractiveInterpreter",
         Concern::Commands,
@@ -100,7 +101,7 @@ const ANYWHERE: &[(&str, Concern, &str)] = &[
         Concern::Commands,
         "runs a text as code",
     ),
-    ("codeop", Concern::Commands, "makes code of a text"),
+    ("codeop", Concern::Commands, "creates code from a text"),
     ("runpy", Concern::Commands, "runs another file"),
     (
         "torch.utils.cpp_extension.load",
@@ -139,14 +140,14 @@ const ANYWHERE: &[(&str, Concern, &str)] = &[
     ("joblib.load", Concern::Loading, "unpickles a file"),
     ("shelve", Concern::Loading, "unpickles a file"),
     ("pandas.read_pickle", Concern::Loading, "unpickles a file"),
-    ("torch.package", Concern::Loading, "runs code of a file"),
-    ("yaml.load", Concern::Loading, "makes objects of a text"),
+    ("torch.package", Concern::Loading, "runs code from a file"),
+    ("yaml.load", Concern::Loading, "creates objects from a text"),
     (
         "yaml.unsafe_load",
         Concern::Loading,
-        "makes objects of a text",
+        "creates objects from a text",
     ),
-    ("marshal", Concern::Obfuscation, "makes code of bytes"),
+    ("marshal", Concern::Obfuscation, "creates code from bytes"),
     ("pip", Concern::Installing, "runs pip"),
     ("ensurepip", Concern::Installing, "installs pip"),
     ("conda.cli", Concern::Installing, "runs conda"),
@@ -160,7 +161,7 @@ const ANYWHERE: &[(&str, Concern, &str)] = &[
         Concern::Environment,
         "sets a variable behind Python's back",
     ),
-    ("os.unsetenv", Concern::Environment, "takes a variable away"),
+    ("os.unsetenv", Concern::Environment, "removes a variable"),
     (
         "os.path.expanduser",
         Concern::Files,
@@ -181,8 +182,8 @@ const ANYWHERE: &[(&str, Concern, &str)] = &[
         Concern::Files,
         "leads to the home folder",
     ),
-    ("os.chmod", Concern::Files, "changes who may use a file"),
-    ("os.chown", Concern::Files, "changes whose a file is"),
+    ("os.chmod", Concern::Files, "changes the rights of a file"),
+    ("os.chown", Concern::Files, "changes the owner of a file"),
     ("os.remove", Concern::Files, "removes a file"),
     ("os.unlink", Concern::Files, "removes a file"),
     ("os.rmdir", Concern::Files, "removes a folder"),
@@ -190,22 +191,26 @@ const ANYWHERE: &[(&str, Concern, &str)] = &[
     ("os.rename", Concern::Files, "moves a file"),
     ("os.renames", Concern::Files, "moves a file"),
     ("os.replace", Concern::Files, "replaces a file"),
-    ("os.symlink", Concern::Files, "makes a link"),
-    ("os.link", Concern::Files, "makes a link"),
-    ("os.truncate", Concern::Files, "cuts a file"),
-    ("os.mkfifo", Concern::Files, "makes a pipe"),
+    ("os.symlink", Concern::Files, "creates a link"),
+    ("os.link", Concern::Files, "creates a link"),
+    ("os.truncate", Concern::Files, "truncates a file"),
+    ("os.mkfifo", Concern::Files, "creates a pipe"),
     ("os.chroot", Concern::Files, "changes the root folder"),
     (
         "shutil.rmtree",
         Concern::Files,
-        "removes a folder and all in it",
+        "removes a folder with its contents",
     ),
     ("shutil.move", Concern::Files, "moves files"),
     ("shutil.copy", Concern::Files, "copies files"),
     ("shutil.copy2", Concern::Files, "copies files"),
     ("shutil.copyfile", Concern::Files, "copies a file"),
     ("shutil.copytree", Concern::Files, "copies a folder"),
-    ("shutil.chown", Concern::Files, "changes whose a file is"),
+    (
+        "shutil.chown",
+        Concern::Files,
+        "changes the owner of a file",
+    ),
     ("shutil.make_archive", Concern::Files, "packs files"),
     ("shutil.unpack_archive", Concern::Files, "unpacks files"),
     (
@@ -217,7 +222,7 @@ const ANYWHERE: &[(&str, Concern, &str)] = &[
     ("fileinput", Concern::Files, "may change files in place"),
 ];
 
-/// Functions that run a command given as a first argument; launching `torchrun` is none of ours.
+/// Functions that run the command of their first argument. `torchrun` is exempt.
 const LAUNCHERS: &[&str] = &[
     "subprocess.run",
     "subprocess.Popen",
@@ -239,7 +244,7 @@ pub(super) fn anywhere(path: &str) -> Option<(Concern, &'static str)> {
                 || rest.starts_with('[')
         })
     };
-    // A module alone does nothing yet: `import requests` only names it.
+    // A module alone does nothing: `import requests` only names it.
     let is_bare_module = !path.contains('.') && !path.contains('(');
     if is_bare_module {
         return None;
@@ -330,11 +335,11 @@ pub(super) fn loads(path: &str) -> Option<&'static str> {
     })
 }
 
-/// Methods of whatever object that write files.
+/// Methods of any object that write files.
 pub(super) fn writes_by_name(method: &str) -> Option<&'static str> {
     Some(match method {
         "write_text" | "write_bytes" => "writes a file",
-        "symlink_to" | "hardlink_to" => "makes a link",
+        "symlink_to" | "hardlink_to" => "creates a link",
         "extractall" => "unpacks files",
         _ => return None,
     })
@@ -357,8 +362,8 @@ pub(super) fn changes_path(method: &str) -> bool {
     )
 }
 
-/// Attributes that lead from any object to the interpreter's insides.
-pub(super) fn is_inside(name: &str) -> bool {
+/// Attributes that lead from any object to the internals of the interpreter.
+pub(super) fn is_internal(name: &str) -> bool {
     matches!(
         name,
         "__subclasses__"

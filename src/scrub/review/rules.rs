@@ -97,12 +97,15 @@ impl<'a> Reviewer<'a> {
     /// A name or a chain of attributes, called or not.
     fn access(&mut self, node: AnyNodeRef<'a>, above: Option<AnyNodeRef<'a>>) {
         if let AnyNodeRef::ExprAttribute(attribute) = node
-            && paths::is_inside(attribute.attr.as_str())
+            && paths::is_internal(attribute.attr.as_str())
         {
             self.add(
                 node.range(),
                 Concern::Obfuscation,
-                format!("reaches into the interpreter by `{}`", attribute.attr),
+                format!(
+                    "reaches the internals of the interpreter by `{}`",
+                    attribute.attr
+                ),
             );
         }
         // The longest chain is the most specific.
@@ -325,11 +328,11 @@ impl<'a> Reviewer<'a> {
                         "looks up a name that is only known at run time".to_owned(),
                     );
                 }
-                if texts.iter().any(|text| paths::is_inside(text)) {
+                if texts.iter().any(|text| paths::is_internal(text)) {
                     self.add(
                         call.range(),
                         Concern::Obfuscation,
-                        "reaches into the interpreter".to_owned(),
+                        "reaches the internals of the interpreter".to_owned(),
                     );
                 }
             }
@@ -568,7 +571,7 @@ impl<'a> Reviewer<'a> {
     }
 
     fn network(&mut self, path: &str, call: &ast::ExprCall, first: Option<&Expr>) {
-        for what in self.dealings(path, call, first) {
+        for what in self.connections(path, call, first) {
             self.add(call.range(), Concern::Network, what.to_owned());
         }
     }
