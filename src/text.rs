@@ -10,3 +10,15 @@ macro_rules! pattern {
 }
 
 pub(crate) use pattern;
+
+/// The width of a line's indentation, in bytes.
+pub(crate) fn margin(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
+}
+
+/// A text with its lines moved to the left, at most as far as each is indented.
+pub(crate) fn unindented(text: &str, width: usize) -> String {
+    text.lines()
+        .map(|line| format!("{}\n", &line[margin(line).min(width)..]))
+        .collect()
+}

@@ -615,7 +615,7 @@ mod tests {
 
     #[test]
     fn an_error_of_uv_is_put_into_one_line() {
-        for (stderr, told) in [
+        for (stderr, expected) in [
             (
                 "error: Request failed after 3 retries in 12.3s\n  cause: Failed to download `https://x`\n  cause: dns error\n",
                 "Request failed after 3 retries in 12.3s: dns error",
@@ -631,7 +631,7 @@ mod tests {
             ("Killed\n", "Killed"),
             ("", "uv failed without a message"),
         ] {
-            assert_eq!(why_uv_failed(stderr), told);
+            assert_eq!(why_uv_failed(stderr), expected);
         }
     }
 

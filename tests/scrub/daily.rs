@@ -22,7 +22,7 @@ fn place(body: &str) -> Place {
 }
 
 #[test]
-fn nothing_is_written_that_was_not_agreed_to() {
+fn nothing_is_written_without_agreement() {
     if !has_gh("nothing is written") {
         return;
     }
@@ -165,7 +165,7 @@ fn files_stand_in_for_github() {
 }
 
 #[test]
-fn a_scrub_that_is_cut_short_goes_on_where_it_was() {
+fn an_interrupted_scrub_continues() {
     if !has_gh("cut short") {
         return;
     }
@@ -293,7 +293,7 @@ fn packages_are_installed_on_top_of_those_of_the_interpreter() {
 }
 
 #[test]
-fn what_an_issue_is_can_be_said_and_another_repository_named() {
+fn the_kind_of_an_issue_and_its_repository_can_be_given() {
     if !has_gh("--assume") {
         return;
     }

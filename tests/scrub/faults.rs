@@ -1,5 +1,5 @@
 //! What can go wrong between here and GitHub, at each single call: nothing is lost without a word,
-//! nothing is written twice, the subscription is restored or the user told, and the next scrub
+//! nothing is written twice, the subscription is restored or the user informed, and the next scrub
 //! completes what is missing.
 
 use std::{fs, path::Path, process::Output, sync::Mutex, thread};
@@ -158,7 +158,7 @@ fn check(flow: Flow, index: usize, fault: Fault, rehearsed: &Path) -> Option<Str
             stderr(&second)
         ));
     }
-    // What could not be saved can not be restored; that was told.
+    // A state that could not be saved cannot be restored, which was reported.
     if !is_closed
         && subscription != "UNSUBSCRIBED"
         && !told.contains("could not save whether you are subscribed")
@@ -235,7 +235,7 @@ fn a_locked_issue_is_only_reported() {
 }
 
 #[test]
-fn what_keeps_gh_from_working_has_its_own_message() {
+fn each_failure_of_gh_has_its_own_message() {
     if !has_gh("messages") {
         return;
     }

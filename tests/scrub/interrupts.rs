@@ -101,7 +101,7 @@ fn check(flow: Flow, index: usize, times: u8, rehearsed: &Path) -> Option<String
 }
 
 #[test]
-fn ctrl_c_at_any_call_finishes_what_was_begun_and_begins_nothing() {
+fn ctrl_c_at_any_call_finishes_the_write_in_progress_and_starts_no_other() {
     if !has_gh("Ctrl-C at any call") {
         return;
     }
@@ -131,7 +131,7 @@ fn ctrl_c_at_any_call_finishes_what_was_begun_and_begins_nothing() {
 }
 
 #[test]
-fn ctrl_c_while_the_script_runs_says_how_to_go_on() {
+fn ctrl_c_during_a_run_explains_how_to_continue() {
     if !has_gh("Ctrl-C while the script runs") {
         return;
     }
@@ -170,7 +170,7 @@ fn ctrl_c_while_the_script_runs_says_how_to_go_on() {
 }
 
 #[test]
-fn what_takes_long_is_told() {
+fn long_calls_are_reported() {
     if !has_gh("slow answers") {
         return;
     }
@@ -200,7 +200,7 @@ fn what_takes_long_is_told() {
 }
 
 #[test]
-fn a_subscription_that_comes_late_is_waited_for_and_told() {
+fn a_late_subscription_is_waited_for_and_reported() {
     if !has_gh("a late subscription") {
         return;
     }
@@ -224,7 +224,7 @@ fn a_subscription_that_comes_late_is_waited_for_and_told() {
 }
 
 #[test]
-fn a_rate_limit_that_is_spent_amid_the_writes_loses_nothing() {
+fn a_rate_limit_during_the_writes_loses_nothing() {
     if !has_gh("a rate limit") {
         return;
     }

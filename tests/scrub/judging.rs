@@ -14,7 +14,7 @@ use minrepro::scrub::issue::{
 use super::picking::{association, issue, post};
 
 #[test]
-fn every_record_is_what_it_is_or_asked_about() {
+fn every_record_is_judged_correctly_or_asked_about() {
     let mut wrong = Vec::new();
     let records: Vec<&str> = include_str!("records.txt").split("\n=== ").collect();
     assert!(records.len() >= 40, "{}", records.len());
@@ -79,7 +79,7 @@ fn every_record_is_what_it_is_or_asked_about() {
 }
 
 #[test]
-fn closing_is_suggested_only_for_what_is_old_and_forsaken() {
+fn closing_is_suggested_only_for_abandoned_issues() {
     let day = |day: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(86_400 * day);
     let old = issue("t", "b");
     assert!(suggests_closing(&old, day(20_400)).is_some());

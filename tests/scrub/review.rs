@@ -19,7 +19,7 @@ fn found(snippet: &str) -> Vec<Finding> {
 }
 
 #[test]
-fn every_risky_snippet_is_found_for_what_it_is() {
+fn every_risky_snippet_is_found_with_its_concern() {
     let mut missed = Vec::new();
     let mut count = 0;
     for (expected, snippet) in cases(include_str!("risky.txt")) {

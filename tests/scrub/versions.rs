@@ -73,12 +73,12 @@ fn environments(pairs: &[(&str, &Path)]) -> Vec<String> {
 }
 
 #[test]
-fn nine_versions_are_searched_in_three_rounds_and_one_that_can_not_run_is_skipped() {
+fn nine_versions_take_three_rounds_and_a_broken_one_is_skipped() {
     if newest().is_none() {
         return skip("bisect", "no CPython was found");
     }
     let (old, new) = (with_torch("2.0.0"), with_torch("9.9.9"));
-    // Its torch can not be imported.
+    // Its torch cannot be imported.
     let broken = with_torch("8.8.8");
     let package = fs::read_dir(broken.parent().unwrap().with_file_name("lib"))
         .unwrap()
@@ -234,7 +234,7 @@ fn the_change_is_found_in_the_history_of_a_checkout() {
 }
 
 #[test]
-fn a_history_that_takes_too_long_is_given_up_and_that_is_told() {
+fn a_search_of_history_that_takes_too_long_is_given_up_and_reported() {
     if newest().is_none() {
         return skip("bisect", "no CPython was found");
     }
@@ -271,7 +271,7 @@ fn a_history_that_takes_too_long_is_given_up_and_that_is_told() {
 }
 
 #[test]
-fn too_few_versions_and_no_change_are_told() {
+fn too_few_versions_and_no_change_are_reported() {
     if newest().is_none() {
         return skip("bisect", "no CPython was found");
     }
@@ -306,7 +306,7 @@ case "$*" in
   *==2.99.0*)
     echo "warning: a proxy is set" >&2
     echo "error: No solution found when resolving dependencies" >&2
-    echo "  cause: Because there is no version of torch==2.99.0, it can not be had" >&2
+    echo "  cause: Because there is no version of torch==2.99.0, it is not available" >&2
     exit 1 ;;
   venv*) exec "$UV_PYTHON_THERE" -m venv --without-pip "$last" ;;
   *==2.0.0*) from=$UV_OLD ;;
@@ -316,7 +316,7 @@ cp -r "$from"/lib/python*/site-packages/torch "${5%/bin/python}"/lib/python*/sit
 "#;
 
 #[test]
-fn what_is_missing_is_installed_by_uv_where_that_is_allowed() {
+fn uv_installs_missing_versions_if_that_is_allowed() {
     let Some(python) = newest() else {
         return skip("bisect", "no CPython was found");
     };
@@ -353,7 +353,7 @@ fn what_is_missing_is_installed_by_uv_where_that_is_allowed() {
     );
     assert!(!Path::new(&log).exists(), "{stderr}");
 
-    // Any Python that is there and has wheels will do; what can not be had is told with its cause.
+    // Any installed Python with wheels will do. A missing version is reported with its cause.
     let (status, value, stderr) = run("--versions 9.9.9,2.99.0,2.0.0 --install");
     assert_eq!(status, Some(0), "{stderr}");
     assert_eq!(

@@ -4,8 +4,11 @@
 
 use minrepro_reducers::syntax::Program;
 
-use super::markdown::{Content, Section, pieces};
-use crate::{scrub::python, text::pattern};
+use super::markdown::{Content, Language, Section, pieces};
+use crate::{
+    scrub::python,
+    text::{margin, pattern, unindented},
+};
 
 /// A classified piece of a post.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,57 +109,19 @@ pub(super) fn plain(text: &str) -> String {
 
 fn classify(language: &str, text: &str) -> Vec<BlockKind> {
     let text = plain(text);
-    let is_python = matches!(
-        language,
-        "python" | "py" | "py3" | "python3" | "pycon" | "ipython" | "ipython3"
-    );
+    let language = Language::of(language);
+    let is_python = language == Some(Language::Python);
     if text.trim().is_empty() {
         return Vec::new();
     }
     if is_environment(&text) {
         return vec![BlockKind::Environment(text)];
     }
-    if matches!(
-        language,
-        "pytb" | "python-traceback" | "traceback" | "error"
-    ) && Program::parse(text.as_str()).is_err()
-    {
+    if language == Some(Language::Traceback) && Program::parse(text.as_str()).is_err() {
         return vec![BlockKind::Log(text)];
     }
-    if matches!(
-        language,
-        "diff"
-            | "patch"
-            | "cpp"
-            | "c++"
-            | "c"
-            | "cuda"
-            | "json"
-            | "yaml"
-            | "yml"
-            | "toml"
-            | "ini"
-            | "rust"
-            | "java"
-            | "js"
-            | "javascript"
-            | "html"
-            | "xml"
-            | "markdown"
-            | "md"
-            | "cmake"
-            | "dockerfile"
-            | "makefile"
-            | "sql"
-            | "asm"
-            | "llvm"
-            | "mlir"
-    ) {
-        return vec![if shows_failure(&text) {
-            BlockKind::Log(text)
-        } else {
-            BlockKind::Other(text)
-        }];
+    if language == Some(Language::Foreign) {
+        return vec![log_or_other(text)];
     }
     if let Some(code) = prompted(&text) {
         let mut kinds: Vec<BlockKind> = code_of(&code.code, true).into_iter().collect();
@@ -168,17 +133,9 @@ fn classify(language: &str, text: &str) -> Vec<BlockKind> {
     if let Some(code) = from_shell(&text) {
         return code_of(&code, true).into_iter().collect();
     }
-    if SHELL.is_match(text.lines().next().unwrap_or_default())
-        || matches!(
-            language,
-            "sh" | "bash" | "shell" | "zsh" | "powershell" | "cmd" | "bat"
-        )
-    {
-        return vec![if shows_failure(&text) {
-            BlockKind::Log(text)
-        } else {
-            BlockKind::Other(text)
-        }];
+    let first_line = text.lines().next().unwrap_or_default();
+    if SHELL.is_match(first_line) || language == Some(Language::Shell) {
+        return vec![log_or_other(text)];
     }
     // A script followed by its output.
     if let Some(at) = log_begins(&text) {
@@ -188,14 +145,16 @@ fn classify(language: &str, text: &str) -> Vec<BlockKind> {
             None => vec![BlockKind::Log(text)],
         };
     }
-    if let Some(code) = code_of(&text, is_python && !ERROR_LINE.is_match(&text)) {
-        return vec![code];
-    }
-    vec![if shows_failure(&text) {
+    let code = code_of(&text, is_python && !ERROR_LINE.is_match(&text));
+    vec![code.unwrap_or_else(|| log_or_other(text))]
+}
+
+fn log_or_other(text: String) -> BlockKind {
+    if shows_failure(&text) {
         BlockKind::Log(text)
     } else {
         BlockKind::Other(text)
-    }]
+    }
 }
 
 fn is_environment(text: &str) -> bool {
@@ -316,16 +275,8 @@ fn from_shell(text: &str) -> Option<String> {
 
 /// Lines without their common margin.
 fn dedented(text: &str) -> String {
-    let margin = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
-    let width = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(margin)
-        .min()
-        .unwrap_or(0);
-    text.lines()
-        .map(|line| format!("{}\n", line.get(width..).unwrap_or("")))
-        .collect()
+    let filled = text.lines().filter(|line| !line.trim().is_empty());
+    unindented(text, filled.map(margin).min().unwrap_or(0))
 }
 
 /// Without the commands of notebooks: `%timeit`, `!pip install`, `%%time`.

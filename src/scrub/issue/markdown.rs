@@ -52,6 +52,47 @@ pub(super) enum Section {
     Docs,
 }
 
+/// The languages that fences name, by how their code is treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    /// Python, perhaps with prompts.
+    Python,
+    /// The output of a failure.
+    Traceback,
+    /// Commands of a shell.
+    Shell,
+    /// Another language, whose text may still show a failure.
+    Foreign,
+    /// Text of any kind.
+    Plain,
+}
+
+impl Language {
+    const NAMES: &[(Self, &str)] = &[
+        (Self::Python, "python py py3 python3 pycon ipython ipython3"),
+        (Self::Traceback, "pytb python-traceback traceback error"),
+        (Self::Shell, "sh bash shell zsh powershell cmd bat"),
+        (
+            Self::Foreign,
+            "diff patch cpp c++ c cuda json yaml yml toml ini rust java js javascript html xml \
+             markdown md cmake dockerfile makefile sql asm llvm mlir",
+        ),
+        (
+            Self::Plain,
+            "console text txt plaintext plain log logs output swift raw stderr stdout none code",
+        ),
+    ];
+
+    /// The language of a name, in any case; none if the word is code itself.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        let name = name.to_lowercase();
+        Self::NAMES
+            .iter()
+            .find(|(_, names)| names.split(' ').any(|known| known == name))
+            .map(|(language, _)| *language)
+    }
+}
+
 pattern!(COMMENT, r"(?s)<!--.*?(?:-->|\z)");
 pattern!(HEADING, r"^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$");
 pattern!(
@@ -234,7 +275,7 @@ impl PostReader {
             .split(|char: char| char.is_whitespace() || char == '{' || char == ',')
             .next()
             .unwrap_or_default();
-        let is_named = behind.is_empty() || is_language(word);
+        let is_named = behind.is_empty() || Language::of(word).is_some();
         if !is_named {
             // Code that begins right behind the ticks.
             text.insert_str(0, &format!("{behind}\n"));
@@ -262,71 +303,6 @@ fn line_end(text: &str, offset: usize) -> usize {
     text[offset..]
         .find('\n')
         .map_or(text.len(), |at| offset + at + 1)
-}
-
-/// Whether a word names a language rather than being code itself.
-fn is_language(word: &str) -> bool {
-    let known = [
-        "python",
-        "py",
-        "py3",
-        "python3",
-        "pytb",
-        "pycon",
-        "ipython",
-        "ipython3",
-        "python-traceback",
-        "sh",
-        "bash",
-        "shell",
-        "console",
-        "zsh",
-        "text",
-        "txt",
-        "plaintext",
-        "plain",
-        "log",
-        "logs",
-        "output",
-        "diff",
-        "patch",
-        "cpp",
-        "c++",
-        "c",
-        "cuda",
-        "json",
-        "yaml",
-        "yml",
-        "toml",
-        "ini",
-        "rust",
-        "java",
-        "js",
-        "javascript",
-        "html",
-        "xml",
-        "markdown",
-        "md",
-        "cmake",
-        "dockerfile",
-        "makefile",
-        "sql",
-        "swift",
-        "asm",
-        "llvm",
-        "mlir",
-        "raw",
-        "error",
-        "traceback",
-        "stderr",
-        "stdout",
-        "none",
-        "code",
-        "powershell",
-        "cmd",
-        "bat",
-    ];
-    known.contains(&word.to_lowercase().as_str())
 }
 
 /// The section of a form that a heading begins, if it is one of theirs.

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     runner::{Exception, TracebackFrame, package_path, traceback},
-    text::pattern,
+    text::{margin, pattern, unindented},
 };
 
 /// The reported failure and its source.
@@ -167,7 +167,11 @@ pub fn reported(issue: &Issue, repro: Option<&Repro>) -> Option<Reported> {
 /// The last failure in a log.
 pub fn parse_log(text: &str) -> Option<ReportedFailure> {
     let text = unboxed(&blocks::plain(text));
-    let text = unindented(&text);
+    // The header of the traceback starts a line, whatever the log is part of.
+    let header = text
+        .lines()
+        .find(|line| line.trim_start().starts_with("Traceback (most recent"));
+    let text = unindented(&text, header.map_or(0, margin));
     if let Some(exception) = last_exception(&text) {
         return Some(of_exception(&exception));
     }
@@ -423,24 +427,6 @@ fn unboxed(text: &str) -> String {
     let is_frame = |line: &str| line.starts_with(['╭', '╰', '│']);
     let kept = text.lines().filter(|line| !is_frame(line.trim_start()));
     kept.map(|line| format!("{line}\n")).collect()
-}
-
-/// A text moved to the left so that the header of its traceback starts a line.
-fn unindented(text: &str) -> String {
-    let header = text
-        .lines()
-        .find(|line| line.trim_start().starts_with("Traceback (most recent"));
-    let width = header.map_or(0, |line| line.len() - line.trim_start().len());
-    if width == 0 {
-        return text.to_owned();
-    }
-    let cut = |line: &str| {
-        let margin = line.len() - line.trim_start().len();
-        line[margin.min(width)..].to_owned()
-    };
-    text.lines()
-        .map(|line| format!("{}\n", cut(line)))
-        .collect()
 }
 
 impl ReportedFailure {

@@ -123,21 +123,47 @@ impl ReproCandidate {
     fn weight(&self) -> u32 {
         python::weight(&self.text)
     }
+
+    /// The candidate as the repro of a post.
+    fn in_post(&self, at: usize, post: &Post, why: &str) -> Repro {
+        Repro {
+            code: self.text.clone(),
+            parses: self.parses,
+            author: post.author.clone(),
+            association: post.association,
+            post: at,
+            why: why.to_owned(),
+            weight: self.weight(),
+        }
+    }
 }
 
 /// Picks the repro of an issue.
 pub fn pick(issue: &Issue) -> Pick {
+    let own = own_repros(issue);
+    let least = own
+        .as_ref()
+        .and_then(|own| own.iter().map(|repro| repro.weight).min());
+    let Shorter { claimed, unclaimed } = shorter_repros(issue, least);
+    match (own, claimed, unclaimed) {
+        (_, Some(claimed), _) => Pick::Found(Box::new(claimed)),
+        (Some(own), None, Some(other))
+            if !own.iter().any(|repro| is_self_contained(&repro.code)) =>
+        {
+            Pick::Ask(own.into_iter().chain([other]).collect())
+        }
+        (Some(mut own), None, _) if own.len() == 1 => Pick::Found(Box::new(own.remove(0))),
+        (Some(own), None, _) => Pick::Ask(own),
+        (None, None, Some(other)) => Pick::Ask(vec![other]),
+        (None, None, None) => nothing(issue),
+    }
+}
+
+/// The repros of the original poster's latest post that has any; of a comment only those that stand
+/// alone.
+fn own_repros(issue: &Issue) -> Option<Vec<Repro>> {
     let posts: Vec<&Post> = issue.posts().collect();
-    let repro = |post: usize, candidate: &ReproCandidate, why: &str| Repro {
-        code: candidate.text.clone(),
-        parses: candidate.parses,
-        author: posts[post].author.clone(),
-        association: posts[post].association,
-        post,
-        why: why.to_owned(),
-        weight: candidate.weight(),
-    };
-    let mut own: Option<(usize, Vec<ReproCandidate>)> = None;
+    let mut own = None;
     for (at, post) in posts.iter().enumerate().rev() {
         if !issue.is_original_poster(post) || post.is_bot {
             continue;
@@ -147,79 +173,66 @@ pub fn pick(issue: &Issue) -> Pick {
             found.retain(|candidate| candidate.is_self_contained() && !candidate.is_contrast());
         }
         if !found.is_empty() {
-            own = Some((at, found));
+            own = Some((at, post, found));
             break;
         }
     }
-    let place = |at: usize| {
-        if at == 0 {
-            "the description"
-        } else {
-            "the original poster's latest comment with code"
-        }
+    let (at, post, found) = own?;
+    let place = if at == 0 {
+        "the description"
+    } else {
+        "the original poster's latest comment with code"
     };
-    let own: Option<Vec<Repro>> = own.map(|(at, found)| {
-        let (found, why) = preferred(found);
-        found
-            .iter()
-            .map(|candidate| repro(at, candidate, &format!("{}: {why}", place(at))))
-            .collect()
-    });
-    let own_self_contained = own
-        .as_ref()
-        .is_some_and(|own| own.iter().any(|repro| is_self_contained(&repro.code)));
-    let least = own
-        .as_ref()
-        .and_then(|own| own.iter().map(|repro| repro.weight).min());
-    let mut claimed: Option<Repro> = None;
-    let mut unclaimed: Option<Repro> = None;
-    for (at, post) in posts.iter().enumerate().skip(1) {
-        if issue.is_original_poster(post)
-            || post.is_bot
-            || NOT_REPRODUCED.is_match(&prose(&post.body))
-        {
+    let (found, why) = preferred(found);
+    let why = format!("{place}: {why}");
+    let repros = found
+        .iter()
+        .map(|candidate| candidate.in_post(at, post, &why));
+    Some(repros.collect())
+}
+
+/// The shortest complete scripts of others.
+#[derive(Default)]
+struct Shorter {
+    /// One that its author calls a repro.
+    claimed: Option<Repro>,
+    /// One that may show something else.
+    unclaimed: Option<Repro>,
+}
+
+/// Looks for scripts of others that are shorter than a weight.
+fn shorter_repros(issue: &Issue, least: Option<u32>) -> Shorter {
+    let mut shorter = Shorter::default();
+    for (at, post) in issue.posts().enumerate().skip(1) {
+        let text = prose(&post.body);
+        if issue.is_original_poster(post) || post.is_bot || NOT_REPRODUCED.is_match(&text) {
             continue;
         }
-        let found = candidates(&post.body);
-        let fits: Vec<&ReproCandidate> = found
-            .iter()
-            .filter(|candidate| {
-                candidate.parses && candidate.lacks.is_empty() && !candidate.is_contrast()
-            })
-            .collect();
-        for candidate in fits {
-            if least.is_some_and(|least| candidate.weight() >= least) {
+        for candidate in candidates(&post.body) {
+            let is_complete =
+                candidate.parses && candidate.lacks.is_empty() && !candidate.is_contrast();
+            let is_shorter = least.is_none_or(|least| candidate.weight() < least);
+            if !is_complete || !is_shorter {
                 continue;
             }
-            let is_claimed =
-                REPRO.is_match(&prose(&post.body)) || MINIMAL.is_match(&candidate.lead);
-            let target = if is_claimed {
-                &mut claimed
+            let target = if REPRO.is_match(&text) || MINIMAL.is_match(&candidate.lead) {
+                &mut shorter.claimed
             } else {
-                &mut unclaimed
+                &mut shorter.unclaimed
             };
-            if target
+            let is_shortest = target
                 .as_ref()
-                .is_none_or(|before| candidate.weight() < before.weight)
-            {
+                .is_none_or(|before| candidate.weight() < before.weight);
+            if is_shortest {
                 let why = format!(
                     "a comment by {}: it is shorter and needs nothing from the description",
                     post.author
                 );
-                *target = Some(repro(at, candidate, &why));
+                *target = Some(candidate.in_post(at, post, &why));
             }
         }
     }
-    match (own, claimed, unclaimed) {
-        (_, Some(claimed), _) => Pick::Found(Box::new(claimed)),
-        (Some(own), None, Some(other)) if !own_self_contained => {
-            Pick::Ask(own.into_iter().chain([other]).collect())
-        }
-        (Some(mut own), None, _) if own.len() == 1 => Pick::Found(Box::new(own.remove(0))),
-        (Some(own), None, _) => Pick::Ask(own),
-        (None, None, Some(other)) => Pick::Ask(vec![other]),
-        (None, None, None) => nothing(issue),
-    }
+    shorter
 }
 
 fn is_self_contained(code: &str) -> bool {

@@ -9,8 +9,6 @@ mod hidden;
 mod network;
 mod paths;
 
-use std::fmt;
-
 use minrepro_reducers::syntax::{Program, TextSize};
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +24,11 @@ pub struct Finding {
 }
 
 /// The kinds of danger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::Display,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Concern {
     /// Connects to other machines.
     Network,
@@ -57,20 +58,6 @@ impl Concern {
             Self::Installing => "packages run code of their own when they are installed",
             Self::Environment => "other programs that it starts will behave differently",
         }
-    }
-}
-
-impl fmt::Display for Concern {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Network => "network",
-            Self::Files => "files",
-            Self::Commands => "commands",
-            Self::Loading => "loading",
-            Self::Obfuscation => "obfuscation",
-            Self::Installing => "installing",
-            Self::Environment => "environment",
-        })
     }
 }
 
