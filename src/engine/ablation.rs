@@ -7,7 +7,7 @@ use std::sync::Arc;
 use minrepro_reducers::{
     rewrite::edit::EditSet,
     syntax::Program,
-    torch::ablation::{Change, Condition, Sort},
+    torch::ablation::{Condition, ConditionChange, ConditionKind},
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +21,9 @@ use crate::{
 /// A condition, and the outcome without it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ablated {
-    /// What kind of thing it is.
-    pub sort: Sort,
+    /// Its kind.
+    #[serde(rename = "sort")]
+    pub kind: ConditionKind,
     /// What people call it.
     pub name: String,
     /// What stood instead of it; none where it was only removed.
@@ -73,7 +74,7 @@ pub fn ablate(
         .into_iter()
         .filter_map(|condition| Some((condition.clone(), without(program, &condition)?)))
         .collect();
-    open.sort_by_key(|(condition, _)| condition.sort);
+    open.sort_by_key(|(condition, _)| condition.kind);
     let size = program.size().tokens;
     let tally = Tally {
         tokens_before: size,
@@ -109,7 +110,7 @@ pub fn ablate(
             None => first[at].take().filter(Verdict::is_same),
         };
         ablation.tried.extend(verdict.map(|verdict| Ablated {
-            sort: condition.sort,
+            kind: condition.kind,
             name: condition.name,
             instead: condition.instead,
             line: condition.line,
@@ -182,8 +183,8 @@ fn judged(
 /// A program without a condition.
 fn without(program: &Program, condition: &Condition) -> Option<Candidate> {
     let (text, variables) = match &condition.change {
-        Change::Edits(edits) => (edits.apply(program).ok()?.into(), Vec::new()),
-        Change::Variables(variables) => (program.shared_text(), variables.clone()),
+        ConditionChange::Edits(edits) => (edits.apply(program).ok()?.into(), Vec::new()),
+        ConditionChange::Variables(variables) => (program.shared_text(), variables.clone()),
     };
     let program = program.sibling(text).ok()?;
     let bytes = program.encode()?;

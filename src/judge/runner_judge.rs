@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use minrepro_reducers::{
     syntax::Program,
-    torch::ablation::{Change, conditions},
+    torch::ablation::{ConditionChange, conditions},
     trace::evidence::Evidence,
 };
 
@@ -68,10 +68,10 @@ impl<'a> RunnerJudge<'a> {
         let others: Vec<Job> = conditions
             .into_iter()
             .filter_map(|condition| match condition.change {
-                Change::Variables(variables) => {
+                ConditionChange::Variables(variables) => {
                     Some(self.probe.candidate_job(bytes, variables.into()))
                 }
-                Change::Edits(_) => None,
+                ConditionChange::Edits(_) => None,
             })
             .collect();
         // As many of the last runs as will be needed, if all goes as it most likely does: a run

@@ -9,7 +9,7 @@ use minrepro_reducers::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{Expr, ExprRef, Stmt},
     },
-    torch::environment::on_cpu,
+    torch::devices::on_cpu,
 };
 
 use crate::runner::Exception;

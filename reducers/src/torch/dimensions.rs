@@ -1,7 +1,7 @@
-//! The sizes in a program that uses PyTorch and how they depend on each other: equal numbers are one
-//! size, and a size may be a multiple, the product or the successor of others. Goes by the numbers
-//! alone; a candidate run shows whether that was right. Called by every pass that makes numbers
-//! smaller, and by the ablation.
+//! The sizes in a program that uses PyTorch and how they depend on each other: equal numbers are
+//! one size, and a size may be a multiple, the product or the successor of others. Goes by the
+//! numbers alone; a candidate run shows whether that was right. Called by every pass that makes
+//! numbers smaller, and by the ablation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,18 +10,19 @@ use crate::{
     rewrite::edit::{Edit, EditSet},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
-        ast::{Expr, Number},
+        ast::{Expr, ExprCall, Number},
     },
-    torch::names::Torch,
+    torch::names::{Torch, keyword},
 };
 
-/// Numbers up to this are as often choices, counts and indices as sizes.
+/// Numbers up to this are as often choices, counts and indices as they are sizes.
 const SMALL: u64 = 4;
 
-/// Up to so many times another size one is taken for a multiple of it.
+/// A size of up to this many times another counts as its multiple: four times a hidden size is
+/// common, a hundred times is chance.
 const TIMES: u64 = 8;
 
-/// Smaller neighbours than this meet by accident.
+/// Successive numbers up to this are mere coincidence.
 const LARGE: u64 = 16;
 
 /// The whole numbers of a program, with the places where each stands.
@@ -29,31 +30,31 @@ pub(crate) struct Dimensions {
     places: BTreeMap<u64, Vec<TextRange>>,
 }
 
-/// How a number comes of others.
+/// How a number derives from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
-    /// It stands for itself.
+    /// It does not.
     Free,
-    /// Two others, multiplied.
+    /// The product of two others.
     Product(u64, u64),
-    /// So many times another.
+    /// A multiple of another.
     Multiple(u64, u64),
-    /// One more than another, as the length of a row with a mark at its end.
+    /// One more than another, such as the length of a row with an end mark.
     Next(u64),
 }
 
 impl Dimensions {
-    /// Those of a program that imports PyTorch.
+    /// The numbers of a program that imports PyTorch.
     pub(crate) fn of(program: &Program) -> Option<Self> {
         let tree = program.tree();
         Torch::of(program, tree)?;
         let mut places: BTreeMap<u64, Vec<TextRange>> = BTreeMap::new();
         for node in &tree.nodes {
-            if let AnyNodeRef::ExprNumberLiteral(it) = node.node
-                && let Number::Int(number) = &it.value
+            if let AnyNodeRef::ExprNumberLiteral(literal) = node.node
+                && let Number::Int(number) = &literal.value
                 && let Some(number) = number.as_u64().filter(|&number| number > 1)
             {
-                places.entry(number).or_default().push(it.range);
+                places.entry(number).or_default().push(literal.range);
             }
         }
         Some(Self { places })
@@ -72,21 +73,27 @@ impl Dimensions {
     }
 
     fn origin(&self, number: u64) -> Origin {
-        let below = || self.places.range(2..number).rev().map(|(&it, _)| it);
-        let factors = || below().filter(|it| number.is_multiple_of(*it));
-        let product =
-            factors().find(|&it| it > SMALL && it * it >= number && self.has(number / it));
-        let multiple = factors().find(|&it| it > SMALL && number / it <= TIMES);
+        let below = || {
+            self.places
+                .range(2..number)
+                .rev()
+                .map(|(&smaller, _)| smaller)
+        };
+        let factors = || below().filter(|factor| number.is_multiple_of(*factor));
+        let product = factors().find(|&factor| {
+            factor > SMALL && factor * factor >= number && self.has(number / factor)
+        });
+        let multiple = factors().find(|&factor| factor > SMALL && number / factor <= TIMES);
         match (product, multiple) {
-            (Some(it), _) => Origin::Product(it, number / it),
-            (_, Some(it)) => Origin::Multiple(number / it, it),
+            (Some(factor), _) => Origin::Product(factor, number / factor),
+            (_, Some(factor)) => Origin::Multiple(number / factor, factor),
             _ if number > LARGE && self.has(number - 1) => Origin::Next(number - 1),
             _ => Origin::Free,
         }
     }
 
-    /// All sizes as small as they can be without breaking how they hang together: none below
-    /// `least`, those that differ still different, what divides another still dividing it.
+    /// Makes all sizes as small as they can be while they keep their relations: none is below
+    /// `least`, sizes that differ still differ, and a size that divides another still divides it.
     pub(crate) fn scaled(&self, least: u64) -> EditSet {
         let mut scaled: BTreeMap<u64, u64> = BTreeMap::new();
         let mut taken = BTreeSet::new();
@@ -101,11 +108,11 @@ impl Dimensions {
                     let divisors = self
                         .places
                         .range(2..size)
-                        .filter(|(it, _)| size.is_multiple_of(**it));
-                    let step = divisors.map(|(&it, _)| of(it)).fold(1, lcm);
+                        .filter(|(divisor, _)| size.is_multiple_of(**divisor));
+                    let step = divisors.map(|(&divisor, _)| of(divisor)).fold(1, lcm);
                     let first = least.div_ceil(step).max(1).saturating_mul(step);
-                    // Many sizes have to be even.
-                    let fits = |it: &u64| !taken.contains(it) && it % 2 == size % 2;
+                    // Code that halves a size needs it to be even.
+                    let fits = |smaller: &u64| !taken.contains(smaller) && smaller % 2 == size % 2;
                     (first..size)
                         .step_by(step as usize)
                         .find(fits)
@@ -118,8 +125,8 @@ impl Dimensions {
         self.edits(&scaled)
     }
 
-    /// One size made another everywhere, and what comes of it along; nothing for what itself comes
-    /// of others.
+    /// Makes one size another everywhere, and changes the sizes that derive from it; empty for a
+    /// size that itself derives from others.
     pub(crate) fn changed(&self, size: u64, smaller: u64) -> EditSet {
         let mut changed = BTreeMap::new();
         if matches!(
@@ -129,12 +136,12 @@ impl Dimensions {
             return EditSet::default();
         }
         changed.insert(size, smaller);
-        for &other in self.places.range(size + 1..).map(|(it, _)| it) {
+        for &other in self.places.range(size + 1..).map(|(other, _)| other) {
             let of = |size: u64| changed.get(&size).copied().unwrap_or(size);
             let after = match self.origin(other) {
                 Origin::Product(one, two) => of(one) * of(two),
-                Origin::Multiple(times, it) => times * of(it),
-                Origin::Next(it) => of(it) + 1,
+                Origin::Multiple(times, base) => times * of(base),
+                Origin::Next(previous) => of(previous) + 1,
                 Origin::Free => other,
             };
             changed.insert(other, after.min(other));
@@ -161,12 +168,92 @@ fn lcm(one: u64, other: u64) -> u64 {
     (one / a.max(1)).saturating_mul(other)
 }
 
+/// Functions whose arguments are the sizes of a new tensor.
+const FACTORIES: &[&str] = &["randn", "rand", "zeros", "ones", "empty"];
+
+/// A shape that a call of a factory such as `torch.ones` writes out.
+pub(crate) struct WrittenShape<'a> {
+    /// Its name for people.
+    pub(crate) name: String,
+    /// The place where it is written.
+    pub(crate) range: TextRange,
+    /// Its sizes, from the first dimension to the last.
+    pub(crate) sizes: Vec<&'a Expr>,
+    brackets: Option<(char, char)>,
+}
+
+impl<'a> WrittenShape<'a> {
+    /// The shape that a call asks for; none if it is not written out.
+    pub(crate) fn of(program: &Program, torch: &Torch<'_>, call: &'a ExprCall) -> Option<Self> {
+        let path = torch.path(&call.func)?;
+        let name = path
+            .strip_prefix("torch.")
+            .filter(|name| *name == "full" || FACTORIES.contains(name))?;
+        let first = call
+            .arguments
+            .args
+            .first()
+            .or(keyword(call, "size").map(|size| &size.value))?;
+        let grouped = |elements: &'a [Expr], brackets| Self {
+            name: program.slice(first.range()).to_owned(),
+            range: first.range(),
+            sizes: elements.iter().collect(),
+            brackets: Some(brackets),
+        };
+        match first {
+            Expr::Tuple(tuple) => Some(grouped(&tuple.elts, ('(', ')'))),
+            Expr::List(list) => Some(grouped(&list.elts, ('[', ']'))),
+            // The second argument of `full` is its value.
+            Expr::NumberLiteral(_) if name != "full" => {
+                let sizes: Vec<&Expr> = call.arguments.args.iter().collect();
+                let range = TextRange::new(first.start(), sizes.last()?.end());
+                let function = program.slice(call.func.range());
+                let name = format!("{function}({})", program.slice(range));
+                let is_written = sizes.iter().all(|size| whole_number(size).is_some());
+                is_written.then_some(Self {
+                    name,
+                    range,
+                    sizes,
+                    brackets: None,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The text of the shape without one of its dimensions.
+    pub(crate) fn without(&self, program: &Program, dimension: usize) -> String {
+        let mut left: Vec<&str> = self
+            .sizes
+            .iter()
+            .map(|size| program.slice(size.range()))
+            .collect();
+        left.remove(dimension);
+        match self.brackets {
+            Some(('(', _)) if left.len() == 1 => format!("({},)", left[0]),
+            Some((open, close)) => format!("{open}{}{close}", left.join(", ")),
+            None if left.is_empty() => "()".to_owned(),
+            None => left.join(", "),
+        }
+    }
+}
+
+/// The value of a whole number that is written out, and its place.
+pub(crate) fn whole_number(expr: &Expr) -> Option<(u64, TextRange)> {
+    let Expr::NumberLiteral(literal) = expr else {
+        return None;
+    };
+    match &literal.value {
+        Number::Int(number) => Some((number.as_u64()?, literal.range)),
+        _ => None,
+    }
+}
+
 impl PassContext<'_> {
     /// Where the expressions start that are sizes of tensors and layers. No pass makes one 0: a
     /// tensor without elements is a special case for most of PyTorch and would puzzle the reader of
     /// the result.
     pub(crate) fn sizes(&self) -> BTreeSet<TextSize> {
-        const MAKERS: &[&str] = &["randn", "rand", "zeros", "ones", "empty"];
         const METHODS: &[&str] = &[
             "view",
             "reshape",
@@ -190,8 +277,8 @@ impl PassContext<'_> {
                 .and_then(|name| name.strip_prefix("nn."))
                 .is_some_and(|layer| layer.starts_with(char::is_uppercase));
             let is_method = matches!(&*call.func, Expr::Attribute(method) if METHODS.contains(&method.attr.as_str()));
-            let is_maker = name.is_some_and(|name| MAKERS.contains(&name));
-            if !(is_layer || is_maker || path.is_none() && is_method) {
+            let is_factory = name.is_some_and(|name| FACTORIES.contains(&name));
+            if !(is_layer || is_factory || path.is_none() && is_method) {
                 continue;
             }
             for argument in &call.arguments.args {
@@ -233,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn one_size_takes_along_what_comes_of_it() {
+    fn derived_sizes_change_with_a_size() {
         let program = Program::parse("import torch\nf(768, 12, 64, 3072, 65, 9)\n").unwrap();
         let dimensions = Dimensions::of(&program).unwrap();
         let text = dimensions.changed(64, 2).apply(&program).unwrap();

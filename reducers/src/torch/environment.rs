@@ -6,17 +6,17 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    passes::torch::use_cpu::on_cpu_everywhere,
     rewrite::edit::EditSet,
     syntax::{AnyNodeRef, Program, TextRange, Tree},
     torch::{
         compilation::{Compilation, compilations, with_backend, without_compiler},
+        devices::{ACCELERATORS, is_accelerator},
         names::{Torch, string},
     },
 };
 
-/// What a program needs of its environment; less is simpler. Each part is that of the most demanding
-/// place in the program, so the number of such places does not matter.
+/// What a program needs of its environment; less is simpler. Each part is that of the most
+/// demanding place in the program, so the number of such places does not matter.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -102,15 +102,6 @@ impl CompilerRank {
             .find(|(_, name)| Some(*name) == named);
         found.map_or(Self::Inductor, |(rank, _)| rank)
     }
-}
-
-/// The devices other than the CPU, as PyTorch names them.
-pub(crate) const ACCELERATORS: &[&str] = &["cuda", "mps", "xpu", "hip"];
-
-/// Whether a text names such a device, with or without a number.
-pub(crate) fn is_accelerator(text: &str) -> bool {
-    let (device, number) = text.split_once(':').unwrap_or((text, "0"));
-    ACCELERATORS.contains(&device) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 const DISTRIBUTED: &[&str] = &[
@@ -209,15 +200,6 @@ pub enum Uncompiled {
     As(String),
     /// It is not known how to leave the compiler out.
     Unknown,
-}
-
-/// The same program on the CPU; `None` if it already is, or if no edit is known that moves it.
-pub fn on_cpu(program: &Program) -> Option<String> {
-    let tree = program.tree();
-    let torch = Torch::of(program, tree)?;
-    let edits = on_cpu_everywhere(program, &torch, tree);
-    let text = edits.apply(program).ok()?;
-    (text != program.text()).then_some(text)
 }
 
 /// The same program without PyTorch's compiler.

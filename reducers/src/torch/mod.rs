@@ -1,11 +1,12 @@
-//! The meaning of PyTorch's names: environments, devices, data types, sizes, numerics. The only room
-//! of this crate besides `passes::torch` that knows PyTorch.
+//! The meaning of PyTorch's names: environments, devices, data types, sizes, numerics. The only
+//! room of this crate besides `passes::torch` that knows PyTorch.
 
 pub(crate) mod names;
 
 pub(crate) mod compilation;
 pub(crate) mod compiler;
 pub(crate) mod data_types;
+pub mod devices;
 pub(crate) mod dimensions;
 
 pub mod ablation;

@@ -13,8 +13,7 @@ use crate::{
 };
 
 pass! {
-    /// Removes parts of a PyTorch module, and lets what they are called with take the place of
-    /// their results.
+    /// Removes submodules of a PyTorch module and replaces their calls by the first argument.
     ///
     /// ```python before
     /// from torch import nn
@@ -38,14 +37,14 @@ pass! {
     pub(crate) static DROP_SUBMODULES = Pass { stage: Stage::Shape, propose };
 }
 
-/// An attribute of the modules: where it is made, and the calls of it.
+/// A submodule: where it is made, and its calls.
 #[derive(Default)]
-struct Part<'a> {
+struct Submodule<'a> {
     made: Vec<ItemId>,
     calls: Vec<&'a ExprCall>,
-    /// How often it is used otherwise.
+    /// The number of its other uses.
     other: usize,
-    /// Whether it gives back what has the shape of what it is given.
+    /// Whether its output has the shape of its input.
     keeps_shape: bool,
 }
 
@@ -55,17 +54,17 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         return;
     };
     let statements = Statements::of(cx.program);
-    let mut parts: BTreeMap<&str, Part<'_>> = BTreeMap::new();
+    let mut parts: BTreeMap<&str, Submodule<'_>> = BTreeMap::new();
     for (index, node) in tree.nodes.iter().enumerate() {
-        let AnyNodeRef::ExprAttribute(it) = node.node else {
+        let AnyNodeRef::ExprAttribute(attribute) = node.node else {
             continue;
         };
-        if !it.value.is_name_expr() || torch.path(&it.value).is_some() {
+        if !attribute.value.is_name_expr() || torch.path(&attribute.value).is_some() {
             continue;
         }
-        let part = parts.entry(it.attr.as_str()).or_default();
+        let part = parts.entry(attribute.attr.as_str()).or_default();
         match tree.ancestors(index as u32).next() {
-            Some(AnyNodeRef::StmtAssign(assign)) if it.ctx == ExprContext::Store => {
+            Some(AnyNodeRef::StmtAssign(assign)) if attribute.ctx == ExprContext::Store => {
                 let is_made = matches!(&*assign.value, Expr::Call(_)) && assign.targets.len() == 1;
                 match statements.place(assign.range).filter(|_| is_made) {
                     Some(place) => part.made.push(place),
@@ -73,7 +72,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 }
                 part.keeps_shape = keeps_shape(&torch, &assign.value);
             }
-            Some(AnyNodeRef::ExprCall(call)) if call.func.range() == it.range => {
+            Some(AnyNodeRef::ExprCall(call)) if call.func.range() == attribute.range => {
                 part.calls.push(call);
             }
             _ => part.other += 1,
@@ -92,7 +91,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 .arguments
                 .args
                 .first()
-                .filter(|it| !it.is_starred_expr())?;
+                .filter(|argument| !argument.is_starred_expr())?;
             edits.extend(&keep_part(cx.program, call.range, first)?);
             Some(())
         });
@@ -107,22 +106,54 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// Whether a value is a layer that keeps the shape of what it is given.
+/// Activations of `torch.nn` that work on each element, and the layer that does nothing. PyTorch's
+/// documentation gives the same shape for their input and output; `GLU` halves it.
+const ELEMENTWISE: &[&str] = &[
+    "CELU",
+    "ELU",
+    "GELU",
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "Identity",
+    "LeakyReLU",
+    "LogSigmoid",
+    "LogSoftmax",
+    "Mish",
+    "PReLU",
+    "RReLU",
+    "ReLU",
+    "ReLU6",
+    "SELU",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Softmax2d",
+    "Softmin",
+    "Softplus",
+    "Softshrink",
+    "Softsign",
+    "Tanh",
+    "Tanhshrink",
+    "Threshold",
+];
+
+/// Whether a value is a layer that keeps the shape of its input: an elementwise activation, a
+/// normalization or a dropout. The rest of a model still fits when such a layer is removed, so its
+/// removal is more likely to be accepted.
 fn keeps_shape(torch: &Torch<'_>, value: &Expr) -> bool {
     let Expr::Call(call) = value else {
         return false;
     };
-    let Some(path) = torch.path(&call.func) else {
-        return false;
-    };
-    let name = path.rsplit('.').next().unwrap_or_default();
-    path.starts_with("torch.nn.")
-        && (["Norm", "Drop"].iter().any(|it| name.contains(it))
-            || name.ends_with("LU")
-            || matches!(
-                name,
-                "Identity" | "Sigmoid" | "Tanh" | "Softmax" | "Hardswish" | "Mish"
-            ))
+    let path = torch.path(&call.func);
+    let layer = path
+        .as_deref()
+        .and_then(|path| path.strip_prefix("torch.nn."))
+        .and_then(|path| path.rsplit('.').next());
+    layer.is_some_and(|layer| {
+        ELEMENTWISE.contains(&layer) || layer.contains("Norm") || layer.contains("Dropout")
+    })
 }
 
 #[cfg(test)]
@@ -131,7 +162,7 @@ mod tests {
     use crate::testing::{check_all, check_none};
 
     #[test]
-    fn nested_calls_go_together() {
+    fn nested_calls_are_removed_together() {
         check_all(
             &DROP_SUBMODULES,
             "import torch\nclass M(torch.nn.Module):\n    def __init__(self):\n        self.a = A(1)\n        self.b = torch.nn.ReLU()\n    def forward(self, x):\n        return self.b(self.a(x + 1, 2))\n",
@@ -140,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_other_use_stay() {
+    fn submodules_with_other_uses_stay() {
         let head = "import torch\nclass M(torch.nn.Module):\n    def __init__(self):\n        self.a = A(1)\n";
         check_none(
             &DROP_SUBMODULES,

@@ -1,11 +1,11 @@
-//! That a program is compiled, and how.
+//! Conditions of the compiler: whether a program is compiled, and its settings.
 
-use super::{Found, Sort, standing_alone};
+use super::{ConditionFinder, ConditionKind, standing_alone};
 use crate::{
     rewrite::edit::EditSet,
     syntax::{
         AnyNodeRef, Ranged, TextRange, Tree,
-        ast::{Expr, ExprDict},
+        ast::{Expr, ExprCall, ExprDict},
         rows::RowKind,
     },
     torch::{
@@ -15,10 +15,10 @@ use crate::{
     },
 };
 
-/// What a compiler is told.
-const SETTINGS: &[&str] = &["fullgraph", "mode", "backend", "options"];
+/// The settings of a compilation.
+const SETTINGS: &[&str] = &["fullgraph", "mode", "backend", "options", "dynamic"];
 
-/// Functions whose calls make sizes symbols.
+/// Functions whose calls make sizes symbolic or fix them.
 const MARKS: &[&str] = &[
     "mark_dynamic",
     "maybe_mark_dynamic",
@@ -26,86 +26,55 @@ const MARKS: &[&str] = &[
     "mark_static",
 ];
 
-pub(super) fn find(cx: &mut Found<'_>, torch: &Torch<'_>, tree: &Tree<'_>) {
+pub(super) fn find(cx: &mut ConditionFinder<'_>, torch: &Torch<'_>, tree: &Tree<'_>) {
     let program = cx.program;
     let found = compilations(torch, tree);
     if let (Some(first), Some(edits)) = (found.first(), without_compiler(program)) {
         cx.add(
-            Sort::Compiler,
+            ConditionKind::Compiler,
             CompilerRank::CALL,
             None,
             first.mention,
             &edits,
         );
     }
-    for call in found.iter().filter_map(|it| it.call.or(it.around)) {
-        for name in SETTINGS.iter().chain(&["dynamic"]) {
-            let Some(setting) = keyword(call, name) else {
-                continue;
-            };
-            let sort = if *name == "dynamic" {
-                Sort::DynamicShapes
-            } else {
-                Sort::Setting
-            };
-            if let Some(edits) = removed_argument(program, setting.range) {
-                cx.add(
-                    sort,
-                    program.slice(setting.range),
-                    None,
-                    setting.range,
-                    &edits,
-                );
-            }
-            if let Expr::Dict(dict) = &setting.value {
-                entries(cx, name, dict);
-            }
+    for compilation in &found {
+        if let Some(call) = compilation.call.or(compilation.around) {
+            settings(cx, call);
         }
     }
     for (index, node) in (0u32..).zip(&tree.nodes) {
         match node.node {
-            AnyNodeRef::Keyword(it)
-                if it
+            AnyNodeRef::Keyword(argument)
+                if argument
                     .arg
                     .as_ref()
-                    .is_some_and(|arg| arg.id == "dynamic_shapes") =>
+                    .is_some_and(|name| name.id == "dynamic_shapes") =>
             {
-                if let Some(edits) = removed_argument(program, it.range) {
-                    cx.add(
-                        Sort::DynamicShapes,
-                        program.slice(it.range),
-                        None,
-                        it.range,
-                        &edits,
-                    );
+                if let Some(edits) = removed_argument(program, argument.range) {
+                    let text = program.slice(argument.range);
+                    let kind = ConditionKind::DynamicShapes;
+                    cx.add(kind, text, None, argument.range, &edits);
                 }
             }
             AnyNodeRef::ExprCall(call) => {
-                let Some(path) = torch.path(&call.func) else {
+                let Some(kind) = kind_of_call(torch, call) else {
                     continue;
-                };
-                let name = path.rsplit('.').next().unwrap_or(&path);
-                let sort = match name {
-                    _ if MARKS.contains(&name) => Sort::DynamicShapes,
-                    "set_num_threads" | "set_num_interop_threads" => Sort::Threads,
-                    _ if name.starts_with("set_") || name == "manual_seed" => Sort::Setting,
-                    "use_deterministic_algorithms" => Sort::Setting,
-                    _ => continue,
                 };
                 let statement = standing_alone(tree, index);
                 if let Some((at, edits)) = statement.and_then(|at| Some((at, cx.without(at)?))) {
-                    cx.add(sort, program.slice(call.range), None, at, &edits);
+                    cx.add(kind, program.slice(call.range), None, at, &edits);
                 }
             }
-            AnyNodeRef::StmtAssign(it) if it.targets.iter().all(|it| is_setting(torch, it)) => {
-                if let Some(edits) = cx.without(it.range()) {
-                    cx.add(
-                        Sort::Setting,
-                        program.slice(it.range()),
-                        None,
-                        it.range(),
-                        &edits,
-                    );
+            AnyNodeRef::StmtAssign(assign)
+                if assign
+                    .targets
+                    .iter()
+                    .all(|target| is_setting(torch, target)) =>
+            {
+                if let Some(edits) = cx.without(assign.range) {
+                    let text = program.slice(assign.range);
+                    cx.add(ConditionKind::Setting, text, None, assign.range, &edits);
                 }
             }
             _ => {}
@@ -113,8 +82,42 @@ pub(super) fn find(cx: &mut Found<'_>, torch: &Torch<'_>, tree: &Tree<'_>) {
     }
 }
 
-/// The entries of a setting that has several.
-fn entries(cx: &mut Found<'_>, name: &str, dict: &ExprDict) {
+/// The settings that a call gives a compiler.
+fn settings(cx: &mut ConditionFinder<'_>, call: &ExprCall) {
+    let program = cx.program;
+    for name in SETTINGS {
+        let Some(setting) = keyword(call, name) else {
+            continue;
+        };
+        let kind = if *name == "dynamic" {
+            ConditionKind::DynamicShapes
+        } else {
+            ConditionKind::Setting
+        };
+        if let Some(edits) = removed_argument(program, setting.range) {
+            let text = program.slice(setting.range);
+            cx.add(kind, text, None, setting.range, &edits);
+        }
+        if let Expr::Dict(dict) = &setting.value {
+            entries(cx, name, dict);
+        }
+    }
+}
+
+/// The kind of condition that a call of PyTorch is, if it is one.
+fn kind_of_call(torch: &Torch<'_>, call: &ExprCall) -> Option<ConditionKind> {
+    let path = torch.path(&call.func)?;
+    let name = path.rsplit('.').next().unwrap_or(&path);
+    match name {
+        _ if MARKS.contains(&name) => Some(ConditionKind::DynamicShapes),
+        "set_num_threads" | "set_num_interop_threads" => Some(ConditionKind::Threads),
+        "manual_seed" | "use_deterministic_algorithms" => Some(ConditionKind::Setting),
+        _ => name.starts_with("set_").then_some(ConditionKind::Setting),
+    }
+}
+
+/// The entries of a setting that is a dictionary with several.
+fn entries(cx: &mut ConditionFinder<'_>, name: &str, dict: &ExprDict) {
     if dict.items.len() < 2 {
         return;
     }
@@ -132,7 +135,7 @@ fn entries(cx: &mut Found<'_>, name: &str, dict: &ExprDict) {
             .find(|(range, _)| range.contains_range(key.range()));
         if let Some((range, edits)) = place {
             let name = format!("{name}[{}]", cx.program.slice(key.range()));
-            cx.add(Sort::Setting, &name, None, *range, edits);
+            cx.add(ConditionKind::Setting, &name, None, *range, edits);
         }
     }
 }

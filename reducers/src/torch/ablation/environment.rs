@@ -1,25 +1,25 @@
-//! What a program is run with: variables, threads, the seed of hashes.
+//! Conditions of the environment: variables, threads, the seed of string hashes.
 
-use super::{Change, Condition, Found, Sort};
+use super::{Condition, ConditionChange, ConditionFinder, ConditionKind};
 use crate::syntax::{
-    AnyNodeRef, Program, Ranged, Tree,
+    AnyNodeRef, Program, Tree,
     ast::{Expr, ExprContext},
 };
 
-/// Modules whose work is done by several threads where it may.
+/// Modules that use several threads where they can.
 const THREADED: &[&str] = &["torch", "numpy", "scipy", "sklearn"];
 
-/// Names of what is in an order that the hashes of texts decide.
+/// Names whose values depend on the hashes of strings.
 const HASHED: &[&str] = &["set", "frozenset", "hash"];
 
-pub(super) fn find(cx: &mut Found<'_>, tree: &Tree<'_>, set: &[(String, String)]) {
+pub(super) fn find(cx: &mut ConditionFinder<'_>, tree: &Tree<'_>, set: &[(String, String)]) {
     let variable =
-        |sort, name: &str, instead: Option<&str>, set: &[(&str, Option<&str>)]| Condition {
-            sort,
+        |kind, name: &str, instead: Option<&str>, set: &[(&str, Option<&str>)]| Condition {
+            kind,
             name: name.to_owned(),
             instead: instead.map(str::to_owned),
             line: None,
-            change: Change::Variables(
+            change: ConditionChange::Variables(
                 set.iter()
                     .map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned)))
                     .collect(),
@@ -31,8 +31,12 @@ pub(super) fn find(cx: &mut Found<'_>, tree: &Tree<'_>, set: &[(String, String)]
             seed = Some(value.as_str());
         } else {
             let shown = format!("{name}={value}");
-            cx.conditions
-                .push(variable(Sort::Variable, &shown, None, &[(name, None)]));
+            cx.conditions.push(variable(
+                ConditionKind::Variable,
+                &shown,
+                None,
+                &[(name, None)],
+            ));
         }
     }
     let mut threaded = false;
@@ -41,26 +45,26 @@ pub(super) fn find(cx: &mut Found<'_>, tree: &Tree<'_>, set: &[(String, String)]
     let mut own = Vec::new();
     for node in &tree.nodes {
         match node.node {
-            AnyNodeRef::StmtImport(it) => {
-                threaded |= it
+            AnyNodeRef::StmtImport(import) => {
+                threaded |= import
                     .names
                     .iter()
                     .any(|alias| is_threaded(alias.name.as_str()));
             }
-            AnyNodeRef::StmtImportFrom(it) => {
-                threaded |= it
+            AnyNodeRef::StmtImportFrom(import) => {
+                threaded |= import
                     .module
                     .as_ref()
                     .is_some_and(|module| is_threaded(module.as_str()));
             }
-            AnyNodeRef::StmtAssign(it) if it.targets.iter().all(is_of_environment) => {
-                own.extend(cx.without(it.range()).map(|edits| (it.range(), edits)));
+            AnyNodeRef::StmtAssign(assign) if assign.targets.iter().all(is_of_environment) => {
+                own.extend(cx.without(assign.range).map(|edits| (assign.range, edits)));
             }
             _ => {}
         }
     }
     for (at, edits) in own {
-        cx.add(Sort::Variable, program.slice(at), None, at, &edits);
+        cx.add(ConditionKind::Variable, program.slice(at), None, at, &edits);
     }
     if hashed || seed.is_some() {
         let now = seed.unwrap_or("0");
@@ -70,7 +74,7 @@ pub(super) fn find(cx: &mut Found<'_>, tree: &Tree<'_>, set: &[(String, String)]
             .to_string();
         let shown = format!("PYTHONHASHSEED={now}");
         cx.conditions.push(variable(
-            Sort::HashSeed,
+            ConditionKind::HashSeed,
             &shown,
             Some(&other),
             &[("PYTHONHASHSEED", Some(other.as_str()))],
@@ -82,12 +86,16 @@ pub(super) fn find(cx: &mut Found<'_>, tree: &Tree<'_>, set: &[(String, String)]
             ("OMP_NUM_THREADS", Some("2")),
             ("MKL_NUM_THREADS", Some("2")),
         ];
-        cx.conditions
-            .push(variable(Sort::Threads, "one thread", Some("two"), &two));
+        cx.conditions.push(variable(
+            ConditionKind::Threads,
+            "one thread",
+            Some("two"),
+            &two,
+        ));
     }
 }
 
-/// Whether the hashes of texts may decide what a program does.
+/// Whether a program may depend on the hashes of strings.
 pub fn minds_hashes(program: &Program) -> bool {
     is_hashed(program.tree())
 }
@@ -95,23 +103,26 @@ pub fn minds_hashes(program: &Program) -> bool {
 fn is_hashed(tree: &Tree<'_>) -> bool {
     tree.nodes.iter().any(|node| match node.node {
         AnyNodeRef::ExprSet(_) | AnyNodeRef::ExprSetComp(_) => true,
-        AnyNodeRef::ExprName(it) => it.ctx == ExprContext::Load && HASHED.contains(&it.id.as_str()),
+        AnyNodeRef::ExprName(name) => {
+            name.ctx == ExprContext::Load && HASHED.contains(&name.id.as_str())
+        }
         _ => false,
     })
 }
 
+/// Whether a module may use several threads.
 fn is_threaded(module: &str) -> bool {
     THREADED.contains(&module.split('.').next().unwrap_or(module))
 }
 
-/// Whether a target of an assignment is a variable of the environment.
+/// Whether a target of an assignment is an environment variable.
 fn is_of_environment(target: &Expr) -> bool {
-    let Expr::Subscript(it) = target else {
+    let Expr::Subscript(entry) = target else {
         return false;
     };
-    match &*it.value {
-        Expr::Attribute(it) => it.attr.as_str() == "environ",
-        Expr::Name(it) => it.id.as_str() == "environ",
+    match &*entry.value {
+        Expr::Attribute(attribute) => attribute.attr.as_str() == "environ",
+        Expr::Name(name) => name.id.as_str() == "environ",
         _ => false,
     }
 }

@@ -1,7 +1,7 @@
-//! What a bug may hang on, as maintainers ask for it: device, data types, sizes, gradients,
-//! settings of the compiler, variables of the environment, threads, the seed of hashes. Each
-//! condition comes with the change that takes it away, which need not make the program simpler: a
-//! run of it tells whether the condition is needed. Pure; called by the ablation.
+//! Conditions that a bug may depend on, as maintainers ask for them: device, data types, sizes,
+//! gradients, settings of the compiler, environment variables, threads, the seed of string hashes.
+//! Each condition comes with the change that removes it, which need not make the program simpler: a
+//! run shows whether the bug needs the condition. Pure; called by the engine's ablation.
 
 mod compiler;
 mod environment;
@@ -18,63 +18,63 @@ use crate::{
     torch::names::Torch,
 };
 
-/// What kind of thing a condition is.
+/// The kind of a condition, in the order in which conditions are tried and reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sort {
-    /// That it is compiled at all.
+pub enum ConditionKind {
+    /// The program is compiled at all.
     Compiler,
     /// A setting of the compiler, or of PyTorch as a whole.
     Setting,
-    /// What makes sizes symbols.
+    /// Something makes sizes symbolic.
     DynamicShapes,
     /// The device.
     Device,
     /// A data type.
     DataType,
-    /// Whether gradients are wanted.
+    /// A tensor requires gradients.
     Gradient,
-    /// How large a dimension is.
+    /// The size of a dimension.
     Size,
-    /// That a dimension is there.
+    /// The presence of a dimension.
     Dimension,
-    /// A variable of the environment.
+    /// An environment variable.
     Variable,
-    /// How many threads there are.
+    /// The number of threads.
     Threads,
-    /// The seed of hashes of texts.
+    /// The seed of string hashes.
     HashSeed,
 }
 
-/// How a condition is taken away.
+/// The change that removes a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// By editing the program.
+pub enum ConditionChange {
+    /// Edits of the program.
     Edits(EditSet),
-    /// By running it with these variables: set, or not set.
+    /// A run with these environment variables, each set or unset.
     Variables(Vec<(String, Option<String>)>),
 }
 
-/// Something that a bug may hang on.
+/// Something that a bug may depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// What kind of thing.
-    pub sort: Sort,
-    /// What people call it: `dynamic=True`, `x.requires_grad`.
+    /// Its kind.
+    pub kind: ConditionKind,
+    /// Its name for people: `dynamic=True`, `x.requires_grad`.
     pub name: String,
-    /// What stands in its place once it is taken away; nothing where it is simply gone.
+    /// Its replacement; none where it is only removed.
     pub instead: Option<String>,
-    /// The line it stands on first, counted from 1; none where it is no part of the program.
+    /// The first line on which it stands, counted from 1; none where it is not part of the program.
     pub line: Option<u32>,
-    /// What takes it away.
-    pub change: Change,
+    /// The change that removes it.
+    pub change: ConditionChange,
 }
 
-/// All that the bug of a program may hang on that is run with variables `set`. What is written
-/// alike in several places is one condition.
+/// All conditions of a program that is run with the environment variables `set`. A condition that
+/// is written in the same way in several places counts once.
 pub fn conditions(program: &Program, set: &[(String, String)]) -> Vec<Condition> {
     let tree = program.tree();
-    let mut cx = Found {
+    let mut cx = ConditionFinder {
         program,
         statements: Statements::of(program),
         conditions: Vec::new(),
@@ -84,41 +84,40 @@ pub fn conditions(program: &Program, set: &[(String, String)]) -> Vec<Condition>
         tensors::find(&mut cx, &torch, tree);
     }
     environment::find(&mut cx, tree, set);
-    let makes_program = |it: &Condition| match &it.change {
-        Change::Edits(edits) => {
+    let makes_program = |condition: &Condition| match &condition.change {
+        ConditionChange::Edits(edits) => {
             let text = edits.apply(program).ok();
             text.is_some_and(|text| text != program.text() && program.sibling(text).is_ok())
         }
-        Change::Variables(_) => true,
+        ConditionChange::Variables(_) => true,
     };
     cx.conditions.retain(makes_program);
     cx.conditions
 }
 
-/// What was found so far.
-struct Found<'a> {
+/// Collects the conditions of a program.
+struct ConditionFinder<'a> {
     program: &'a Program,
     statements: Statements<'a>,
     conditions: Vec<Condition>,
 }
 
-impl Found<'_> {
+impl ConditionFinder<'_> {
     /// Adds a condition, or one more place of it.
     fn add(
         &mut self,
-        sort: Sort,
+        kind: ConditionKind,
         name: &str,
         instead: Option<&str>,
         at: TextRange,
         edits: &EditSet,
     ) {
         let name = shown(name);
-        let known = self
-            .conditions
-            .iter_mut()
-            .find(|it| it.sort == sort && it.name == name && it.instead.as_deref() == instead);
+        let known = self.conditions.iter_mut().find(|known| {
+            known.kind == kind && known.name == name && known.instead.as_deref() == instead
+        });
         if let Some(Condition {
-            change: Change::Edits(known),
+            change: ConditionChange::Edits(known),
             ..
         }) = known
         {
@@ -126,15 +125,15 @@ impl Found<'_> {
             return;
         }
         self.conditions.push(Condition {
-            sort,
+            kind,
             name,
             instead: instead.map(str::to_owned),
             line: Some(self.program.line_of(at.start())),
-            change: Change::Edits(edits.clone()),
+            change: ConditionChange::Edits(edits.clone()),
         });
     }
 
-    /// A statement that goes.
+    /// The removal of a statement.
     fn without(&self, statement: TextRange) -> Option<EditSet> {
         self.statements.place(statement).map(EditSet::removal)
     }
@@ -143,7 +142,7 @@ impl Found<'_> {
 /// The statement around a node, if that is an expression whose value is not used.
 fn standing_alone(tree: &Tree<'_>, node: u32) -> Option<TextRange> {
     match tree.ancestors(node).next()? {
-        AnyNodeRef::StmtExpr(it) => Some(it.range()),
+        AnyNodeRef::StmtExpr(statement) => Some(statement.range()),
         _ => None,
     }
 }
@@ -162,16 +161,18 @@ fn shown(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Each condition with what the program becomes without it.
+    /// Each condition with the program without it.
     fn found(text: &str) -> Vec<(String, String)> {
         let program = Program::parse(text).unwrap();
-        let of = |it: Condition| {
-            let name = it.instead.as_ref().map_or(it.name.clone(), |instead| {
-                format!("{} -> {instead}", it.name)
-            });
-            match it.change {
-                Change::Edits(edits) => (name, edits.apply(&program).unwrap()),
-                Change::Variables(set) => (name, format!("{set:?}")),
+        let of = |condition: Condition| {
+            let name = &condition.name;
+            let name = match &condition.instead {
+                Some(instead) => format!("{name} -> {instead}"),
+                None => name.clone(),
+            };
+            match condition.change {
+                ConditionChange::Edits(edits) => (name, edits.apply(&program).unwrap()),
+                ConditionChange::Variables(set) => (name, format!("{set:?}")),
             }
         };
         conditions(&program, &[]).into_iter().map(of).collect()
@@ -293,7 +294,10 @@ mod tests {
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
                 .collect();
             let found = conditions(&Program::parse(text).unwrap(), &set);
-            found.into_iter().map(|it| it.name).collect::<Vec<_>>()
+            found
+                .into_iter()
+                .map(|condition| condition.name)
+                .collect::<Vec<_>>()
         };
         assert_eq!(of("f(1)\n", &[]), Vec::<String>::new());
         assert_eq!(
@@ -311,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_asked_of_what_is_not_there() {
+    fn names_of_other_libraries_are_no_conditions() {
         assert_eq!(
             found("x = ones(2, dtype=float64, requires_grad=True)\n"),
             []
