@@ -1,8 +1,7 @@
-//! How far the numbers that a program compares are from the truth: those of the compiled program,
-//! those of the plain one, and those of the plain one in double precision, which are taken for the
-//! truth. Where a script says that PyTorch's compiler computes something else, that is the
-//! compiler's fault only if it is the compiled program that is further off; the measure is that of
-//! `torch._dynamo.utils.same`. Called by the judge of candidates; proposes nothing.
+//! The distance of the numbers that a program compares from the truth, for the compiled program and
+//! for the plain one. The numbers of the plain program in double precision count as the truth. A
+//! difference between the two is the compiler's fault only if the compiled program is further off;
+//! `torch._dynamo.utils.same` measures in the same way. Called by the judge; proposes nothing.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +11,11 @@ use crate::{
     syntax::{Program, Ranged, ast::Stmt},
 };
 
-/// How many times further off than the plain program a compiled one has to be.
+/// The compiled program has to be this many times further off than the plain one.
 const FURTHER: f64 = 2.0;
 
-/// Tells the numbers of a value on standard error, and gives it back: of a large tensor some, the
-/// sum and the sum of squares.
+/// Prints the numbers of a value on standard error and returns the value. Of a large tensor, it
+/// prints some, the sum and the sum of squares.
 const TELL: &str = r#"
 def _minrepro_numbers(place, value):
     import sys
@@ -41,8 +40,7 @@ def _minrepro_numbers(place, value):
     return value
 "#;
 
-/// Makes floating tensors double as they come into being: with the numbers that they would have
-/// had.
+/// Makes floating tensors double as they are created, with the numbers that they would have had.
 const DOUBLE: &str = r#"
 def _minrepro_double():
     import torch
@@ -107,11 +105,11 @@ pub fn measured(program: &Program, telling: &Telling) -> Option<Measured> {
     Some(Measured { text, at })
 }
 
-/// A program that tells the numbers that it compares.
+/// A program that prints the numbers that it compares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measured {
     text: String,
-    /// Where what it needs is put.
+    /// The place for the functions that it needs.
     at: usize,
 }
 
@@ -127,7 +125,7 @@ impl Measured {
     }
 }
 
-/// The numbers that a program told: the last ones at each place.
+/// The numbers that a program printed: the last ones at each place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Numbers(BTreeMap<String, Vec<f64>>);
 
@@ -189,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_tell_what_they_compare() {
+    fn checks_print_the_compared_numbers() {
         let text = "\"\"\"Doc.\"\"\"\nfrom __future__ import annotations\nimport torch\nassert torch.allclose(f(x), y)\n";
         let program = Program::parse(text).unwrap();
         let measured = measured(&program, &Telling::Raised(vec![4])).unwrap();

@@ -1,5 +1,5 @@
-//! A program with its random numbers seeded: for bugs that chance decides. Changes nothing else.
-//! Called before a reduction.
+//! Seeds: a program with the random numbers of PyTorch, NumPy and Python seeded, for bugs that depend
+//! on chance. Changes nothing else. Called before a reduction.
 
 use crate::{
     rewrite::test_body::first_of_body,
@@ -10,18 +10,20 @@ use crate::{
     },
 };
 
-/// The program with a seed behind its first imports, for each source of random numbers that it
-/// imports, and what was put there; nothing if it imports none.
+/// The program with a seed behind its first imports for each source of random numbers that it
+/// imports, and the inserted calls; none if it imports no such source.
 pub fn seeded(program: &Program, seed: u32) -> Option<(String, String)> {
     let head = &program.body()[..first_of_body(program.body())];
     let mut lines = Vec::new();
     for statement in head {
         match statement {
-            Stmt::Import(it) => lines.extend(it.names.iter().filter_map(|alias| call(alias, seed))),
+            Stmt::Import(import) => {
+                lines.extend(import.names.iter().filter_map(|alias| call(alias, seed)))
+            }
             Stmt::ImportFrom(it)
                 if it.module.as_ref().is_some_and(|it| it.as_str() == "random") =>
             {
-                // The module's name may be that of its function.
+                // The program may use the name `random` for the function of that name.
                 lines.push("from random import seed".to_owned());
                 lines.push(format!("seed({seed})"));
             }
@@ -49,7 +51,7 @@ pub fn seeded(program: &Program, seed: u32) -> Option<(String, String)> {
         .then_some((text, calls))
 }
 
-/// The call that seeds what an import brings.
+/// The call that seeds an imported source of random numbers.
 fn call(alias: &Alias, seed: u32) -> Option<String> {
     let module = alias.name.as_str();
     let name = alias
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_chance_nothing_is_seeded() {
+    fn programs_without_random_numbers_stay() {
         check("import os\nf()\n", None);
         check("f()\nimport random\n", None);
         check("import os; f()\n", None);

@@ -14,7 +14,7 @@ use crate::{
 };
 
 pass! {
-    /// Does without `torch.distributed`: bare modules for wrapped ones, one process for many.
+    /// Removes `torch.distributed`: wrapped modules become bare ones, several processes become one.
     ///
     /// ```python before
     /// import os
@@ -72,14 +72,14 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// The name of what belongs to distributed computing.
+/// The last part of a name that belongs to distributed computing.
 fn part(path: &str) -> Option<&str> {
     let (package, name) = path.strip_prefix("torch.")?.rsplit_once('.')?;
     let is_package = |it: &str| matches!(it, "distributed" | "parallel" | "multiprocessing");
     package.split('.').any(is_package).then_some(name)
 }
 
-/// What a call is for one process alone.
+/// The replacement of a call in a program of one process.
 fn alone(program: &Program, name: &str, call: &ExprCall) -> Option<EditSet> {
     let whole = |text: &str| Some(EditSet::one(Edit::replace(call.range, text)));
     let first = call.arguments.args.first();
@@ -117,7 +117,7 @@ fn alone(program: &Program, name: &str, call: &ExprCall) -> Option<EditSet> {
     }
 }
 
-/// What the launcher of one process puts into the environment.
+/// The value of an environment variable that the launcher of one process sets.
 fn variable(name: &str) -> Option<&'static str> {
     match name {
         "RANK" | "LOCAL_RANK" => Some("0"),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_no_one_answers_go() {
+    fn calls_without_a_peer_are_removed() {
         check_edits(
             &LEAVE_DISTRIBUTED,
             "import torch.distributed as d\nif d.get_rank() == 0:\n    d.barrier()\n    f(d.get_world_size())\n",

@@ -14,7 +14,7 @@ use crate::{
 };
 
 pass! {
-    /// Makes a tensor of fixed sizes at once in the shape that it is given in steps.
+    /// Makes a tensor of fixed sizes directly in its final shape.
     ///
     /// ```python before
     /// import torch
@@ -42,7 +42,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             found.push((call, made));
         }
     }
-    // The latest first, but all steps of one before some of them.
+    // The latest first, but all steps of one chain before some of them.
     found.sort_by_key(|(call, _)| Reverse(call.range.start()));
     for (call, made) in found {
         let sizes: Vec<String> = made.sizes.iter().map(u64::to_string).collect();
@@ -60,12 +60,12 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// What an expression makes.
+/// The tensor that an expression makes.
 struct Made {
-    /// How a tensor of random numbers is made in this program.
+    /// The function that makes a tensor of random numbers, as this program names it.
     maker: String,
     sizes: Vec<u64>,
-    /// How many calls more than one, or than a plain one, it takes.
+    /// The number of calls that one call of the maker saves.
     steps: u32,
 }
 
@@ -86,7 +86,7 @@ fn shape(torch: &Torch<'_>, call: &ExprCall) -> Option<Made> {
             "from_numpy" | "tensor" | "as_tensor" => (of_array(torch, arguments.first()?)?, 1),
             _ => return None,
         };
-        // Of another type or for another device it would not be the same.
+        // The maker's tensor has the default type and device.
         let is_plain = ["dtype", "device"]
             .iter()
             .all(|it| keyword(call, it).is_none());
@@ -135,7 +135,7 @@ fn of_array(torch: &Torch<'_>, array: &Expr) -> Option<Vec<u64>> {
     .then(|| sizes(&call.arguments.args))?
 }
 
-/// Sizes that are written out, each by itself or all in one row.
+/// Sizes that are written out, as arguments of their own or in one tuple or list.
 fn sizes(arguments: &[Expr]) -> Option<Vec<u64>> {
     let elements = match arguments {
         [Expr::Tuple(it)] => &it.elts,
@@ -187,7 +187,7 @@ mod tests {
     use crate::testing::{check_edits, check_none};
 
     #[test]
-    fn steps_are_taken_together() {
+    fn all_steps_become_one() {
         check_edits(
             &PLAIN_TENSORS,
             "import torch as t\nf(t.zeros((2, 3, 4)).permute(-1, 0, 1).contiguous(), t.randint(0, 9, (5, 6)))\n",
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_plain_or_not_known_stays() {
+    fn plain_and_unknown_tensors_stay() {
         check_none(
             &PLAIN_TENSORS,
             "import torch\nx = torch.randn(2, 3)\ny = torch.zeros(2, n).view(2)\n",

@@ -12,11 +12,9 @@ use crate::{
 };
 
 pass! {
-    /// Has the functions of a program that is compiled or exported return what they have computed
-    /// halfway.
+    /// Makes functions of a program that is compiled or exported return an intermediate result.
     ///
-    /// What is captured of a function shows the bug or not as a whole: no line of it is known to
-    /// fail.
+    /// A captured function shows the bug as a whole or not at all, so no line of it is known to fail.
     ///
     /// ```python before
     /// import torch
@@ -91,7 +89,7 @@ mod tests {
     use crate::testing::{check_edits, check_none};
 
     #[test]
-    fn every_value_on_the_way_may_be_the_result() {
+    fn every_intermediate_value_may_be_the_result() {
         check_edits(
             &RETURN_EARLY,
             "import torch\n@torch.compile\ndef f(x):\n    x += 1\n    a, b = x\n    if x: c = 1\n    # note\n    d: int = g(a,\n      b)\n    return d.e\n",

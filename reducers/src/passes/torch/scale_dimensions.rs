@@ -5,11 +5,10 @@ use crate::{
 };
 
 pass! {
-    /// Makes all sizes of tensors and layers smaller at once, in a way that keeps how they hang
-    /// together.
+    /// Shrinks all sizes of tensors and layers at once and keeps their relations.
     ///
-    /// Equal numbers are one size, multiples stay multiples, products products, and what divides
-    /// another still divides it.
+    /// Equal numbers are one size, multiples stay multiples, products stay products, and a size that
+    /// divides another still divides it.
     ///
     /// ```python before
     /// import torch
@@ -26,7 +25,7 @@ pass! {
     pub(crate) static SCALE_DIMENSIONS = Pass { stage: Stage::Environment, propose };
 }
 
-/// What sizes are brought down to, the boldest first.
+/// The least sizes that are tried, the boldest first.
 const LEAST: [u64; 3] = [2, 8, 32];
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
@@ -61,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_small_stays() {
+    fn small_sizes_stay() {
         check_none(
             &SCALE_DIMENSIONS,
             "import torch\nx = torch.randn(2, 3, 4)[0]\n",

@@ -5,8 +5,8 @@ use crate::{
 };
 
 pass! {
-    /// Makes one size of tensors and layers smaller wherever it stands, and the sizes that come of
-    /// it along.
+    /// Shrinks one size of tensors and layers wherever it stands, and the sizes that derive from
+    /// it.
     ///
     /// ```python before
     /// import torch
@@ -26,12 +26,12 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         return;
     };
     for (size, places) in dimensions.sizes() {
-        for smaller in [1, 2, 4, 8].into_iter().filter(|&it| it < size) {
+        for smaller in [1, 2, 4, 8].into_iter().filter(|&smaller| smaller < size) {
             let edits = dimensions.changed(size, smaller);
             let is_alone = edits
                 .resolve(cx.program)
                 .is_ok_and(|edits| edits.len() <= 1);
-            // A size that stands in one place alone is a literal like others.
+            // `shrink-literals` covers a size that stands in a single place.
             if (places == 1 && is_alone) || edits.is_empty() || !gains(cx.program, &edits) {
                 continue;
             }

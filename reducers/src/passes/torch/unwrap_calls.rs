@@ -12,8 +12,8 @@ use crate::{
 };
 
 pass! {
-    /// Calls a function or module at once that PyTorch is asked to call, and takes a data set's
-    /// elements without a loader.
+    /// Calls a function or module directly instead of through PyTorch, and reads a data set without
+    /// a loader.
     ///
     /// ```python before
     /// import torch
@@ -38,7 +38,7 @@ pass! {
     pub(crate) static UNWRAP_CALLS = Pass { stage: Stage::Shape, propose };
 }
 
-/// What `torch.utils.checkpoint.checkpoint` keeps for itself.
+/// Arguments of `torch.utils.checkpoint.checkpoint` that it does not pass on.
 const CHECKPOINT: &[&str] = &[
     "use_reentrant",
     "preserve_rng_state",
@@ -147,7 +147,7 @@ mod tests {
     use crate::testing::{check_edits, check_none};
 
     #[test]
-    fn what_is_called_gets_its_own_arguments() {
+    fn the_callee_gets_its_own_arguments() {
         check_edits(
             &UNWRAP_CALLS,
             "import torch.utils.checkpoint as c\nc.checkpoint(lambda x: x, y, use_reentrant=False, k=1)\n",

@@ -16,7 +16,7 @@ use crate::{
 };
 
 pass! {
-    /// Replaces a PyTorch module of which there is one object by its `forward` as a function, and
+    /// Replaces a PyTorch module with a single instance by its `forward` as a function and by
     /// global variables.
     ///
     /// ```python before
@@ -73,7 +73,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// The edits that do without a class whose one use is `only`.
+/// The edits that remove a class whose one use is `only`.
 fn flat(
     program: &Program,
     tree: &Tree<'_>,
@@ -118,7 +118,7 @@ fn flat(
     has_forward.then_some(edits)
 }
 
-/// The lines of `__init__` where it stood.
+/// The lines of `__init__` in its place.
 fn made(program: &Program, def: &StmtFunctionDef, lines: &[String]) -> Option<EditSet> {
     if lines.is_empty() {
         let place = Statements::of(program).place(def.range)?;
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_that_are_needed_stay() {
+    fn needed_instances_stay() {
         let class = "import torch\nclass A(torch.nn.Module):\n    def forward(self, x):\n        return x\n";
         check_none(&UNWRAP_MODULES, &format!("{class}f(A(), A())\n"));
         check_none(&UNWRAP_MODULES, &format!("{class}f(A)\n"));

@@ -70,7 +70,7 @@ count = 0
     }
 
     #[test]
-    fn what_runs_on_the_cpu_stays() {
+    fn programs_for_the_cpu_stay() {
         check_none(
             &USE_CPU,
             "import torch\nx = torch.ones(2, device='cpu').to(torch.int64)\n",
