@@ -1,5 +1,5 @@
-//! Seeds: a program with the random numbers of PyTorch, NumPy and Python seeded, for bugs that depend
-//! on chance. Changes nothing else. Called before a reduction.
+//! Seeds: a program with the random numbers of PyTorch, `numpy` and Python seeded, for bugs that
+//! depend on chance. Changes nothing else. Called before a reduction.
 
 use crate::{
     rewrite::test_body::first_of_body,
@@ -18,7 +18,7 @@ pub fn seeded(program: &Program, seed: u32) -> Option<(String, String)> {
     for statement in head {
         match statement {
             Stmt::Import(import) => {
-                lines.extend(import.names.iter().filter_map(|alias| call(alias, seed)))
+                lines.extend(import.names.iter().filter_map(|alias| call(alias, seed)));
             }
             Stmt::ImportFrom(it)
                 if it.module.as_ref().is_some_and(|it| it.as_str() == "random") =>
