@@ -85,7 +85,8 @@ fn calls(expr: &Expr) -> bool {
     finder.0
 }
 
-/// Whether a text that parses is meant as a program. Printed tensors, numbers and labels parse, too.
+/// Whether a text that parses is meant as a program. Printed tensors, numbers and labels parse,
+/// too.
 pub(crate) fn is_program(program: &Program) -> bool {
     let is_definite = |stmt: &Stmt| match stmt {
         Stmt::Import(_)

@@ -216,8 +216,8 @@ const RENAMED: &[(&str, &str)] = &[
     ),
 ];
 
-/// Replaces a dotted path where an attribute below a package names it, as in `torch.qr`. The name by
-/// which the script imports the package stays.
+/// Replaces a dotted path where an attribute below a package names it, as in `torch.qr`. The name
+/// by which the script imports the package stays.
 fn renamed_attribute(
     program: &Program,
     names: &ImportedNames<'_>,

@@ -1,10 +1,11 @@
 //! The one name resolver: the dotted paths that the expressions of a program stand for.
 //!
 //! [`ImportedNames`] reads import statements alone, which is cheap enough for every candidate; its
-//! answer is the one path of a name. [`NameResolver`] also follows aliases, `getattr` and the tricks
-//! that hide imports, so its answer is every path that a name may have: `o.system` after `import os
-//! as o`, `getattr(os, "sys" + "tem")`, `__import__("os").system`, `sys.modules["os"]`. Both ignore
-//! the order of execution. Called by the room for PyTorch, by passes and by the flow for issues.
+//! answer is the one path of a name. [`NameResolver`] also follows aliases, `getattr` and the
+//! tricks that hide imports, so its answer is every path that a name may have: `o.system` after
+//! `import os as o`, `getattr(os, "sys" + "tem")`, `__import__("os").system`, `sys.modules["os"]`.
+//! Both ignore the order of execution. Called by the room for PyTorch, by passes and by the flow
+//! for issues.
 
 use std::collections::{BTreeMap, BTreeSet};
 

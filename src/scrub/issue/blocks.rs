@@ -163,8 +163,8 @@ fn is_environment(text: &str) -> bool {
             && (text.contains("Is debug build:") || text.contains("OS:")))
 }
 
-/// Where a log begins in a text: at a traceback, or at the line of dashes that notebooks print above
-/// one.
+/// Where a log begins in a text: at a traceback, or at the line of dashes that notebooks print
+/// above one.
 fn log_begins(text: &str) -> Option<usize> {
     let mut offset = 0;
     for line in text.split_inclusive('\n') {

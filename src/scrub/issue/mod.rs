@@ -1,5 +1,5 @@
-//! An issue as data, as GitHub's REST interface returns it, and pure functions that read it. Nothing
-//! here runs, asks or writes. Called by the steps of the flow.
+//! An issue as data, as GitHub's REST interface returns it, and pure functions that read it.
+//! Nothing here runs, asks or writes. Called by the steps of the flow.
 
 pub mod actionable;
 pub mod analyze;

@@ -1,5 +1,6 @@
-//! Finds the failure that an issue reports: the exception of the last traceback in its logs or around
-//! the repro, a crash, a hang or a wrong result, with the signature that a run must show. Pure.
+//! Finds the failure that an issue reports: the exception of the last traceback in its logs or
+//! around the repro, a crash, a hang or a wrong result, with the signature that a run must show.
+//! Pure.
 
 use minrepro_reducers::torch::messages;
 use serde::{Deserialize, Serialize};
@@ -325,7 +326,12 @@ fn in_logs(blocks: &[PostBlock]) -> Option<ReportedFailure> {
 
 /// The first failure after the repro, or else the last one before it.
 fn near(blocks: &[PostBlock], repro: Option<&Repro>) -> Option<ReportedFailure> {
-    let is_repro = |block: &PostBlock| matches!(&block.kind, BlockKind::Python(snippet) if repro.is_some_and(|repro| repro.code.contains(snippet.text.trim())));
+    let is_repro = |block: &PostBlock| match &block.kind {
+        BlockKind::Python(snippet) => {
+            repro.is_some_and(|repro| repro.code.contains(snippet.text.trim()))
+        }
+        _ => false,
+    };
     let at = blocks.iter().rposition(is_repro);
     let failure = |block: &PostBlock| match &block.kind {
         BlockKind::Log(text) => parse_log(text),

@@ -361,8 +361,8 @@ fn can_be_run(program: &Program) -> bool {
     python::does_something(program) || program.body().iter().any(super::analyze::is_test)
 }
 
-/// Joins a block to the one before if it needs its names. Otherwise the block stands alone, with the
-/// imports that it shares.
+/// Joins a block to the one before if it needs its names. Otherwise the block stands alone, with
+/// the imports that it shares.
 fn add(groups: &mut Vec<ReproCandidate>, mut next: ReproCandidate) {
     let before = groups
         .last()

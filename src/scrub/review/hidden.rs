@@ -98,7 +98,15 @@ impl Reviewer<'_> {
 }
 
 fn numbers(elements: &[Expr]) -> usize {
-    let is_code = |element: &&Expr| matches!(element, Expr::NumberLiteral(number) if matches!(&number.value, ast::Number::Int(int) if int.as_u32().is_some_and(|code| code > 31 && code < 127)));
+    let is_code = |element: &&Expr| {
+        let Expr::NumberLiteral(number) = element else {
+            return false;
+        };
+        let ast::Number::Int(int) = &number.value else {
+            return false;
+        };
+        int.as_u32().is_some_and(|code| code > 31 && code < 127)
+    };
     elements.iter().filter(is_code).count()
 }
 

@@ -1,6 +1,7 @@
-//! The security review: finds what a stranger's script should not do, on its syntax tree, with names
-//! resolved through imports, aliases, `getattr` and the tricks that hide imports. Never searches
-//! text and runs nothing. Called by `minrepro review` and by the flow before it runs a script.
+//! The security review: finds what a stranger's script should not do, on its syntax tree, with
+//! names resolved through imports, aliases, `getattr` and the tricks that hide imports. Never
+//! searches text and runs nothing. Called by `minrepro review` and by the flow before it runs a
+//! script.
 
 mod rules;
 

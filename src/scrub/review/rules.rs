@@ -537,7 +537,10 @@ impl<'a> Reviewer<'a> {
         let Some(what) = paths::loads(path) else {
             return;
         };
-        let is_true = |keyword: &ast::Keyword| !matches!(&keyword.value, Expr::BooleanLiteral(literal) if !literal.value);
+        let is_true = |keyword: &ast::Keyword| {
+            let literal = keyword.value.as_boolean_literal_expr();
+            literal.is_none_or(|literal| literal.value)
+        };
         if path == "numpy.load"
             && !call
                 .arguments
