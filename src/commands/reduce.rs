@@ -25,11 +25,14 @@ use crate::{
     journal::{Journal, JournalError, cache_folder},
     judge::{Confirmed, Established, RunnerJudge, establish},
     oracle::{self, SequentialTest},
-    report::{self, Emitted, InterpreterReport, Progress, Report, temporary, write_atomically},
+    report::{
+        self, Emitted, InterpreterReport, Progress, Report, ReportedAblation, ReportedPrograms,
+        Reproduction, RunCounts, temporary, write_atomically,
+    },
 };
 
 pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failure> {
-    reduced(args, printer).map(|it| it.exit)
+    reduced(args, printer).map(|reduced| reduced.exit)
 }
 
 /// What came of a reduction whose result was written.
@@ -80,20 +83,12 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
             .runner
             .set_deadline(Some(Instant::now() + time));
     }
-    let minimized = {
-        let effort = Effort {
-            max_runs: args.max_runs,
-            ablates: !args.no_ablation,
-        };
-        minimize(&session, &passes, &mut journal, effort, &output, &progress)
+    let effort = Effort {
+        max_runs: args.max_runs,
+        ablates: !args.no_ablation,
     };
-    let mut minimized = match minimized {
-        Ok(minimized) => minimized,
-        Err(failure) => {
-            progress.finish();
-            return Err(failure);
-        }
-    };
+    let mut minimized = minimize(&session, &passes, &mut journal, effort, &output, &progress)
+        .inspect_err(|_| progress.finish())?;
     if let Some(path) = &test_path {
         progress.phase("running the result as a test");
         match emit::emit(&session, &minimized, path) {
@@ -111,7 +106,7 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
     if let Some((path, form)) = &report_path
         && let Err(error) = write_atomically(path, report.render(*form).as_bytes())
     {
-        // The result comes first; what it says of itself must not stand in its way.
+        // The result comes first: a report that cannot be written must not stand in its way.
         printer.warning(&format!(
             "could not write the report `{}`: {error}",
             path.display()
@@ -302,7 +297,7 @@ fn tried(
     if let Some(bytes) = program.encode() {
         judge.begin_last_runs(program, &bytes.into());
     }
-    let left = max_runs.map(|it| it.saturating_sub(reduction.tally.runs));
+    let left = max_runs.map(|most| most.saturating_sub(reduction.tally.runs));
     let found = conditions(program, env);
     let mut ablation = ablate(program, found, judge, journal, left, &mut |event, tally| {
         progress.event(event, tally);
@@ -357,29 +352,33 @@ impl Minimized {
                 path: session
                     .interpreter
                     .as_ref()
-                    .map_or_else(String::new, |it| it.path.display().to_string()),
+                    .map_or_else(String::new, |found| found.path.display().to_string()),
                 version: session
                     .interpreter
                     .as_ref()
-                    .map_or_else(String::new, |it| it.description.clone()),
+                    .map_or_else(String::new, |found| found.description.clone()),
             },
             runner: self.runner.clone(),
             confinement: session.subject.runner.confinement().describe().to_owned(),
-            before: before.size(),
-            after: program.size(),
-            text_before: before.text().to_owned(),
-            text_after: program.text().to_owned(),
-            verify: match output {
-                Output::File(path) => session.by_hand(path),
-                Output::Stdout => session.by_hand(Path::new("RESULT.py")),
+            programs: ReportedPrograms {
+                before: before.size(),
+                after: program.size(),
+                text_before: before.text().to_owned(),
+                text_after: program.text().to_owned(),
+                verify: match output {
+                    Output::File(path) => session.by_hand(path),
+                    Output::Stdout => session.by_hand(Path::new("RESULT.py")),
+                },
             },
-            runs: tally.runs,
-            runs_ahead: tally.speculative_runs,
-            journal_hits: tally.journal_hits,
-            pruned: tally.pruned,
-            seconds: self.seconds,
-            seconds_in_candidates: tally.seconds_in_candidates,
-            timeout: self.established.timeout.as_secs_f64(),
+            counts: RunCounts {
+                runs: tally.runs,
+                runs_ahead: tally.speculative_runs,
+                journal_hits: tally.journal_hits,
+                pruned: tally.pruned,
+                seconds: self.seconds,
+                seconds_in_candidates: tally.seconds_in_candidates,
+                timeout: self.established.timeout.as_secs_f64(),
+            },
             compiler: compiler(before, program),
             commits: commits.clone(),
             spent: spent.clone(),
@@ -394,13 +393,17 @@ impl Minimized {
             ),
             slips,
             kept: kept.clone(),
-            confirmed: self.confirmed,
-            shown: self.shown(),
-            elsewhere: self.elsewhere.clone(),
-            stabilizer: session.subject.stabilizer().map(ToString::to_string),
-            conditions: self.ablation.tried.clone(),
-            ablation_runs: self.ablation.runs,
-            untried: self.ablation.left,
+            reproduction: Reproduction {
+                confirmed: self.confirmed,
+                shown: self.shown(),
+                elsewhere: self.elsewhere.clone(),
+                stabilizer: session.subject.stabilizer().map(ToString::to_string),
+            },
+            ablation: ReportedAblation {
+                conditions: self.ablation.tried.clone(),
+                ablation_runs: self.ablation.runs,
+                untried: self.ablation.left,
+            },
             test: self.test.clone(),
             stop: match stop {
                 Stop::Done => "done",
@@ -416,7 +419,7 @@ impl Minimized {
 
 /// The least that a program has to be compiled by, if the script was compiled at all.
 fn compiler(before: &Program, after: &Program) -> Option<String> {
-    let [before, after] = [before, after].map(|it| Cost::of(it).environment.compiler);
+    let [before, after] = [before, after].map(|program| Cost::of(program).environment.compiler);
     (before > CompilerRank::None).then(|| after.component().to_owned())
 }
 

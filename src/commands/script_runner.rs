@@ -118,7 +118,7 @@ impl ScriptRunner for Bench {
         }
         Ok(MinimizedScript {
             text: text.to_string(),
-            tokens: (report.before.tokens, report.after.tokens),
+            tokens: (report.programs.before.tokens, report.programs.after.tokens),
             kept: report.kept,
         })
     }

@@ -38,15 +38,7 @@ impl Session {
     /// interpreter itself.
     pub(super) fn start(script: &Path, args: &RunArgs) -> Result<Self, Failure> {
         let (bytes, program) = script::read(script)?;
-        let specs = args
-            .signature
-            .iter()
-            .map(|text| Spec::parse(text))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| {
-                let hint = error.hint;
-                Failure::new(Exit::Usage, error).hint(hint)
-            })?;
+        let specs = specs(args)?;
         let mut programs = Vec::new();
         let (command, interpreter) = if let Some(test) = &args.test {
             let words = words(test)?;
@@ -54,7 +46,7 @@ impl Session {
                 words
                     .iter()
                     .map(PathBuf::from)
-                    .filter(|it| it.is_absolute() && it.is_file()),
+                    .filter(|path| path.is_absolute() && path.is_file()),
             );
             (Command::Test(words), None)
         } else {
@@ -132,7 +124,10 @@ impl Session {
     /// All that verdicts depend on, as one text: the name of the journal. Files `written` by us are
     /// no part of it.
     pub(super) fn identity(&self, written: &[&Path]) -> String {
-        let interpreter = self.interpreter.as_ref().map(|it| it.identity.as_str());
+        let interpreter = self
+            .interpreter
+            .as_ref()
+            .map(|found| found.identity.as_str());
         let specs: Vec<&str> = self
             .subject
             .settings
@@ -234,7 +229,7 @@ impl Session {
             ),
         };
         let mut details = Vec::new();
-        if let Some(expected) = expected.filter(|it| !it.is_empty()) {
+        if let Some(expected) = expected.filter(|text| !text.is_empty()) {
             details.push(format!("expected: {expected}"));
         }
         let runs: usize = seen.iter().map(|(_, count)| count).sum();
@@ -305,6 +300,15 @@ impl Session {
     }
 }
 
+/// What the user says that the bug looks like.
+fn specs(args: &RunArgs) -> Result<Vec<Spec>, Failure> {
+    let specs = args.signature.iter().map(|text| Spec::parse(text));
+    specs.collect::<Result<_, _>>().map_err(|error| {
+        let hint = error.hint;
+        Failure::new(Exit::Usage, error).hint(hint)
+    })
+}
+
 /// The words of a test command; the program as an absolute path where it is one, since runs have a
 /// folder of their own.
 fn words(test: &str) -> Result<Vec<String>, Failure> {
@@ -343,7 +347,7 @@ fn control(named: &str, setup: &Setup) -> Result<Setup, Failure> {
     control.env.extend(
         words[..variables]
             .iter()
-            .filter_map(|it| it.split_once('='))
+            .filter_map(|word| word.split_once('='))
             .map(|(name, value)| (name.to_owned(), value.to_owned())),
     );
     if variables < words.len() {

@@ -1,7 +1,7 @@
 //! What a check is: it is asked whether it applies to the script, then of each candidate that shows
 //! the bug what speaks against it. The checks themselves stand in `checks/`.
 
-use minrepro_reducers::{analysis::dependence_check::Telling, syntax::Program};
+use minrepro_reducers::{analysis::dependence_check::ReportSite, syntax::Program};
 use serde_json::Value;
 
 use super::{error::BaselineFailure, probe::Probe};
@@ -15,7 +15,7 @@ use crate::{
 pub(super) struct Shown<'a> {
     pub(super) program: &'a Program,
     /// The statements of the script that report the bug, if the script itself does.
-    pub(super) telling: Option<Telling>,
+    pub(super) report_site: Option<ReportSite>,
 }
 
 /// What speaks against a candidate, and what it took to find that out.

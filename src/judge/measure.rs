@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use minrepro_reducers::analysis::dependence_check::Telling;
+use minrepro_reducers::analysis::dependence_check::ReportSite;
 
 use crate::{
     oracle::{Difference, Part, Signature, Verdict, claim},
@@ -67,7 +67,7 @@ impl Measure {
     }
 
     /// Which statements of the script report the bug, if it is the script that does.
-    pub(super) fn telling(&self, outcome: &Outcome) -> Option<Telling> {
+    pub(super) fn report_site(&self, outcome: &Outcome) -> Option<ReportSite> {
         let Self::Signature(signature) = self else {
             return None;
         };
@@ -76,7 +76,7 @@ impl Measure {
             .as_ref()
             .filter(|_| !signature.is_printed_alone())
         {
-            return claim(exception).map(Telling::Raised);
+            return claim(exception).map(ReportSite::Raised);
         }
         let mut words = BTreeSet::new();
         for part in &signature.parts {
@@ -87,8 +87,8 @@ impl Measure {
             }
         }
         match outcome.end {
-            _ if !words.is_empty() => Some(Telling::Words(words)),
-            End::Exit(_) => Some(Telling::Exit),
+            _ if !words.is_empty() => Some(ReportSite::Words(words)),
+            End::Exit(_) => Some(ReportSite::Exit),
             // A status that stands for a signal is none that the script gave.
             End::Signal(_) | End::Timeout | End::Limit(_) => None,
         }

@@ -1,6 +1,6 @@
 //! Runs programs as often as it takes to know whether they show a bug that does not show each time.
 
-use minrepro_reducers::analysis::dependence_check::Telling;
+use minrepro_reducers::analysis::dependence_check::ReportSite;
 
 use super::probe::Probe;
 use crate::{
@@ -18,7 +18,7 @@ pub(super) struct Repeated {
     /// How many runs there were.
     pub(super) of: usize,
     /// Which statements of the script reported the bug, in the first run that showed it.
-    pub(super) telling: Option<Telling>,
+    pub(super) report_site: Option<ReportSite>,
     /// The time they took.
     pub(super) seconds: f64,
 }
@@ -34,7 +34,7 @@ pub(super) fn repeated(
         verdict: Verdict::Passed,
         same: 0,
         of: 0,
-        telling: None,
+        report_site: None,
         seconds: 0.0,
     };
     let mut all = vec![start; jobs.len()];
@@ -61,8 +61,9 @@ pub(super) fn repeated(
             match probe.measure.judge(&outcome, jobs[at].timeout) {
                 Verdict::Same => {
                     repeated.same += 1;
-                    let telling = repeated.telling.take();
-                    repeated.telling = telling.or_else(|| probe.measure.telling(&outcome));
+                    let report_site = repeated.report_site.take();
+                    repeated.report_site =
+                        report_site.or_else(|| probe.measure.report_site(&outcome));
                 }
                 // A failure says more than an end without one.
                 verdict if repeated.verdict == Verdict::Passed => repeated.verdict = verdict,

@@ -130,12 +130,12 @@ impl<'a> RunnerJudge<'a> {
                 verdict,
                 of,
                 seconds,
-                telling,
+                report_site,
                 ..
             } = repeated;
             let shown = Shown {
                 program: &batch[index].program,
-                telling,
+                report_site,
             };
             let objection = verdict
                 .is_same()
@@ -196,7 +196,7 @@ impl Judge for RunnerJudge<'_> {
             let verdict = self.probe.judge(outcome);
             let seconds = outcome.wall.as_secs_f64();
             if verdict.is_same() && !self.checks.is_empty() {
-                same.push((index, seconds, self.probe.measure.telling(outcome)));
+                same.push((index, seconds, self.probe.measure.report_site(outcome)));
             } else {
                 let judged = Judged {
                     verdict,
@@ -211,9 +211,9 @@ impl Judge for RunnerJudge<'_> {
         same.sort_by_key(|(index, ..)| *index);
         let shown: Vec<Shown<'_>> = same
             .iter()
-            .map(|(index, _, telling)| Shown {
+            .map(|(index, _, report_site)| Shown {
                 program: &batch[*index].program,
-                telling: telling.clone(),
+                report_site: report_site.clone(),
             })
             .collect();
         let objections = self.checks.review(&self.probe, &shown)?;

@@ -26,9 +26,9 @@ pub(super) fn render(report: &Report) -> String {
             body {
                 main {
                     header {
-                        h1 { (name) ": " (report.before.tokens) " → " (report.after.tokens) " tokens" }
+                        h1 { (name) ": " (report.programs.before.tokens) " → " (report.programs.after.tokens) " tokens" }
                         p { code { (report.signature) } " — " (reasons::confirmed(report)) }
-                        @if let Some(elsewhere) = &report.elsewhere {
+                        @if let Some(elsewhere) = &report.reproduction.elsewhere {
                             p { strong { "It fails elsewhere than the script: " } (elsewhere) }
                         }
                     }
@@ -55,7 +55,7 @@ fn result(report: &Report) -> Markup {
                 table.code {
                     thead { tr { th.number scope="col" { "Line" } th scope="col" { "Code" } th scope="col" { "Without it" } } }
                     tbody {
-                        @for (number, line) in (1u32..).zip(report.text_after.lines()) {
+                        @for (number, line) in (1u32..).zip(report.programs.text_after.lines()) {
                             tr {
                                 td.number { (number) }
                                 td { pre { (line) } }
@@ -90,7 +90,7 @@ fn marked(text: &str) -> Markup {
 fn conditions(report: &Report) -> Markup {
     let (needed, unneeded) = (reasons::needed(report), reasons::unneeded(report));
     html! {
-        @if !report.conditions.is_empty() {
+        @if !report.ablation.conditions.is_empty() {
             section aria-labelledby="conditions" {
                 h2 id="conditions" { "What the bug needs" }
                 @if needed.is_empty() {
@@ -102,8 +102,8 @@ fn conditions(report: &Report) -> Markup {
                     p { "Tried and not needed: " (unneeded.join(", ")) "." }
                 }
                 p {
-                    "By " (report.ablation_runs) " runs besides the candidate runs; each need was repeated."
-                    @if report.untried > 0 { " Not tried, since a budget was spent: " (report.untried) "." }
+                    "By " (report.ablation.ablation_runs) " runs besides the candidate runs; each need was repeated."
+                    @if report.ablation.untried > 0 { " Not tried, since a budget was spent: " (report.ablation.untried) "." }
                 }
             }
         }
@@ -111,7 +111,10 @@ fn conditions(report: &Report) -> Markup {
 }
 
 fn sides(report: &Report) -> Markup {
-    let diff = TextDiff::from_lines(report.text_before.as_str(), report.text_after.as_str());
+    let diff = TextDiff::from_lines(
+        report.programs.text_before.as_str(),
+        report.programs.text_after.as_str(),
+    );
     let side = |gone: ChangeTag| {
         html! {
             @for change in diff.iter_all_changes() {
@@ -128,11 +131,11 @@ fn sides(report: &Report) -> Markup {
             h2 id="sides" { "Before and after" }
             div.sides {
                 figure {
-                    figcaption { "Before, " (lines(report.before.lines)) }
+                    figcaption { "Before, " (lines(report.programs.before.lines)) }
                     pre tabindex="0" { (side(ChangeTag::Delete)) }
                 }
                 figure {
-                    figcaption { "After, " (lines(report.after.lines)) }
+                    figcaption { "After, " (lines(report.programs.after.lines)) }
                     pre tabindex="0" { (side(ChangeTag::Insert)) }
                 }
             }
@@ -160,18 +163,18 @@ fn curve(report: &Report) -> Markup {
         .map(|it| it.run)
         .max()
         .unwrap_or(0)
-        .max(report.runs)
+        .max(report.counts.runs)
         .max(1) as f64;
     let height = |tokens: u32| {
         let (most, least) = (
-            f64::from(report.before.tokens.max(2)).ln(),
-            f64::from(report.after.tokens.max(1)).ln(),
+            f64::from(report.programs.before.tokens.max(2)).ln(),
+            f64::from(report.programs.after.tokens.max(1)).ln(),
         );
         let share = (f64::from(tokens.max(1)).ln() - least) / (most - least).max(1e-9);
         8.0 + (1.0 - share.clamp(0.0, 1.0)) * (HEIGHT - 8.0 - BOTTOM)
     };
     let place = |run: u64| LEFT + run as f64 / runs * (WIDTH - LEFT - 8.0);
-    let mut path = format!("M{LEFT:.1} {:.1}", height(report.before.tokens));
+    let mut path = format!("M{LEFT:.1} {:.1}", height(report.programs.before.tokens));
     for commit in &report.commits {
         let _ = write!(
             path,
@@ -185,12 +188,12 @@ fn curve(report: &Report) -> Markup {
         section aria-labelledby="curve" {
             h2 id="curve" { "Size over candidate runs" }
             svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(format!(
-                "{} tokens at the start, {} after {} runs", report.before.tokens, report.after.tokens, report.runs
+                "{} tokens at the start, {} after {} runs", report.programs.before.tokens, report.programs.after.tokens, report.counts.runs
             )) {
                 path.axis d=(format!("M{LEFT} 4 V{} H{}", HEIGHT - BOTTOM, WIDTH - 8.0)) {}
                 path.curve d=(path) {}
-                text x=(LEFT - 6.0) y=(height(report.before.tokens) + 4.0) text-anchor="end" { (report.before.tokens) }
-                text x=(LEFT - 6.0) y=(height(report.after.tokens) + 4.0) text-anchor="end" { (report.after.tokens) }
+                text x=(LEFT - 6.0) y=(height(report.programs.before.tokens) + 4.0) text-anchor="end" { (report.programs.before.tokens) }
+                text x=(LEFT - 6.0) y=(height(report.programs.after.tokens) + 4.0) text-anchor="end" { (report.programs.after.tokens) }
                 text x=(LEFT) y=(HEIGHT - 6.0) { "0" }
                 text x=(WIDTH - 8.0) y=(HEIGHT - 6.0) text-anchor="end" { (runs) " runs" }
             }
@@ -249,7 +252,7 @@ fn facts(report: &Report) -> Markup {
         },
     );
     let facts = [
-        ("Verify", report.verify.clone()),
+        ("Verify", report.programs.verify.clone()),
         ("As a test", test),
         (
             "Interpreter",
@@ -262,12 +265,15 @@ fn facts(report: &Report) -> Markup {
             "Candidate runs",
             format!(
                 "{} in {:.1} s; {} dropped without a run",
-                report.runs, report.seconds, report.pruned
+                report.counts.runs, report.counts.seconds, report.counts.pruned
             ),
         ),
         ("Runner", report.runner.clone()),
         ("Confinement", report.confinement.clone()),
-        ("Time limit of a run", format!("{:.1} s", report.timeout)),
+        (
+            "Time limit of a run",
+            format!("{:.1} s", report.counts.timeout),
+        ),
         ("Ended", report.stop.clone()),
         ("minrepro", env!("CARGO_PKG_VERSION").to_owned()),
     ];

@@ -7,11 +7,11 @@ use super::{Report, reasons};
 /// The report.
 pub(super) fn render(report: &Report) -> String {
     let mut text = String::new();
-    let fence = fence(&report.text_after);
+    let fence = fence(&report.programs.text_after);
     let _ = writeln!(
         text,
         "### Minimized repro\n\n{fence}python\n{}{fence}\n",
-        with_end(&report.text_after)
+        with_end(&report.programs.text_after)
     );
     let _ = writeln!(
         text,
@@ -22,9 +22,12 @@ pub(super) fn render(report: &Report) -> String {
     let _ = writeln!(
         text,
         "| | before | after |\n|---|---:|---:|\n| tokens | {} | {} |\n| lines | {} | {} |\n",
-        report.before.tokens, report.after.tokens, report.before.lines, report.after.lines
+        report.programs.before.tokens,
+        report.programs.after.tokens,
+        report.programs.before.lines,
+        report.programs.after.lines
     );
-    if let Some(elsewhere) = &report.elsewhere {
+    if let Some(elsewhere) = &report.reproduction.elsewhere {
         let _ = writeln!(
             text,
             "**It fails elsewhere than the script**: {}.\n",
@@ -64,7 +67,7 @@ pub(super) fn render(report: &Report) -> String {
     let reasons = reasons::by_line(report);
     if !reasons.is_empty() {
         let _ = writeln!(text, "<details><summary>Why each line stays</summary>\n");
-        for (number, line) in report.text_after.lines().enumerate() {
+        for (number, line) in report.programs.text_after.lines().enumerate() {
             let Some(why) = reasons.get(&(number as u32 + 1)) else {
                 continue;
             };
@@ -94,8 +97,8 @@ pub(super) fn render(report: &Report) -> String {
         text,
         "<sub>{}, {} candidate runs in {:.0} s by minrepro {}</sub>",
         report.interpreter.version,
-        report.runs,
-        report.seconds,
+        report.counts.runs,
+        report.counts.seconds,
         env!("CARGO_PKG_VERSION")
     );
     text

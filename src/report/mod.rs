@@ -47,34 +47,12 @@ pub struct Report {
     pub runner: String,
     /// What kept runs from doing harm, in words.
     pub confinement: String,
-    /// The script as given.
-    pub before: Size,
-    /// The result.
-    pub after: Size,
-    /// The text of the script.
-    #[serde(default)]
-    pub text_before: String,
-    /// The text of the result.
-    #[serde(default)]
-    pub text_after: String,
-    /// The command that shows the bug by the result.
-    #[serde(default)]
-    pub verify: String,
-    /// Candidate runs, those of earlier sessions not counted.
-    pub runs: u64,
-    /// Runs besides these that workers made who had nothing else to do, and that were not needed.
-    #[serde(default)]
-    pub runs_ahead: u64,
-    /// Candidates whose verdict an earlier session had recorded.
-    pub journal_hits: u64,
-    /// Candidates dropped without a run.
-    pub pruned: u64,
-    /// Seconds from the first run to the last.
-    pub seconds: f64,
-    /// Seconds in candidate runs, summed over all that ran at once.
-    pub seconds_in_candidates: f64,
-    /// Seconds that each run was given.
-    pub timeout: f64,
+    /// The script and the result.
+    #[serde(flatten)]
+    pub programs: ReportedPrograms,
+    /// What it took.
+    #[serde(flatten)]
+    pub counts: RunCounts,
     /// Of a script that is compiled by PyTorch, the least that it has to be compiled by to show the
     /// bug.
     #[serde(default)]
@@ -94,33 +72,88 @@ pub struct Report {
     /// Why each part of the result stays: what happened without it. Empty unless the reduction is
     /// done.
     pub kept: Vec<WhyKept>,
+    /// Whether the script and the result show the bug.
+    #[serde(flatten)]
+    pub reproduction: Reproduction,
+    /// The outcome of the ablation.
+    #[serde(flatten)]
+    pub ablation: ReportedAblation,
+    /// The result as a test, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<Emitted>,
+    /// Why the reduction ended: `done`, `max-runs`, `max-time`, `interrupted`.
+    pub stop: String,
+}
+
+/// The script and the result.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ReportedPrograms {
+    /// The script as given.
+    pub before: Size,
+    /// The result.
+    pub after: Size,
+    /// The text of the script.
+    #[serde(default)]
+    pub text_before: String,
+    /// The text of the result.
+    #[serde(default)]
+    pub text_after: String,
+    /// The command that shows the bug by the result.
+    #[serde(default)]
+    pub verify: String,
+}
+
+/// How many runs a reduction took, and how long.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunCounts {
+    /// Candidate runs, those of earlier sessions not counted.
+    pub runs: u64,
+    /// Speculative runs besides these, made by idle workers and not needed.
+    #[serde(default)]
+    pub runs_ahead: u64,
+    /// Candidates whose verdict an earlier session had recorded.
+    pub journal_hits: u64,
+    /// Candidates dropped without a run.
+    pub pruned: u64,
+    /// Seconds from the first run to the last.
+    pub seconds: f64,
+    /// Seconds in candidate runs, summed over all that ran at once.
+    pub seconds_in_candidates: f64,
+    /// The time limit of each run, in seconds.
+    pub timeout: f64,
+}
+
+/// Whether the script and the result show the bug, and how.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Reproduction {
     /// How often the result was run anew at the end, and how often it showed the bug.
     pub confirmed: Confirmed,
     /// How often the script as given showed the bug, if that was not each time.
     #[serde(default)]
     pub shown: Option<Confirmed>,
-    /// Where in a library the result fails, if that is not where the script did: the same words,
-    /// maybe of another bug.
+    /// Where in a library the result fails, if that is not where the script did: the same message,
+    /// perhaps of another bug.
     #[serde(default)]
     pub elsewhere: Option<String>,
     /// What makes the bug show each time, if it did not by itself: a variable, or calls that were
     /// put into the script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stabilizer: Option<String>,
-    /// What the bug may hang on, and what happened without it. Empty unless the reduction is done.
+}
+
+/// Which conditions of the result are necessary.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ReportedAblation {
+    /// The conditions that the bug may depend on, and the outcome without each. Empty unless the
+    /// reduction is done.
     #[serde(default)]
     pub conditions: Vec<Ablated>,
-    /// Runs that this took, not among the candidate runs.
+    /// The runs of the ablation, not counted as candidate runs.
     #[serde(default)]
     pub ablation_runs: u64,
     /// How many conditions were not tried, since a budget was spent.
     #[serde(default)]
     pub untried: usize,
-    /// The result as a test, if that was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub test: Option<Emitted>,
-    /// Why the reduction ended: `done`, `max-runs`, `max-time`, `interrupted`.
-    pub stop: String,
 }
 
 /// The forms in which a report is written.

@@ -56,6 +56,7 @@ pub(super) fn needed(report: &Report) -> Vec<(&str, String)> {
         format!("{without}: {end}")
     };
     report
+        .ablation
         .conditions
         .iter()
         .filter(|it| it.is_needed())
@@ -70,6 +71,7 @@ pub(super) fn unneeded(report: &Report) -> Vec<String> {
         None => it.name.clone(),
     };
     report
+        .ablation
         .conditions
         .iter()
         .filter(|it| !it.is_needed())
@@ -107,7 +109,7 @@ pub(super) struct Gain {
 /// What each pass gained and cost, the most gained first, then the most costly.
 pub(super) fn gains(report: &Report) -> Vec<(&str, Gain)> {
     let mut gains: BTreeMap<&str, Gain> = BTreeMap::new();
-    let mut tokens = report.before.tokens;
+    let mut tokens = report.programs.before.tokens;
     for commit in &report.commits {
         let of_pass = gains.entry(&commit.pass).or_default();
         of_pass.tokens += tokens.saturating_sub(commit.tokens);
@@ -124,9 +126,10 @@ pub(super) fn gains(report: &Report) -> Vec<(&str, Gain)> {
 
 /// How well the result was confirmed.
 pub(super) fn confirmed(report: &Report) -> String {
-    match report.confirmed {
+    match report.reproduction.confirmed {
         it if it.is_certain() => {
             let by = report
+                .reproduction
                 .stabilizer
                 .as_ref()
                 .map_or_else(String::new, |it| format!(", steadied by {it}"));

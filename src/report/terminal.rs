@@ -6,22 +6,27 @@ use super::{Report, reasons};
 
 /// The closing lines.
 pub fn summary(report: &Report) -> String {
-    let share =
-        100.0 * (1.0 - f64::from(report.after.tokens) / f64::from(report.before.tokens.max(1)));
+    let share = 100.0
+        * (1.0
+            - f64::from(report.programs.after.tokens)
+                / f64::from(report.programs.before.tokens.max(1)));
     let mut lines = vec![
         format!(
             "{} -> {} tokens ({share:.0} % gone), {} -> {} lines",
-            report.before.tokens, report.after.tokens, report.before.lines, report.after.lines
+            report.programs.before.tokens,
+            report.programs.after.tokens,
+            report.programs.before.lines,
+            report.programs.after.lines
         ),
         format!(
             "{} runs in {:.1} s{}, {} candidates dropped without a run",
-            report.runs,
-            report.seconds,
-            match report.journal_hits {
+            report.counts.runs,
+            report.counts.seconds,
+            match report.counts.journal_hits {
                 0 => String::new(),
                 hits => format!(" and {hits} recalled from the journal"),
             },
-            report.pruned
+            report.counts.pruned
         ),
     ];
     if !report.slips.is_empty() {
@@ -43,7 +48,7 @@ pub fn summary(report: &Report) -> String {
     } else if !needed.is_empty() {
         lines.push(format!("needed: {needed}"));
     }
-    if let Some(elsewhere) = &report.elsewhere {
+    if let Some(elsewhere) = &report.reproduction.elsewhere {
         lines.push(format!(
             "warning: the result fails elsewhere ({elsewhere}); `--strict` refuses that"
         ));
@@ -53,9 +58,9 @@ pub fn summary(report: &Report) -> String {
             "hint: numbers in the signature kept smaller ones out; try `--signature \"{looser}\"`"
         ));
     }
-    lines.push(match report.confirmed {
+    lines.push(match report.reproduction.confirmed {
         confirmed if confirmed.enough => {
-            let shown = report.shown.unwrap_or_default();
+            let shown = report.reproduction.shown.unwrap_or_default();
             format!(
                 "confirmed by {} of {} fresh runs (the script: {} of {}): {}",
                 confirmed.same, confirmed.of, shown.same, shown.of, report.signature
@@ -63,6 +68,7 @@ pub fn summary(report: &Report) -> String {
         }
         confirmed if confirmed.is_certain() => {
             let by = report
+                .reproduction
                 .stabilizer
                 .as_ref()
                 .map_or_else(String::new, |it| format!(" (steadied by {it})"));
@@ -87,7 +93,7 @@ pub fn summary(report: &Report) -> String {
         format!("test: {}{place}; it fails by the bug", test.file)
     }));
     lines.push(format!("confinement: {}", report.confinement));
-    lines.push(format!("verify: {}", report.verify));
+    lines.push(format!("verify: {}", report.programs.verify));
     lines.join("\n")
 }
 

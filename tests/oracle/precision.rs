@@ -3,7 +3,7 @@
 use std::{fs, io::Write};
 
 use minrepro_reducers::{
-    analysis::dependence_check::Telling,
+    analysis::dependence_check::ReportSite,
     syntax::Program,
     torch::numeric_divergence::{Measured, Numbers, is_further_off, measured},
 };
@@ -38,9 +38,12 @@ fn double_precision_is_of_the_same_random_numbers() {
         Numbers::read(&stderr)
     };
     let of = |script: &str| {
-        measured(&Program::parse(script).unwrap(), &Telling::Raised(vec![6]))
-            .unwrap()
-            .text()
+        measured(
+            &Program::parse(script).unwrap(),
+            &ReportSite::Raised(vec![6]),
+        )
+        .unwrap()
+        .text()
     };
     let (plain, wrong) = (
         of(SCRIPT),

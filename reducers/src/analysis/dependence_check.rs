@@ -34,7 +34,7 @@ pub struct Grounds {
 
 /// Which statements of a program say that something is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Telling {
+pub enum ReportSite {
     /// The one that raises or asserts: the lines of the program's frames, outermost first.
     Raised(Vec<u32>),
     /// Those that hold most of these words in their literals.
@@ -54,33 +54,33 @@ pub(crate) const MARKS: [char; 2] = ['\u{1e}', '\u{1f}'];
 /// others the type.
 const WATCH: &str = r#"(lambda place, value: (__import__("sys").stderr.write("\x1e%s\x1f%s\x1e\n" % (place, ascii(value)[:200] if type(value).__module__ in ("builtins", "datetime", "decimal", "fractions") and " at 0x" not in ascii(value) else type(value).__name__)), value)[1])"#;
 
-/// The operations that each telling statement rests on. Without evidence every statement counts as
+/// The operations that each reporting statement rests on. Without evidence every statement counts as
 /// executed.
 pub fn operations(
     program: &Program,
-    telling: &Telling,
+    report_site: &ReportSite,
     evidence: Option<&Evidence>,
 ) -> Vec<Operations> {
-    told(program, telling, evidence, &|outline, nodes, frames| {
+    told(program, report_site, evidence, &|outline, nodes, frames| {
         let mut rest = Rest::of(outline, nodes);
         rest.follow(frames);
         rest.operations
     })
 }
 
-/// What the conditions of telling statements compare, in order; how far each condition is from its
+/// What the conditions of reporting statements compare, in order; how far each condition is from its
 /// statement.
 pub(crate) fn operands(
     program: &Program,
-    telling: &Telling,
+    report_site: &ReportSite,
     evidence: Option<&Evidence>,
 ) -> Vec<(TextRange, usize)> {
-    let found = told(program, telling, evidence, &|outline, nodes, frames| {
+    let found = told(program, report_site, evidence, &|outline, nodes, frames| {
         let mut operands = Vec::new();
         // A check of a library that raises is its own condition.
         let check = frames
             .last()
-            .filter(|_| matches!(telling, Telling::Raised(_)));
+            .filter(|_| matches!(report_site, ReportSite::Raised(_)));
         if let Some(AnyNodeRef::StmtExpr(it)) = check.map(|&it| outline.statements[it].node) {
             compared(&it.value, &mut |operand| {
                 operands.push((0, operand.range()));
@@ -105,14 +105,14 @@ pub(crate) fn operands(
     operands
 }
 
-/// The program, made to tell what the conditions of telling statements compare; none if there are
+/// The program, made to tell what the conditions of reporting statements compare; none if there are
 /// no conditions.
 pub fn watched(
     program: &Program,
-    telling: &Telling,
+    report_site: &ReportSite,
     evidence: Option<&Evidence>,
 ) -> Option<String> {
-    let edits: Vec<Edit> = operands(program, telling, evidence)
+    let edits: Vec<Edit> = operands(program, report_site, evidence)
         .iter()
         .enumerate()
         .map(|(place, (range, rank))| {
@@ -157,10 +157,10 @@ impl Told {
     }
 }
 
-/// What is to be said of each telling statement, given as the statements of its frames.
+/// What is to be said of each reporting statement, given as the statements of its frames.
 fn told<T>(
     program: &Program,
-    telling: &Telling,
+    report_site: &ReportSite,
     evidence: Option<&Evidence>,
     of: &dyn Fn(&StatementTree<'_>, &Nodes<'_>, Vec<usize>) -> T,
 ) -> Vec<T> {
@@ -172,18 +172,18 @@ fn told<T>(
     };
     let outline = StatementTree::of(program, evidence.unwrap_or(&everything));
     let nodes = nodes_by_statement(&outline);
-    let statements: Vec<Vec<usize>> = match telling {
-        Telling::Raised(lines) => vec![
+    let statements: Vec<Vec<usize>> = match report_site {
+        ReportSite::Raised(lines) => vec![
             lines
                 .iter()
                 .filter_map(|&line| outline.on_line(line))
                 .collect(),
         ],
-        Telling::Words(words) => most_telling(&outline, &nodes, words)
+        ReportSite::Words(words) => most_telling(&outline, &nodes, words)
             .into_iter()
             .map(|it| vec![it])
             .collect(),
-        Telling::Exit => (0..outline.statements.len())
+        ReportSite::Exit => (0..outline.statements.len())
             .filter(|&it| outline.statements[it].is_executed && nodes[it].iter().any(is_exit))
             .map(|it| vec![it])
             .collect(),
@@ -562,8 +562,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, telling: &Telling, expected: &[&str]) {
-        let found = operations(&Program::parse(text).unwrap(), telling, None);
+    fn check(text: &str, report_site: &ReportSite, expected: &[&str]) {
+        let found = operations(&Program::parse(text).unwrap(), report_site, None);
         let found: Vec<&str> = found.iter().flatten().map(String::as_str).collect();
         assert_eq!(found, expected, "{text}");
     }
@@ -573,7 +573,7 @@ mod tests {
         let last = |text: &str, expected: &[&str]| {
             check(
                 text,
-                &Telling::Raised(vec![text.lines().count() as u32]),
+                &ReportSite::Raised(vec![text.lines().count() as u32]),
                 expected,
             );
         };
@@ -603,8 +603,12 @@ mod tests {
     #[test]
     fn what_a_raise_rests_on() {
         let text = "def f(x):\n    if x < 1:\n        return\n    raise ValueError(str(x))\ny = abs(2)\nf(y)\n";
-        check(text, &Telling::Raised(vec![6, 4]), &["<", "abs()"]);
-        check("raise ValueError(str(1))\n", &Telling::Raised(vec![1]), &[]);
+        check(text, &ReportSite::Raised(vec![6, 4]), &["<", "abs()"]);
+        check(
+            "raise ValueError(str(1))\n",
+            &ReportSite::Raised(vec![1]),
+            &[],
+        );
     }
 
     #[test]
@@ -613,7 +617,7 @@ mod tests {
             "def f(x):\n    if x < 1:\n        return\n    raise ValueError(str(x))\nf(abs(2))\n";
         let watched = watched(
             &Program::parse(text).unwrap(),
-            &Telling::Raised(vec![5, 4]),
+            &ReportSite::Raised(vec![5, 4]),
             None,
         )
         .unwrap();
@@ -634,10 +638,10 @@ mod tests {
 
     #[test]
     fn what_words_and_exits_rest_on() {
-        let words = |text: &str| Telling::Words(text.split(' ').map(str::to_owned).collect());
+        let words = |text: &str| ReportSite::Words(text.split(' ').map(str::to_owned).collect());
         let text = "import sys\nx = hash(1)\nif x > 0:\n    print('sum is wrong')\n    sys.exit(3)\nprint('sum')\n";
         check(text, &words("sum is wrong"), &[">", "hash()", "print()"]);
-        check(text, &Telling::Exit, &[">", "exit()", "hash()"]);
+        check(text, &ReportSite::Exit, &[">", "exit()", "hash()"]);
         check(text, &words("other"), &[]);
     }
 }

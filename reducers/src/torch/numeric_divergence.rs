@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    analysis::dependence_check::{MARKS, Telling, operands},
+    analysis::dependence_check::{MARKS, ReportSite, operands},
     rewrite::edit::{Edit, splice},
     syntax::{Program, Ranged, ast::Stmt},
 };
@@ -73,8 +73,8 @@ _minrepro_double()
 
 /// The program, made to tell the numbers that its conditions compare, as it is or in double
 /// precision; none if there are no conditions.
-pub fn measured(program: &Program, telling: &Telling) -> Option<Measured> {
-    let edits: Vec<Edit> = operands(program, telling, None)
+pub fn measured(program: &Program, report_site: &ReportSite) -> Option<Measured> {
+    let edits: Vec<Edit> = operands(program, report_site, None)
         .iter()
         .enumerate()
         .map(|(place, (range, _))| {
@@ -190,7 +190,7 @@ mod tests {
     fn checks_print_the_compared_numbers() {
         let text = "\"\"\"Doc.\"\"\"\nfrom __future__ import annotations\nimport torch\nassert torch.allclose(f(x), y)\n";
         let program = Program::parse(text).unwrap();
-        let measured = measured(&program, &Telling::Raised(vec![4])).unwrap();
+        let measured = measured(&program, &ReportSite::Raised(vec![4])).unwrap();
         let text = measured.text();
         assert!(text.starts_with(
             "\"\"\"Doc.\"\"\"\nfrom __future__ import annotations\n\ndef _minrepro_numbers"
@@ -204,7 +204,10 @@ mod tests {
                 .is_ok_and(|it| it.text().contains("Double()"))
         );
         let without = Program::parse("import torch\nf(1)\nx = 0\n").unwrap();
-        assert_eq!(super::measured(&without, &Telling::Raised(vec![3])), None);
+        assert_eq!(
+            super::measured(&without, &ReportSite::Raised(vec![3])),
+            None
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use minrepro_reducers::{
     trace::evidence::Evidence,
-    analysis::dependence_check::{Grounds, Telling, Told, operations, watched},
+    analysis::dependence_check::{Grounds, ReportSite, Told, operations, watched},
     syntax::Program,
 };
 use serde_json::Value;
@@ -35,19 +35,19 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Some(showing) = script.showing.filter(|_| so_far.is_empty()) else {
         return Ok(None);
     };
-    let Some(telling) = probe.measure.telling(showing) else {
+    let Some(report_site) = probe.measure.report_site(showing) else {
         return Ok(None);
     };
     // The trace says which statements ran: only on those can the report depend.
     let evidence = probe.traced(script.bytes)?;
     // Of several statements that may have reported it, what all of them depend on.
-    let all = operations(program, &telling, evidence.as_ref())
+    let all = operations(program, &report_site, evidence.as_ref())
         .into_iter()
         .reduce(|all, operations| &all & &operations);
     let Some(operations) = all.filter(|operations| !operations.is_empty()) else {
         return Ok(None);
     };
-    let job = watching(probe, program, &telling, evidence.as_ref());
+    let job = watching(probe, program, &report_site, evidence.as_ref());
     // A value that differs from run to run proves nothing.
     let jobs = job.map(|job| vec![job.clone(), job]).unwrap_or_default();
     let outcomes = probe.run(&jobs)?;
@@ -73,12 +73,12 @@ fn recall(findings: &Value) -> Option<Box<dyn Check>> {
 impl Dependence {
     /// Whether one of the statements that report the bug depends on all operations that it must.
     fn is_supported(&self, shown: &Shown<'_>) -> bool {
-        let supports = |telling: &Telling| {
-            operations(shown.program, telling, None)
+        let supports = |report_site: &ReportSite| {
+            operations(shown.program, report_site, None)
                 .iter()
                 .any(|operations| self.0.operations.is_subset(operations))
         };
-        shown.telling.as_ref().is_some_and(supports)
+        shown.report_site.as_ref().is_some_and(supports)
     }
 }
 
@@ -95,18 +95,18 @@ impl Check for Dependence {
         for (place, candidate) in shown.iter().enumerate() {
             // The dependence on operations is read off the text; that costs nothing and refuses
             // most.
-            let telling = candidate
-                .telling
+            let report_site = candidate
+                .report_site
                 .as_ref()
                 .filter(|_| self.is_supported(candidate));
-            let is_vacuous = telling.is_none() || !values.is_empty();
+            let is_vacuous = report_site.is_none() || !values.is_empty();
             objections.push(Objection {
                 verdict: is_vacuous.then_some(Verdict::Vacuous),
                 ..Objection::default()
             });
             // Only where values are compared does a run say more than the text does.
-            if let Some(telling) = telling.filter(|_| is_vacuous)
-                && let Some(job) = watching(probe, candidate.program, telling, None)
+            if let Some(report_site) = report_site.filter(|_| is_vacuous)
+                && let Some(job) = watching(probe, candidate.program, report_site, None)
             {
                 jobs.push(job);
                 places.push(place);
@@ -140,9 +140,9 @@ impl Check for Dependence {
 fn watching(
     probe: &Probe<'_>,
     program: &Program,
-    telling: &Telling,
+    report_site: &ReportSite,
     evidence: Option<&Evidence>,
 ) -> Option<Job> {
-    let text = watched(program, telling, evidence)?;
+    let text = watched(program, report_site, evidence)?;
     Some(probe.job(&program.sibling(text).ok()?.encode()?))
 }

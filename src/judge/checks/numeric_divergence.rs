@@ -3,7 +3,7 @@
 //! own can bring about.
 
 use minrepro_reducers::{
-    analysis::dependence_check::Telling,
+    analysis::dependence_check::ReportSite,
     torch::environment::{Uncompiled, uncompiled},
     torch::numeric_divergence::{Measured, Numbers, is_further_off, measured},
     syntax::Program,
@@ -44,14 +44,14 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     if !so_far.has(compiler_control::ID) {
         return Ok(None);
     }
-    let telling = script.first.and_then(|first| script.probe.measure.telling(first));
+    let report_site = script.first.and_then(|first| script.probe.measure.report_site(first));
     // Only a comparison that raises says where its numbers are.
-    let Some(telling @ Telling::Raised(_)) = telling else {
+    let Some(report_site @ ReportSite::Raised(_)) = report_site else {
         return Ok(None);
     };
     let shown = Shown {
         program: script.program,
-        telling: Some(telling),
+        report_site: Some(report_site),
     };
     let found = precisions(&script.probe, &[shown])?;
     let is_wanted = found.iter().all(|precision| precision.is_further_off == Some(true));
@@ -115,7 +115,7 @@ fn precisions(probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Precision>, 
     let mut found = vec![Precision::default(); shown.len()];
     let texts: Vec<Option<[Vec<u8>; 3]>> = shown
         .iter()
-        .map(|candidate| variants(candidate.program, candidate.telling.as_ref()?))
+        .map(|candidate| variants(candidate.program, candidate.report_site.as_ref()?))
         .collect();
     let open: Vec<(usize, &[Vec<u8>; 3])> = texts
         .iter()
@@ -160,8 +160,8 @@ fn precisions(probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Precision>, 
 
 /// The program that prints its numbers; the same without the compiler; and that in double
 /// precision.
-fn variants(program: &Program, telling: &Telling) -> Option<[Vec<u8>; 3]> {
-    let compiled = program.sibling(measured(program, telling)?.text()).ok()?;
+fn variants(program: &Program, report_site: &ReportSite) -> Option<[Vec<u8>; 3]> {
+    let compiled = program.sibling(measured(program, report_site)?.text()).ok()?;
     let Uncompiled::As(plain) = uncompiled(&compiled) else {
         return None;
     };
