@@ -44,10 +44,15 @@ mod tests {
 
     #[test]
     fn the_current_thread_is_what_counts() {
-        let dump = "noise\nFatal Python error: Segmentation fault\n\nThread 0x00007fcd (most recent call first):\n  \
-                    File \"/l/threading.py\", line 870 in run\n\nCurrent thread 0x00007fce (most recent call first):\n  \
-                    File \"/l/ctypes/__init__.py\", line 514 in string_at\n  File \"/s/a b.py\", line 4 in <module>\n\n\
-                    Extension modules: a.b (total: 1)\n";
+        let dump = concat!(
+            "noise\nFatal Python error: Segmentation fault\n\n",
+            "Thread 0x00007fcd (most recent call first):\n",
+            "  File \"/l/threading.py\", line 870 in run\n\n",
+            "Current thread 0x00007fce (most recent call first):\n",
+            "  File \"/l/ctypes/__init__.py\", line 514 in string_at\n",
+            "  File \"/s/a b.py\", line 4 in <module>\n\n",
+            "Extension modules: a.b (total: 1)\n"
+        );
         let frames = parse(dump);
         let found: Vec<(&str, u32, &str)> = frames
             .iter()

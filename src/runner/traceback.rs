@@ -432,7 +432,12 @@ mod tests {
 
     #[test]
     fn plain() {
-        let text = "warm-up\nTraceback (most recent call last):\n  File \"/s/x.py\", line 3, in <module>\n    f(\n    ~^\n        1)\n  File \"/s/x.py\", line 1, in f\n    def f(x): return 1 / 0\n                     ~~^~~\nZeroDivisionError: division by zero\n";
+        let text = concat!(
+            "warm-up\nTraceback (most recent call last):\n",
+            "  File \"/s/x.py\", line 3, in <module>\n    f(\n    ~^\n        1)\n",
+            "  File \"/s/x.py\", line 1, in f\n    def f(x): return 1 / 0\n",
+            "                     ~~^~~\nZeroDivisionError: division by zero\n",
+        );
         let found = parse(text).unwrap();
         assert_eq!(
             (found.class.as_str(), found.message.as_str()),
@@ -482,7 +487,8 @@ mod tests {
     fn chains() {
         let block = |class: &str| {
             format!(
-                "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\n    x\n{class}: m\n"
+                "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\n\
+                 \x20   x\n{class}: m\n"
             )
         };
         let text = format!(
@@ -503,8 +509,14 @@ mod tests {
 
     #[test]
     fn threads_count_only_alone() {
-        let thread = "Exception in thread Thread-1 (f):\nTraceback (most recent call last):\n  File \"x.py\", line 1, in f\n    x\nKeyError: 1\n";
-        let main = "Traceback (most recent call last):\n  File \"x.py\", line 9, in <module>\n    x\nValueError: 2\n";
+        let thread = concat!(
+            "Exception in thread Thread-1 (f):\nTraceback (most recent call last):\n",
+            "  File \"x.py\", line 1, in f\n    x\nKeyError: 1\n",
+        );
+        let main = concat!(
+            "Traceback (most recent call last):\n  File \"x.py\", line 9, in <module>\n",
+            "    x\nValueError: 2\n",
+        );
         check(thread, "KeyError", "1");
         check(&format!("{main}{thread}"), "ValueError", "2");
     }
@@ -512,12 +524,20 @@ mod tests {
     #[test]
     fn ranks_colours_and_logs() {
         check(
-            "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"x.py\", line 1, in <module>\n[rank0]:     x\n[rank0]: RuntimeError: a\n[rank0]: b\n",
+            concat!(
+                "[rank0]: Traceback (most recent call last):\n",
+                "[rank0]:   File \"x.py\", line 1, in <module>\n[rank0]:     x\n",
+                "[rank0]: RuntimeError: a\n[rank0]: b\n",
+            ),
             "RuntimeError",
             "a\nb",
         );
         check(
-            "Traceback (most recent call last):\n  File \x1b[35m\"x.py\"\x1b[0m, line \x1b[35m1\x1b[0m, in \x1b[35m<module>\x1b[0m\n    x\n\x1b[1;35mNameError\x1b[0m: \x1b[35mname 'x'\x1b[0m\n",
+            concat!(
+                "Traceback (most recent call last):\n",
+                "  File \x1b[35m\"x.py\"\x1b[0m, line \x1b[35m1\x1b[0m, in \x1b[35m<module>\x1b[0m\n",
+                "    x\n\x1b[1;35mNameError\x1b[0m: \x1b[35mname 'x'\x1b[0m\n",
+            ),
             "NameError",
             "name 'x'",
         );
@@ -530,7 +550,10 @@ mod tests {
 
     #[test]
     fn a_script_that_does_not_parse() {
-        let text = "  File \"/s/x.py\", line 2\n    def f(\n         ^\nSyntaxError: '(' was never closed\n";
+        let text = concat!(
+            "  File \"/s/x.py\", line 2\n    def f(\n         ^\n",
+            "SyntaxError: '(' was never closed\n",
+        );
         let found = parse(text).unwrap();
         assert_eq!(
             (found.class.as_str(), found.message.as_str()),
@@ -544,7 +567,18 @@ mod tests {
 
     #[test]
     fn groups() {
-        let text = "  + Exception Group Traceback (most recent call last):\n  |   File \"x.py\", line 1, in <module>\n  |     raise e\n  | ExceptionGroup: outer (2 sub-exceptions)\n  | note\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"x.py\", line 2, in f\n    |     g()\n    | ValueError: one\n    | more\n    +---------------- 2 ----------------\n    | ExceptionGroup: inner (1 sub-exception)\n    +-+---------------- 1 ----------------\n      | TypeError: two\n      +------------------------------------\n";
+        let text = concat!(
+            "  + Exception Group Traceback (most recent call last):\n",
+            "  |   File \"x.py\", line 1, in <module>\n  |     raise e\n",
+            "  | ExceptionGroup: outer (2 sub-exceptions)\n  | note\n",
+            "  +-+---------------- 1 ----------------\n",
+            "    | Traceback (most recent call last):\n",
+            "    |   File \"x.py\", line 2, in f\n    |     g()\n    | ValueError: one\n",
+            "    | more\n    +---------------- 2 ----------------\n",
+            "    | ExceptionGroup: inner (1 sub-exception)\n",
+            "    +-+---------------- 1 ----------------\n      | TypeError: two\n",
+            "      +------------------------------------\n",
+        );
         let found = parse(text).unwrap();
         assert_eq!(found.message, "outer (2 sub-exceptions)\nnote");
         assert_eq!(found.members.len(), 2, "{found:?}");
@@ -560,13 +594,20 @@ mod tests {
 
     #[test]
     fn a_cut_in_the_middle_does_no_harm() {
-        let text = "Traceback (most recent call last):\n  File \"x.py\", line 1, in f\n    f()\n  Fi\n[... 9000 bytes cut ...]\nle x = y()\n  File \"x.py\", line 1, in f\n    f()\nRecursionError: too deep\n";
+        let text = concat!(
+            "Traceback (most recent call last):\n  File \"x.py\", line 1, in f\n    f()\n",
+            "  Fi\n[... 9000 bytes cut ...]\nle x = y()\n  File \"x.py\", line 1, in f\n",
+            "    f()\nRecursionError: too deep\n",
+        );
         check(text, "RecursionError", "too deep");
     }
 
     #[test]
     fn what_was_said_without_where() {
-        let text = "before\nTraceback (most recent call last):\n  File \"x.py\", line 1, in f\n    raise E('secret')\nE: said\n  more\n";
+        let text = concat!(
+            "before\nTraceback (most recent call last):\n  File \"x.py\", line 1, in f\n",
+            "    raise E('secret')\nE: said\n  more\n",
+        );
         assert_eq!(without_frames(text), "before\nE: said\n  more\n");
     }
 }

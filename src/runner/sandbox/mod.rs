@@ -45,13 +45,16 @@ impl Confinement {
     pub fn describe(self) -> &'static str {
         match self {
             Self::Namespaces { landlock: true } => {
-                "writes only to scratch folders, no network, no other processes (namespaces, Landlock, seccomp)"
+                "writes only to scratch folders, no network, no other processes \
+                 (namespaces, Landlock, seccomp)"
             }
             Self::Namespaces { landlock: false } => {
-                "writes only to scratch folders, no network, no other processes (namespaces, seccomp)"
+                "writes only to scratch folders, no network, no other processes \
+                 (namespaces, seccomp)"
             }
             Self::Landlock => {
-                "writes only to scratch folders, but the network is open (Landlock, seccomp; no namespaces here)"
+                "writes only to scratch folders, but the network is open \
+                 (Landlock, seccomp; no namespaces here)"
             }
             Self::Off => "none (`--sandbox off`)",
             Self::Unavailable => "none (this system allows neither namespaces nor Landlock)",
