@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analysis::statement_tree::StatementTree,
+    analysis::{dependence_graph::DependenceGraph, statement_tree::StatementTree},
     rewrite::edit::{Edit, splice},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
@@ -249,22 +249,6 @@ fn nodes_by_statement<'a>(outline: &StatementTree<'a>) -> Vec<Vec<AnyNodeRef<'a>
     nodes
 }
 
-/// What a statement changes in place: what a method is called on, or a part of it assigned.
-fn changed(statement: AnyNodeRef<'_>) -> Option<&Expr> {
-    let assigned = match statement {
-        AnyNodeRef::StmtExpr(it) => {
-            let called = it.value.as_call_expr()?.func.as_attribute_expr()?;
-            // Checks leave things as they are.
-            return Some(&*called.value).filter(|_| !called.attr.starts_with("assert"));
-        }
-        AnyNodeRef::StmtAssign(it) => it.targets.first()?,
-        AnyNodeRef::StmtAugAssign(it) => &it.target,
-        AnyNodeRef::StmtDelete(it) => it.targets.first()?,
-        _ => return None,
-    };
-    Some(&assigned.as_subscript_expr()?.value)
-}
-
 /// Whether a node ends the program in the interpreter's way.
 fn is_exit(node: &AnyNodeRef<'_>) -> bool {
     let name = match node {
@@ -310,6 +294,7 @@ fn most_telling(
 /// A slice that grows backwards from what a statement reads, and the operations in it.
 struct Rest<'o, 'a> {
     outline: &'o StatementTree<'a>,
+    graph: DependenceGraph<'o, 'a>,
     nodes: &'o Nodes<'a>,
     seen: BTreeSet<usize>,
     variables: BTreeSet<usize>,
@@ -324,6 +309,7 @@ impl<'o, 'a> Rest<'o, 'a> {
     fn of(outline: &'o StatementTree<'a>, nodes: &'o Nodes<'a>) -> Self {
         Self {
             outline,
+            graph: DependenceGraph::of(outline),
             nodes,
             seen: BTreeSet::new(),
             variables: BTreeSet::new(),
@@ -435,16 +421,12 @@ impl<'o, 'a> Rest<'o, 'a> {
 
     /// What a function gives back, and what decides that.
     fn results_of(&mut self, function: usize) {
-        let is_result = |&it: &usize| {
-            let statement = &self.outline.statements[it];
-            statement.is_executed
-                && (statement.yields || matches!(statement.node, AnyNodeRef::StmtReturn(_)))
-                && self.outline.function_of(it) == Some(function)
+        let is_result = |statement: &usize| {
+            let statement = &self.outline.statements[*statement];
+            statement.yields || matches!(statement.node, AnyNodeRef::StmtReturn(_))
         };
-        let results: Vec<usize> = self.outline.within(function).filter(is_result).collect();
-        for result in results {
-            self.todo.push(result);
-        }
+        let results = self.graph.body(function).filter(is_result);
+        self.todo.extend(results);
     }
 
     fn grow_by_variable(&mut self, index: usize) {
@@ -456,59 +438,23 @@ impl<'o, 'a> Rest<'o, 'a> {
                     let function = self.outline.at(binding.statement);
                     let calls = self.frames.windows(2);
                     let passing = calls
-                        .filter(|it| self.outline.function_of(it[1]) == function)
-                        .map(|it| it[0]);
+                        .filter(|pair| self.outline.function_of(pair[1]) == function)
+                        .map(|pair| pair[0]);
                     self.todo.extend(passing);
                 }
-                _ => self.todo.extend(self.executed(binding.statement)),
+                _ => self.todo.extend(self.graph.executed(binding.statement)),
             }
         }
-        for used in &variable.uses {
-            if let Some(statement) = self.executed(used.statement)
-                && changed(self.outline.statements[statement].node)
-                    .is_some_and(|it| it.range() == used.range)
-            {
-                self.todo.push(statement);
-            }
-        }
+        self.todo.extend(self.graph.changes_in_place(index));
     }
 
     fn grow_by_attribute(&mut self, name: &Name) {
-        for variable in &self.outline.program.scopes().variables {
-            if variable.scope == ScopeKind::Class && variable.name == *name {
-                let members = variable
-                    .bindings
-                    .iter()
-                    .filter_map(|it| self.executed(it.statement));
-                self.todo.extend(members.collect::<Vec<_>>());
-            }
-        }
-        let is_changed = |it: &usize| {
-            let changed = changed(self.outline.statements[*it].node);
-            changed
-                .and_then(Expr::as_attribute_expr)
-                .is_some_and(|it| it.attr.id == *name)
-        };
-        let changes = (0..self.outline.statements.len()).filter(is_changed);
-        let stores = self
-            .outline
-            .stores
-            .get(name)
-            .into_iter()
-            .flatten()
-            .copied()
-            .chain(changes);
-        self.todo.extend(
-            stores
-                .filter(|&it| self.outline.statements[it].is_executed)
-                .collect::<Vec<_>>(),
-        );
-    }
-
-    fn executed(&self, range: TextRange) -> Option<usize> {
-        self.outline
-            .at(range)
-            .filter(|&it| self.outline.statements[it].is_executed)
+        let members = self.graph.members(name).iter();
+        self.todo
+            .extend(members.map(|definition| definition.statement));
+        self.todo.extend(self.graph.stores(name));
+        self.todo
+            .extend(self.graph.attribute_changes_in_place(name));
     }
 
     /// The operation that a node is, if it is none of the program's own functions.

@@ -5,7 +5,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    analysis::statement_tree::StatementTree,
     rewrite::edit::EditSet,
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
@@ -13,7 +12,6 @@ use crate::{
         rows::ItemId,
         scope::{BindingKind, ScopeKind},
     },
-    trace::evidence::Evidence,
 };
 
 /// Statements of a program by their range.
@@ -176,18 +174,6 @@ impl<'a> Statements<'a> {
         }
         total
     }
-}
-
-/// The statements that failed in a traced run: those of the failure's frames.
-pub fn failing(program: &Program, evidence: &Evidence) -> BTreeSet<ItemId> {
-    let outline = StatementTree::of(program, evidence);
-    let statements = evidence
-        .failure
-        .iter()
-        .filter_map(|frame| outline.on_line(frame.line));
-    statements
-        .map(|statement| outline.statements[statement].place)
-        .collect()
 }
 
 /// An edit set with the removal of all that hangs on what it deletes; `None` if nothing does.

@@ -5,9 +5,12 @@
 pub mod calls;
 pub mod cpython;
 pub mod dependence_check;
+pub(crate) mod dependence_graph;
 pub mod dependents;
 pub mod hints;
 pub mod names;
 pub(crate) mod recorded_calls;
 pub(crate) mod slice;
 pub(crate) mod statement_tree;
+
+pub use statement_tree::failing;

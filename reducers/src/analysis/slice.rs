@@ -10,12 +10,12 @@ pub(crate) use values::Values;
 use std::collections::{BTreeMap, HashSet};
 
 use crate::{
-    analysis::statement_tree::{StatementTree, is_change},
+    analysis::{dependence_graph::DependenceGraph, statement_tree::StatementTree},
     rewrite::edit::Edit,
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange,
+        AnyNodeRef, Program, TextRange,
         ast::{Expr, name::Name},
-        scope::{BindingKind, ScopeKind, Variable},
+        scope::{BindingKind, ScopeKind},
     },
     trace::evidence::{Evidence, Frame, MissingSymbols},
 };
@@ -46,6 +46,7 @@ pub(crate) enum Depth {
 /// A slice as it grows.
 pub(crate) struct Slicer<'a> {
     outline: &'a StatementTree<'a>,
+    graph: DependenceGraph<'a, 'a>,
     evidence: &'a Evidence,
     missing: &'a MissingSymbols,
     depth: Depth,
@@ -81,6 +82,7 @@ impl<'a> Slicer<'a> {
     ) -> Self {
         let mut slicer = Self {
             outline,
+            graph: DependenceGraph::of(outline),
             evidence,
             missing,
             depth,
@@ -151,7 +153,7 @@ impl<'a> Slicer<'a> {
             if !called.insert(function) {
                 continue;
             }
-            for start in self.uses_of(function) {
+            for start in self.graph.uses_of_function(function) {
                 self.keep(start);
                 let around = outline.function_of(start);
                 left.extend(around);
@@ -343,7 +345,7 @@ impl<'a> Slicer<'a> {
             let changes: Vec<usize> = statement
                 .reads
                 .iter()
-                .flat_map(|it| self.changes(it.0))
+                .flat_map(|read| self.graph.changes(read.0))
                 .collect();
             self.todo.extend(changes.into_iter().map(Need::Change));
         }
@@ -361,14 +363,10 @@ impl<'a> Slicer<'a> {
                 self.keep_names_of(&value);
             }
             AnyNodeRef::StmtFunctionDef(_) => {
-                let body = outline
-                    .within(index)
-                    .filter(|&it| {
-                        outline.statements[it].is_executed && outline.function_of(it) == Some(index)
-                    })
-                    .filter(|&it| self.depth == Depth::Full || is_result(outline, it));
-                let body: Vec<Need> = body.map(Need::Statement).collect();
-                self.todo.extend(body);
+                let body = self.graph.body(index).filter(|&statement| {
+                    self.depth == Depth::Full || is_result(outline, statement)
+                });
+                self.todo.extend(body.map(Need::Statement));
             }
             AnyNodeRef::StmtClassDef(_) => {
                 let members = statement
@@ -394,7 +392,7 @@ impl<'a> Slicer<'a> {
             let AnyNodeRef::StmtFunctionDef(_) = outline.statements[function].node else {
                 continue;
             };
-            for used in self.uses_of(function) {
+            for used in self.graph.uses_of_function(function) {
                 if matches!(
                     outline.statements[used].node,
                     AnyNodeRef::StmtExpr(_)
@@ -460,18 +458,15 @@ impl<'a> Slicer<'a> {
                 );
                 self.keep_names_of(&value);
                 if self.depth != Depth::Thin && is_rough {
-                    let changes = self.changes(index);
+                    let changes = self.graph.changes(index);
                     self.todo.extend(changes.into_iter().map(Need::Change));
                 }
             }
             return;
         }
-        for binding in &variable.bindings {
-            if binding.kind == BindingKind::Weak && self.depth == Depth::Thin {
-                continue;
-            }
-            if let Some(statement) = self.executed(binding.statement) {
-                self.todo.push(Need::Statement(statement));
+        for definition in self.graph.definitions(index) {
+            if definition.kind != BindingKind::Weak || self.depth != Depth::Thin {
+                self.todo.push(Need::Statement(definition.statement));
             }
         }
         // A function of a module that is called changes no more than what is made anew.
@@ -480,87 +475,31 @@ impl<'a> Slicer<'a> {
             .iter()
             .all(|it| it.kind == BindingKind::Import);
         if self.depth != Depth::Thin && !(self.is_anew && is_import) {
-            let changes = self.changes(index);
+            let changes = self.graph.changes(index);
             self.todo.extend(changes.into_iter().map(Need::Change));
         }
     }
 
-    /// The statements that change what a variable stands for, or what loops over it find in that.
+    /// The statements that change what a variable stands for.
     pub(crate) fn changes(&self, variable: usize) -> Vec<usize> {
-        let variables = &self.outline.program.scopes().variables;
-        let mut found = Vec::new();
-        let mut all = vec![variable];
-        let mut at = 0;
-        while let Some(&variable) = all.get(at) {
-            at += 1;
-            for it in &variables[variable].uses {
-                let Some(index) = self.executed(it.statement) else {
-                    continue;
-                };
-                let node = &self.outline.statements[index].node;
-                if is_change(self.outline.program, node, it.range) {
-                    found.push(index);
-                }
-                if let AnyNodeRef::StmtFor(stmt) = node
-                    && stmt.iter.range().contains_range(it.range)
-                {
-                    let target = stmt.target.range();
-                    let is_target = |it: &Variable| {
-                        it.bindings.iter().any(|it| target.contains_range(it.range))
-                    };
-                    let parts = (0..variables.len()).filter(|&part| is_target(&variables[part]));
-                    let new: Vec<usize> = parts.filter(|part| !all.contains(part)).collect();
-                    all.extend(new);
-                }
-            }
-        }
-        found
-    }
-
-    /// The executed statements that use a function's name, its own left out.
-    fn uses_of(&self, function: usize) -> Vec<usize> {
-        let def = self.outline.statements[function].range;
-        let variables = &self.outline.program.scopes().variables;
-        let own = variables
-            .iter()
-            .filter(|it| it.bindings.iter().any(|it| it.statement == def));
-        let uses = own
-            .flat_map(|it| &it.uses)
-            .filter(|it| !def.contains_range(it.range));
-        uses.filter_map(|it| self.executed(it.statement)).collect()
-    }
-
-    fn executed(&self, range: TextRange) -> Option<usize> {
-        self.outline
-            .at(range)
-            .filter(|&it| self.outline.statements[it].is_executed)
+        self.graph.changes(variable)
     }
 
     fn grow_by_attribute(&mut self, name: &Name) {
         if self.is_anew {
             return;
         }
-        for variable in &self.outline.program.scopes().variables {
-            if variable.scope == ScopeKind::Class && variable.name == *name {
-                for binding in &variable.bindings {
-                    if let Some(statement) = self.executed(binding.statement)
-                        && (binding.kind != BindingKind::Function || self.is_entered(statement))
-                    {
-                        self.todo.push(Need::Statement(statement));
-                    }
-                }
+        for definition in self.graph.members(name) {
+            // A method counts only where it was entered.
+            if definition.kind != BindingKind::Function || self.is_entered(definition.statement) {
+                self.todo.push(Need::Statement(definition.statement));
             }
         }
-        let stores = self.outline.stores.get(name).into_iter().flatten();
-        let changes = self
-            .outline
-            .changes
-            .get(name)
-            .filter(|_| self.depth != Depth::Thin);
-        for &statement in stores.chain(changes.into_iter().flatten()) {
-            if self.outline.statements[statement].is_executed {
-                self.todo.push(Need::Statement(statement));
-            }
+        let stores = self.graph.stores(name).map(Need::Statement);
+        self.todo.extend(stores);
+        if self.depth != Depth::Thin {
+            let changes = self.graph.attribute_changes(name);
+            self.todo.extend(changes.map(Need::Statement));
         }
     }
 }
@@ -604,37 +543,4 @@ pub(crate) fn names_of(expression: &str) -> Vec<String> {
         .into_iter()
         .map(str::to_owned)
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::evidence;
-
-    #[test]
-    fn what_loops_change_in_a_variable_is_a_change_of_it() {
-        let text = "\
-boxes = read()
-for number, box in enumerate(boxes):
-    print(box)
-    box.mark = number
-    for side in box.sides:
-        side.clear()
-    for other in others:
-        other.clear()
-";
-        let program = Program::parse(text).unwrap();
-        let (evidence, missing) = (evidence(text), MissingSymbols::default());
-        let outline = StatementTree::of(&program, &evidence);
-        let slicer = Slicer::new(&outline, &evidence, &missing, Depth::Full);
-        let boxes = program
-            .scopes()
-            .variables
-            .iter()
-            .position(|it| it.name == "boxes")
-            .unwrap();
-        let text = |it: usize| program.slice(outline.statements[it].range);
-        let found: Vec<&str> = slicer.changes(boxes).into_iter().map(text).collect();
-        assert_eq!(found, ["box.mark = number", "side.clear()"]);
-    }
 }

@@ -16,6 +16,18 @@ use crate::{
     trace::evidence::{Evidence, Frame},
 };
 
+/// The statements that failed in a traced run: those of the failure's frames.
+pub fn failing(program: &Program, evidence: &Evidence) -> BTreeSet<ItemId> {
+    let outline = StatementTree::of(program, evidence);
+    let statements = evidence
+        .failure
+        .iter()
+        .filter_map(|frame| outline.on_line(frame.line));
+    statements
+        .map(|statement| outline.statements[statement].place)
+        .collect()
+}
+
 /// All statements of a program, in source order, parents before children.
 pub(crate) struct StatementTree<'a> {
     pub(crate) program: &'a Program,

@@ -3,75 +3,13 @@
 //! the union of two sets is exact: two arguments of the same call, or all statements of a suite,
 //! can go together. Pure data; judges nothing. Called by passes and engine.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    hash::{Hash, Hasher},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
+pub use crate::rewrite::splice::{Edit, splice};
 use crate::{
     rewrite::removal::removal,
     syntax::{Program, TextRange, rows::ItemId},
 };
-
-/// One replacement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
-    /// What goes; empty for an insertion.
-    pub range: TextRange,
-    /// What comes.
-    pub text: String,
-}
-
-impl Edit {
-    /// Deletes a range.
-    pub fn delete(range: TextRange) -> Self {
-        Self {
-            range,
-            text: String::new(),
-        }
-    }
-
-    /// Replaces a range.
-    pub fn replace(range: TextRange, text: impl Into<String>) -> Self {
-        Self {
-            range,
-            text: text.into(),
-        }
-    }
-}
-
-impl Ord for Edit {
-    /// By start; of two that start together the longer first, insertions before all.
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let key = |edit: &Self| {
-            (
-                edit.range.start(),
-                !edit.range.is_empty(),
-                std::cmp::Reverse(edit.range.end()),
-            )
-        };
-        key(self)
-            .cmp(&key(other))
-            .then_with(|| self.text.cmp(&other.text))
-    }
-}
-
-impl PartialOrd for Edit {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Hash for Edit {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (
-            u32::from(self.range.start()),
-            u32::from(self.range.end()),
-            &self.text,
-        )
-            .hash(state);
-    }
-}
 
 /// A set of edits against one program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -197,19 +135,6 @@ pub(crate) fn rewritten(program: &Program, range: TextRange, edits: &[Edit]) -> 
         edit.range -= range.start();
     }
     Some(splice(program.slice(range), &inside))
-}
-
-/// Replaces disjoint ascending ranges of a text.
-pub fn splice(text: &str, edits: &[Edit]) -> String {
-    let mut result = String::with_capacity(text.len());
-    let mut from = 0;
-    for edit in edits {
-        result.push_str(&text[from..usize::from(edit.range.start())]);
-        result.push_str(&edit.text);
-        from = edit.range.end().into();
-    }
-    result.push_str(&text[from..]);
-    result
 }
 
 #[cfg(test)]

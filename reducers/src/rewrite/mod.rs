@@ -4,6 +4,7 @@
 pub mod edit;
 pub mod rebase;
 pub(crate) mod removal;
+pub mod splice;
 
 pub(crate) mod arguments;
 pub(crate) mod parenthesize;

@@ -2,7 +2,7 @@
 //! row are removed, so that any subset can go and the rest still parses. Called by `edit` alone.
 
 use crate::{
-    rewrite::edit::Edit,
+    rewrite::splice::Edit,
     syntax::{
         Program, Ranged, TextRange, TokenKind,
         rows::{Row, RowKind},

@@ -4,7 +4,7 @@
 use std::{collections::HashSet, time::Instant};
 
 use minrepro_reducers::{
-    analysis::dependents::failing,
+    analysis::failing,
     cost::Cost,
     pass::{Proposal, Stage},
     registry,

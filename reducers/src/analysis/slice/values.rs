@@ -194,7 +194,7 @@ impl Slicer<'_> {
         let value = frame.values.get(variable.name.as_str())?;
         let mut first = None;
         for binding in &variable.bindings {
-            let Some(statement) = self.executed(binding.statement) else {
+            let Some(statement) = self.graph.executed(binding.statement) else {
                 continue;
             };
             let is_plain = match self.outline.statements[statement].node {

@@ -1,0 +1,229 @@
+//! The dependence graph of a traced program: which executed statements define a name or an
+//! attribute, use it, or change what it stands for, and which give a function's result. Names are
+//! resolved by scopes, attributes by name alone. Slices and the dependence check walk it; what they
+//! follow, and how far, is their own matter. Proposes nothing.
+
+use std::collections::HashMap;
+
+use crate::{
+    analysis::statement_tree::{StatementTree, is_change},
+    syntax::{
+        AnyNodeRef, Ranged, TextRange,
+        ast::Expr,
+        scope::{BindingKind, ScopeKind, Variable},
+    },
+};
+
+/// The edges between the statements of a program.
+pub(crate) struct DependenceGraph<'o, 'a> {
+    tree: &'o StatementTree<'a>,
+    /// The statements of classes that bind a name, by that name.
+    members: HashMap<&'a str, Vec<Definition>>,
+}
+
+/// A statement that binds a name, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Definition {
+    pub(crate) kind: BindingKind,
+    pub(crate) statement: usize,
+}
+
+impl<'o, 'a> DependenceGraph<'o, 'a> {
+    pub(crate) fn of(tree: &'o StatementTree<'a>) -> Self {
+        let mut graph = Self {
+            tree,
+            members: HashMap::new(),
+        };
+        for (index, variable) in graph.variables().iter().enumerate() {
+            if variable.scope == ScopeKind::Class {
+                let definitions: Vec<Definition> = graph.definitions(index).collect();
+                let members = graph.members.entry(variable.name.as_str()).or_default();
+                members.extend(definitions);
+            }
+        }
+        graph
+    }
+
+    fn variables(&self) -> &'a [Variable] {
+        &self.tree.program.scopes().variables
+    }
+
+    /// The statement of a range, if it was executed.
+    pub(crate) fn executed(&self, range: TextRange) -> Option<usize> {
+        let found = self.tree.at(range);
+        found.filter(|&statement| self.tree.statements[statement].is_executed)
+    }
+
+    /// The executed statements that bind a variable.
+    pub(crate) fn definitions(&self, variable: usize) -> impl Iterator<Item = Definition> + '_ {
+        let bindings = self.variables()[variable].bindings.iter();
+        bindings.filter_map(|binding| {
+            Some(Definition {
+                kind: binding.kind,
+                statement: self.executed(binding.statement)?,
+            })
+        })
+    }
+
+    /// The executed statements that use a variable, and where.
+    pub(crate) fn uses(&self, variable: usize) -> impl Iterator<Item = (usize, TextRange)> + '_ {
+        let uses = self.variables()[variable].uses.iter();
+        uses.filter_map(|used| Some((self.executed(used.statement)?, used.range)))
+    }
+
+    /// The executed statements that use a function's name, outside the function.
+    pub(crate) fn uses_of_function(&self, function: usize) -> Vec<usize> {
+        let def = self.tree.statements[function].range;
+        let is_own = |variable: &Variable| {
+            let mut bindings = variable.bindings.iter();
+            bindings.any(|binding| binding.statement == def)
+        };
+        let own = (0..self.variables().len()).filter(|&index| is_own(&self.variables()[index]));
+        own.flat_map(|index| self.uses(index))
+            .filter(|(_, range)| !def.contains_range(*range))
+            .map(|(statement, _)| statement)
+            .collect()
+    }
+
+    /// The executed statements that change what a variable stands for, or what loops over it find
+    /// in that.
+    pub(crate) fn changes(&self, variable: usize) -> Vec<usize> {
+        let variables = self.variables();
+        let mut found = Vec::new();
+        // What a loop takes out of a container is a part of it: its changes are the container's.
+        let mut all = vec![variable];
+        let mut at = 0;
+        while let Some(&variable) = all.get(at) {
+            at += 1;
+            for (statement, range) in self.uses(variable) {
+                let node = &self.tree.statements[statement].node;
+                if is_change(self.tree.program, node, range) {
+                    found.push(statement);
+                }
+                if let AnyNodeRef::StmtFor(stmt) = node
+                    && stmt.iter.range().contains_range(range)
+                {
+                    let target = stmt.target.range();
+                    let is_target = |variable: &Variable| {
+                        let mut bindings = variable.bindings.iter();
+                        bindings.any(|binding| target.contains_range(binding.range))
+                    };
+                    let parts = (0..variables.len()).filter(|&part| is_target(&variables[part]));
+                    let new: Vec<usize> = parts.filter(|part| !all.contains(part)).collect();
+                    all.extend(new);
+                }
+            }
+        }
+        found
+    }
+
+    /// The executed statements that change in place what a variable stands for: by a method that is
+    /// called for nothing else, or by a part that is assigned.
+    pub(crate) fn changes_in_place(&self, variable: usize) -> impl Iterator<Item = usize> + '_ {
+        self.uses(variable)
+            .filter(|(statement, range)| {
+                let changed = changed_in_place(self.tree.statements[*statement].node);
+                changed.is_some_and(|expr| expr.range() == *range)
+            })
+            .map(|(statement, _)| statement)
+    }
+
+    /// The executed statements of classes that bind an attribute's name.
+    pub(crate) fn members(&self, attribute: &str) -> &[Definition] {
+        self.members.get(attribute).map_or(&[], Vec::as_slice)
+    }
+
+    /// The executed statements that assign an attribute, or store it by its name in a text.
+    pub(crate) fn stores(&self, attribute: &str) -> impl Iterator<Item = usize> + '_ {
+        let stores = self.tree.stores.get(attribute).into_iter().flatten();
+        self.executed_of(stores)
+    }
+
+    /// The executed statements that may change what attributes of a name hold.
+    pub(crate) fn attribute_changes(&self, attribute: &str) -> impl Iterator<Item = usize> + '_ {
+        let changes = self.tree.changes.get(attribute).into_iter().flatten();
+        self.executed_of(changes)
+    }
+
+    /// The executed statements that change in place what an attribute holds.
+    pub(crate) fn attribute_changes_in_place(
+        &self,
+        attribute: &str,
+    ) -> impl Iterator<Item = usize> {
+        let is_changed = |statement: &usize| {
+            let changed = changed_in_place(self.tree.statements[*statement].node);
+            let changed = changed.and_then(Expr::as_attribute_expr);
+            changed.is_some_and(|expr| expr.attr.as_str() == attribute)
+        };
+        let changes: Vec<usize> = (0..self.tree.statements.len()).filter(is_changed).collect();
+        changes
+            .into_iter()
+            .filter(|&statement| self.tree.statements[statement].is_executed)
+    }
+
+    fn executed_of<'s>(
+        &'s self,
+        statements: impl Iterator<Item = &'s usize>,
+    ) -> impl Iterator<Item = usize> {
+        statements
+            .copied()
+            .filter(|&statement| self.tree.statements[statement].is_executed)
+    }
+
+    /// The executed statements of a function's own body, those of functions in it excluded.
+    pub(crate) fn body(&self, function: usize) -> impl Iterator<Item = usize> + '_ {
+        self.tree.within(function).filter(move |&statement| {
+            self.tree.statements[statement].is_executed
+                && self.tree.function_of(statement) == Some(function)
+        })
+    }
+}
+
+/// What a statement changes in place: what a method is called on, or a part of it assigned.
+fn changed_in_place(statement: AnyNodeRef<'_>) -> Option<&Expr> {
+    let assigned = match statement {
+        AnyNodeRef::StmtExpr(stmt) => {
+            let called = stmt.value.as_call_expr()?.func.as_attribute_expr()?;
+            // Checks leave things as they are.
+            return Some(&*called.value).filter(|_| !called.attr.starts_with("assert"));
+        }
+        AnyNodeRef::StmtAssign(stmt) => stmt.targets.first()?,
+        AnyNodeRef::StmtAugAssign(stmt) => &stmt.target,
+        AnyNodeRef::StmtDelete(stmt) => stmt.targets.first()?,
+        _ => return None,
+    };
+    Some(&assigned.as_subscript_expr()?.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{syntax::Program, testing::evidence};
+
+    #[test]
+    fn what_loops_change_in_a_variable_is_a_change_of_it() {
+        let text = "\
+boxes = read()
+for number, box in enumerate(boxes):
+    print(box)
+    box.mark = number
+    for side in box.sides:
+        side.clear()
+    for other in others:
+        other.clear()
+";
+        let program = Program::parse(text).unwrap();
+        let evidence = evidence(text);
+        let outline = StatementTree::of(&program, &evidence);
+        let graph = DependenceGraph::of(&outline);
+        let boxes = program
+            .scopes()
+            .variables
+            .iter()
+            .position(|variable| variable.name == "boxes")
+            .unwrap();
+        let text = |statement: usize| program.slice(outline.statements[statement].range);
+        let found: Vec<&str> = graph.changes(boxes).into_iter().map(text).collect();
+        assert_eq!(found, ["box.mark = number", "side.clear()"]);
+    }
+}
