@@ -28,6 +28,7 @@ const LIMITS: &[(&str, Limit)] = &[
         Limit::AtMost(0.0),
     ),
     ("crates named outside their rooms", Limit::AtMost(0.0)),
+    ("passes that use other passes", Limit::AtMost(99.0)),
     (
         "files outside its rooms that name PyTorch",
         Limit::AtMost(20.0),
@@ -142,6 +143,7 @@ fn figures(sources: &[Source]) -> Vec<Figure> {
         Figure::count(circles),
         Figure::count(rooms::forbidden_arrows(sources, &edges)),
         Figure::count(rooms::strangers(sources)),
+        Figure::count(rooms::passes_in_passes(sources, &edges)),
         Figure::count(style::naming(sources, PYTORCH, PYTORCH_ROOMS)),
         Figure::count(style::shared_type_names(sources)),
         Figure::count(style::closures_with(sources, "it")),
@@ -248,6 +250,12 @@ fn every_figure_finds_what_it_counts() {
                 .to_owned(),
         ),
         ("reducers/src/lib.rs", format!("{long}{wide}")),
+        ("reducers/src/passes/mod.rs", String::new()),
+        (
+            "reducers/src/passes/one.rs",
+            "fn f() { crate::passes::two::g() }\n".to_owned(),
+        ),
+        ("reducers/src/passes/two.rs", "fn g() {}\n".to_owned()),
     ];
     for (name, text) in files {
         let path = folder.path().join(name);
@@ -256,7 +264,7 @@ fn every_figure_finds_what_it_counts() {
     }
     let sources = sources::read(folder.path());
     let found = figures(&sources);
-    let counts: Vec<usize> = found[..7]
+    let counts: Vec<usize> = found[..8]
         .iter()
         .map(|figure| figure.value as usize)
         .collect();
@@ -264,7 +272,7 @@ fn every_figure_finds_what_it_counts() {
         .iter()
         .map(|figure| figure.places.join("; "))
         .collect();
-    assert_eq!(counts, [1, 1, 1, 1, 1, 1, 1], "{}", places.join("\n"));
-    assert_eq!(found[7].places.len(), 1, "{}", places[7]);
-    assert_eq!(found[8].places, ["1 in 13 lines"]);
+    assert_eq!(counts, [1, 1, 1, 1, 1, 1, 1, 1], "{}", places.join("\n"));
+    assert_eq!(found[8].places.len(), 1, "{}", places[8]);
+    assert_eq!(found[9].places, ["1 in 13 lines"]);
 }

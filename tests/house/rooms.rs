@@ -114,3 +114,21 @@ pub(super) fn arrows(sources: &[Source], edges: &Edges) -> Vec<String> {
     found.dedup();
     found
 }
+
+/// Passes that use other passes. The driver of extraction tidies its scripts by some, and belongs
+/// to its strategies.
+pub(super) fn passes_in_passes(sources: &[Source], edges: &Edges) -> Vec<String> {
+    const PASSES: &str = "reducers/src/passes/";
+    const DRIVER: &str = "reducers/src/passes/trace/extract.rs";
+    let mut found = Vec::new();
+    for (from, targets) in edges {
+        for to in targets {
+            let [from, to] = [from, to].map(|file| sources[*file].path.as_str());
+            let are_passes = from.starts_with(PASSES) && to.starts_with(PASSES);
+            if are_passes && from != DRIVER && to != DRIVER {
+                found.push(format!("{from} uses {to}"));
+            }
+        }
+    }
+    found
+}
