@@ -342,7 +342,7 @@ fn run(
         .iter()
         .take_while(|commit| commit.run <= 100)
         .last()
-        .map_or(before, |it| it.tokens);
+        .map_or(before, |commit| commit.tokens);
     let last = reduction.commits.last().map_or(0, |commit| commit.run);
     let runs = reduction.tally.runs;
     let over = |tokens: u32| f64::from(tokens) / f64::from(best.max(1));
@@ -358,15 +358,15 @@ fn run(
         expected
             .keep
             .iter()
-            .filter(|it| !text.contains(*it))
-            .map(|it| format!("`{it}` is gone")),
+            .filter(|fragment| !text.contains(*fragment))
+            .map(|fragment| format!("`{fragment}` is gone")),
     );
     faults.extend(
         expected
             .gone
             .iter()
-            .filter(|it| text.contains(*it))
-            .map(|it| format!("`{it}` is still there")),
+            .filter(|fragment| text.contains(*fragment))
+            .map(|fragment| format!("`{fragment}` is still there")),
     );
     if after > expected.max_tokens {
         faults.push(format!("{after} tokens, {} at most", expected.max_tokens));
@@ -402,7 +402,7 @@ fn run(
                 .ablation
                 .tried
                 .iter()
-                .filter(|it| it.is_needed())
+                .filter(|condition| condition.is_needed())
                 .count(),
             minimized.ablation.taken_back,
         ],

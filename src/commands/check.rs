@@ -43,7 +43,7 @@ pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure>
                 let typed = baseline.signature.to_arguments();
                 let typed: Vec<String> = typed
                     .iter()
-                    .map(|it| format!("-s {}", quoted(it)))
+                    .map(|argument| format!("-s {}", quoted(argument)))
                     .collect();
                 printer.data(&format!("as typed:  {}\n", typed.join(" ")));
             }

@@ -161,7 +161,7 @@ impl Interpreters {
             .iter()
             .map(|path| Interpreter::find(Some(path)))
             .collect::<Result<Vec<_>, _>>()?;
-        known.sort_by_key(|it| it.version);
+        known.sort_by_key(|interpreter| interpreter.version);
         Ok(Self {
             known,
             may_look: false,
@@ -183,11 +183,11 @@ impl Interpreters {
                     .join("bin/python");
                 Interpreter::find(Some(&path)).ok()
             });
-        let fits = |it: &Interpreter| {
-            range.holds(it.version)
+        let fits = |interpreter: &Interpreter| {
+            range.holds(interpreter.version)
                 && packages
                     .iter()
-                    .all(|(name, version)| it.package(name).as_ref() == Some(version))
+                    .all(|(name, version)| interpreter.package(name).as_ref() == Some(version))
         };
         Ok(cached.chain(self.known.iter().rev().cloned()).find(fits))
     }
@@ -203,7 +203,7 @@ fn installed() -> Vec<Interpreter> {
     if let Some(versions) = root.and_then(|root| root.join("versions").read_dir().ok()) {
         let mut found: Vec<PathBuf> = versions
             .flatten()
-            .map(|it| it.path().join("bin/python"))
+            .map(|folder| folder.path().join("bin/python"))
             .collect();
         found.sort();
         names.extend(found);

@@ -88,7 +88,7 @@ pub(super) fn emit(
                 })?;
                 return Ok(Emitted {
                     file: path.display().to_string(),
-                    folder: test.component.map(|it| it.folder.to_owned()),
+                    folder: test.component.map(|component| component.folder.to_owned()),
                     runs,
                 });
             }
@@ -114,8 +114,11 @@ fn files(outcome: &Outcome) -> Vec<&str> {
 
 /// Whether a package that PyTorch's tests need is not installed.
 fn lacks_harness(outcome: &Outcome) -> bool {
-    outcome.exception.as_ref().is_some_and(|it| {
-        it.short_class() == "ModuleNotFoundError"
-            && it.frames.iter().any(|frame| is_of_harness(&frame.file))
+    outcome.exception.as_ref().is_some_and(|exception| {
+        exception.short_class() == "ModuleNotFoundError"
+            && exception
+                .frames
+                .iter()
+                .any(|frame| is_of_harness(&frame.file))
     })
 }

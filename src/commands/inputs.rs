@@ -34,7 +34,7 @@ pub(super) fn fingerprint(
     words.extend(
         programs
             .iter()
-            .filter_map(|it| fs::read(it).ok())
+            .filter_map(|file| fs::read(file).ok())
             .flat_map(|bytes| words_of_text(&bytes)),
     );
     let mut named: BTreeMap<&Path, Vec<u8>> = BTreeMap::new();
@@ -50,7 +50,7 @@ pub(super) fn fingerprint(
             break;
         }
         for path in news {
-            if path.extension().is_some_and(|it| it == "py") {
+            if path.extension().is_some_and(|extension| extension == "py") {
                 words.extend(
                     fs::read(path)
                         .map(|bytes| words_of_text(&bytes))
@@ -78,11 +78,11 @@ fn beside(script: &Path, except: &[&Path]) -> Vec<(PathBuf, Vec<String>)> {
         .flatten()
         .flatten()
         .take(ENTRIES)
-        .map(|it| it.path())
+        .map(|entry| entry.path())
     {
         let Some(name) = path
             .file_name()
-            .and_then(|it| it.to_str())
+            .and_then(|file_name| file_name.to_str())
             .map(str::to_owned)
         else {
             continue;
@@ -151,7 +151,12 @@ fn stamps(folder: &Path, lines: &mut Vec<String>) {
         }
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => stamps(&entry.path(), lines),
-            _ => lines.extend(entry.path().metadata().map(|it| stamp(&entry.path(), &it))),
+            _ => lines.extend(
+                entry
+                    .path()
+                    .metadata()
+                    .map(|metadata| stamp(&entry.path(), &metadata)),
+            ),
         }
     }
 }
@@ -160,7 +165,7 @@ fn stamp(path: &Path, metadata: &fs::Metadata) -> String {
     let date = metadata
         .modified()
         .ok()
-        .and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     format!("{} {} {date:?}\n", path.display(), metadata.len())
 }
 

@@ -110,7 +110,7 @@ pub(super) fn target(path: &Path, others: &[&Path], hint: &str) -> Result<PathBu
         return Err(refused("a folder"));
     }
     // To replace a device or a pipe by a file would take it from everyone else.
-    if path.metadata().is_ok_and(|it| !it.is_file()) {
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(refused("no regular file"));
     }
     Ok(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))

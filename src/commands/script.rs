@@ -14,7 +14,7 @@ pub(super) fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
         return Err(Failure::usage(format!("`{shown}` is a folder")).hint("name the script in it"));
     }
     // A pipe may never end, and there would be no folder beside it.
-    if script.metadata().is_ok_and(|it| !it.is_file()) {
+    if script.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(Failure::usage(format!("`{shown}` is no regular file"))
             .hint("save the script to a file"));
     }

@@ -77,7 +77,7 @@ fn ended(outcome: &Outcome) -> String {
     let error = outcome
         .exception
         .as_ref()
-        .map(|it| format!(" {}: {}", it.class, first(&it.message)));
+        .map(|exception| format!(" {}: {}", exception.class, first(&exception.message)));
     format!("{:?}{}", outcome.end, error.unwrap_or_default())
 }
 

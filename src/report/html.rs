@@ -160,7 +160,7 @@ fn curve(report: &Report) -> Markup {
     let runs = report
         .commits
         .iter()
-        .map(|it| it.run)
+        .map(|commit| commit.run)
         .max()
         .unwrap_or(0)
         .max(report.counts.runs)

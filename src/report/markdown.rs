@@ -49,7 +49,7 @@ pub(super) fn render(report: &Report) -> String {
     if !unneeded.is_empty() {
         let unneeded: Vec<String> = unneeded
             .iter()
-            .map(|it| format!("`{}`", code(it)))
+            .map(|folder| format!("`{}`", code(folder)))
             .collect();
         let _ = writeln!(text, "Tried and not needed: {}.\n", unneeded.join(", "));
     }
@@ -57,7 +57,7 @@ pub(super) fn render(report: &Report) -> String {
         let place = test
             .folder
             .as_ref()
-            .map_or_else(String::new, |it| format!(", for `{}`", code(it)));
+            .map_or_else(String::new, |folder| format!(", for `{}`", code(folder)));
         let _ = writeln!(
             text,
             "As a test that fails by it: `{}`{place}.\n",

@@ -42,7 +42,7 @@ pub(super) fn needed(report: &Report) -> Vec<(&str, String)> {
         let without = it
             .instead
             .as_ref()
-            .map_or_else(|| "without it".to_owned(), |it| format!("with {it}"));
+            .map_or_else(|| "without it".to_owned(), |value| format!("with {value}"));
         let end = match &it.verdict {
             Verdict::Passed => "passes".to_owned(),
             Verdict::Different(it) if !it.class.is_empty() => {
@@ -59,22 +59,22 @@ pub(super) fn needed(report: &Report) -> Vec<(&str, String)> {
         .ablation
         .conditions
         .iter()
-        .filter(|it| it.is_needed())
-        .map(|it| (it.name.as_str(), of(it)))
+        .filter(|condition| condition.is_needed())
+        .map(|condition| (condition.name.as_str(), of(condition)))
         .collect()
 }
 
 /// What the bug does not need, though it stands there.
 pub(super) fn unneeded(report: &Report) -> Vec<String> {
-    let of = |it: &Ablated| match &it.instead {
-        Some(instead) => format!("{} (the same with {instead})", it.name),
-        None => it.name.clone(),
+    let of = |ablated: &Ablated| match &ablated.instead {
+        Some(instead) => format!("{} (the same with {instead})", ablated.name),
+        None => ablated.name.clone(),
     };
     report
         .ablation
         .conditions
         .iter()
-        .filter(|it| !it.is_needed())
+        .filter(|condition| !condition.is_needed())
         .map(of)
         .collect()
 }
@@ -120,7 +120,7 @@ pub(super) fn gains(report: &Report) -> Vec<(&str, Gain)> {
         gains.entry(pass).or_default().spent = *spent;
     }
     let mut gains: Vec<_> = gains.into_iter().collect();
-    gains.sort_by_key(|(_, it)| std::cmp::Reverse((it.tokens, it.spent.runs)));
+    gains.sort_by_key(|(_, gain)| std::cmp::Reverse((gain.tokens, gain.spent.runs)));
     gains
 }
 
@@ -132,7 +132,9 @@ pub(super) fn confirmed(report: &Report) -> String {
                 .reproduction
                 .stabilizer
                 .as_ref()
-                .map_or_else(String::new, |it| format!(", steadied by {it}"));
+                .map_or_else(String::new, |stabilizer| {
+                    format!(", steadied by {stabilizer}")
+                });
             format!("shown in {} of {} fresh runs{by}", it.same, it.of)
         }
         it if it.of > 0 => format!("NOT certain: shown in {} of {} fresh runs", it.same, it.of),

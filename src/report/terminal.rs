@@ -71,7 +71,9 @@ pub fn summary(report: &Report) -> String {
                 .reproduction
                 .stabilizer
                 .as_ref()
-                .map_or_else(String::new, |it| format!(" (steadied by {it})"));
+                .map_or_else(String::new, |stabilizer| {
+                    format!(" (steadied by {stabilizer})")
+                });
             format!(
                 "confirmed by {} fresh runs{by}: {}",
                 confirmed.of, report.signature
@@ -89,7 +91,7 @@ pub fn summary(report: &Report) -> String {
         let place = test
             .folder
             .as_ref()
-            .map_or_else(String::new, |it| format!(", for {it}"));
+            .map_or_else(String::new, |folder| format!(", for {folder}"));
         format!("test: {}{place}; it fails by the bug", test.file)
     }));
     lines.push(format!("confinement: {}", report.confinement));

@@ -141,7 +141,9 @@ impl TestCase<'_> {
 
 /// A class's name as the end of another name.
 fn capitalized(name: &str) -> String {
-    let mut letters = name.chars().filter(|it| it.is_alphanumeric() || *it == '_');
+    let mut letters = name
+        .chars()
+        .filter(|letter| letter.is_alphanumeric() || *letter == '_');
     letters.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(letters).collect()
     })
@@ -153,7 +155,7 @@ fn slug(text: &str) -> String {
     let mut name = String::new();
     for word in text
         .split(|char: char| !char.is_ascii_alphanumeric())
-        .filter(|it| !it.is_empty())
+        .filter(|words| !words.is_empty())
     {
         if !name.is_empty() && name.len() + word.len() >= LONGEST {
             break;
@@ -185,7 +187,10 @@ fn expression(pattern: &Pattern) -> String {
         Pattern::Text(text) => regex::escape(text),
         Pattern::Lines(lines) => {
             let line = |fragments: &Vec<String>| {
-                let escaped: Vec<String> = fragments.iter().map(|it| regex::escape(it)).collect();
+                let escaped: Vec<String> = fragments
+                    .iter()
+                    .map(|fragment| regex::escape(fragment))
+                    .collect();
                 escaped.join(".*")
             };
             lines

@@ -44,10 +44,12 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             AnyNodeRef::Parameter(parameter) => {
                 if let Some(annotation) = &parameter.annotation {
                     // A lambda's have no annotation.
-                    let function = tree.ancestors(index as u32).find_map(|it| match it {
-                        AnyNodeRef::StmtFunctionDef(def) => Some(def),
-                        _ => None,
-                    });
+                    let function =
+                        tree.ancestors(index as u32)
+                            .find_map(|ancestor| match ancestor {
+                                AnyNodeRef::StmtFunctionDef(def) => Some(def),
+                                _ => None,
+                            });
                     let prior = function.map_or(Prior::Likely, prior_in);
                     drop(parameter.name.range.end(), annotation.range(), prior);
                 }
@@ -134,7 +136,7 @@ mod tests {
         let priors: Vec<Prior> = DROP_ANNOTATIONS
             .proposals(&program)
             .iter()
-            .map(|it| it.prior)
+            .map(|proposal| proposal.prior)
             .collect();
         assert_eq!(priors, [Prior::Likely, Prior::Even]);
     }

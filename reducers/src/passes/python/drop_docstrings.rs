@@ -32,11 +32,11 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         _ => None,
     });
     let reads = |is: fn(AnyNodeRef<'_>) -> bool| tree.nodes.iter().any(|node| is(node.node));
-    let of_objects = reads(|it| {
-        it.as_expr_attribute()
-            .is_some_and(|it| it.attr.as_str() == "__doc__")
+    let of_objects = reads(|node| {
+        node.as_expr_attribute()
+            .is_some_and(|attribute| attribute.attr.as_str() == "__doc__")
     });
-    let of_module = reads(|it| it.as_expr_name().is_some_and(|it| it.id == "__doc__"));
+    let of_module = reads(|node| node.as_expr_name().is_some_and(|node| node.id == "__doc__"));
     for (body, owner) in bodies.chain([(cx.program.body(), None)]) {
         if let Some(Stmt::Expr(stmt)) = body.first()
             && let Expr::StringLiteral(_) = &*stmt.value
@@ -50,7 +50,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             } else {
                 Prior::Certain
             };
-            let owner = owner.map_or("the module", |it| it.as_str());
+            let owner = owner.map_or("the module", |owner| owner.as_str());
             out.propose(edits, prior, format!("docstring of {owner}"));
         }
     }
@@ -81,7 +81,7 @@ mod tests {
             DROP_DOCSTRINGS
                 .proposals(&program)
                 .iter()
-                .map(|it| it.prior)
+                .map(|proposal| proposal.prior)
                 .collect()
         };
         let module = "'''Does.'''\ndef f():\n    'Why.'\n    return __doc__\n";

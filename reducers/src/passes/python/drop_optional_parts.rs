@@ -55,7 +55,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             AnyNodeRef::StmtReturn(stmt) => {
                 let value = stmt.value.as_deref().map(Ranged::range);
                 drop(
-                    value.and_then(|it| program.behind(TokenKind::Return, it)),
+                    value.and_then(|value| program.behind(TokenKind::Return, value)),
                     Prior::Even,
                     "value",
                 );
@@ -63,7 +63,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             AnyNodeRef::ExprYield(expr) => {
                 let value = expr.value.as_deref().map(Ranged::range);
                 drop(
-                    value.and_then(|it| program.behind(TokenKind::Yield, it)),
+                    value.and_then(|value| program.behind(TokenKind::Yield, value)),
                     Prior::Even,
                     "value",
                 );
@@ -71,7 +71,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             AnyNodeRef::StmtRaise(stmt) => {
                 let cause = stmt.cause.as_deref().map(Ranged::range);
                 drop(
-                    cause.and_then(|it| program.tail(TokenKind::From, it)),
+                    cause.and_then(|cause| program.tail(TokenKind::From, cause)),
                     Prior::Likely,
                     "cause",
                 );
@@ -88,7 +88,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             AnyNodeRef::StmtAssert(stmt) => {
                 let message = stmt.msg.as_deref().map(Ranged::range);
                 drop(
-                    message.and_then(|it| program.tail(TokenKind::Comma, it)),
+                    message.and_then(|message| program.tail(TokenKind::Comma, message)),
                     Prior::Likely,
                     "message",
                 );
@@ -99,13 +99,13 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                     unused.contains(&stmt.target.start()) || !stmt.target.is_name_expr();
                 let range = value
                     .filter(|_| is_unused)
-                    .and_then(|it| program.tail(TokenKind::Equal, it));
+                    .and_then(|target| program.tail(TokenKind::Equal, target));
                 drop(range, Prior::Unlikely, "value");
             }
             AnyNodeRef::MatchCase(case) => {
                 let guard = case.guard.as_deref().map(Ranged::range);
                 drop(
-                    guard.and_then(|it| program.tail(TokenKind::If, it)),
+                    guard.and_then(|guard| program.tail(TokenKind::If, guard)),
                     Prior::Even,
                     "guard",
                 );
@@ -194,12 +194,12 @@ fn last_part(name: &Identifier) -> Option<TextRange> {
 fn of_slice(program: &Program, slice: &ExprSlice) -> Vec<Option<TextRange>> {
     let part = |expr: &Option<Box<_>>| {
         expr.as_deref()
-            .map(|it| widened(program, slice.range, Ranged::range(it)))
+            .map(|expr| widened(program, slice.range, Ranged::range(expr)))
     };
     let step = slice
         .step
         .as_deref()
-        .and_then(|it| program.tail(TokenKind::Colon, Ranged::range(it)));
+        .and_then(|step| program.tail(TokenKind::Colon, Ranged::range(step)));
     vec![step, part(&slice.upper), part(&slice.lower)]
 }
 

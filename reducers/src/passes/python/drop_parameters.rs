@@ -114,7 +114,11 @@ fn of_function(
         let note = format!("parameter `{name}` of {}", def.name);
         if !parameter.is_variadic() {
             places.drop_arguments(&calls, name, position - receiver, &mut edits);
-            edits.extend(&other.and_then(|it| at(it, position)).unwrap_or_default());
+            edits.extend(
+                &other
+                    .and_then(|other| at(other, position))
+                    .unwrap_or_default(),
+            );
             // Whether those go too can not be told from the text.
             let mut more = edits.clone();
             for def in &alike {
@@ -141,15 +145,20 @@ fn followers<'a>(tree: &Tree<'a>, name: &str) -> Vec<&'a StmtFunctionDef> {
         };
         let owner = part
             .as_attribute_expr()
-            .and_then(|it| it.value.as_name_expr());
-        owner.is_some_and(|it| it.id == name)
+            .and_then(|attribute| attribute.value.as_name_expr());
+        owner.is_some_and(|owner| owner.id == name)
     };
     let functions = tree.nodes.iter().filter_map(|node| match node.node {
         AnyNodeRef::StmtFunctionDef(it) => Some(it),
         _ => None,
     });
     functions
-        .filter(|it| it.decorator_list.iter().any(|it| is_part(&it.expression)))
+        .filter(|function| {
+            function
+                .decorator_list
+                .iter()
+                .any(|decorator| is_part(&decorator.expression))
+        })
         .collect()
 }
 
@@ -163,9 +172,10 @@ fn other_constructor<'a>(
         "__new__" => "__init__",
         _ => return None,
     };
-    class.body.iter().find_map(|it| {
-        it.as_function_def_stmt()
-            .filter(|it| it.name.as_str() == name)
+    class.body.iter().find_map(|statement| {
+        statement
+            .as_function_def_stmt()
+            .filter(|method| method.name.as_str() == name)
     })
 }
 
@@ -179,7 +189,7 @@ fn without(
     let is_vararg = parameters
         .vararg
         .as_deref()
-        .is_some_and(|it| it.range == inner.range);
+        .is_some_and(|parameter| parameter.range == inner.range);
     if is_vararg && !parameters.kwonlyargs.is_empty() {
         return Some(EditSet::one(Edit::delete(TextRange::new(
             inner.name.start(),

@@ -77,14 +77,14 @@ fn parts(node: AnyNodeRef<'_>) -> Option<Vec<&Pattern>> {
         AnyNodeRef::PatternMatchSequence(it) => it
             .patterns
             .iter()
-            .filter(|it| !it.is_match_star())
+            .filter(|pattern| !pattern.is_match_star())
             .collect(),
         AnyNodeRef::PatternMatchMapping(it) => it.patterns.iter().collect(),
         AnyNodeRef::PatternMatchClass(it) => it
             .arguments
             .patterns
             .iter()
-            .chain(it.arguments.keywords.iter().map(|it| &it.pattern))
+            .chain(it.arguments.keywords.iter().map(|keyword| &keyword.pattern))
             .collect(),
         AnyNodeRef::PatternMatchAs(it) => vec![it.pattern.as_deref()?],
         _ => return None,
@@ -140,7 +140,7 @@ mod tests {
     #[track_caller]
     fn check(pattern: &str, expected: &[&str]) {
         let program = |pattern: &str| format!("match a:\n    case {pattern}: b\n");
-        let expected: Vec<_> = expected.iter().map(|it| program(it)).collect();
+        let expected: Vec<_> = expected.iter().map(|text| program(text)).collect();
         let expected: Vec<_> = expected.iter().map(String::as_str).collect();
         check_edits(&DROP_PATTERNS, &program(pattern), &expected);
     }

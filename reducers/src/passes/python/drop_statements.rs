@@ -30,16 +30,18 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let attributes = statements.attributes();
     let read: BTreeSet<ItemId> = attributes
         .values()
-        .flat_map(|it| {
+        .flat_map(|variable| {
             let is_own = |place: &ItemId| {
-                it.uses
+                variable
+                    .uses
                     .iter()
                     .any(|(_, range)| statements.range(*place).contains_range(*range))
             };
-            it.definitions
+            variable
+                .definitions
                 .iter()
                 .copied()
-                .filter(move |place| !it.uses.is_empty() && !is_own(place))
+                .filter(move |place| !variable.uses.is_empty() && !is_own(place))
         })
         .collect();
     let mut rows: Vec<(usize, u16)> = cx
@@ -142,7 +144,7 @@ mod tests {
         .unwrap();
         let texts: Vec<_> = crate::testing::proposals(&DROP_STATEMENTS, &program)
             .iter()
-            .map(|it| it.edits.apply(&program).unwrap())
+            .map(|proposal| proposal.edits.apply(&program).unwrap())
             .collect();
         for number in 1..=15 {
             let call = format!("f({number})");

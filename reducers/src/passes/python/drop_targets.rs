@@ -85,7 +85,7 @@ fn only_bindings(program: &Program) -> BTreeSet<TextSize> {
             let mut strong = variable
                 .bindings
                 .iter()
-                .filter(|it| it.kind != BindingKind::Weak);
+                .filter(|binding| binding.kind != BindingKind::Weak);
             strong
                 .next()
                 .filter(|_| strong.next().is_none())
@@ -169,7 +169,7 @@ fn pair_off(program: &Program, stmt: &StmtAssign, out: &mut Proposals) {
         .elts
         .iter()
         .chain(&values.elts)
-        .all(|it| !it.is_starred_expr());
+        .all(|element| !element.is_starred_expr());
     if count < 2 || count != values.elts.len() || !is_plain {
         return;
     }
@@ -241,9 +241,11 @@ mod tests {
         let texts = |text: &str| {
             let program = crate::syntax::Program::parse(text).unwrap();
             let proposals = crate::testing::proposals(&DROP_TARGETS, &program);
-            let texts = proposals.iter().filter(|it| it.note.ends_with("its value"));
+            let texts = proposals
+                .iter()
+                .filter(|proposal| proposal.note.ends_with("its value"));
             texts
-                .map(|it| it.edits.apply(&program).unwrap())
+                .map(|proposal| proposal.edits.apply(&program).unwrap())
                 .collect::<Vec<_>>()
         };
         assert_eq!(texts("a, (b) = c + 1, (d)\n"), ["a = c + 1\n", "b = d\n"]);

@@ -52,12 +52,12 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         };
         let name = method.name.as_str();
         // The function must not take the name of something else.
-        let is_free = variables.iter().all(|it| {
-            it.name != *name
-                || it
+        let is_free = variables.iter().all(|variable| {
+            variable.name != *name
+                || variable
                     .bindings
                     .iter()
-                    .all(|it| class.range.contains_range(it.range))
+                    .all(|binding| class.range.contains_range(binding.range))
         });
         if let Some(edits) = flatten(cx.program, tree, class, method, variable)
             && is_free
@@ -77,7 +77,10 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
 fn only_method(class: &StmtClassDef) -> Option<&StmtFunctionDef> {
     match class.body.as_slice() {
         [Stmt::FunctionDef(method)]
-            if class.arguments.as_ref().is_none_or(|it| it.is_empty())
+            if class
+                .arguments
+                .as_ref()
+                .is_none_or(|arguments| arguments.is_empty())
                 && class.decorator_list.is_empty()
                 && method.decorator_list.is_empty()
                 && !method.name.starts_with("__") =>
@@ -96,11 +99,12 @@ fn flatten(
     variable: &Variable,
 ) -> Option<EditSet> {
     let receiver = method.parameters.iter_source_order().next()?;
-    let is_used = program.scopes().variables.iter().any(|it| {
-        it.bindings
+    let is_used = program.scopes().variables.iter().any(|variable| {
+        variable
+            .bindings
             .iter()
             .any(|binding| binding.range.start() == receiver.name().start())
-            && !it.uses.is_empty()
+            && !variable.uses.is_empty()
     });
     if is_used || receiver.is_variadic() {
         return None;
@@ -120,7 +124,7 @@ fn flatten(
     variable
         .uses
         .iter()
-        .try_for_each(|it| uses.replace(it, &mut edits))
+        .try_for_each(|usage| uses.replace(usage, &mut edits))
         .map(|()| edits)
 }
 
@@ -156,14 +160,14 @@ impl Uses<'_> {
                 };
                 let variables = &self.program.scopes().variables;
                 let variable = variables.iter().find(
-                    |it| matches!(it.bindings.as_slice(), [only] if only.range == object.range),
+                    |variable| matches!(variable.bindings.as_slice(), [only] if only.range == object.range),
                 )?;
                 let place = self.statements.place(assign.range)?;
                 edits.remove(place);
-                variable.uses.iter().try_for_each(|it| {
+                variable.uses.iter().try_for_each(|usage| {
                     let looked_into = self.tree.nodes.iter().find_map(|node| match node.node {
                         AnyNodeRef::ExprAttribute(attribute)
-                            if attribute.value.range() == it.range =>
+                            if attribute.value.range() == usage.range =>
                         {
                             Some(attribute)
                         }

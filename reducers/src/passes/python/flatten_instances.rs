@@ -67,7 +67,10 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
 fn flat(program: &Program, tree: &Tree<'_>, class: &StmtClassDef, only: &Use) -> Option<EditSet> {
     let is_plain = class.decorator_list.is_empty()
         && class.type_params.is_none()
-        && class.arguments.as_ref().is_none_or(|it| it.is_empty());
+        && class
+            .arguments
+            .as_ref()
+            .is_none_or(|arguments| arguments.is_empty());
     if !is_plain || class.range.contains_range(only.range) {
         return None;
     }
@@ -122,7 +125,7 @@ fn at_the_call(
     let statement = tree
         .nodes
         .iter()
-        .rfind(|it| it.node.is_statement() && it.node.range() == only.statement)?;
+        .rfind(|node| node.node.is_statement() && node.node.range() == only.statement)?;
     let indent = program.indentation(only.statement)?;
     let glue = format!("{}{indent}", program.newline());
     match statement.node {
@@ -132,9 +135,12 @@ fn at_the_call(
                 return None;
             };
             let variables = &program.scopes().variables;
-            let variable = variables
-                .iter()
-                .find(|it| it.bindings.iter().any(|it| it.range == target.range))?;
+            let variable = variables.iter().find(|variable| {
+                variable
+                    .bindings
+                    .iter()
+                    .any(|binding| binding.range == target.range)
+            })?;
             if variable.bindings.len() != 1 {
                 return None;
             }

@@ -54,7 +54,11 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         ) else {
             continue;
         };
-        let edits = match decorator.expression.as_name_expr().map(|it| it.id.as_str()) {
+        let edits = match decorator
+            .expression
+            .as_name_expr()
+            .map(|name| name.id.as_str())
+        {
             Some("property" | "cached_property") => methods.property(def),
             Some("classmethod") => methods.without_class(def),
             _ => continue,
@@ -85,7 +89,7 @@ impl Methods<'_> {
             && other
                 .value
                 .as_name_expr()
-                .is_some_and(|it| def.parameters.includes(&it.id))
+                .is_some_and(|name| def.parameters.includes(&name.id))
         {
             return self.renamed(def, other.attr.as_str());
         }
@@ -114,10 +118,13 @@ impl Methods<'_> {
             .parameters
             .iter_source_order()
             .next()
-            .filter(|it| !it.is_variadic())?;
+            .filter(|parameter| !parameter.is_variadic())?;
         let start = class.name().start();
         let is_used = self.program.scopes().variables.iter().any(|variable| {
-            variable.bindings.iter().any(|it| it.range.start() == start)
+            variable
+                .bindings
+                .iter()
+                .any(|binding| binding.range.start() == start)
                 && !variable.uses.is_empty()
         });
         let place = self.places.parameter(start).filter(|_| !is_used)?;

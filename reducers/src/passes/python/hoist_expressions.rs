@@ -69,13 +69,19 @@ fn modules(program: &Program) -> BTreeSet<TextSize> {
         .collect();
     let variables = program.scopes().variables.iter();
     variables
-        .filter(|it| it.bindings.iter().all(|it| it.kind == BindingKind::Import))
-        .filter(|it| {
-            it.uses
+        .filter(|variable| {
+            variable
+                .bindings
                 .iter()
-                .all(|it| looked_into.contains(&it.range.start()))
+                .all(|binding| binding.kind == BindingKind::Import)
         })
-        .flat_map(|it| it.uses.iter().map(|it| it.range.start()))
+        .filter(|variable| {
+            variable
+                .uses
+                .iter()
+                .all(|usage| looked_into.contains(&usage.range.start()))
+        })
+        .flat_map(|variable| variable.uses.iter().map(|usage| usage.range.start()))
         .collect()
 }
 
@@ -107,7 +113,7 @@ fn parts(expr: &Expr, role: Role) -> Vec<&Expr> {
         Expr::Yield(it) => it.value.as_deref().into_iter().collect(),
         Expr::Slice(it) => [&it.lower, &it.upper, &it.step]
             .into_iter()
-            .filter_map(|it| it.as_deref())
+            .filter_map(|bound| bound.as_deref())
             .collect(),
         Expr::ListComp(it) => of_comprehension(&it.generators),
         Expr::SetComp(it) => of_comprehension(&it.generators),
@@ -153,7 +159,7 @@ fn of_call(call: &ast::ExprCall, role: Role) -> Vec<&Expr> {
         .arguments
         .args
         .iter()
-        .chain(call.arguments.keywords.iter().map(|it| &it.value));
+        .chain(call.arguments.keywords.iter().map(|keyword| &keyword.value));
     let mut parts: Vec<&Expr> = func.into_iter().chain(receiver).chain(arguments).collect();
     // Calls further down the chain: of `a().b().c()` also `a()`.
     let mut below = receiver.and_then(receiver_of);
@@ -194,16 +200,20 @@ fn looked_up(subscript: &ast::ExprSubscript) -> Option<&Expr> {
         Expr::List(it) => it.elts.get(at(&it.elts)?),
         Expr::Dict(it) => {
             let has_key = |item: &&ast::DictItem| matches!(&item.key, Some(Expr::StringLiteral(it)) if is_key(it.value.to_str()));
-            it.items.iter().find(has_key).map(|it| &it.value)
+            it.items.iter().find(has_key).map(|item| &item.value)
         }
         Expr::Call(call) => {
-            let is_named =
-                |it: &&ast::Keyword| it.arg.as_ref().is_some_and(|name| is_key(name.as_str()));
+            let is_named = |keyword: &&ast::Keyword| {
+                keyword
+                    .arg
+                    .as_ref()
+                    .is_some_and(|name| is_key(name.as_str()))
+            };
             call.arguments
                 .keywords
                 .iter()
                 .find(is_named)
-                .map(|it| &it.value)
+                .map(|keyword| &keyword.value)
         }
         _ => None,
     }
@@ -216,7 +226,7 @@ fn of_arithmetic(expr: &Expr) -> Vec<&Expr> {
     let mut left: VecDeque<&Expr> = operands(expr).into_iter().flat_map(operands).collect();
     while let Some(expr) = left.pop_front() {
         if let Expr::Name(name) = expr
-            && !found.iter().any(|it| it.id == name.id)
+            && !found.iter().any(|known| known.id == name.id)
         {
             found.push(name);
             variables.push(expr);

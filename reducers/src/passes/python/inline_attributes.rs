@@ -104,18 +104,18 @@ fn attributes<'a>(program: &'a Program, tree: &Tree<'a>) -> BTreeMap<&'a str, At
         .scopes()
         .variables
         .iter()
-        .filter(|it| it.scope == ScopeKind::Class)
+        .filter(|variable| variable.scope == ScopeKind::Class)
     {
         let attribute = found.entry(variable.name.as_str()).or_default();
         attribute.set.extend(
             variable
                 .bindings
                 .iter()
-                .map(|it| targets.get(&it.range.start()).copied()),
+                .map(|binding| targets.get(&binding.range.start()).copied()),
         );
         attribute
             .read
-            .extend(variable.uses.iter().map(|it| it.range));
+            .extend(variable.uses.iter().map(|usage| usage.range));
     }
     found
 }

@@ -42,7 +42,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let AnyNodeRef::StmtFunctionDef(def) = node.node else {
             continue;
         };
-        let parent = node.parent.map(|it| tree.nodes[it as usize].node);
+        let parent = node.parent.map(|parent| tree.nodes[parent as usize].node);
         let is_method = matches!(parent, Some(AnyNodeRef::StmtClassDef(_)));
         let site = if is_method {
             method_site(tree, index, def)
@@ -131,12 +131,15 @@ fn statement_of<'a>(tree: &Tree<'a>, place: TextRange) -> Option<AnyNodeRef<'a>>
     let around = tree
         .nodes
         .iter()
-        .rfind(|it| it.node.is_statement() && it.node.range().contains_range(place))?
+        .rfind(|node| node.node.is_statement() && node.node.range().contains_range(place))?
         .node;
     let is_header = match around {
         AnyNodeRef::StmtFor(stmt) => stmt.iter.range().contains_range(place),
         AnyNodeRef::StmtIf(stmt) => stmt.test.range().contains_range(place),
-        AnyNodeRef::StmtWith(stmt) => stmt.items.iter().any(|it| it.range.contains_range(place)),
+        AnyNodeRef::StmtWith(stmt) => stmt
+            .items
+            .iter()
+            .any(|item| item.range.contains_range(place)),
         AnyNodeRef::StmtMatch(stmt) => stmt.subject.range().contains_range(place),
         AnyNodeRef::StmtWhile(_)
         | AnyNodeRef::StmtTry(_)

@@ -146,7 +146,7 @@ fn inlined<'a>(
     }
     let mut edits: Vec<Edit> = substituted
         .into_iter()
-        .filter(|it| !yielding.range.contains_range(it.range))
+        .filter(|usage| !yielding.range.contains_range(usage.range))
         .collect();
     edits.push(Edit::replace(
         yielding.range,

@@ -63,7 +63,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             let name = parameter.name();
             let Some(variable) = variables
                 .get(&name.start())
-                .filter(|it| !it.uses.is_empty())
+                .filter(|variable| !variable.uses.is_empty())
             else {
                 continue;
             };
@@ -77,7 +77,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             };
             let mut edits = EditSet::removal(place);
             places.drop_arguments(&calls, name, position - receiver, &mut edits);
-            let uses: Vec<TextRange> = variable.uses.iter().map(|it| it.range).collect();
+            let uses: Vec<TextRange> = variable.uses.iter().map(|usage| usage.range).collect();
             let fits = put(program, &strings, value, uses, &mut edits).is_some();
             if fits && lightens(program, &edits) {
                 let note = format!(

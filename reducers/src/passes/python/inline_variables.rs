@@ -83,7 +83,10 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             Expr::Name(_) | Expr::NumberLiteral(_) | Expr::NoneLiteral(_) | Expr::BooleanLiteral(_)
         );
         // Quotes and braces of a value may not fit into a formatted string.
-        let in_string = variable.uses.iter().any(|it| is_within(&strings, it.range));
+        let in_string = variable
+            .uses
+            .iter()
+            .any(|usage| is_within(&strings, usage.range));
         if variable.uses.is_empty()
             || (variable.uses.len() > 1 && !is_plain)
             || (in_string && !is_plain)
@@ -123,7 +126,7 @@ fn passed_on(
 ) -> Option<(ItemId, TextRange)> {
     let place = statements.place(assign.range)?;
     let next = statements.next(place)?;
-    let mut found = tree.nodes.iter().map(|it| it.node);
+    let mut found = tree.nodes.iter().map(|node| node.node);
     let ends = found.any(|node| match node {
         AnyNodeRef::StmtReturn(it) => it.range == next,
         AnyNodeRef::StmtAssign(it) => {
@@ -136,8 +139,8 @@ fn passed_on(
     let mut uses = variable
         .uses
         .iter()
-        .map(|it| it.range)
-        .filter(|it| next.contains_range(*it));
+        .map(|usage| usage.range)
+        .filter(|range| next.contains_range(*range));
     let used = uses.next().filter(|_| ends && uses.next().is_none())?;
     Some((place, used))
 }

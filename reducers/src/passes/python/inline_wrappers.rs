@@ -47,7 +47,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let is_recursive = variable
             .uses
             .iter()
-            .any(|it| def.range.contains_range(it.range));
+            .any(|usage| def.range.contains_range(usage.range));
         let Some(place) = statements.place(def.range).filter(|_| !is_recursive) else {
             continue;
         };
@@ -61,13 +61,13 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 out.propose(edits, Prior::Even, format!("`{text}` for {}", def.name));
             }
         }
-        let uses = variable.uses.iter().map(|it| it.range);
+        let uses = variable.uses.iter().map(|usage| usage.range);
         let found = match (wrapped(def), parameterless(def)) {
             (Some(function), _) => Some((function, uses.collect::<Vec<TextRange>>())),
             (None, Some(value)) => uses
-                .map(|it| call_of(tree, it))
+                .map(|usage| call_of(tree, usage))
                 .collect::<Option<_>>()
-                .map(|it| (value, it)),
+                .map(|call| (value, call)),
             (None, None) => None,
         };
         let Some((inner, replaced)) = found else {
@@ -152,13 +152,19 @@ fn wrapped(def: &StmtFunctionDef) -> Option<&Expr> {
                     ArgOrKeyword::Arg(Expr::Starred(it)) => (&*it.value, true),
                     ArgOrKeyword::Arg(value) => (value, false),
                     ArgOrKeyword::Keyword(keyword) => {
-                        if keyword.arg.as_ref().is_some_and(|it| it.id != name.id) {
+                        if keyword
+                            .arg
+                            .as_ref()
+                            .is_some_and(|given| given.id != name.id)
+                        {
                             return false;
                         }
                         (&keyword.value, keyword.arg.is_none())
                     }
                 };
-                value.as_name_expr().is_some_and(|it| it.id == name.id)
+                value
+                    .as_name_expr()
+                    .is_some_and(|other| other.id == name.id)
                     && parameter.is_variadic() == is_spread
             });
     (hands_on && is_named(&call.func)).then_some(&*call.func)

@@ -132,7 +132,7 @@ fn heir<'a>(tree: &Tree<'a>, name: TextRange) -> Option<&'a ast::StmtClassDef> {
         AnyNodeRef::StmtClassDef(class) => class
             .bases()
             .iter()
-            .any(|it| it.range() == name)
+            .any(|base| base.range() == name)
             .then_some(class),
         _ => None,
     })
@@ -148,9 +148,13 @@ fn into_its_heir(
     let [only] = variable.uses.as_slice() else {
         return None;
     };
-    let heir = heir(tree, only.range).filter(|it| it.range != class.range)?;
+    let heir = heir(tree, only.range).filter(|class_below| class_below.range != class.range)?;
     let mut edits = EditSet::default();
-    match class.arguments.as_deref().filter(|it| !it.is_empty()) {
+    match class
+        .arguments
+        .as_deref()
+        .filter(|arguments| !arguments.is_empty())
+    {
         Some(it) => {
             let inner = program.slice(it.range);
             edits.edit(Edit::replace(
@@ -166,7 +170,9 @@ fn into_its_heir(
     let members: Vec<&Stmt> = class
         .body
         .iter()
-        .filter(|it| !is_nothing(it) && bound(it).is_none_or(|name| !own.contains(&name)))
+        .filter(|statement| {
+            !is_nothing(statement) && bound(statement).is_none_or(|name| !own.contains(&name))
+        })
         .collect();
     let first = heir.body.first()?;
     let indent = program.indentation(first.range())?;

@@ -80,8 +80,8 @@ fn first_use(variable: &Variable) -> Option<TextRange> {
     variable
         .uses
         .iter()
-        .min_by_key(|it| it.range.start())
-        .map(|it| it.statement)
+        .min_by_key(|usage| usage.range.start())
+        .map(|binding| binding.statement)
 }
 
 /// The assignment of a display that holds what a statement adds to it.
@@ -140,7 +140,7 @@ fn merged(
         && variable
             .uses
             .iter()
-            .filter(|it| adding.range().contains_range(it.range))
+            .filter(|usage| adding.range().contains_range(usage.range))
             .count()
             == 1)
         .then_some(text)

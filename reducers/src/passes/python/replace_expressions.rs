@@ -34,13 +34,15 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let variables = &cx.program.scopes().variables;
     let only_uses: BTreeSet<TextSize> = variables
         .iter()
-        .filter(|it| it.uses.len() == 1)
-        .map(|it| it.uses[0].range.start())
+        .filter(|variable| variable.uses.len() == 1)
+        .map(|variable| variable.uses[0].range.start())
         .collect();
     let values = values(cx.program);
     let mut computed: Vec<TextRange> = Vec::new();
     for (expr, _) in &values {
-        let is_inside = computed.iter().any(|it| it.contains_range(expr.range()));
+        let is_inside = computed
+            .iter()
+            .any(|range| range.contains_range(expr.range()));
         let Some(number) = integer(expr).filter(|_| expr.is_bin_op_expr() && !is_inside) else {
             continue;
         };
@@ -56,7 +58,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let sizes = cx.sizes();
     for (expr, _) in values {
         let is_object = objects.contains(&expr.start());
-        let Some(literal) = literal_for(expr).filter(|it| *it != "0" || !is_object) else {
+        let Some(literal) = literal_for(expr).filter(|text| *text != "0" || !is_object) else {
             continue;
         };
         let is_size = literal == "0" && sizes.contains(&expr.start());
@@ -83,7 +85,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
 /// Where expressions start that no number can stand for: what a class is derived from, what is
 /// unpacked, turned over, entered, raised, awaited, or searched.
 fn objects(program: &Program) -> BTreeSet<TextSize> {
-    let is_row = |it: &Expr| matches!(it, Expr::Tuple(_) | Expr::List(_));
+    let is_row = |expr: &Expr| matches!(expr, Expr::Tuple(_) | Expr::List(_));
     let mut found: BTreeSet<TextSize> = BTreeSet::new();
     for node in &program.tree().nodes {
         let one = match node.node {
@@ -102,7 +104,7 @@ fn objects(program: &Program) -> BTreeSet<TextSize> {
             AnyNodeRef::ExprCompare(it) => {
                 let pairs = it.ops.iter().zip(&it.comparators);
                 let searched = pairs.filter(|(op, _)| matches!(op, CmpOp::In | CmpOp::NotIn));
-                found.extend(searched.map(|(_, it)| it.start()));
+                found.extend(searched.map(|(_, range)| range.start()));
                 None
             }
             _ => None,
@@ -121,7 +123,9 @@ fn integer(expr: &Expr) -> Option<i64> {
             let is_divisible = left >= 0 && right > 0;
             match it.op {
                 Operator::Add => left.checked_add(right),
-                Operator::Sub => left.checked_sub(right).filter(|it| *it >= 0),
+                Operator::Sub => left
+                    .checked_sub(right)
+                    .filter(|difference| *difference >= 0),
                 Operator::Mult => left.checked_mul(right),
                 Operator::FloorDiv if is_divisible => Some(left / right),
                 Operator::Mod if is_divisible => Some(left % right),
@@ -153,13 +157,14 @@ pub(crate) fn values(program: &Program) -> Vec<(&Expr, u32)> {
                 | AnyNodeRef::Parameter(_)
                 | AnyNodeRef::Decorator(_)
                 | AnyNodeRef::TypeParams(_)
-        ) || is_annotation(parent.map(|it| it.node), node.node);
-        let is_body_of_case = parent.is_some_and(|it| matches!(it.node, AnyNodeRef::MatchCase(_)))
+        ) || is_annotation(parent.map(|node| node.node), node.node);
+        let is_body_of_case = parent
+            .is_some_and(|node| matches!(node.node, AnyNodeRef::MatchCase(_)))
             && node.node.is_statement();
         let is_expression = node.node.is_expression();
         if is_expression
             && above.is_some()
-            && let Some(expr) = as_expr(parent.map(|it| it.node), node.node)
+            && let Some(expr) = as_expr(parent.map(|node| node.node), node.node)
         {
             found.push((expr, above.unwrap_or(0)));
         }
@@ -307,7 +312,7 @@ mod tests {
         let proposals = REPLACE_EXPRESSIONS.proposals(&program);
         let found: Vec<String> = proposals
             .iter()
-            .map(|it| it.edits.apply(&program).unwrap())
+            .map(|proposal| proposal.edits.apply(&program).unwrap())
             .collect();
         assert!(
             found.contains(&text.replace("a.b", "1")) && found.contains(&text.replace("c.d", "0")),

@@ -142,7 +142,7 @@ fn lower(number: &ExprNumberLiteral, text: &str) -> Vec<String> {
                 value >> (bits / 4),
                 value >> 1,
             ];
-            let is_less = |it: &&u64| it.leading_zeros() > value.leading_zeros();
+            let is_less = |number: &&u64| number.leading_zeros() > value.leading_zeros();
             steps.iter().filter(is_less).map(u64::to_string).collect()
         }
         Number::Float(value) => {
@@ -198,13 +198,13 @@ mod tests {
             let proposals = SHRINK_LITERALS.proposals(&program);
             let next = proposals
                 .iter()
-                .map(|it| {
-                    it.edits.apply(&program).unwrap()[4..]
+                .map(|proposal| {
+                    proposal.edits.apply(&program).unwrap()[4..]
                         .trim()
                         .parse()
                         .unwrap()
                 })
-                .find(|it| *it >= limit);
+                .find(|smaller| *smaller >= limit);
             let Some(next) = next else {
                 return (number, rounds);
             };

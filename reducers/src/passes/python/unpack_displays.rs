@@ -103,13 +103,21 @@ fn keywords(program: &Program, dict: &ExprDict) -> Option<String> {
 /// What can be looked up in a display.
 fn parts(value: &Expr) -> Vec<&Expr> {
     match value {
-        Expr::List(it) => it.elts.iter().filter(|it| !it.is_starred_expr()).collect(),
-        Expr::Tuple(it) => it.elts.iter().filter(|it| !it.is_starred_expr()).collect(),
+        Expr::List(it) => it
+            .elts
+            .iter()
+            .filter(|element| !element.is_starred_expr())
+            .collect(),
+        Expr::Tuple(it) => it
+            .elts
+            .iter()
+            .filter(|element| !element.is_starred_expr())
+            .collect(),
         Expr::Dict(it) => it
             .items
             .iter()
-            .filter(|it| it.key.is_some())
-            .map(|it| &it.value)
+            .filter(|item| item.key.is_some())
+            .map(|item| &item.value)
             .collect(),
         _ => Vec::new(),
     }

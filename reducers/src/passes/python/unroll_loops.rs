@@ -55,7 +55,9 @@ fn first(program: &Program, iter: &Expr) -> Option<String> {
         Expr::Call(call) => return first_of_call(program, call),
         _ => return None,
     };
-    let element = elements.first().filter(|it| !it.is_starred_expr())?;
+    let element = elements
+        .first()
+        .filter(|element| !element.is_starred_expr())?;
     Some(program.slice(element.range()).to_owned())
 }
 
@@ -73,9 +75,10 @@ fn first_of_call(program: &Program, call: &ExprCall) -> Option<String> {
             text(&arguments[0])
         }),
         "enumerate" => {
-            let start = arguments
-                .get(1)
-                .or(call.arguments.find_keyword("start").map(|it| &it.value));
+            let start = arguments.get(1).or(call
+                .arguments
+                .find_keyword("start")
+                .map(|keyword| &keyword.value));
             let start = start.map_or("0".to_owned(), text);
             Some(format!("{start}, {}", nested(program, &arguments[0])?))
         }
@@ -159,7 +162,9 @@ fn one(
             Expr::Tuple(it) => &it.elts,
             _ => return None,
         };
-        let value = elements.first().filter(|it| !it.is_starred_expr())?;
+        let value = elements
+            .first()
+            .filter(|element| !element.is_starred_expr())?;
         for place in uses {
             let (open, close) = parentheses(program, value, place);
             edits.edit(Edit::replace(

@@ -51,7 +51,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             AnyNodeRef::ExprCall(call) => match torch.path(&call.func).as_deref().and_then(part) {
                 Some(name) => {
                     is_distributed = true;
-                    let statement = around.filter(|it| matches!(it, AnyNodeRef::StmtExpr(_)));
+                    let statement = around.filter(|node| matches!(node, AnyNodeRef::StmtExpr(_)));
                     alone(program, name, call).or_else(|| {
                         let place = statements.place(statement?.range())?;
                         Some(EditSet::removal(place))
@@ -75,7 +75,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
 /// The last part of a name that belongs to distributed computing.
 fn part(path: &str) -> Option<&str> {
     let (package, name) = path.strip_prefix("torch.")?.rsplit_once('.')?;
-    let is_package = |it: &str| matches!(it, "distributed" | "parallel" | "multiprocessing");
+    let is_package = |name: &str| matches!(name, "distributed" | "parallel" | "multiprocessing");
     package.split('.').any(is_package).then_some(name)
 }
 
@@ -93,20 +93,20 @@ fn alone(program: &Program, name: &str, call: &ExprCall) -> Option<EditSet> {
         | "distribute_module" => keep_part(
             program,
             call.range,
-            first.or(keyword(call, "module").map(|it| &it.value))?,
+            first.or(keyword(call, "module").map(|keyword| &keyword.value))?,
         ),
         "get_rank" => whole("0"),
         "get_world_size" => whole("1"),
         "is_initialized" | "is_available" => whole("False"),
         "spawn" => {
             let arguments = keyword(call, "args")
-                .map(|it| &it.value)
+                .map(|keyword| &keyword.value)
                 .or(call.arguments.args.get(1));
             let arguments = match arguments {
                 Some(Expr::Tuple(it)) => it
                     .elts
                     .iter()
-                    .map(|it| format!(", {}", program.slice(it.range())))
+                    .map(|element| format!(", {}", program.slice(element.range())))
                     .collect(),
                 Some(_) => return None,
                 None => String::new(),

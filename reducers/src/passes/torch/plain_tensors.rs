@@ -37,7 +37,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let mut found: Vec<(&ExprCall, Made)> = Vec::new();
     for node in &tree.nodes {
         if let AnyNodeRef::ExprCall(call) = node.node
-            && let Some(made) = shape(&torch, call).filter(|it| it.steps > 0)
+            && let Some(made) = shape(&torch, call).filter(|shape_made| shape_made.steps > 0)
         {
             found.push((call, made));
         }
@@ -80,7 +80,7 @@ fn shape(torch: &Torch<'_>, call: &ExprCall) -> Option<Made> {
         let arguments = &call.arguments.args;
         let (sizes, steps) = match name {
             "randn" | "rand" | "zeros" | "ones" | "empty" => (sizes(arguments)?, 0),
-            "arange" => (sizes(arguments).filter(|it| it.len() == 1)?, 1),
+            "arange" => (sizes(arguments).filter(|sizes| sizes.len() == 1)?, 1),
             "randint" => (sizes(std::slice::from_ref(arguments.last()?))?, 1),
             "full" => (sizes(std::slice::from_ref(arguments.first()?))?, 1),
             "from_numpy" | "tensor" | "as_tensor" => (of_array(torch, arguments.first()?)?, 1),
@@ -89,7 +89,7 @@ fn shape(torch: &Torch<'_>, call: &ExprCall) -> Option<Made> {
         // The maker's tensor has the default type and device.
         let is_plain = ["dtype", "device"]
             .iter()
-            .all(|it| keyword(call, it).is_none());
+            .all(|name| keyword(call, name).is_none());
         return is_plain.then_some(Made {
             maker,
             sizes,
@@ -153,7 +153,7 @@ fn sizes(arguments: &[Expr]) -> Option<Vec<u64>> {
         .iter()
         .map(number)
         .collect::<Option<Vec<u64>>>()
-        .filter(|it| !it.is_empty())
+        .filter(|sizes| !sizes.is_empty())
 }
 
 /// The axes that arguments name.

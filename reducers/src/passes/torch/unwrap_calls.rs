@@ -88,7 +88,7 @@ fn unwrapped(program: &Program, torch: &Torch<'_>, call: &ExprCall) -> Option<St
             .keywords
             .iter()
             .chain(&call.arguments.keywords);
-        arguments.extend(keywords.map(|it| program.slice(it.range)));
+        arguments.extend(keywords.map(|keyword| program.slice(keyword.range)));
         return Some(format!(
             "{}({})",
             callee(program, called),
@@ -102,8 +102,9 @@ fn unwrapped(program: &Program, torch: &Torch<'_>, call: &ExprCall) -> Option<St
             let mut arguments: Vec<&str> = rest.iter().map(text).collect();
             let own = |name: &str| CHECKPOINT.contains(&name);
             let others = call.arguments.keywords.iter();
-            let others = others.filter(|it| it.arg.as_ref().is_none_or(|name| !own(name)));
-            arguments.extend(others.map(|it| program.slice(it.range)));
+            let others =
+                others.filter(|keyword| keyword.arg.as_ref().is_none_or(|name| !own(name)));
+            arguments.extend(others.map(|keyword| program.slice(keyword.range)));
             Some(format!(
                 "{}({})",
                 callee(program, first),

@@ -47,11 +47,11 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let variables = &cx.program.scopes().variables;
     let is_free = !variables
         .iter()
-        .any(|it| it.scope == ScopeKind::Module && it.name == "forward");
+        .any(|variable| variable.scope == ScopeKind::Module && variable.name == "forward");
     for variable in variables
         .iter()
         .rev()
-        .filter(|it| is_free && it.scope == ScopeKind::Module)
+        .filter(|variable| is_free && variable.scope == ScopeKind::Module)
     {
         let ([binding], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else {
             continue;
