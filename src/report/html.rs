@@ -243,12 +243,12 @@ fn slips(report: &Report) -> Markup {
 fn facts(report: &Report) -> Markup {
     let test = report.test.as_ref().map_or_else(
         || "not asked for: --emit-test FILE writes one".to_owned(),
-        |it| match &it.folder {
+        |test| match &test.folder {
             Some(folder) => format!(
                 "{}, which fails by the bug; it belongs in {folder}",
-                it.file
+                test.file
             ),
-            None => format!("{}, which fails by the bug", it.file),
+            None => format!("{}, which fails by the bug", test.file),
         },
     );
     let facts = [

@@ -38,17 +38,17 @@ fn outcome(verdict: &Verdict) -> String {
 
 /// What the bug needs, each with what happened without it.
 pub(super) fn needed(report: &Report) -> Vec<(&str, String)> {
-    let of = |it: &Ablated| {
-        let without = it
+    let of = |ablated: &Ablated| {
+        let without = ablated
             .instead
             .as_ref()
             .map_or_else(|| "without it".to_owned(), |value| format!("with {value}"));
-        let end = match &it.verdict {
+        let end = match &ablated.verdict {
             Verdict::Passed => "passes".to_owned(),
-            Verdict::Different(it) if !it.class.is_empty() => {
+            Verdict::Different(difference) if !difference.class.is_empty() => {
                 format!(
                     "other error: {}",
-                    different(it).trim_end_matches(" instead")
+                    different(difference).trim_end_matches(" instead")
                 )
             }
             verdict => outcome(verdict),

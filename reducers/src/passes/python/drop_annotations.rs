@@ -81,7 +81,7 @@ const BLIND: [&str; 3] = ["staticmethod", "classmethod", "property"];
 
 /// A decorator may read annotations, as those that register an operator or a command do.
 fn prior_in(def: &StmtFunctionDef) -> Prior {
-    let is_blind = |it: &Decorator| matches!(&it.expression, Expr::Name(it) if BLIND.contains(&it.id.as_str()));
+    let is_blind = |decorator: &Decorator| matches!(&decorator.expression, Expr::Name(it) if BLIND.contains(&it.id.as_str()));
     if def.decorator_list.iter().all(is_blind) {
         Prior::Likely
     } else {

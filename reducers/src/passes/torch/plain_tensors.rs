@@ -142,7 +142,7 @@ fn sizes(arguments: &[Expr]) -> Option<Vec<u64>> {
         [Expr::List(it)] => &it.elts,
         _ => arguments,
     };
-    let number = |it: &Expr| match it {
+    let number = |expr: &Expr| match expr {
         Expr::NumberLiteral(it) => match &it.value {
             Number::Int(number) => number.as_u64(),
             _ => None,
@@ -158,12 +158,12 @@ fn sizes(arguments: &[Expr]) -> Option<Vec<u64>> {
 
 /// The axes that arguments name.
 fn axes(arguments: &[Expr], count: usize) -> Option<Vec<usize>> {
-    let axis = |it: &Expr| {
-        let (number, is_negative) = match it {
-            Expr::UnaryOp(it) if it.op.as_str() == "-" => {
-                (sizes(std::slice::from_ref(&*it.operand))?, true)
+    let axis = |expr: &Expr| {
+        let (number, is_negative) = match expr {
+            Expr::UnaryOp(minus) if minus.op.as_str() == "-" => {
+                (sizes(std::slice::from_ref(&*minus.operand))?, true)
             }
-            it => (sizes(std::slice::from_ref(it))?, false),
+            expr => (sizes(std::slice::from_ref(expr))?, false),
         };
         let number = usize::try_from(*number.first()?).ok()?;
         let axis = if is_negative {
