@@ -24,7 +24,7 @@ use minrepro_reducers::{
     pass::{Pass, Proposal, Stage},
     registry,
     syntax::Program,
-    trace::evidence::MissingSymbols,
+    trace::missing_symbols::MissingSymbols,
 };
 use rayon::prelude::*;
 
