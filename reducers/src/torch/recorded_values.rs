@@ -47,12 +47,12 @@ pub(crate) fn without_gradient(value: &str) -> String {
 }
 
 /// Whether a node is the argument that asks for a gradient.
-pub(crate) fn requires_gradient(node: &AnyNodeRef<'_>) -> bool {
+fn requires_gradient(node: &AnyNodeRef<'_>) -> bool {
     match node {
         AnyNodeRef::Keyword(keyword) => {
             let is_true = |value: &Expr| value.as_boolean_literal_expr().is_some_and(|it| it.value);
-            let name = keyword.arg.as_ref().map(|name| name.as_str());
-            name == Some("requires_grad") && is_true(&keyword.value)
+            let name = keyword.arg.as_ref();
+            name.is_some_and(|name| name.as_str() == "requires_grad") && is_true(&keyword.value)
         }
         _ => false,
     }
