@@ -90,7 +90,7 @@ pub(crate) fn check_example(pass: &Pass) {
         .fold(EditSet::default(), |all, it| all.union(&it.edits));
     let mut texts: Vec<_> = proposals
         .iter()
-        .map(|it| it.edits.apply(&program).unwrap())
+        .map(|proposal| proposal.edits.apply(&program).unwrap())
         .collect();
     texts.extend(all.apply(&program).ok());
     assert!(
@@ -115,7 +115,7 @@ pub(crate) fn evidence(text: &str) -> Evidence {
         }
         let pairs = |values: &str| -> BTreeMap<String, String> {
             let pairs = values.trim_start_matches(" with").split("; ");
-            let pairs = pairs.filter_map(|it| it.split_once(": "));
+            let pairs = pairs.filter_map(|pair| pair.split_once(": "));
             pairs
                 .map(|(name, value)| (name.trim().to_owned(), value.to_owned()))
                 .collect()

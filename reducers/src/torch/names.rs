@@ -57,7 +57,7 @@ pub(crate) fn keyword<'a>(call: &'a ExprCall, name: &str) -> Option<&'a Keyword>
     call.arguments
         .keywords
         .iter()
-        .find(|it| it.arg.as_ref().is_some_and(|arg| arg.id == name))
+        .find(|keyword| keyword.arg.as_ref().is_some_and(|arg| arg.id == name))
 }
 
 /// The removal of an argument.

@@ -84,18 +84,18 @@ pub fn measured(program: &Program, report_site: &ReportSite) -> Option<Measured>
             )
         })
         .collect();
-    let is_head = |it: &&Stmt| match it {
-        Stmt::ImportFrom(it) => it
+    let is_head = |statement: &&Stmt| match statement {
+        Stmt::ImportFrom(import) => import
             .module
             .as_ref()
-            .is_some_and(|it| it.as_str() == "__future__"),
-        Stmt::Expr(it) => it.value.is_string_literal_expr(),
+            .is_some_and(|module| module.as_str() == "__future__"),
+        Stmt::Expr(expression) => expression.value.is_string_literal_expr(),
         _ => false,
     };
     let first = program
         .body()
         .iter()
-        .find(|it| !is_head(it))
+        .find(|statement| !is_head(statement))
         .filter(|_| !edits.is_empty())?;
     let text = splice(program.text(), &edits);
     // All edits lie behind it, or within it.
@@ -147,9 +147,11 @@ impl Numbers {
     /// all.
     fn distance(&self, other: &Self) -> Option<f64> {
         let (ours, others) = (self.0.values().flatten(), other.0.values().flatten());
-        let sizes = |it: &Self| {
-            it.0.iter()
-                .map(|(place, it)| (place.clone(), it.len()))
+        let sizes = |numbers: &Self| {
+            numbers
+                .0
+                .iter()
+                .map(|(place, numbers)| (place.clone(), numbers.len()))
                 .collect::<Vec<_>>()
         };
         if sizes(self) != sizes(other) || self.0.values().all(Vec::is_empty) {
@@ -201,7 +203,7 @@ mod tests {
         assert!(Program::parse(text.as_str()).is_ok());
         assert!(
             Program::parse(Measured::in_double(&text))
-                .is_ok_and(|it| it.text().contains("Double()"))
+                .is_ok_and(|double| double.text().contains("Double()"))
         );
         let without = Program::parse("import torch\nf(1)\nx = 0\n").unwrap();
         assert_eq!(

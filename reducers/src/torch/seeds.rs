@@ -21,7 +21,10 @@ pub fn seeded(program: &Program, seed: u32) -> Option<(String, String)> {
                 lines.extend(import.names.iter().filter_map(|alias| call(alias, seed)));
             }
             Stmt::ImportFrom(it)
-                if it.module.as_ref().is_some_and(|it| it.as_str() == "random") =>
+                if it
+                    .module
+                    .as_ref()
+                    .is_some_and(|module| module.as_str() == "random") =>
             {
                 // The program may use the name `random` for the function of that name.
                 lines.push("from random import seed".to_owned());
@@ -57,7 +60,9 @@ fn call(alias: &Alias, seed: u32) -> Option<String> {
     let name = alias
         .asname
         .as_ref()
-        .map_or(module.split('.').next().unwrap_or(module), |it| it.as_str());
+        .map_or(module.split('.').next().unwrap_or(module), |name| {
+            name.as_str()
+        });
     match module.split('.').next()? {
         "torch" if alias.asname.is_none() || module == "torch" => {
             Some(format!("{name}.manual_seed({seed})"))

@@ -328,7 +328,11 @@ class Writer:
         return text
 
     def of_parts(self, kind, value):
-        """What makes such a value: a class or function, its arguments, and those by name."""
+        """The call that makes a value: a class or function, its arguments, and those by name.
+
+        Lists the classes of the standard library whose `repr` is not such a call or does not hold all of the value, by
+        the constructors that are documented for them. Other values are written as copying them would call it.
+        """
         name = kind.__module__ + "." + kind.__name__
         if name in ("datetime.datetime", "datetime.date", "datetime.time", "datetime.timedelta"):
             parts = ["year", "month", "day"] if "date" in kind.__name__ else []
