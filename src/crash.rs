@@ -1,5 +1,5 @@
-//! What happens when minrepro itself panics: the panic is written to a folder that can be sent
-//! along with a report.
+//! Catches panics of minrepro itself: writes them to a folder that can be attached to a report.
+//! Called by `main`.
 
 use std::{
     backtrace::Backtrace,
@@ -15,7 +15,7 @@ static LAST: Mutex<String> = Mutex::new(String::new());
 
 /// Runs a command; a panic becomes a failure that names the crash folder.
 ///
-/// Panics that are caught further in, those of passes, are not shown: the engine tells of them.
+/// Panics of passes are caught further in and reported by the engine.
 pub fn caught(run: impl FnOnce() -> Result<Exit, Failure>) -> Result<Exit, Failure> {
     std::panic::set_hook(Box::new(|panic| {
         let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -27,7 +27,7 @@ pub fn caught(run: impl FnOnce() -> Result<Exit, Failure>) -> Result<Exit, Failu
         let failure = Failure::new(Exit::Bug, anyhow::anyhow!("minrepro has a bug: {first}"));
         Err(match write(&report) {
             Some(folder) => failure.hint(format!(
-                "please report it with the folder `{}`, which holds the details and the script",
+                "please report it and attach the folder `{}`, which holds the details and the script",
                 folder.display()
             )),
             None => failure.hint("please report it with the command and the script"),

@@ -6,7 +6,7 @@ use crate::{
     cost::{Cost, RankGuard},
     rewrite::edit::{Edit, EditSet},
     syntax::{Program, TextRange, TextSize, rows::ItemId},
-    trace::{evidence::Evidence, missing_symbols::MissingSymbols},
+    trace::evidence::{Evidence, MissingSymbols},
 };
 
 /// One pass over a program.

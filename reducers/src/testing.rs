@@ -7,10 +7,7 @@ use crate::{
     pass::{Pass, Proposal, Stage},
     rewrite::edit::EditSet,
     syntax::Program,
-    trace::{
-        evidence::{Evidence, LibraryCall, RecordedFrame},
-        missing_symbols::MissingSymbols,
-    },
+    trace::evidence::{Call, Evidence, Frame, MissingSymbols},
 };
 
 /// Proposals of a pass, each held to what every proposal must be: it applies, parses, lowers the
@@ -131,7 +128,7 @@ pub(crate) fn evidence(text: &str) -> Evidence {
                 .split_once(mark)
                 .and_then(|(_, call)| call.strip_suffix(')')?.split_once('('));
             let call = call.map(|(called, arguments)| (called.to_owned(), arguments.to_owned()));
-            let call = call.map(|(called, arguments)| LibraryCall {
+            let call = call.map(|(called, arguments)| Call {
                 called,
                 arguments,
                 compiled,
@@ -146,18 +143,18 @@ pub(crate) fn evidence(text: &str) -> Evidence {
         if let Some((_, values)) = content.split_once("# fails").or(compiled).or(forward) {
             let is_module = !content.starts_with(' ');
             let mut values = pairs(values);
-            let library_arguments = values.remove("inside").into_iter().collect();
+            let inside = values.remove("inside").into_iter().collect();
             let (results, values) = values
                 .into_iter()
                 .partition(|(read, _)| read.ends_with(')'));
-            let frame = RecordedFrame {
+            let frame = Frame {
                 line,
-                library_arguments,
+                inside,
                 results,
                 function: if is_module { "<module>" } else { "f" }.to_owned(),
                 compiled: compiled.is_some(),
                 values,
-                ..RecordedFrame::default()
+                ..Frame::default()
             };
             let frames = if forward.is_some() {
                 &mut evidence.forward

@@ -1,5 +1,5 @@
-//! The parts of the help that come from tables: forms of signatures and exit statuses. The same
-//! tables as Markdown, for the manual. Pure.
+//! The parts of the help that come from tables: forms of signatures and exit statuses. Pure. Called
+//! by the arguments.
 
 use std::fmt::Write;
 
@@ -110,33 +110,4 @@ fn statuses(exits: &[(Exit, &str)]) -> String {
         .iter()
         .map(|(exit, meaning)| format!("\n  {:<4} {meaning}", exit.code()));
     format!("Exit status:{}", lines.collect::<String>())
-}
-
-/// The forms of signatures as a table in Markdown.
-pub fn signature_table() -> String {
-    let mut table = "| form | looks for | example |\n|---|---|---|\n".to_owned();
-    for form in FORMS {
-        let syntax: Vec<String> = form
-            .syntax
-            .iter()
-            .map(|spelling| format!("`{spelling}`"))
-            .collect();
-        let _ = writeln!(
-            table,
-            "| {} | {} | `{}` |",
-            syntax.join(", "),
-            form.summary,
-            form.example.replace('|', "\\|")
-        );
-    }
-    table
-}
-
-/// The exit statuses of a verb, or of the program, as a table in Markdown.
-pub fn exit_table(verb: Option<&str>) -> String {
-    let mut table = "| status | meaning |\n|---:|---|\n".to_owned();
-    for (exit, meaning) in exits(verb) {
-        let _ = writeln!(table, "| {} | {meaning} |", exit.code());
-    }
-    table
 }

@@ -15,7 +15,6 @@ pub use args::{
     PassesVerb, ReduceArgs, ReviewArgs, RunArgs, RunnerKind, SandboxWhen, Verb,
 };
 pub use exit::{Exit, Failure};
-pub use help::{exit_table, signature_table};
 pub use issue_name::{IssueName, Repo};
 pub use printer::Printer;
 pub use scrub_args::{Assume, BisectArgs, ProbeArgs, ScrubArgs, VersionArgs};

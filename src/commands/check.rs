@@ -1,4 +1,4 @@
-//! `minrepro check SCRIPT`: how steadily a script shows its bug, and by what sign.
+//! `minrepro check SCRIPT`: the signature of a script's bug, and in how many runs it shows.
 
 use super::session::{Session, quoted};
 use crate::{
@@ -54,11 +54,11 @@ pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure>
                 .any(|part| matches!(part, Part::RaisedAt(_)))
             {
                 printer.note(
-                    "the message does not tell this bug from others, so the place counts, too",
+                    "the message is not distinctive, so the location is part of the signature",
                 );
             }
             if baseline.signature.is_printed_alone() {
-                printer.note("the script only prints its error, and so may a candidate without it: an `assert` in the place of the `print` makes a truer result");
+                printer.note("the script only prints its error, which a candidate could do without the bug: use an `assert` instead of the `print` for a more faithful result");
             }
             Ok(Exit::Reduced)
         }

@@ -79,7 +79,7 @@ impl Case {
             let ideal = std::fs::read(folder.join("ideal.py"))
                 .map_err(anyhow::Error::from)
                 .and_then(|bytes| Ok(Program::read(&bytes)?))
-                .context("`ideal.py` can not be read")?;
+                .context("`ideal.py` cannot be read")?;
             Ok((expected, ideal))
         };
         let (expected, ideal) = read().map_err(|error| broken(&name, error))?;

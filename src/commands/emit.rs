@@ -1,5 +1,5 @@
-//! Writes the result as a test (`--emit-test`), once a run has shown that it fails by the bug.
-//! Called by `reduce`.
+//! Writes the result as a test (`--emit-test`) after a run has shown that the test fails because of
+//! the bug. Called by `reduce`.
 
 use std::path::Path;
 
@@ -35,8 +35,8 @@ impl From<RunError> for Unwritten {
     }
 }
 
-/// Finds the form in which the result fails as a test, the one that people would write first, and
-/// writes it.
+/// Writes the first form of the test that fails because of the bug; the form that people would write
+/// is tried first.
 pub(super) fn emit(
     session: &Session,
     minimized: &Minimized,
@@ -44,7 +44,7 @@ pub(super) fn emit(
 ) -> Result<Emitted, Unwritten> {
     let Measure::Signature(signature) = &minimized.established.measure else {
         return Err(Unwritten::Because(
-            "there is no signature that it would have to fail by".to_owned(),
+            "there is no signature to check the test against".to_owned(),
         ));
     };
     if !minimized.confirmed.is_certain() {
@@ -99,7 +99,7 @@ pub(super) fn emit(
         .as_ref()
         .map_or_else(|| "it was not run".to_owned(), summary);
     Err(Unwritten::Because(format!(
-        "as the body of a test the result ends otherwise: {seen}"
+        "the result behaves differently as the body of a test: {seen}"
     )))
 }
 

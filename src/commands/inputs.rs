@@ -1,6 +1,6 @@
-//! What a run reads besides the script: the files beside it that the script names, and the files of
-//! a test command. If one changes, earlier verdicts hold no more, so their content belongs to the
-//! name of the journal. Runs and writes nothing.
+//! The other inputs of a run: the files beside the script that it names, and the files of a test
+//! command. If one changes, earlier verdicts are void, so their content is part of the journal's
+//! name. Runs and writes nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,7 +9,7 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-/// Larger files are told apart by size and date.
+/// Larger files are compared by size and date.
 const READ_WHOLE: u64 = 8 << 20;
 /// Folders are looked at up to so many entries.
 const ENTRIES: usize = 2_000;

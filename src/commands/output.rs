@@ -1,5 +1,5 @@
-//! Where results go, and the refusals that come before any run: the script itself, folders,
-//! devices, places that can not be written. Runs nothing. Called by the verbs that write files.
+//! The file for the result, and the checks before any run that refuse the script itself, folders,
+//! devices, and folders that cannot be written. Runs nothing. Called by the verbs that write files.
 
 use std::{
     io,
@@ -38,7 +38,7 @@ impl Output {
         target(
             &path,
             &[script],
-            "name another file by `-o FILE`, or `-o -` for standard output",
+            "name another file with `-o FILE`, or `-o -` for standard output",
         )
         .map(Self::File)
     }
@@ -49,7 +49,7 @@ impl Output {
             Self::Stdout => Ok(()),
             Self::File(path) => check_writable(
                 path,
-                "name a place that can be written by `-o FILE`, or `-o -` for standard output",
+                "name a file in another folder with `-o FILE`, or `-o -` for standard output",
             ),
         }
     }
@@ -138,7 +138,7 @@ fn same(a: &Path, b: &Path) -> bool {
 /// Whether a file can be written where it is to be: tried, and undone.
 pub(super) fn check_writable(path: &Path, hint: &str) -> Result<(), Failure> {
     let probe = temporary(path);
-    // One that a kill left behind; what can not be removed shows at the next step.
+    // A kill may have left one behind; if it cannot be removed, the next step fails.
     let _ = std::fs::remove_file(&probe);
     std::fs::File::create_new(&probe)
         .and_then(|_| std::fs::remove_file(&probe))

@@ -1,4 +1,4 @@
-//! `minrepro passes` and `minrepro passes explain NAME`; also reads `--passes`.
+//! `minrepro passes` and `minrepro passes explain NAME`; also reads `--passes` for other verbs.
 
 use anstyle::Style;
 use minrepro_reducers::{
@@ -63,11 +63,9 @@ pub(super) fn select(names: &[String]) -> Result<Vec<&'static Pass>, Failure> {
 
 fn find(name: &str) -> Result<&'static Pass, Failure> {
     registry::find(name).ok_or_else(|| {
-        let similarity =
-            |pass: &&&Pass| (1000.0 * similar::TextDiff::from_chars(pass.id, name).ratio()) as u32;
         let nearest = PASSES
             .iter()
-            .max_by_key(similarity)
+            .min_by_key(|pass| strsim::osa_distance(pass.id, name))
             .map_or("", |pass| pass.id);
         Failure::usage(format!("there is no pass `{name}`")).hint(format!(
             "did you mean `{nearest}`? `minrepro passes` lists them all"

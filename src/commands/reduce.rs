@@ -42,7 +42,7 @@ pub(super) struct Reduced {
     pub(super) text: Arc<str>,
 }
 
-/// Reduces a script, writes and tells what is to be written and told.
+/// Reduces a script, and writes and prints the result.
 pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Failure> {
     let Some(script) = &args.script else {
         return Err(Failure::usage("no script was named"));
@@ -125,11 +125,11 @@ fn report_path(
     args: &ReduceArgs,
     script: &Path,
     output: &Output,
-) -> Result<Option<(PathBuf, report::Form)>, Failure> {
+) -> Result<Option<(PathBuf, report::ReportForm)>, Failure> {
     let Some(path) = &args.report else {
         return Ok(None);
     };
-    let form = report::Form::of(path).ok_or_else(|| {
+    let form = report::ReportForm::of(path).ok_or_else(|| {
         Failure::usage(format!("`{}` names no form of report", path.display()))
             .hint("the forms are FILE.html, FILE.md and FILE.json")
     })?;
@@ -293,7 +293,7 @@ fn tried(
 ) -> Ablation {
     progress.phase("trying what is necessary");
     let program = &reduction.program;
-    // What can not be encoded is told where it is to be written.
+    // A program that cannot be encoded is reported when it is to be written.
     if let Some(bytes) = program.encode() {
         judge.begin_last_runs(program, &bytes.into());
     }
@@ -435,7 +435,7 @@ fn finish(
     let program = &minimized.reduction.program;
     let unwritten = output.write(program).err();
     if unwritten.is_some() || matches!(output, Output::Stdout) {
-        // Nothing found is to be lost: what can not be written where it belongs is printed.
+        // A result that cannot be written is printed, so that nothing is lost.
         match args.format {
             Format::Human => {
                 printer.bytes(
@@ -456,7 +456,7 @@ fn finish(
             output.name()
         ));
         return Err(Failure::new(Exit::Environment, error)
-            .hint("make room, or name another file by `-o FILE`"));
+            .hint("make room, or name another file with `-o FILE`"));
     }
     match args.format {
         Format::Jsonl => {
@@ -509,7 +509,7 @@ fn failed(error: &anyhow::Error) -> Failure {
     }
 }
 
-/// The journal of this reduction; without one, with a warning, if it is in use or can not be
+/// The journal of this reduction; without one, with a warning, if it is in use or cannot be
 /// opened.
 fn open_journal(args: &ReduceArgs, identity: &str, printer: Printer) -> Journal {
     if args.no_journal {

@@ -1,4 +1,4 @@
-//! Reading the script, and what is said where it is none.
+//! Reads the script, and explains why a file is not one.
 
 use std::path::Path;
 
@@ -23,9 +23,9 @@ pub(super) fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
         .map_err(|error| {
             let hint = match script.to_str().and_then(command_like) {
                 Some(name) => {
-                    format!("there is a command `{name}`; else name a script that is there")
+                    format!("there is a command `{name}`; otherwise name a script that exists")
                 }
-                None => "name a script that is there and can be read".to_owned(),
+                None => "name a script that exists and can be read".to_owned(),
             };
             Failure::new(Exit::Usage, error).hint(hint)
         })?;
@@ -53,7 +53,7 @@ fn not_python(script: &Path, bytes: &[u8], error: ReadError) -> Failure {
             let hint = if is_python_2(&String::from_utf8_lossy(bytes)) {
                 "it looks like Python 2; minrepro reads Python 3"
             } else {
-                "mend the place named, or give the file that really runs"
+                "correct the line above, or name the file that runs"
             };
             let lead = format!("  {} | ", error.line);
             let caret = " ".repeat(lead.len() + error.column.saturating_sub(1) as usize);

@@ -1,5 +1,4 @@
-//! `minrepro bench --speed`: how much sooner the scripts of a case end when they are forked.
-//! Minimizes nothing.
+//! `minrepro bench --speed`: times the scripts of a case cold and warm. Minimizes nothing.
 
 use std::{path::Path, time::Duration};
 
@@ -55,7 +54,7 @@ pub(super) fn speed(case: &str, script: &Path, args: &RunArgs) -> Result<Speed, 
             .subject
             .runner
             .why_cold()
-            .map(|reason| format!("it can not be forked: {reason}")),
+            .map(|reason| format!("it cannot be forked: {reason}")),
     );
     let (cold, warm) = (cold.as_secs_f64(), warm.as_secs_f64());
     let script = script

@@ -1,5 +1,5 @@
-//! The append-only record of a reduction: what was tried and what came of it. It makes a rerun of
-//! the same command free up to where the last one ended, even if that one was killed. Called by the
+//! The append-only journal of a reduction: every candidate with its verdict. A rerun of the same
+//! command repeats nothing that an earlier one has tried, even if that one was killed. Called by the
 //! engine and the commands.
 
 mod file;
@@ -60,9 +60,9 @@ impl TryFrom<String> for Key {
     }
 }
 
-/// What came of a candidate.
+/// The verdict on a candidate and its cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct TrialRecord {
     /// The verdict.
     pub verdict: Verdict,
     /// Wall time of the runs, in seconds.
@@ -109,7 +109,7 @@ pub struct BaselineRecord {
 #[serde(rename_all = "snake_case")]
 enum Line {
     Baseline(BaselineRecord),
-    Tried(Key, Record),
+    Tried(Key, TrialRecord),
     Traced(Key, Option<Evidence>),
     Distrusted(String),
     Unaccepted(Key),
@@ -119,13 +119,13 @@ enum Line {
 #[derive(Debug, Default)]
 pub struct Journal {
     baseline: Option<BaselineRecord>,
-    records: HashMap<Key, Record>,
+    records: HashMap<Key, TrialRecord>,
     traces: HashMap<Key, Option<Evidence>>,
     file: Option<File>,
 }
 
 impl Journal {
-    /// A journal that is forgotten at the end.
+    /// A journal that is not written to a file.
     pub fn in_memory() -> Self {
         Self::default()
     }
@@ -228,7 +228,7 @@ impl Journal {
         }
     }
 
-    /// Forgets what would end otherwise under this limit: timeouts under a shorter one, and runs
+    /// Forgets the verdicts that this limit would change: timeouts under a shorter one, and runs
     /// that took longer.
     pub fn forget_what_a_limit_decides(&mut self, limit_ms: u64) {
         self.records.retain(|_, record| match record.verdict {
@@ -237,18 +237,18 @@ impl Journal {
         });
     }
 
-    /// What came of a candidate.
-    pub fn get(&self, key: &Key) -> Option<&Record> {
+    /// The record of a candidate.
+    pub fn get(&self, key: &Key) -> Option<&TrialRecord> {
         self.records.get(key)
     }
 
-    /// Records what came of a candidate, at once.
+    /// Records a candidate, at once.
     ///
     /// # Errors
     ///
     /// The file could not be written; the record is known all the same until the end of this
     /// process.
-    pub fn put(&mut self, key: Key, record: Record) -> io::Result<()> {
+    pub fn put(&mut self, key: Key, record: TrialRecord) -> io::Result<()> {
         let line = Line::Tried(key, record.clone());
         self.records.insert(key, record);
         self.append(&line)
@@ -268,8 +268,8 @@ mod tests {
 
     use super::*;
 
-    fn record(verdict: Verdict) -> Record {
-        Record {
+    fn record(verdict: Verdict) -> TrialRecord {
+        TrialRecord {
             verdict,
             seconds: 0.5,
             runs: 1,
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_is_there_again() {
+    fn records_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let (one, two) = (Key::of(b"one"), Key::of(b"two"));
         let mut journal = Journal::open(folder.path(), "id").unwrap();
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_accepted_by_chance_is_taken_back() {
+    fn verdicts_accepted_by_chance_are_withdrawn() {
         let folder = tempfile::tempdir().unwrap();
         let (refused, accepted, refuted) = (Key::of(b"one"), Key::of(b"two"), Key::of(b"three"));
         let mut journal = Journal::open(folder.path(), "id").unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use minrepro_reducers::{rewrite::edit::EditSet, syntax::Program, trace::evidence::Evidence};
 
 use crate::{
-    journal::{Key, Record},
+    journal::{Key, TrialRecord},
     oracle::Verdict,
 };
 
@@ -47,8 +47,8 @@ pub struct Judged {
 
 impl Judged {
     /// The same as the journal keeps it.
-    pub fn record(&self) -> Record {
-        Record {
+    pub fn record(&self) -> TrialRecord {
+        TrialRecord {
             verdict: self.verdict.clone(),
             seconds: self.seconds,
             runs: self.runs,

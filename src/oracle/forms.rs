@@ -4,7 +4,7 @@
 
 use std::{fmt, sync::LazyLock};
 
-use minrepro_reducers::torch::messages;
+use minrepro_reducers::{analysis::cpython, torch::messages};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,10 @@ use super::{
     raise_site::RaiseSite,
     signals,
 };
-use crate::runner::{End, Exception, Outcome, traceback};
+use crate::{
+    runner::{End, Exception, Outcome, traceback},
+    text::pattern,
+};
 
 /// A form that users type.
 pub struct SignatureForm {
@@ -123,6 +126,13 @@ pub const FORMS: &[SignatureForm] = &[
         read: |text| Ok(each(Pattern::typed(text), Part::Stderr)),
     },
     SignatureForm {
+        syntax: &["warning:TEXT"],
+        summary: "a text in the category and message of a Python warning",
+        example: "warning:DeprecationWarning: old",
+        mark: Mark::TightPrefix("warning"),
+        read: |text| Ok(each(Pattern::typed(text), Part::Warning)),
+    },
+    SignatureForm {
         syntax: &["at:FILE, FUNCTION()", "at:LINE"],
         summary: "where the exception was raised: the end of a library's path, or the script's line",
         example: "at:json/encoder.py, default()",
@@ -172,7 +182,11 @@ pub enum Part {
     Stdout(Pattern),
     /// On standard error.
     Stderr(Pattern),
+    /// In the category and message of a warning that Python shows.
+    Warning(Pattern),
 }
+
+pattern!(WARNING, cpython::WARNING_PATTERN);
 
 /// What a program does that hangs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -437,7 +451,7 @@ impl Part {
             Self::Timeout(kind) => outcome.end == End::Timeout && HangKind::of(outcome) == *kind,
             Self::In(site) if outcome.end == End::Timeout => site.holds_up(outcome),
             Self::In(site) => site.allows_death(outcome),
-            Self::Stdout(pattern) | Self::Stderr(pattern) => self
+            Self::Stdout(pattern) | Self::Stderr(pattern) | Self::Warning(pattern) => self
                 .printed(outcome)
                 .is_some_and(|printed| pattern.is_in(&artifact::without(&printed, artifacts))),
         }
@@ -449,14 +463,24 @@ impl Part {
             Stream::Stdout => &outcome.stdout,
             Stream::Stderr => &outcome.stderr,
         };
-        Some(traceback::without_frames(&stream.text()))
+        let printed = traceback::without_frames(&stream.text());
+        let Self::Warning(_) = self else {
+            return Some(printed);
+        };
+        // The location and the source line that Python shows with a warning are not part of it.
+        let warnings = printed.lines().filter_map(|line| WARNING.captures(line));
+        Some(
+            warnings
+                .flat_map(|found| [found[1].to_owned(), "\n".to_owned()])
+                .collect(),
+        )
     }
 
     /// The stream that this part is about and what it must hold, if it is about one.
     pub fn on_stream(&self) -> Option<(Stream, &Pattern)> {
         match self {
             Self::Stdout(pattern) => Some((Stream::Stdout, pattern)),
-            Self::Stderr(pattern) => Some((Stream::Stderr, pattern)),
+            Self::Stderr(pattern) | Self::Warning(pattern) => Some((Stream::Stderr, pattern)),
             _ => None,
         }
     }
@@ -467,7 +491,8 @@ impl Part {
             Self::Message(pattern)
             | Self::Headline(pattern)
             | Self::Stdout(pattern)
-            | Self::Stderr(pattern) => Some(pattern),
+            | Self::Stderr(pattern)
+            | Self::Warning(pattern) => Some(pattern),
             Self::Cause(_, pattern) => pattern.as_ref(),
             _ => None,
         }
@@ -501,6 +526,7 @@ impl Part {
             Self::In(site) => format!("in:{}", site.argument()),
             Self::Stdout(pattern) => format!("stdout:{}", pattern.argument()),
             Self::Stderr(pattern) => format!("stderr:{}", pattern.argument()),
+            Self::Warning(pattern) => format!("warning:{}", pattern.argument()),
         }
     }
 }
@@ -516,6 +542,7 @@ impl fmt::Display for Part {
             Self::Cause(class, Some(pattern)) => write!(formatter, "caused by {class}: {pattern}"),
             Self::Stdout(pattern) => write!(formatter, "stdout:{pattern}"),
             Self::Stderr(pattern) => write!(formatter, "stderr:{pattern}"),
+            Self::Warning(pattern) => write!(formatter, "warning:{pattern}"),
             _ => formatter.write_str(&self.argument()),
         }
     }
@@ -583,7 +610,10 @@ fn listed(statuses: &[i32]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::runner::Captured;
 
     #[test]
     fn every_example_is_read_by_its_form_and_shown_as_it_is_typed() {
@@ -600,6 +630,34 @@ mod tests {
             let typed: Vec<String> = parts.iter().map(Part::argument).collect();
             let again = readings(&typed.join(": ")).expect(form.example);
             assert_eq!(&again[0], parts, "{}", form.example);
+        }
+    }
+
+    #[test]
+    fn a_warning_is_matched_without_its_location() {
+        let stderr = "/w/x.py:3: UserWarning: array is not writable\n  f(array)\nother: array\n";
+        let outcome = Outcome {
+            end: End::Exit(0),
+            wall: Duration::ZERO,
+            cpu: Duration::ZERO,
+            stdout: Captured::default(),
+            stderr: Captured::whole(stderr),
+            exception: None,
+            stack: Vec::new(),
+            trace: None,
+        };
+        for (typed, holds) in [
+            ("warning:UserWarning: array is not writable", true),
+            ("warning:not writable", true),
+            ("warning:x.py", false),
+            ("warning:other", false),
+            ("warning:f(array)", false),
+        ] {
+            let parts = readings(typed).unwrap().concat();
+            let found = parts
+                .iter()
+                .any(|part| part.holds(&outcome, &Artifacts::default()));
+            assert_eq!(found, holds, "{typed}");
         }
     }
 

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use similar::{ChangeTag, TextDiff};
 
-const GONE: Style = AnsiColor::Red.on_default();
+const REMOVED: Style = AnsiColor::Red.on_default();
 const NEW: Style = AnsiColor::Green.on_default();
-const PLACE: Style = AnsiColor::Cyan.on_default();
+const HUNK: Style = AnsiColor::Cyan.on_default();
 
 /// A unified diff of two texts under their names, coloured; streams that know no colour strip it.
 pub fn unified(before: (&str, &str), after: (&str, &str)) -> String {
@@ -19,14 +19,14 @@ pub fn unified(before: (&str, &str), after: (&str, &str)) -> String {
         if number == 0 {
             let _ = writeln!(
                 text,
-                "{GONE}--- {}{GONE:#}\n{NEW}+++ {}{NEW:#}",
+                "{REMOVED}--- {}{REMOVED:#}\n{NEW}+++ {}{NEW:#}",
                 before.0, after.0
             );
         }
-        let _ = writeln!(text, "{PLACE}{}{PLACE:#}", hunk.header());
+        let _ = writeln!(text, "{HUNK}{}{HUNK:#}", hunk.header());
         for change in hunk.iter_changes() {
             let (sign, style) = match change.tag() {
-                ChangeTag::Delete => ('-', GONE),
+                ChangeTag::Delete => ('-', REMOVED),
                 ChangeTag::Insert => ('+', NEW),
                 ChangeTag::Equal => (' ', Style::new()),
             };

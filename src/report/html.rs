@@ -1,5 +1,5 @@
-//! The report as one HTML file: no network, light and dark, from 360 pixels on, readable without a
-//! mouse or eyes.
+//! The report as one HTML file: no network, light and dark, from 360 pixels on, usable by keyboard
+//! and screen reader.
 
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ pub(super) fn render(report: &Report) -> String {
                         h1 { (name) ": " (report.programs.before.tokens) " → " (report.programs.after.tokens) " tokens" }
                         p { code { (report.signature) } " — " (reasons::confirmed(report)) }
                         @if let Some(elsewhere) = &report.reproduction.elsewhere {
-                            p { strong { "It fails elsewhere than the script: " } (elsewhere) }
+                            p { strong { "It fails in another place than the script: " } (elsewhere) }
                         }
                     }
                     (result(report))
@@ -92,9 +92,9 @@ fn conditions(report: &Report) -> Markup {
     html! {
         @if !report.ablation.conditions.is_empty() {
             section aria-labelledby="conditions" {
-                h2 id="conditions" { "What the bug needs" }
+                h2 id="conditions" { "Conditions that the bug needs" }
                 @if needed.is_empty() {
-                    p { "Nothing of what was tried." }
+                    p { "None of the conditions that were tried." }
                 } @else {
                     ul { @for (name, without) in needed { li { code { (name) } " (" (without) ")" } } }
                 }
@@ -102,8 +102,8 @@ fn conditions(report: &Report) -> Markup {
                     p { "Tried and not needed: " (unneeded.join(", ")) "." }
                 }
                 p {
-                    "By " (report.ablation.ablation_runs) " runs besides the candidate runs; each need was repeated."
-                    @if report.ablation.untried > 0 { " Not tried, since a budget was spent: " (report.ablation.untried) "." }
+                    "Found in " (report.ablation.ablation_runs) " runs besides the candidate runs; each need was confirmed by a second run."
+                    @if report.ablation.untried > 0 { " Not tried because a budget was spent: " (report.ablation.untried) "." }
                 }
             }
         }
@@ -204,18 +204,18 @@ fn curve(report: &Report) -> Markup {
 fn passes(report: &Report) -> Markup {
     html! {
         section aria-labelledby="passes" {
-            h2 id="passes" { "What each pass gained and cost" }
+            h2 id="passes" { "Gains and costs of passes" }
             div.scroll tabindex="0" role="region" aria-labelledby="passes" {
                 table {
-                    thead { tr { th scope="col" { "Pass" } th.number scope="col" { "Tokens gone" } th.number scope="col" { "Changes" } th.number scope="col" { "Runs" } th.number scope="col" { "Seconds" } } }
+                    thead { tr { th scope="col" { "Pass" } th.number scope="col" { "Tokens removed" } th.number scope="col" { "Changes" } th.number scope="col" { "Runs" } th.number scope="col" { "Seconds" } } }
                     tbody {
-                        @for (pass, it) in reasons::gains(report) {
+                        @for (pass, gain) in reasons::gains(report) {
                             tr {
                                 th scope="row" { (pass) }
-                                td.number { (it.tokens) }
-                                td.number { (it.changes) }
-                                td.number { (it.spent.runs) }
-                                td.number { (format!("{:.1}", it.spent.seconds)) }
+                                td.number { (gain.tokens) }
+                                td.number { (gain.changes) }
+                                td.number { (gain.spent.runs) }
+                                td.number { (format!("{:.1}", gain.spent.seconds)) }
                             }
                         }
                     }
@@ -229,7 +229,7 @@ fn slips(report: &Report) -> Markup {
     html! {
         @if !report.slips.is_empty() {
             section aria-labelledby="slips" {
-                h2 id="slips" { "Other failures seen on the way" }
+                h2 id="slips" { "Other failures of candidates" }
                 ul {
                     @for slip in &report.slips {
                         li { (slip.count) " × " code { (slip.class) ": " (slip.message) } }

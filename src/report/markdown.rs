@@ -30,16 +30,13 @@ pub(super) fn render(report: &Report) -> String {
     if let Some(elsewhere) = &report.reproduction.elsewhere {
         let _ = writeln!(
             text,
-            "**It fails elsewhere than the script**: {}.\n",
+            "**It fails in another place than the script**: {}.\n",
             escaped(elsewhere)
         );
     }
     let needed = reasons::needed(report);
     if !needed.is_empty() {
-        let _ = writeln!(
-            text,
-            "Needed, each by a run without it, which was repeated:\n"
-        );
+        let _ = writeln!(text, "Needed, each confirmed by two runs without it:\n");
         for (name, without) in needed {
             let _ = writeln!(text, "- `{}` ({})", code(name), escaped(&without));
         }
@@ -60,7 +57,7 @@ pub(super) fn render(report: &Report) -> String {
             .map_or_else(String::new, |folder| format!(", for `{}`", code(folder)));
         let _ = writeln!(
             text,
-            "As a test that fails by it: `{}`{place}.\n",
+            "As a test that fails because of the bug: `{}`{place}.\n",
             code(&test.file)
         );
     }
@@ -81,7 +78,7 @@ pub(super) fn render(report: &Report) -> String {
     if !report.slips.is_empty() {
         let _ = writeln!(
             text,
-            "<details><summary>Other failures seen on the way</summary>\n"
+            "<details><summary>Other failures of candidates</summary>\n"
         );
         for slip in &report.slips {
             let _ = writeln!(
@@ -122,12 +119,12 @@ fn with_end(text: &str) -> String {
     }
 }
 
-/// A text for between single backticks.
+/// A text to be put between single backticks.
 fn code(text: &str) -> String {
     text.replace('`', "'").replace('\n', " ")
 }
 
-/// A text in which nothing is markup, and nobody is mentioned.
+/// A text without markup and without mentions.
 fn escaped(text: &str) -> String {
     text.chars()
         .flat_map(|char| {

@@ -1,4 +1,4 @@
-//! What came of a reduction, as one value, and its views: the terminal, a progress line, JSON,
+//! The result of a reduction as one value, and its views: the terminal, a progress line, JSON,
 //! Markdown, HTML. Judges and runs nothing.
 
 mod diff;
@@ -27,10 +27,10 @@ pub use testcase::TestCase;
 pub(crate) use write::temporary;
 pub use write::write_atomically;
 
-/// The version of the report's form; it grows when a field changes its meaning or goes.
+/// The version of the report's form; it grows when a field changes its meaning or is removed.
 pub const VERSION: u32 = 1;
 
-/// What came of a reduction.
+/// The result of a reduction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
     /// The version of this form.
@@ -39,13 +39,13 @@ pub struct Report {
     pub script: String,
     /// Where the result was written; `-` is standard output.
     pub output: String,
-    /// The sign of the bug, or the test that judged.
+    /// The signature of the bug, or the test that judged.
     pub signature: String,
     /// The interpreter.
     pub interpreter: InterpreterReport,
-    /// From where candidates started, and why.
+    /// How candidates started, cold or warm, and why.
     pub runner: String,
-    /// What kept runs from doing harm, in words.
+    /// How runs were confined, in words.
     pub confinement: String,
     /// The script and the result.
     #[serde(flatten)]
@@ -59,17 +59,17 @@ pub struct Report {
     pub compiler: Option<String>,
     /// Accepted changes, in order.
     pub commits: Vec<Commit>,
-    /// What the runs of this session took, by the pass that proposed their candidates; `fold`,
-    /// unions; `trace`, runs that were watched.
+    /// The cost of this session's runs by the pass that proposed their candidates; `fold` stands for
+    /// unions, `trace` for traced runs.
     #[serde(default)]
     pub spent: BTreeMap<String, Spent>,
-    /// Failures other than the bug, met on the way.
+    /// Failures other than the bug that candidates showed.
     pub slips: Vec<Slip>,
-    /// The signature with gaps for the numbers in it, if these kept failures out that were the same
-    /// otherwise.
+    /// The signature with gaps instead of numbers, if the numbers rejected failures that were
+    /// otherwise the same.
     #[serde(default)]
     pub looser: Option<String>,
-    /// Why each part of the result stays: what happened without it. Empty unless the reduction is
+    /// The outcome without each part of the result: why it stays. Empty unless the reduction is
     /// done.
     pub kept: Vec<WhyKept>,
     /// Whether the script and the result show the bug.
@@ -135,8 +135,8 @@ pub struct Reproduction {
     /// perhaps of another bug.
     #[serde(default)]
     pub elsewhere: Option<String>,
-    /// What makes the bug show each time, if it did not by itself: a variable, or calls that were
-    /// put into the script.
+    /// The seed that makes the bug show in every run, if one was needed: a variable, or calls that
+    /// were added to the script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stabilizer: Option<String>,
 }
@@ -151,14 +151,14 @@ pub struct ReportedAblation {
     /// The runs of the ablation, not counted as candidate runs.
     #[serde(default)]
     pub ablation_runs: u64,
-    /// How many conditions were not tried, since a budget was spent.
+    /// How many conditions were not tried because a budget was spent.
     #[serde(default)]
     pub untried: usize,
 }
 
 /// The forms in which a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ReportForm {
     /// All of it, for programs.
     Json,
     /// For an issue.
@@ -167,7 +167,7 @@ pub enum Form {
     Html,
 }
 
-impl Form {
+impl ReportForm {
     /// The form that a file's name asks for.
     pub fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -182,11 +182,11 @@ impl Form {
 
 impl Report {
     /// The report in one of its forms.
-    pub fn render(&self, form: Form) -> String {
+    pub fn render(&self, form: ReportForm) -> String {
         match form {
-            Form::Json => serde_json::to_string_pretty(self).unwrap_or_default(),
-            Form::Markdown => markdown::render(self),
-            Form::Html => html::render(self),
+            ReportForm::Json => serde_json::to_string_pretty(self).unwrap_or_default(),
+            ReportForm::Markdown => markdown::render(self),
+            ReportForm::Html => html::render(self),
         }
     }
 }
@@ -208,6 +208,6 @@ pub struct Emitted {
     /// The folder where it belongs, from the root of PyTorch; none where the bug is not PyTorch's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// How many runs it took to see it fail by the bug.
+    /// How many runs it took until the test failed because of the bug.
     pub runs: usize,
 }

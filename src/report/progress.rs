@@ -1,5 +1,4 @@
-//! Progress as it happens: a line that moves on a terminal, plain lines elsewhere, JSON for
-//! machines.
+//! Progress as it happens: one moving line on a terminal, plain lines elsewhere, JSON for programs.
 
 use std::{io::IsTerminal, time::Duration};
 
@@ -11,14 +10,14 @@ use crate::{
     engine::{Event, Retraction, Tally},
 };
 
-/// Tells what happens in the form that the user wants.
+/// Prints events in the form that the user wants.
 pub struct Progress {
-    form: Form,
+    sink: Sink,
     printer: Printer,
     started: std::time::Instant,
 }
 
-enum Form {
+enum Sink {
     Bar(ProgressBar),
     Lines,
     Json,
@@ -28,41 +27,41 @@ enum Form {
 impl Progress {
     /// A bar where standard error is a terminal.
     pub fn new(printer: Printer, format: Format) -> Self {
-        let form = match format {
-            Format::Jsonl => Form::Json,
-            Format::Human if printer.is_quiet() => Form::Silent,
-            Format::Human if std::io::stderr().is_terminal() => Form::Bar(bar()),
-            Format::Human => Form::Lines,
+        let sink = match format {
+            Format::Jsonl => Sink::Json,
+            Format::Human if printer.is_quiet() => Sink::Silent,
+            Format::Human if std::io::stderr().is_terminal() => Sink::Bar(bar()),
+            Format::Human => Sink::Lines,
         };
         Self {
-            form,
+            sink,
             printer,
             started: std::time::Instant::now(),
         }
     }
 
-    /// Tells nothing.
+    /// Prints nothing.
     pub fn silent(printer: Printer) -> Self {
         Self {
-            form: Form::Silent,
+            sink: Sink::Silent,
             printer,
             started: std::time::Instant::now(),
         }
     }
 
-    /// Tells what is being done before the reduction.
+    /// Prints what is being done.
     pub fn phase(&self, what: &str) {
-        match &self.form {
-            Form::Bar(bar) => bar.set_message(what.to_owned()),
-            Form::Lines => self.printer.note(what),
-            Form::Json => self
+        match &self.sink {
+            Sink::Bar(bar) => bar.set_message(what.to_owned()),
+            Sink::Lines => self.printer.note(what),
+            Sink::Json => self
                 .printer
                 .data(&format!("{}\n", json!({"event": "phase", "what": what}))),
-            Form::Silent => {}
+            Sink::Silent => {}
         }
     }
 
-    /// Tells an event.
+    /// Prints an event.
     pub fn event(&self, event: &Event<'_>, tally: &Tally) {
         match event {
             Event::RolledBack { retraction, .. } => self.aside(&match retraction {
@@ -75,27 +74,27 @@ impl Progress {
             }),
             Event::PassFailed { pass, message } => {
                 self.aside(&format!(
-                    "pass {pass} failed and is off from here on: {message}"
+                    "pass `{pass}` failed and is switched off: {message}"
                 ));
             }
             Event::JournalFailed { error } => {
                 self.aside(&format!(
-                    "the journal can not be written any more, a rerun will start anew: {error}"
+                    "the journal cannot be written any more, so a rerun starts from the beginning: {error}"
                 ));
             }
             _ => {}
         }
-        match &self.form {
-            Form::Bar(bar) => self.on_bar(bar, event, tally),
-            Form::Lines => self.as_line(event, tally),
-            Form::Json => self.printer.data(&format!("{}\n", as_json(event, tally))),
-            Form::Silent => {}
+        match &self.sink {
+            Sink::Bar(bar) => self.on_bar(bar, event, tally),
+            Sink::Lines => self.as_line(event, tally),
+            Sink::Json => self.printer.data(&format!("{}\n", as_json(event, tally))),
+            Sink::Silent => {}
         }
     }
 
     fn aside(&self, message: &str) {
-        match &self.form {
-            Form::Bar(bar) => bar.suspend(|| self.printer.warning(message)),
+        match &self.sink {
+            Sink::Bar(bar) => bar.suspend(|| self.printer.warning(message)),
             _ => self.printer.warning(message),
         }
     }
@@ -118,7 +117,7 @@ impl Progress {
         }
         let seconds = self.started.elapsed().as_secs_f64().max(0.001);
         bar.set_message(format!(
-            "{} -> {} tokens, {} gone; {} runs, {:.1}/s",
+            "{} -> {} tokens, {} removed; {} runs, {:.1}/s",
             tally.tokens_before,
             tally.tokens_now,
             share(tally),
@@ -130,7 +129,7 @@ impl Progress {
     fn as_line(&self, event: &Event<'_>, tally: &Tally) {
         if let Event::Commit { commit, .. } = event {
             self.printer.note(&format!(
-                "{:>6} tokens, {} gone after {} runs  {}",
+                "{:>6} tokens, {} removed after {} runs  {}",
                 tally.tokens_now,
                 share(tally),
                 commit.run,
@@ -140,9 +139,9 @@ impl Progress {
         }
     }
 
-    /// Clears what moves.
+    /// Clears the moving line.
     pub fn finish(&self) {
-        if let Form::Bar(bar) = &self.form {
+        if let Sink::Bar(bar) = &self.sink {
             bar.finish_and_clear();
         }
     }

@@ -1,4 +1,4 @@
-//! Why each line of the result stays, and what each pass gained, in words. Pure.
+//! The reasons why each line of the result stays, and the gains of each pass, in words. Pure.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::{
 /// Reasons shown for one line at most.
 const REASONS: usize = 3;
 
-/// For each line of the result that has any, what happened without a part of it: `without …: …`.
+/// The outcomes without parts of a line, for each line of the result that has any.
 pub(super) fn by_line(report: &Report) -> BTreeMap<u32, Vec<String>> {
     let mut reasons: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     for kept in &report.kept {
@@ -25,18 +25,20 @@ pub(super) fn by_line(report: &Report) -> BTreeMap<u32, Vec<String>> {
     reasons
 }
 
-/// What came of a candidate.
+/// The verdict on a candidate, in words.
 fn outcome(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Same => "the bug still shows".to_owned(),
-        Verdict::Passed => "the bug is gone".to_owned(),
-        Verdict::Vacuous => "what the script says of it would be an empty claim".to_owned(),
-        Verdict::TimedOut(limit) => format!("no end within {:.0} s", *limit as f64 / 1000.0),
+        Verdict::Passed => "the bug disappears".to_owned(),
+        Verdict::Vacuous => "the script would report a failure that depends on nothing".to_owned(),
+        Verdict::TimedOut(limit) => {
+            format!("it does not end within {:.0} s", *limit as f64 / 1000.0)
+        }
         Verdict::Different(it) => different(it),
     }
 }
 
-/// What the bug needs, each with what happened without it.
+/// The conditions that the bug needs, each with the outcome without it.
 pub(super) fn needed(report: &Report) -> Vec<(&str, String)> {
     let of = |ablated: &Ablated| {
         let without = ablated
@@ -64,7 +66,7 @@ pub(super) fn needed(report: &Report) -> Vec<(&str, String)> {
         .collect()
 }
 
-/// What the bug does not need, though it stands there.
+/// The conditions that the bug does not need.
 pub(super) fn unneeded(report: &Report) -> Vec<String> {
     let of = |ablated: &Ablated| match &ablated.instead {
         Some(instead) => format!("{} (the same with {instead})", ablated.name),
@@ -95,18 +97,18 @@ fn different(difference: &Difference) -> String {
     }
 }
 
-/// What a pass did.
+/// The gain and the cost of a pass.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Gain {
-    /// Tokens that it took away.
+    /// Tokens that it removed.
     pub(super) tokens: u32,
     /// In how many changes.
     pub(super) changes: usize,
-    /// What its runs took, those of earlier sessions not counted.
+    /// The cost of its runs, without those of earlier sessions.
     pub(super) spent: Spent,
 }
 
-/// What each pass gained and cost, the most gained first, then the most costly.
+/// The gains and costs of all passes, the largest gain first, then the largest cost.
 pub(super) fn gains(report: &Report) -> Vec<(&str, Gain)> {
     let mut gains: BTreeMap<&str, Gain> = BTreeMap::new();
     let mut tokens = report.programs.before.tokens;
@@ -124,7 +126,7 @@ pub(super) fn gains(report: &Report) -> Vec<(&str, Gain)> {
     gains
 }
 
-/// How well the result was confirmed.
+/// The confirmation of the result, in words.
 pub(super) fn confirmed(report: &Report) -> String {
     match report.reproduction.confirmed {
         it if it.is_certain() => {
@@ -133,7 +135,7 @@ pub(super) fn confirmed(report: &Report) -> String {
                 .stabilizer
                 .as_ref()
                 .map_or_else(String::new, |stabilizer| {
-                    format!(", steadied by {stabilizer}")
+                    format!(", made reliable by {stabilizer}")
                 });
             format!("shown in {} of {} fresh runs{by}", it.same, it.of)
         }

@@ -1,10 +1,10 @@
-//! The end of a reduction on the terminal: ten lines at most, the diff aside.
+//! The summary of a reduction on the terminal: at most ten lines besides the diff.
 
 use minrepro_reducers::torch::environment::CompilerRank;
 
 use super::{Report, reasons};
 
-/// The closing lines.
+/// The last lines of a reduction.
 pub fn summary(report: &Report) -> String {
     let share = 100.0
         * (1.0
@@ -12,7 +12,7 @@ pub fn summary(report: &Report) -> String {
                 / f64::from(report.programs.before.tokens.max(1)));
     let mut lines = vec![
         format!(
-            "{} -> {} tokens ({share:.0} % gone), {} -> {} lines",
+            "{} -> {} tokens ({share:.0} % removed), {} -> {} lines",
             report.programs.before.tokens,
             report.programs.after.tokens,
             report.programs.before.lines,
@@ -33,7 +33,7 @@ pub fn summary(report: &Report) -> String {
         let slip = &report.slips[0];
         let others: u64 = report.slips.iter().map(|slip| slip.count).sum();
         lines.push(format!(
-            "on the way {others} other failures were seen, most often {}: {}",
+            "{others} candidates failed in other ways, most often {}: {}",
             slip.class, slip.message
         ));
     }
@@ -50,12 +50,12 @@ pub fn summary(report: &Report) -> String {
     }
     if let Some(elsewhere) = &report.reproduction.elsewhere {
         lines.push(format!(
-            "warning: the result fails elsewhere ({elsewhere}); `--strict` refuses that"
+            "warning: the result fails in another place ({elsewhere}); `--strict` rejects such candidates"
         ));
     }
     if let Some(looser) = &report.looser {
         lines.push(format!(
-            "hint: numbers in the signature kept smaller ones out; try `--signature \"{looser}\"`"
+            "hint: numbers in the signature rejected smaller candidates; try `--signature \"{looser}\"`"
         ));
     }
     lines.push(match report.reproduction.confirmed {
@@ -72,7 +72,7 @@ pub fn summary(report: &Report) -> String {
                 .stabilizer
                 .as_ref()
                 .map_or_else(String::new, |stabilizer| {
-                    format!(" (steadied by {stabilizer})")
+                    format!(" (made reliable by {stabilizer})")
                 });
             format!(
                 "confirmed by {} fresh runs{by}: {}",
@@ -81,7 +81,7 @@ pub fn summary(report: &Report) -> String {
         }
         confirmed if confirmed.of > 0 => {
             format!(
-                "NOT confirmed: only {} of {} fresh runs showed it",
+                "NOT confirmed: only {} of {} fresh runs showed the bug",
                 confirmed.same, confirmed.of
             )
         }
@@ -99,7 +99,7 @@ pub fn summary(report: &Report) -> String {
     lines.join("\n")
 }
 
-/// What the bug needs, as much of it as fits on a line.
+/// The conditions that the bug needs, as many as fit on a line.
 fn needed(report: &Report) -> String {
     const LONGEST: usize = 90;
     // The compiler has a line of its own.

@@ -1,8 +1,9 @@
-//! Writing results so that a full disk or a kill never leaves half a file.
+//! Writes results so that a full disk or a kill never leaves half a file. Called by the verbs.
 
 use std::{
     fs, io,
     io::Write,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
@@ -14,19 +15,18 @@ use std::{
 /// The old file, if there was one, is as it was.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = temporary(path);
-    // One that a kill left behind. A new one is made in its place: a link of this name is not
-    // followed.
+    // A kill may have left one behind. The new one is created anew, so that a link of this name is
+    // not followed.
     let _ = fs::remove_file(&temporary);
-    let written = fs::File::create_new(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let replaced = written.and_then(|()| fs::rename(&temporary, path));
-    if replaced.is_err() {
-        // What could not be completed is worth nothing.
-        let _ = fs::remove_file(&temporary);
-    }
-    replaced
+    let mut file = tempfile::Builder::new()
+        .prefix(temporary.file_name().unwrap_or_default())
+        .rand_bytes(0)
+        .permissions(fs::Permissions::from_mode(0o666))
+        .tempfile_in(path.parent().unwrap_or(Path::new("")))?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// The hidden file that [`write_atomically`] writes to.

@@ -472,11 +472,13 @@ fn completions_and_help_are_there() {
         "Signatures:",
         "Exit status:",
         "--max-time",
-        "signal:SIGSEGV",
+        "signal:NAME",
         "--no-journal",
     ] {
         assert!(help.contains(part), "{part} is not in\n{help}");
     }
+    let page = place.shown(&["man", "bisect"]);
+    assert!(page.contains(".TH minrepro-bisect 1"), "{page}");
 }
 
 #[test]

@@ -26,7 +26,10 @@ fn random_numbers_are_seeded_where_that_makes_the_bug_steady() {
         let output = place.run(&args);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{stderr}");
-        assert!(stderr.contains("(steadied by random.seed(1))"), "{stderr}");
+        assert!(
+            stderr.contains("(made reliable by random.seed(1))"),
+            "{stderr}"
+        );
         assert!(
             place.read("x.min.py").contains("random.seed(1)"),
             "{}",

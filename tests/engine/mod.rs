@@ -9,7 +9,7 @@ use minrepro::{
     engine::{
         Candidate, Event, Halt, Judge, Judged, Options, Reduction, Retraction, Stop, Tally, reduce,
     },
-    journal::{Journal, Key, Record},
+    journal::{Journal, Key, TrialRecord},
     oracle::Verdict,
 };
 use minrepro_reducers::{
@@ -606,7 +606,7 @@ fn records_of_another_session_are_believed() {
     journal
         .put(
             key,
-            Record {
+            TrialRecord {
                 verdict: Verdict::Same,
                 seconds: 1.0,
                 runs: 2,

@@ -6,7 +6,7 @@ mod torch;
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use minrepro::runner::{Command, End, Job, Outcome, Runner};
-use minrepro_reducers::trace::evidence::{Evidence, RecordedFrame};
+use minrepro_reducers::trace::evidence::{Evidence, Frame};
 
 use super::setup;
 use crate::support::{interpreters, skip};
@@ -95,7 +95,7 @@ fn a_failure_is_written_down_with_its_values() {
         assert_eq!(evidence.hits.get(&9), Some(&2));
         assert_eq!(evidence.entered.get(&12), Some(&2));
         assert_eq!(evidence.returned.get(&12).map(String::as_str), Some("40"));
-        assert!(evidence.nondeterministic.is_empty());
+        assert!(evidence.varying.is_empty());
         let [module, function] = evidence.failure.as_slice() else {
             panic!("{:?}", evidence.failure)
         };
@@ -137,14 +137,12 @@ save(tree, template, {'a': [1, Slot('left')]})
         let value = |name: &str| frame.values.get(name).map(String::as_str);
         assert_eq!(value("tree"), Some("ET.ElementTree(ET.Element('scene'))"));
         assert_eq!(value("template"), Some("string.Template('$x')"));
-        assert!(frame.inexact.contains("tree") && frame.inexact.contains("template"));
-        assert_eq!(frame.library_arguments[0], "Slot('left')");
+        assert!(frame.rough.contains("tree") && frame.rough.contains("template"));
+        assert_eq!(frame.inside[0], "Slot('left')");
         assert!(
-            frame
-                .library_arguments
-                .contains(&"[1, Slot('left')]".to_owned()),
+            frame.inside.contains(&"[1, Slot('left')]".to_owned()),
             "{:?}",
-            frame.library_arguments
+            frame.inside
         );
     });
 }
@@ -168,7 +166,7 @@ f([('a', ['b']), ('c', ['d', 5])])
             (outer.function.as_str(), inner.function.as_str()),
             ("<dictcomp>", "<listcomp>")
         );
-        let value = |frame: &RecordedFrame, name: &str| frame.values.get(name).cloned();
+        let value = |frame: &Frame, name: &str| frame.values.get(name).cloned();
         assert_eq!(value(outer, "g").as_deref(), Some("['d', 5]"));
         assert_eq!(value(inner, "x").as_deref(), Some("5"));
         assert_eq!(evidence.failure.len(), 4);
@@ -178,7 +176,7 @@ f([('a', ['b']), ('c', ['d', 5])])
             ("f", None)
         );
         assert!(value(function, "g").is_none_or(|text| text == "'outer'"));
-        let starts = |frame: &RecordedFrame| frame.place.1;
+        let starts = |frame: &Frame| frame.place.1;
         assert!(
             starts(function).is_none_or(|line| line == 11)
                 && starts(inner).is_none_or(|line| line == 12)
@@ -244,7 +242,7 @@ for text in ['a b', 'c d']:
         let [module, add] = evidence.failure.as_slice() else {
             panic!("{:?}", evidence.failure)
         };
-        let result = |frame: &minrepro_reducers::trace::evidence::RecordedFrame, name: &str| {
+        let result = |frame: &minrepro_reducers::trace::evidence::Frame, name: &str| {
             frame.results.get(name).cloned()
         };
         assert_eq!(
@@ -310,7 +308,7 @@ fail(Book(), 'aaa')
             assert_eq!(value("found"), expected("re.compile('a+').match('aaa')"));
             assert_eq!(value("made"), expected("lock(0)"));
             assert_eq!(value("local"), expected("None"));
-            assert_eq!(frame.inexact.contains("cursor"), *minor > 8);
+            assert_eq!(frame.rough.contains("cursor"), *minor > 8);
         });
     }
 }

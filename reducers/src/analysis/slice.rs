@@ -17,10 +17,7 @@ use crate::{
         ast::{Expr, name::Name},
         scope::{BindingKind, ScopeKind},
     },
-    trace::{
-        evidence::{Evidence, RecordedFrame},
-        missing_symbols::MissingSymbols,
-    },
+    trace::evidence::{Evidence, Frame, MissingSymbols},
 };
 
 /// Special methods of the language that have names of several words: others of that kind belong to
@@ -61,7 +58,7 @@ pub(crate) struct Slicer<'a> {
     is_anew: bool,
     /// Values that variables are given in place of what made them: those of each frame of the
     /// failure, by its function.
-    values: Vec<(Option<usize>, &'a RecordedFrame)>,
+    values: Vec<(Option<usize>, &'a Frame)>,
     which: Values,
     replaced: BTreeMap<usize, Vec<Edit>>,
     todo: Vec<Need>,
@@ -141,7 +138,7 @@ impl<'a> Slicer<'a> {
     /// and of threads. What they work with is handed to them there.
     pub(crate) fn keep_starts(&mut self) {
         let outline = self.outline;
-        let function_of = |frame: &RecordedFrame| outline.function_of(outline.on_line(frame.line)?);
+        let function_of = |frame: &Frame| outline.function_of(outline.on_line(frame.line)?);
         let Evidence {
             failure, causes, ..
         } = self.evidence;
@@ -448,7 +445,7 @@ impl<'a> Slicer<'a> {
 
     fn grow_by_variable(&mut self, index: usize) {
         let variable = &self.outline.program.scopes().variables[index];
-        if let Some((statement, text, value, is_inexact)) = self.value_for(variable) {
+        if let Some((statement, text, value, is_rough)) = self.value_for(variable) {
             if !self.kept[statement] {
                 self.kept[statement] = true;
                 let range = self.outline.statements[statement].range;
@@ -460,7 +457,7 @@ impl<'a> Slicer<'a> {
                         .map(Need::Statement),
                 );
                 self.keep_names_of(&value);
-                if self.depth != Depth::Thin && is_inexact {
+                if self.depth != Depth::Thin && is_rough {
                     let changes = self.graph.changes(index);
                     self.todo.extend(changes.into_iter().map(Need::Change));
                 }

@@ -13,7 +13,7 @@ use crate::{
         rows::ItemId,
         scope::{BindingKind, ScopeKind},
     },
-    trace::evidence::{Evidence, RecordedFrame},
+    trace::evidence::{Evidence, Frame},
 };
 
 /// The statements that failed in a traced run: those of the failure's frames.
@@ -327,7 +327,7 @@ impl<'a> StatementTree<'a> {
     pub(crate) fn values_in<'v>(
         &self,
         part: TextRange,
-        frame: &'v RecordedFrame,
+        frame: &'v Frame,
     ) -> Option<Vec<Read<'a, 'v>>> {
         self.reads_in(part, frame, |_| false)
     }
@@ -336,7 +336,7 @@ impl<'a> StatementTree<'a> {
     fn reads_in<'v>(
         &self,
         part: TextRange,
-        frame: &'v RecordedFrame,
+        frame: &'v Frame,
         goes: impl Fn(TextRange) -> bool,
     ) -> Option<Vec<Read<'a, 'v>>> {
         let mut reads = Vec::new();
@@ -378,7 +378,7 @@ impl<'a> StatementTree<'a> {
     pub(crate) fn results_in<'v>(
         &self,
         part: TextRange,
-        frame: &'v RecordedFrame,
+        frame: &'v Frame,
         evidence: &'v Evidence,
     ) -> Option<Vec<Read<'a, 'v>>> {
         let lines = evidence
@@ -418,7 +418,7 @@ impl<'a> StatementTree<'a> {
         &self,
         results: Vec<Read<'a, 'v>>,
         part: TextRange,
-        frame: &'v RecordedFrame,
+        frame: &'v Frame,
     ) -> Option<Vec<Read<'a, 'v>>> {
         if results.is_empty() {
             return None;
@@ -436,7 +436,7 @@ impl<'a> StatementTree<'a> {
     pub(crate) fn paths_in<'v>(
         &self,
         part: TextRange,
-        frame: &'v RecordedFrame,
+        frame: &'v Frame,
     ) -> Vec<(TextRange, &'v str)> {
         let mut paths: Vec<(TextRange, &str)> = Vec::new();
         for node in self
@@ -469,7 +469,7 @@ impl<'a> StatementTree<'a> {
     pub(crate) fn recorded_in<'v>(
         &self,
         part: TextRange,
-        frame: &'v RecordedFrame,
+        frame: &'v Frame,
     ) -> Option<Vec<Read<'a, 'v>>> {
         let mut results: Vec<Read<'a, 'v>> = Vec::new();
         for node in &self.program.tree().nodes {

@@ -14,6 +14,5 @@ pub mod components;
 pub mod environment;
 pub mod messages;
 pub mod numeric_divergence;
-pub(crate) mod recorded_values;
 pub mod seeds;
 pub mod test_harness;

@@ -21,8 +21,7 @@ pub struct Evidence {
     #[serde(with = "pairs")]
     pub returned: BTreeMap<u32, String>,
     /// The functions that did not always return the same, by the line on which they begin.
-    #[serde(alias = "varying")]
-    pub nondeterministic: BTreeSet<u32>,
+    pub varying: BTreeSet<u32>,
     /// What each function was first called with, by parameter, as expressions, by the line on which
     /// it begins.
     #[serde(with = "pairs", default)]
@@ -38,22 +37,22 @@ pub struct Evidence {
     /// Calls of PyTorch's functions that were under way beneath the program's frames, the likeliest
     /// to fail first.
     #[serde(default)]
-    pub calls: Vec<LibraryCall>,
+    pub calls: Vec<Call>,
     /// The program's own frames of the failure, outermost first; empty if it caught its failure.
-    pub failure: Vec<RecordedFrame>,
+    pub failure: Vec<Frame>,
     /// Those of the exceptions that it was raised from or while handling, the nearest first.
     #[serde(default)]
-    pub causes: Vec<Vec<RecordedFrame>>,
+    pub causes: Vec<Vec<Frame>>,
     /// Where the failure was PyTorch's in a backward: the program's frames of the forward call that
     /// it went back through, outermost first. Their values are those of another run, and what later
     /// lines of their functions read is among them.
     #[serde(default)]
-    pub forward: Vec<RecordedFrame>,
+    pub forward: Vec<Frame>,
 }
 
 impl Evidence {
     /// The frames of the failure that were run as they are written, and those of what it came from.
-    pub fn frames(&self) -> impl Iterator<Item = &RecordedFrame> {
+    pub fn frames(&self) -> impl Iterator<Item = &Frame> {
         self.failure
             .iter()
             .chain(self.causes.iter().flatten())
@@ -63,7 +62,7 @@ impl Evidence {
 
 /// A call of a function of a library, as expressions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LibraryCall {
+pub struct Call {
     /// What is called.
     pub called: String,
     /// Its arguments, with commas between them.
@@ -74,7 +73,7 @@ pub struct LibraryCall {
 
 /// A frame of the failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RecordedFrame {
+pub struct Frame {
     /// The line that failed.
     pub line: u32,
     /// The expression that failed: line and column where it starts, line and column where it ends.
@@ -89,25 +88,77 @@ pub struct RecordedFrame {
     /// written there.
     pub values: BTreeMap<String, String>,
     /// Those of them whose values hold objects as they were made, not as they became.
-    #[serde(default, alias = "rough")]
-    pub inexact: BTreeSet<String>,
+    #[serde(default)]
+    pub rough: BTreeSet<String>,
     /// What the calls on its line returned, as these are written there.
     #[serde(default)]
     pub results: BTreeMap<String, String>,
     /// What code that is not the program's was given beneath it, the innermost first, as
     /// expressions.
-    #[serde(default, alias = "inside")]
-    pub library_arguments: Vec<String>,
+    #[serde(default)]
+    pub inside: Vec<String>,
     /// Whether it was being compiled when that failed; its values are those of a run without a
     /// compiler.
     #[serde(default)]
     pub compiled: bool,
 }
 
-impl RecordedFrame {
+impl Frame {
     /// Whether the frame is that of the top-level code.
     pub fn is_module(&self) -> bool {
         self.function == "<module>"
+    }
+}
+
+/// What slices that were too small turned out to miss.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MissingSymbols {
+    /// Names that failures asked for: of attributes, keys, variables.
+    pub words: BTreeSet<String>,
+    /// Lines of the traced program that failed otherwise than it did, as texts without indentation.
+    pub lines: BTreeSet<String>,
+}
+
+impl MissingSymbols {
+    /// Learns from a failure other than the bug: its message, and the line of the candidate that
+    /// failed, of a program of this text. Tells whether that was news.
+    pub fn learn(&mut self, text: &str, class: &str, message: &str, line: Option<&str>) -> bool {
+        let is_naming = matches!(
+            class.rsplit('.').next(),
+            Some(
+                "AttributeError"
+                    | "KeyError"
+                    | "NameError"
+                    | "UnboundLocalError"
+                    | "ImportError"
+                    | "TypeError"
+            )
+        );
+        let mut quoted = message.split('\'').skip(1).step_by(2).filter(|_| is_naming);
+        let is_name = |it: &&str| {
+            !it.is_empty() && it.chars().all(|char| char.is_alphanumeric() || char == '_')
+        };
+        // An object without an attribute: the attribute is what is missing, not the object's class.
+        let named = if class.ends_with("AttributeError") {
+            // Enumerations name nothing else.
+            quoted
+                .filter(is_name)
+                .last()
+                .or_else(|| Some(message).filter(is_name))
+        } else {
+            quoted.find(is_name)
+        };
+        // Prose has no such words: what they name is what to call first, often.
+        let is_plain = |it: &&str| it.trim_matches('_').contains('_') && text.contains(it);
+        let spoken = message
+            .split(|char: char| !(char.is_alphanumeric() || char == '_'))
+            .filter(is_plain);
+        let mut word = false;
+        for named in named.into_iter().chain(spoken) {
+            word |= self.words.insert(named.to_owned());
+        }
+        let line = line.is_some_and(|line| self.lines.insert(line.trim().to_owned()));
+        word || line
     }
 }
 
@@ -133,5 +184,40 @@ mod pairs {
         Ok(Vec::<(K, V)>::deserialize(deserializer)?
             .into_iter()
             .collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MissingSymbols;
+
+    #[test]
+    fn failures_name_what_is_missing() {
+        let of = |class: &str, message: &str| {
+            let mut missing = MissingSymbols::default();
+            let text = "if group is None: init_group()";
+            let is_news = missing.learn(text, class, message, None);
+            assert_eq!(is_news, !missing.words.is_empty());
+            assert!(!missing.learn(text, class, message, None), "that is known");
+            missing.words.into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(
+            of("AttributeError", "'Model' object has no attribute 'head'"),
+            ["head"]
+        );
+        assert_eq!(of("AttributeError", "RED"), ["RED"]);
+        assert_eq!(of("NameError", "name 'x' is not defined"), ["x"]);
+        assert_eq!(
+            of(
+                "ValueError",
+                "No group, please call `dist.init_group` first"
+            ),
+            ["init_group"]
+        );
+        assert_eq!(
+            of("ValueError", "no such file: /tmp/made_up"),
+            Vec::<String>::new()
+        );
+        assert_eq!(of("ValueError", "'x' is no number"), Vec::<String>::new());
     }
 }

@@ -24,7 +24,7 @@ use minrepro_reducers::{
     pass::{Pass, Proposal, Stage},
     registry,
     syntax::Program,
-    trace::missing_symbols::MissingSymbols,
+    trace::evidence::MissingSymbols,
 };
 use rayon::prelude::*;
 

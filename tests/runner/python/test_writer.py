@@ -73,7 +73,7 @@ class Values(unittest.TestCase):
         point = Point([1], y=2)
         made.made[id(point)] = (point, [[1]], [("y", 2)])
         self.assertEqual(made.text(point), "Point([1], y=2)")
-        self.assertTrue(made.is_inexact)
+        self.assertTrue(made.is_rough)
 
     def test_partial_functions_and_bound_methods(self):
         self.assertEqual(writer().text(functools.partial(double, 4)), "functools.partial(double, 4)")

@@ -9,8 +9,8 @@ use crate::{
         ast::Expr,
         scope::{ScopeKind, Variable},
     },
-    torch::{environment::is_captured, recorded_values::with_ones},
-    trace::evidence::{Evidence, RecordedFrame},
+    torch::environment::is_captured,
+    trace::evidence::{Evidence, Frame},
 };
 
 /// Up to so many characters a value may stand for what made it, however short that is.
@@ -68,7 +68,7 @@ impl Slicer<'_> {
                 edits.push(Edit::replace(range, value));
             }
         }
-        let fails_here = |it: &RecordedFrame| self.outline.on_line(it.line) == Some(index);
+        let fails_here = |it: &Frame| self.outline.on_line(it.line) == Some(index);
         if let Some((_, frame)) = self
             .values
             .iter()
@@ -78,8 +78,8 @@ impl Slicer<'_> {
                 let is_inside = edits.iter().any(|it| it.range.contains_range(range));
                 // Where all that changes objects is kept, an object as it was made does not stand
                 // for what it became.
-                let is_inexact = frame.inexact.contains(self.outline.program.slice(range));
-                if !is_inside && value.len() <= LONG && (self.depth != Depth::Full || !is_inexact) {
+                let is_rough = frame.rough.contains(self.outline.program.slice(range));
+                if !is_inside && value.len() <= LONG && (self.depth != Depth::Full || !is_rough) {
                     edits.push(Edit::replace(range, value));
                 }
             }
@@ -101,7 +101,7 @@ impl Slicer<'_> {
             .returned
             .get(&line)
             .filter(|it| *it != "None")?;
-        if self.evidence.nondeterministic.contains(&line) {
+        if self.evidence.varying.contains(&line) {
             // What it returned last it returned to one of its callers, and what a library calls has
             // many.
             let calls = self.outline.statements.iter().flat_map(|it| &it.results);
@@ -124,7 +124,9 @@ impl Slicer<'_> {
         // What is compared with what a compiler makes of it has to be the same each time.
         let is_steady = self.which == Values::Inner;
         Some(if is_steady {
-            with_ones(value)
+            value
+                .replace("torch.randn(", "torch.ones(")
+                .replace("torch.rand(", "torch.ones(")
         } else {
             value.clone()
         })
@@ -220,7 +222,7 @@ impl Slicer<'_> {
                 statement,
                 text,
                 value.clone(),
-                frame.inexact.contains(variable.name.as_str()),
+                frame.rough.contains(variable.name.as_str()),
             )
         })
     }

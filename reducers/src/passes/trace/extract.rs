@@ -20,10 +20,7 @@ use crate::{
     },
     syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Expr},
     torch::names::Torch,
-    trace::{
-        evidence::{Evidence, RecordedFrame},
-        missing_symbols::MissingSymbols,
-    },
+    trace::evidence::{Evidence, Frame, MissingSymbols},
 };
 
 /// A part of a traced program, and the frame whose values its names have there.
@@ -33,7 +30,7 @@ pub(crate) struct Region<'e> {
     pub(crate) statement: usize,
     /// The part of it.
     pub(crate) range: TextRange,
-    pub(crate) frame: &'e RecordedFrame,
+    pub(crate) frame: &'e Frame,
 }
 
 /// A traced program from which regions are extracted.
@@ -64,7 +61,7 @@ impl<'a> Extraction<'a> {
     }
 
     /// The frames of the failure that ran as they are written, innermost first.
-    pub(crate) fn failing_frames(&self) -> impl Iterator<Item = &'a RecordedFrame> {
+    pub(crate) fn failing_frames(&self) -> impl Iterator<Item = &'a Frame> {
         let frames = self.evidence.failure.iter().rev();
         frames.filter(|frame| !frame.compiled)
     }
@@ -75,7 +72,7 @@ impl<'a> Extraction<'a> {
     }
 
     /// The statement that a frame was at.
-    pub(crate) fn region<'e>(&self, frame: &'e RecordedFrame) -> Option<Region<'e>> {
+    pub(crate) fn region<'e>(&self, frame: &'e Frame) -> Option<Region<'e>> {
         let statement = self.tree.on_line(frame.line)?;
         let range = self.tree.statements[statement].range;
         Some(Region {
@@ -102,7 +99,7 @@ impl<'a> Extraction<'a> {
     }
 
     /// The expression that a frame failed in, or else the value of its statement.
-    pub(crate) fn failing<'e>(&self, frame: &'e RecordedFrame) -> Option<Region<'e>> {
+    pub(crate) fn failing<'e>(&self, frame: &'e Frame) -> Option<Region<'e>> {
         let whole = self.region(frame)?;
         self.expression(whole).or_else(|| {
             let range = value(self.tree.statements[whole.statement].node)?.range();

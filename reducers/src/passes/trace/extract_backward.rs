@@ -8,7 +8,7 @@ use crate::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, Stmt},
     },
-    trace::evidence::RecordedFrame,
+    trace::evidence::Frame,
 };
 
 pass! {
@@ -76,7 +76,7 @@ fn name(target: &Expr) -> Option<&str> {
 /// A part of a frame's statement with values in place of what it reads, but for some names.
 fn given(
     extraction: &Extraction<'_>,
-    frame: &RecordedFrame,
+    frame: &Frame,
     part: TextRange,
     kept: &[&str],
 ) -> Option<String> {
@@ -173,7 +173,7 @@ fn is_backward(expr: &Expr) -> bool {
 
 /// The call of the function on the way forward with what it was called with, and the backward of
 /// what it returned.
-fn function(extraction: &Extraction<'_>, frame: &RecordedFrame) -> Option<String> {
+fn function(extraction: &Extraction<'_>, frame: &Frame) -> Option<String> {
     let evidence = extraction.evidence;
     let call = RecordedCall::of(&extraction.tree, &evidence.arguments, frame.first_line)?;
     let returned = evidence.returned.get(&frame.first_line)?;
@@ -234,7 +234,7 @@ fn part_with_gradient(value: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{EXTRACT_BACKWARD, part_with_gradient};
-    use crate::{syntax::Program, testing::evidence, trace::missing_symbols::MissingSymbols};
+    use crate::{syntax::Program, testing::evidence, trace::evidence::MissingSymbols};
 
     fn texts(text: &str) -> Vec<String> {
         let program = Program::parse(text).unwrap();

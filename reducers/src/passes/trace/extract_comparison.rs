@@ -5,9 +5,7 @@ use crate::{
     pass::{PassContext, Proposals, Stage, pass},
     passes::trace::extract::{Extraction, Region},
     syntax::{AnyNodeRef, Ranged, TextRange},
-    torch::{
-        compilation::compilations, compiler::Compiler, names::Torch, recorded_values::names_torch,
-    },
+    torch::{compilation::compilations, compiler::Compiler, names::Torch},
 };
 
 pass! {
@@ -77,7 +75,7 @@ fn comparison<'a>(
         reads.retain(|read| {
             let is_variable =
                 region.frame.values.get(read.name).map(String::as_str) == Some(read.value);
-            let is_compared = is_variable && names_torch(read.value);
+            let is_compared = is_variable && read.value.contains("torch.");
             if is_compared && !names.contains(&read.name) {
                 names.push(read.name);
             }
@@ -128,7 +126,7 @@ fn compared(
     let mut has_tensor = false;
     for (name, value) in &mut values {
         let is_free = ![one, other, function, "self"].contains(&name.as_str());
-        if is_free && names_torch(value) {
+        if is_free && value.contains("torch.") {
             let _ = writeln!(code, "{name} = {value}");
             value.clone_from(name);
             has_tensor = true;
@@ -144,7 +142,7 @@ fn compared(
 #[cfg(test)]
 mod tests {
     use super::EXTRACT_COMPARISON;
-    use crate::{syntax::Program, testing::evidence, trace::missing_symbols::MissingSymbols};
+    use crate::{syntax::Program, testing::evidence, trace::evidence::MissingSymbols};
 
     #[test]
     fn modules_are_made_once_and_conditions_kept() {

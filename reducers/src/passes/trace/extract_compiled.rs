@@ -12,9 +12,7 @@ use crate::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, Stmt},
     },
-    torch::{
-        compilation::compilations, compiler::Compiler, names::Torch, recorded_values::names_torch,
-    },
+    torch::{compilation::compilations, compiler::Compiler, names::Torch},
 };
 
 pass! {
@@ -136,7 +134,7 @@ fn function(
     mentions: &[TextRange],
 ) -> Option<String> {
     let call = RecordedCall::of(&extraction.tree, &extraction.evidence.arguments, line)?;
-    if !call.values.values().any(|value| names_torch(value)) {
+    if !call.values.values().any(|value| value.contains("torch.")) {
         return None;
     }
     let arguments = call.arguments(call.values)?;
@@ -181,7 +179,7 @@ fn is_plain(expr: &Expr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::EXTRACT_COMPILED;
-    use crate::{syntax::Program, testing::evidence, trace::missing_symbols::MissingSymbols};
+    use crate::{syntax::Program, testing::evidence, trace::evidence::MissingSymbols};
 
     /// The texts that are proposed for a program whose comments tell what a traced run saw.
     fn texts(text: &str) -> Vec<String> {

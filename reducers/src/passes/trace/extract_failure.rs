@@ -20,7 +20,7 @@ use crate::{
         ast::{Expr, ExprCall},
         scope::{BindingKind, ScopeKind, Variable},
     },
-    trace::evidence::RecordedFrame,
+    trace::evidence::Frame,
 };
 
 pass! {
@@ -77,7 +77,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
 struct Lifting<'a> {
     extraction: &'a Extraction<'a>,
     tree: &'a StatementTree<'a>,
-    frames: &'a [RecordedFrame],
+    frames: &'a [Frame],
     slicer: Slicer<'a>,
     depth: Depth,
     /// Statements to be lifted to the top level, each with the frame that it is seen from,
@@ -194,7 +194,7 @@ impl<'a> Lifting<'a> {
         let is_global = variable.scope == ScopeKind::Module;
         let is_known = !is_global || here.is_module();
         // What changed an object is lifted with it at full depth: it is made, not written.
-        let is_exact = self.depth != Depth::Full || !here.inexact.contains(name);
+        let is_exact = self.depth != Depth::Full || !here.rough.contains(name);
         let value = here.values.get(name).filter(|_| is_known && is_exact);
         match value {
             Some(value) if value == name => self.slicer.keep_variable(index),
@@ -381,7 +381,7 @@ fn is_executed(tree: &StatementTree<'_>, statement: TextRange) -> bool {
 #[cfg(test)]
 mod tests {
     use super::EXTRACT_FAILURE;
-    use crate::{syntax::Program, testing::evidence, trace::missing_symbols::MissingSymbols};
+    use crate::{syntax::Program, testing::evidence, trace::evidence::MissingSymbols};
 
     #[test]
     fn attributes_and_elements_have_their_values() {

@@ -4,7 +4,7 @@ use crate::{
     passes::trace::extract::{Extraction, Region},
     rewrite::edit::{Edit, splice},
     syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::ArgOrKeyword},
-    trace::evidence::RecordedFrame,
+    trace::evidence::Frame,
 };
 
 pass! {
@@ -76,10 +76,10 @@ fn with_values(extraction: &Extraction<'_>, region: Region<'_>) -> Vec<String> {
 }
 
 /// The operation with what the code beneath it was given in the place of one argument of its calls.
-fn with_parts(operation: &str, frame: &RecordedFrame) -> Vec<String> {
+fn with_parts(operation: &str, frame: &Frame) -> Vec<String> {
     let Some(program) = Program::parse(operation)
         .ok()
-        .filter(|_| !frame.library_arguments.is_empty())
+        .filter(|_| !frame.inside.is_empty())
     else {
         return Vec::new();
     };
@@ -98,7 +98,7 @@ fn with_parts(operation: &str, frame: &RecordedFrame) -> Vec<String> {
         .map(Ranged::range)
         .collect();
     let pairs = frame
-        .library_arguments
+        .inside
         .iter()
         .flat_map(|part| arguments.iter().map(move |&argument| (part, argument)));
     pairs
@@ -143,7 +143,7 @@ fn after_a_call(
 #[cfg(test)]
 mod tests {
     use super::EXTRACT_OPERATION;
-    use crate::{syntax::Program, testing::evidence, trace::missing_symbols::MissingSymbols};
+    use crate::{syntax::Program, testing::evidence, trace::evidence::MissingSymbols};
 
     fn texts(text: &str) -> Vec<String> {
         let program = Program::parse(text).unwrap();

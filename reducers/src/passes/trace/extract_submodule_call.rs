@@ -8,7 +8,6 @@ use crate::{
         ast::{DictItem, Expr},
         scope::{BindingKind, ScopeKind},
     },
-    torch::recorded_values::without_gradient,
 };
 
 pass! {
@@ -91,7 +90,7 @@ impl Swap<'_> {
         }
         for (old, new) in whole.given.iter().zip(&part.given) {
             if old != new {
-                let new = without_gradient(new);
+                let new = new.replace(", requires_grad=True", "");
                 self.variables(old, &new);
                 self.calls(old, &new);
             }
@@ -239,7 +238,7 @@ fn used(program: &Program, text: String) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::EXTRACT_SUBMODULE_CALL;
-    use crate::{syntax::Program, testing::evidence, trace::missing_symbols::MissingSymbols};
+    use crate::{syntax::Program, testing::evidence, trace::evidence::MissingSymbols};
 
     #[test]
     fn parameters_are_named_as_the_part_names_them() {

@@ -65,7 +65,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
 #[cfg(test)]
 mod tests {
     use super::KEEP_SLICE;
-    use crate::{syntax::Program, testing::evidence, trace::missing_symbols::MissingSymbols};
+    use crate::{syntax::Program, testing::evidence, trace::evidence::MissingSymbols};
 
     #[test]
     fn what_changes_objects_stays_with_them() {

@@ -31,7 +31,7 @@ class Tracer:
         self.is_noting_print = False  # whether these are being noted: values that hold the text would be echoes of it
         self.hits = {}  # line -> times
         self.entered = {}  # first line of a function -> calls
-        self.nondeterministic = set()  # first lines of functions that did not always return the same
+        self.varying = set()  # first lines of functions that did not always return the same
         self.returned = {}  # first line of a function -> its last value as an expression, or None
         self.historic = set()  # first lines of functions that returned tensors with a history of gradients
         self.goes_back = False  # whether it was on the way back through such a history that it failed
@@ -183,7 +183,7 @@ class Tracer:
             if writer.has_history:
                 self.historic.add(first)
             if self.entered.get(first, 0) > 1 and self.returned[first] != before:
-                self.nondeterministic.add(first)
+                self.varying.add(first)
 
     def unwind(self, code):
         """Notes that an exception leaves a function: it has no value that stands for all it did."""
@@ -254,12 +254,12 @@ class Tracer:
                 for part, line, place in self.parts(frame, line, place):
                     names = list(part.f_locals)[:200] if len(frames) < 40 else []
                     names += [name for name in self.source.reads(line) if not name.isidentifier()]
-                    frames.append(dict(self.frame(part, line, names), place=place, library_arguments=[]))
+                    frames.append(dict(self.frame(part, line, names), place=place, inside=[]))
             elif frames:
-                frames[-1]["library_arguments"].insert(0, frame)
-        self.library_frames = frames[-1]["library_arguments"] if frames else []
+                frames[-1]["inside"].insert(0, frame)
+        self.library_frames = frames[-1]["inside"] if frames else []
         for own in frames:
-            own["library_arguments"] = given_to(self, own["library_arguments"])
+            own["inside"] = given_to(self, own["inside"])
         return frames
 
     def parts(self, frame, line, place):
@@ -333,17 +333,17 @@ class Tracer:
     def frame(self, frame, line, names):
         """A frame with the values of some names and attributes."""
         code = frame.f_code
-        inexact = []
+        rough = []
         return {
             "line": line,
             "place": [line, None, None, None],
             "function": code.co_name,
             "first_line": code.co_firstlineno,
-            "values": self.values(frame, names, inexact),
-            "inexact": inexact,
+            "values": self.values(frame, names, rough),
+            "rough": rough,
         }
 
-    def values(self, frame, names, inexact):
+    def values(self, frame, names, rough):
         """The values that can be written; the names of those that are only as they were made go to the other list."""
         writer = Writer(self)
         values = {}
@@ -363,8 +363,8 @@ class Tracer:
                 text = writer.text(value)
                 if text is not None and not (self.goes_back and writer.has_history):
                     values[name] = text
-                    if writer.is_inexact:
-                        inexact.append(name)
+                    if writer.is_rough:
+                        rough.append(name)
         return values
 
     def compiled(self, error):
@@ -417,7 +417,7 @@ class Tracer:
         for first, values in eager.arguments.items():
             if len(values) >= len(self.arguments.get(first, ())):
                 self.arguments[first] = values
-        self.nondeterministic |= eager.nondeterministic
+        self.varying |= eager.varying
         self.take_in(list(lines) + [frame["line"] for frame in self.failure[-1:]])
         self.failure += [dict(eager.seen[line], compiled=True) for line in lines if line in eager.seen]
         self.calls = eager.calls or self.calls
@@ -470,7 +470,7 @@ class Tracer:
                     "hits": sorted(self.hits.items()),
                     "entered": sorted(self.entered.items()),
                     "returned": sorted(item for item in self.returned.items() if item[1] is not None),
-                    "nondeterministic": sorted(self.nondeterministic),
+                    "varying": sorted(self.varying),
                     "failure": self.failure,
                     "calls": self.calls,
                     "causes": self.causes,

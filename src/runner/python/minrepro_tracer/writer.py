@@ -28,7 +28,7 @@ class Writer:
     def attempt(self, write):
         self.left = NODES
         self.seen = set()
-        self.is_inexact = False  # whether an object is written as it was made, not as it became
+        self.is_rough = False  # whether an object is written as it was made, not as it became
         self.has_history = False  # whether a tensor is in it that gradients go back through
         try:
             text = write()
@@ -112,7 +112,7 @@ class Writer:
             try:
                 written.append(": ".join(map(self.write, item)))
             except Stop:
-                self.is_inexact = True
+                self.is_rough = True
                 left_out = True
         if left_out and not written:
             raise Stop
@@ -176,7 +176,7 @@ class Writer:
     def instance(self, kind, value):
         made = self.made.get(id(value))
         if made is not None and made[0] is value:
-            self.is_inexact = True
+            self.is_rough = True
             self.named(kind)
             return self.named(kind) + "(" + self.arguments(made[1], made[2]) + ")"
         fields = getattr(kind, "__dataclass_fields__", None)
@@ -197,7 +197,7 @@ class Writer:
                 if isinstance(value, base) and kind.__init__ is base.__init__ and kind.__new__ is base.__new__:
                     return self.named(kind) + "(" + (self.write(base(value)) if value else "") + ")"
             # It may have been made with arguments all the same; a run will show.
-            self.is_inexact = True
+            self.is_rough = True
             for parameter in inspect.signature(kind).parameters.values():
                 if parameter.default is parameter.empty and parameter.kind not in (2, 4):
                     raise Stop
@@ -271,7 +271,7 @@ class Writer:
         known = self.tracer.origins.get(id(value))
         if known is None or known[0] is not value or not hasattr(ast, "unparse"):
             raise Stop
-        self.is_inexact = True
+        self.is_rough = True
         return self.with_values(*known[1:])
 
     def given(self, expression, inputs):
@@ -324,7 +324,7 @@ class Writer:
         if type(again) is not kind or repr(again) != repr(value):
             raise Stop
         # What is compared by its value is no more than that.
-        self.is_inexact = self.is_inexact or (package != "torch" and kind.__eq__ is object.__eq__)
+        self.is_rough = self.is_rough or (package != "torch" and kind.__eq__ is object.__eq__)
         return text
 
     def of_parts(self, kind, value):
@@ -366,7 +366,7 @@ class Writer:
         if name in ("types.SimpleNamespace", "argparse.Namespace"):
             return kind, [], list(vars(value).items())
         if name == "xml.etree.ElementTree.Element":
-            self.is_inexact = self.is_inexact or len(value) > 0 or value.text is not None
+            self.is_rough = self.is_rough or len(value) > 0 or value.text is not None
             return kind, [value.tag] + ([value.attrib] if value.attrib else []), []
         if kind.__module__.startswith("pathlib") and len(kind.__mro__) > 2:
             # The script names the class of paths of any system.
@@ -413,7 +413,7 @@ class Writer:
                 args.append(part)
             else:
                 options.append((parameter.name, part))
-        self.is_inexact = True
+        self.is_rough = True
         return kind, args, options
 
     def arguments(self, args, kwargs):
