@@ -15,6 +15,9 @@ pub enum Verdict {
     Passed,
     /// The signature matches, but the program reports a failure that no longer depends on anything.
     Vacuous,
+    /// The signature matches, but the program also fails where the original succeeds and the bug
+    /// is absent, so that its code is not valid.
+    Invalid,
     /// The program failed, in another way.
     Different(Difference),
     /// The time limit, in milliseconds, passed.

@@ -30,6 +30,7 @@ fn outcome(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Same => "the bug still shows".to_owned(),
         Verdict::Passed => "the bug disappears".to_owned(),
+        Verdict::Invalid => "it fails where the bug is absent, too".to_owned(),
         Verdict::Vacuous => "the script would report a failure that depends on nothing".to_owned(),
         Verdict::TimedOut(limit) => {
             format!("it does not end within {:.0} s", *limit as f64 / 1000.0)

@@ -72,7 +72,7 @@ impl Check for NumericDivergence {
             .filter(|&at| found[at].shows_plain.is_none())
             .collect();
         let candidates: Vec<Shown<'_>> = open.iter().map(|&at| shown[at].clone()).collect();
-        for (at, control) in open.into_iter().zip(CompilerControl.review(probe, &candidates)?) {
+        for (at, control) in open.into_iter().zip(CompilerControl::default().review(probe, &candidates)?) {
             let unmeasured = objections[at].verdict.take();
             objections[at].add(control);
             objections[at].verdict = objections[at].verdict.take().or(unmeasured);
@@ -81,7 +81,7 @@ impl Check for NumericDivergence {
     }
 
     fn is_hopeless(&self, program: &Program) -> bool {
-        CompilerControl.is_hopeless(program)
+        CompilerControl::default().is_hopeless(program)
     }
 
     fn replaces(&self) -> Option<&'static str> {
