@@ -18,7 +18,7 @@ const PARSED: &[(&str, &str)] = &[
     ("~/", "names an interpreter that is not here"),
     ("minrepro bench", "takes minutes; the gate runs it"),
     ("minrepro flaky.py", "takes hundreds of runs"),
-    ("--control TORCH", "needs PyTorch"),
+    ("--control PYTORCH", "needs PyTorch"),
 ];
 
 /// Commands of other programs that a test cannot run, and why.
