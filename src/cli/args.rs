@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use super::{
     help,
     scrub_args::{BisectArgs, ScrubArgs},
-    values::{duration, share, size, variable},
+    values::{SandboxWhen, duration, share, size, variable},
 };
 
 /// Minimize a Python script that shows a bug.
@@ -159,18 +159,6 @@ pub enum RunnerKind {
     Warm,
     /// Each in a fresh interpreter.
     Cold,
-}
-
-/// Whether runs are confined.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum SandboxWhen {
-    /// As far as this system allows.
-    #[default]
-    Auto,
-    /// In full, or fail.
-    Require,
-    /// Not at all.
-    Off,
 }
 
 /// The arguments of the default verb.

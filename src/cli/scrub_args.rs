@@ -6,9 +6,8 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, ValueEnum};
 
 use super::{
-    args::SandboxWhen,
     issue_name::{IssueName, Repo},
-    values::{duration, environment, size},
+    values::{SandboxWhen, duration, environment, size},
 };
 
 /// How scripts are run that are not changed.

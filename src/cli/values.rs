@@ -1,7 +1,21 @@
-//! The values of arguments: times, sizes, shares, variables and environments, read as people write
-//! them. Pure, but for the home folder. Called by the arguments.
+//! The values of arguments: times, sizes, shares, variables, environments and choices, read as people
+//! write them. Pure, but for the home folder. Called by the arguments.
 
 use std::{path::PathBuf, time::Duration};
+
+use clap::ValueEnum;
+
+/// Whether runs are confined.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum SandboxWhen {
+    /// As far as this system allows.
+    #[default]
+    Auto,
+    /// In full, or fail.
+    Require,
+    /// Not at all.
+    Off,
+}
 
 /// A share of runs, between 0.001 and 1.
 pub(super) fn share(text: &str) -> Result<f64, String> {

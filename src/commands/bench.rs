@@ -12,8 +12,8 @@ use serde::Serialize;
 
 use super::{
     corpus::{Case, Interpreters, cases},
+    minimize::{Effort, minimize},
     output::{Output, encoded},
-    reduce::{Effort, minimize},
     session::Session,
     speed::{Speed, speed},
 };

@@ -13,7 +13,7 @@ use minrepro_reducers::{
     },
 };
 
-use super::{reduce::Minimized, session::Session};
+use super::{minimize::Minimized, session::Session};
 use crate::{
     judge::Measure,
     oracle::summary,

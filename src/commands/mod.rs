@@ -9,6 +9,7 @@ mod corpus;
 mod emit;
 mod inputs;
 mod man;
+mod minimize;
 mod output;
 mod passes;
 mod reduce;

@@ -1,0 +1,287 @@
+//! One reduction from the baseline to the confirmed result, and its report. Called by the verbs that
+//! reduce scripts; writes nothing but the result.
+
+use std::{path::Path, sync::Arc, time::Instant};
+
+use minrepro_reducers::{
+    cost::Cost,
+    pass::Pass,
+    syntax::Program,
+    torch::{ablation::conditions, environment::CompilerRank},
+};
+
+use super::{output::Output, session::Session};
+use crate::{
+    cli::Failure,
+    engine::{self, Ablation, Event, Halt, Options, Reduction, Stop, ablate},
+    journal::Journal,
+    judge::{Confirmed, Established, RunnerJudge, establish},
+    oracle::{self, SequentialTest},
+    report::{
+        self, Emitted, InterpreterReport, Progress, Report, ReportedAblation, ReportedPrograms,
+        Reproduction, RunCounts,
+    },
+};
+
+/// A reduction with all that its report needs.
+pub(super) struct Minimized {
+    /// What the runs of the script as given established.
+    pub(super) established: Established,
+    pub(super) reduction: Reduction,
+    /// Which parts of the result are necessary.
+    pub(super) ablation: Ablation,
+    pub(super) confirmed: Confirmed,
+    /// Where in a library the result fails, if that is not where the script did.
+    elsewhere: Option<String>,
+    /// From where candidates started, in words.
+    runner: String,
+    pub(super) seconds: f64,
+    /// The result as a test, once that is written.
+    pub(super) test: Option<Emitted>,
+}
+
+/// How much is done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Effort {
+    /// Candidate runs at most.
+    pub(super) max_runs: Option<u64>,
+    /// Whether it is found out what of the result is necessary.
+    pub(super) ablates: bool,
+}
+
+/// Establishes what the bug looks like, reduces, and runs the result anew.
+pub(super) fn minimize(
+    session: &Session,
+    passes: &[&'static Pass],
+    journal: &mut Journal,
+    effort: Effort,
+    output: &Output,
+    progress: &Progress,
+) -> Result<Minimized, Failure> {
+    let started = Instant::now();
+    let subject = &session.subject;
+    progress.phase("running the script as it is");
+    let established = establish(subject, journal).map_err(|error| session.failure(error))?;
+    announce(session, &established, progress);
+    if !established.measure.is_hang() {
+        journal.forget_what_a_limit_decides(established.timeout.as_millis() as u64);
+    }
+    let options = Options {
+        max_runs: effort.max_runs,
+        jobs: subject.runner.jobs(),
+        singly: established.record.flaky.is_some(),
+        unbound_names: established.measure.allows_unbound_names(),
+    };
+    let ablated = effort.ablates.then(|| subject.env());
+    let mut judge = RunnerJudge::new(subject, &established, ablated.clone());
+    let mut reduction = engine::reduce(
+        Arc::clone(subject.program_as_run()),
+        passes,
+        &mut judge,
+        journal,
+        &options,
+        &mut |event, tally| {
+            if let Event::Commit { program, .. } | Event::RolledBack { program, .. } = event {
+                // A result that cannot be written now is written, or its loss reported, at the end.
+                let _ = output.write(program);
+            }
+            progress.event(event, tally);
+        },
+    );
+    let ablation = match (ablated, &reduction.stop) {
+        (Some(env), Stop::Done) => tried(
+            &env,
+            &mut reduction,
+            &mut judge,
+            journal,
+            effort.max_runs,
+            progress,
+        ),
+        _ => Ablation::default(),
+    };
+    let (confirmed, elsewhere) = match &reduction.stop {
+        Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Default::default(),
+        _ => {
+            subject.runner.set_deadline(None);
+            progress.phase("running the result anew");
+            let is_unchanged = reduction.commits.is_empty();
+            let unchanged = is_unchanged.then_some(established.fresh);
+            // The ablation ran the program itself, too: under other variables.
+            let already = ablation.confirming;
+            judge
+                .confirm_result(&reduction.program, unchanged, already)
+                .unwrap_or_else(|error| {
+                    // What was found is written all the same.
+                    reduction.stop = Stop::Halted(error.into());
+                    Default::default()
+                })
+        }
+    };
+    let why_cold = subject.runner.why_cold();
+    Ok(Minimized {
+        runner: established.calibration.describe(why_cold.as_deref()),
+        established,
+        reduction,
+        ablation,
+        confirmed,
+        elsewhere,
+        seconds: started.elapsed().as_secs_f64(),
+        test: None,
+    })
+}
+
+/// Reports what the runs of the script established.
+fn announce(session: &Session, established: &Established, progress: &Progress) {
+    let signature = established.measure.describe();
+    progress.phase(&format!("signature: {signature}"));
+    let runner = established.calibration.describe(None);
+    progress.phase(&format!("runner: {runner}"));
+    for line in established.checks.describe() {
+        progress.phase(line);
+    }
+    if let Some(stabilizer) = session.subject.stabilizer() {
+        progress.phase(&format!("the bug shows each time by {stabilizer}"));
+    }
+}
+
+/// Finds out what of the result and of the variables it is run with is necessary, beside what else
+/// is asked of it.
+fn tried(
+    env: &[(String, String)],
+    reduction: &mut Reduction,
+    judge: &mut RunnerJudge<'_>,
+    journal: &mut Journal,
+    max_runs: Option<u64>,
+    progress: &Progress,
+) -> Ablation {
+    progress.phase("trying what is necessary");
+    let program = &reduction.program;
+    // A program that cannot be encoded is reported when it is to be written.
+    if let Some(bytes) = program.encode() {
+        judge.begin_last_runs(program, &bytes.into());
+    }
+    let left = max_runs.map(|most| most.saturating_sub(reduction.tally.runs));
+    let found = conditions(program, env);
+    let mut ablation = ablate(program, found, judge, journal, left, &mut |event, tally| {
+        progress.event(event, tally);
+    });
+    match ablation.halt.take() {
+        // The reduction is done all the same; the report says what was not tried.
+        None | Some(Halt::MaxTime) => {}
+        Some(halt) => reduction.stop = Stop::Halted(halt),
+    }
+    ablation
+}
+
+impl Minimized {
+    /// How candidates were tested, if the bug does not show each time.
+    pub(super) fn steadiness(&self) -> Option<SequentialTest> {
+        self.established.record.flaky.map(|(test, ..)| test)
+    }
+
+    /// How often the script as given showed the bug, if that was not each time.
+    fn shown(&self) -> Option<Confirmed> {
+        let (_, same, of) = self.established.record.flaky?;
+        Some(Confirmed {
+            same,
+            of,
+            enough: false,
+        })
+    }
+
+    /// The report.
+    pub(super) fn report(&self, session: &Session, output: &Output) -> Report {
+        let Reduction {
+            program,
+            commits,
+            tally,
+            differences,
+            kept,
+            spent,
+            stop,
+        } = &self.reduction;
+        let before = &session.subject.program;
+        let slips = oracle::ledger(
+            differences
+                .iter()
+                .map(|(key, difference)| (key.to_string(), difference)),
+        );
+        Report {
+            version: report::VERSION,
+            script: session.script.display().to_string(),
+            output: output.name(),
+            signature: self.established.measure.describe(),
+            interpreter: InterpreterReport {
+                path: session
+                    .interpreter
+                    .as_ref()
+                    .map_or_else(String::new, |found| found.path.display().to_string()),
+                version: session
+                    .interpreter
+                    .as_ref()
+                    .map_or_else(String::new, |found| found.description.clone()),
+            },
+            runner: self.runner.clone(),
+            confinement: session.subject.runner.confinement().describe().to_owned(),
+            programs: ReportedPrograms {
+                before: before.size(),
+                after: program.size(),
+                text_before: before.text().to_owned(),
+                text_after: program.text().to_owned(),
+                verify: match output {
+                    Output::File(path) => session.by_hand(path),
+                    Output::Stdout => session.by_hand(Path::new("RESULT.py")),
+                },
+            },
+            counts: RunCounts {
+                runs: tally.runs,
+                runs_ahead: tally.speculative_runs,
+                journal_hits: tally.journal_hits,
+                pruned: tally.pruned,
+                seconds: self.seconds,
+                seconds_in_candidates: tally.seconds_in_candidates,
+                timeout: self.established.timeout.as_secs_f64(),
+            },
+            compiler: compiler(before, program),
+            commits: commits.clone(),
+            spent: spent.clone(),
+            looser: oracle::looser(
+                session
+                    .subject
+                    .settings
+                    .specs
+                    .iter()
+                    .map(|spec| spec.text.as_str()),
+                &slips,
+            ),
+            slips,
+            kept: kept.clone(),
+            reproduction: Reproduction {
+                confirmed: self.confirmed,
+                shown: self.shown(),
+                elsewhere: self.elsewhere.clone(),
+                stabilizer: session.subject.stabilizer().map(ToString::to_string),
+            },
+            ablation: ReportedAblation {
+                conditions: self.ablation.tried.clone(),
+                ablation_runs: self.ablation.runs,
+                untried: self.ablation.left,
+            },
+            test: self.test.clone(),
+            stop: match stop {
+                Stop::Done => "done",
+                Stop::MaxRuns => "max-runs",
+                Stop::Halted(Halt::MaxTime) => "max-time",
+                Stop::Halted(Halt::Interrupted(_)) => "interrupted",
+                Stop::Halted(Halt::Failed(_)) => "failed",
+            }
+            .to_owned(),
+        }
+    }
+}
+
+/// The least that a program has to be compiled by, if the script was compiled at all.
+fn compiler(before: &Program, after: &Program) -> Option<String> {
+    let [before, after] = [before, after].map(|program| Cost::of(program).environment.compiler);
+    (before > CompilerRank::None).then(|| after.component().to_owned())
+}
