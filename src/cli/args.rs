@@ -99,7 +99,8 @@ pub struct RunArgs {
     /// The signature of the bug; see below [default: derived from the script's own failure].
     #[arg(short, long, value_name = "SIG", conflicts_with = "test")]
     pub signature: Vec<String>,
-    /// Reject candidates that show the bug under this control, too.
+    /// Reject candidates that show the bug under this control, too [default: the script without
+    /// `torch.compile`, if the bug does not show there].
     ///
     /// `NAME=VALUE` sets a variable; anything else is a command that runs the candidate, which is
     /// its last argument: `--control "python3.12 -O"`.
