@@ -6,7 +6,7 @@ use std::{fmt::Write as _, time::Duration};
 use anyhow::{Context, anyhow};
 use minrepro_reducers::{
     registry::PASSES,
-    torch::environment::{CompilerRank, compiled_with},
+    torch::environment::{COMPILER_OFF, CompilerRank, compiled_with},
 };
 use serde::Serialize;
 
@@ -242,7 +242,13 @@ fn ideal_faults(
     {
         match compiled_with(&case.ideal, rank) {
             Some(text) => {
-                jobs.push(Job::new(text.into_bytes().into(), timeout));
+                let (name, value) = COMPILER_OFF;
+                let off = (name.to_owned(), Some(value.to_owned()));
+                let is_off = rank == CompilerRank::None;
+                jobs.push(Job {
+                    variables: is_off.then_some(off).into_iter().collect(),
+                    ..Job::new(text.into_bytes().into(), timeout)
+                });
                 ranks.push((rank, expected));
             }
             None => faults.push(format!(

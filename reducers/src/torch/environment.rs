@@ -212,15 +212,15 @@ pub fn uncompiled(program: &Program) -> Uncompiled {
     text.map_or(Uncompiled::Unknown, Uncompiled::As)
 }
 
-/// The text of a program whose compilations all have this rank; none if it is not known how to make
-/// it.
+/// The variable that switches PyTorch's compiler off, also where PyTorch calls it by itself
+/// (`torch.cond` does), and its value.
+pub const COMPILER_OFF: (&str, &str) = ("TORCHDYNAMO_DISABLE", "1");
+
+/// The text of a program whose compilations all have this rank; as it is for no compiler at all,
+/// which [`COMPILER_OFF`] gives. None if it is not known how to make it.
 pub fn compiled_with(program: &Program, rank: CompilerRank) -> Option<String> {
     if rank == CompilerRank::None {
-        return match uncompiled(program) {
-            Uncompiled::Itself => Some(program.text().to_owned()),
-            Uncompiled::As(text) => Some(text),
-            Uncompiled::Unknown => None,
-        };
+        return Some(program.text().to_owned());
     }
     let tree = program.tree();
     let Some(torch) = Torch::of(program, tree) else {
@@ -303,15 +303,11 @@ mod tests {
         );
         assert_eq!(
             with(compiled, CompilerRank::None).as_deref(),
-            Some("import torch\nf = g\n")
+            Some(compiled)
         );
         assert_eq!(
             with("f(1)\n", CompilerRank::Eager).as_deref(),
             Some("f(1)\n")
-        );
-        assert_eq!(
-            with("import torch\nc = torch.compile\n", CompilerRank::None),
-            None
         );
         assert_eq!(CompilerRank::Eager.lower(), Some(CompilerRank::None));
         assert_eq!(CompilerRank::None.lower(), None);
