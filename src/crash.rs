@@ -53,7 +53,7 @@ fn write(report: &str) -> Option<PathBuf> {
     for path in args.iter().skip(1).map(PathBuf::from) {
         if let Some(name) = path
             .file_name()
-            .filter(|_| path.extension().is_some_and(|it| it == "py"))
+            .filter(|_| path.extension().is_some_and(|extension| extension == "py"))
         {
             // The report is worth having without the script, too.
             let _ = std::fs::copy(&path, folder.join(name));

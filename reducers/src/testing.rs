@@ -53,7 +53,9 @@ pub(crate) fn check_all(pass: &Pass, before: &str, expected: &str) {
     let program = Program::parse(before).unwrap();
     let all = proposals(pass, &program)
         .iter()
-        .fold(EditSet::default(), |all, it| all.union(&it.edits));
+        .fold(EditSet::default(), |all, proposal| {
+            all.union(&proposal.edits)
+        });
     assert_eq!(all.apply(&program).unwrap(), expected);
 }
 
@@ -82,9 +84,9 @@ pub(crate) fn check_example(pass: &Pass) {
     } else {
         proposals(pass, &program)
     };
-    let all = proposals
-        .iter()
-        .fold(EditSet::default(), |all, it| all.union(&it.edits));
+    let all = proposals.iter().fold(EditSet::default(), |all, proposal| {
+        all.union(&proposal.edits)
+    });
     let mut texts: Vec<_> = proposals
         .iter()
         .map(|proposal| proposal.edits.apply(&program).unwrap())

@@ -225,7 +225,7 @@ mod tests {
                 && self
                     .wanted
                     .iter()
-                    .all(|it| candidate.program.text().contains(it));
+                    .all(|text| candidate.program.text().contains(text));
             if shows {
                 Verdict::Same
             } else {
@@ -300,8 +300,8 @@ mod tests {
         ablation
             .tried
             .iter()
-            .filter(|it| it.is_needed())
-            .map(|it| it.name.as_str())
+            .filter(|condition| condition.is_needed())
+            .map(|condition| condition.name.as_str())
             .collect()
     }
 
@@ -314,7 +314,11 @@ mod tests {
         let mut journal = Journal::in_memory();
         let ablation = run(&mut judge, &mut journal, None);
         assert_eq!(needed(&ablation), ["torch.compile", "dynamic=True", "A=1"]);
-        let names: Vec<&str> = ablation.tried.iter().map(|it| it.name.as_str()).collect();
+        let names: Vec<&str> = ablation
+            .tried
+            .iter()
+            .map(|condition| condition.name.as_str())
+            .collect();
         assert_eq!(
             names,
             [

@@ -127,7 +127,8 @@ fn begins_closure(before: &[Token]) -> bool {
         }
         Kind::Literal | Kind::Close => false,
         Kind::Open => true,
-        Kind::Sign => !["|", "?"].contains(&token.text.as_str()),
+        // A `>` ends the type of a closure's last parameter.
+        Kind::Sign => !["|", "?", ">"].contains(&token.text.as_str()),
     })
 }
 

@@ -126,7 +126,7 @@ impl<'t> Movable<'t> {
                 shadowed.insert(variable.name.as_str());
             }
             if variable.scope != ScopeKind::Module || variable.bindings.len() > 1 {
-                local.extend(variable.uses.iter().map(|it| it.range.start()));
+                local.extend(variable.uses.iter().map(|used| used.range.start()));
             }
         }
         Self {
@@ -246,12 +246,12 @@ pub(crate) fn only_call<'a>(
         variable
             .bindings
             .iter()
-            .any(|it| it.kind == BindingKind::Function && it.statement == def.range)
+            .any(|binding| binding.kind == BindingKind::Function && binding.statement == def.range)
     })?;
     let ([_], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else {
         return None;
     };
-    let index = tree.nodes.iter().position(|it| match it.node {
+    let index = tree.nodes.iter().position(|node| match node.node {
         AnyNodeRef::ExprCall(call) => call.func.range() == only.range,
         _ => false,
     })?;

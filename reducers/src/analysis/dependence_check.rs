@@ -81,7 +81,9 @@ pub(crate) fn operands(
         let check = frames
             .last()
             .filter(|_| matches!(report_site, ReportSite::Raised(_)));
-        if let Some(AnyNodeRef::StmtExpr(it)) = check.map(|&it| outline.statements[it].node) {
+        if let Some(AnyNodeRef::StmtExpr(it)) =
+            check.map(|&statement| outline.statements[statement].node)
+        {
             compared(&it.value, &mut |operand| {
                 operands.push((0, operand.range()));
             });
@@ -181,11 +183,13 @@ fn told<T>(
         ],
         ReportSite::Words(words) => most_telling(&outline, &nodes, words)
             .into_iter()
-            .map(|it| vec![it])
+            .map(|statement| vec![statement])
             .collect(),
         ReportSite::Exit => (0..outline.statements.len())
-            .filter(|&it| outline.statements[it].is_executed && nodes[it].iter().any(is_exit))
-            .map(|it| vec![it])
+            .filter(|&statement| {
+                outline.statements[statement].is_executed && nodes[statement].iter().any(is_exit)
+            })
+            .map(|statement| vec![statement])
             .collect(),
     };
     statements
@@ -220,7 +224,11 @@ fn compared<'a>(test: &'a Expr, found: &mut dyn FnMut(&'a Expr)) {
             .chain(&it.comparators)
             .for_each(found),
         Expr::Call(it)
-            if it.arguments.args.iter().all(|it| !it.is_starred_expr())
+            if it
+                .arguments
+                .args
+                .iter()
+                .all(|argument| !argument.is_starred_expr())
                 && !it.arguments.is_empty() =>
         {
             it.arguments.args.iter().for_each(found);
@@ -265,9 +273,9 @@ fn most_telling(
     nodes: &Nodes<'_>,
     words: &BTreeSet<String>,
 ) -> Vec<usize> {
-    let count = |it: &usize| {
+    let count = |statement: &usize| {
         let mut found = BTreeSet::new();
-        for node in &nodes[*it] {
+        for node in &nodes[*statement] {
             let literal = match node {
                 AnyNodeRef::StringLiteral(it) => it.as_str(),
                 AnyNodeRef::InterpolatedStringLiteralElement(it) => &*it.value,
@@ -276,18 +284,21 @@ fn most_telling(
             found.extend(
                 literal
                     .split(|char: char| !char.is_alphanumeric())
-                    .filter(|it| words.contains(*it)),
+                    .filter(|word| words.contains(*word)),
             );
         }
         found.len()
     };
-    let executed = (0..outline.statements.len()).filter(|&it| outline.statements[it].is_executed);
-    let counted: Vec<(usize, usize)> = executed.map(|it| (count(&it), it)).collect();
+    let executed = (0..outline.statements.len())
+        .filter(|&statement| outline.statements[statement].is_executed);
+    let counted: Vec<(usize, usize)> = executed
+        .map(|statement| (count(&statement), statement))
+        .collect();
     let most = counted.iter().map(|(count, _)| *count).max().unwrap_or(0);
     counted
         .into_iter()
         .filter(|(count, _)| most > 0 && *count == most)
-        .map(|(_, it)| it)
+        .map(|(_, statement)| statement)
         .collect()
 }
 
@@ -337,10 +348,12 @@ impl<'o, 'a> Rest<'o, 'a> {
     /// What decides whether the innermost frame that is reached on a condition is, the nearest
     /// first.
     fn conditions_of(&self, frames: &[usize]) -> Vec<usize> {
-        let decides = |&it: &usize| !tests(self.outline.statements[it].node).is_empty();
+        let decides =
+            |&statement: &usize| !tests(self.outline.statements[statement].node).is_empty();
         let of_frame = |&frame: &usize| {
             let all = std::iter::once(frame).chain(self.conditions(frame));
-            Some(all.filter(decides).collect::<Vec<_>>()).filter(|it| !it.is_empty())
+            Some(all.filter(decides).collect::<Vec<_>>())
+                .filter(|conditions| !conditions.is_empty())
         };
         frames.iter().rev().find_map(of_frame).unwrap_or_default()
     }
@@ -350,19 +363,21 @@ impl<'o, 'a> Rest<'o, 'a> {
     fn conditions(&self, statement: usize) -> Vec<usize> {
         let outline = self.outline;
         let function = outline.function_of(statement);
-        let is_here = |&it: &usize| outline.function_of(it) == function && Some(it) != function;
+        let is_here = |&statement: &usize| {
+            outline.function_of(statement) == function && Some(statement) != function
+        };
         let around = outline.ancestors(statement).filter(is_here);
-        let leaves = |it: usize| {
+        let leaves = |statement: usize| {
             matches!(
-                outline.statements[it].node,
+                outline.statements[statement].node,
                 AnyNodeRef::StmtReturn(_) | AnyNodeRef::StmtBreak(_) | AnyNodeRef::StmtContinue(_)
             )
         };
-        let before = (0..statement).filter(is_here).filter(|&it| {
-            let node = outline.statements[it].node;
+        let before = (0..statement).filter(is_here).filter(|&statement| {
+            let node = outline.statements[statement].node;
             node.is_stmt_if()
-                && outline.statements[it].is_executed
-                && outline.within(it).any(leaves)
+                && outline.statements[statement].is_executed
+                && outline.within(statement).any(leaves)
         });
         let mut all: Vec<usize> = around.collect();
         // The nearest first.
@@ -384,7 +399,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             AnyNodeRef::StmtFunctionDef(_) => self.results_of(index),
             AnyNodeRef::StmtClassDef(_) => {
                 // What no attribute names is called by the interpreter.
-                let is_special = |it: &&usize| match self.outline.statements[**it].node {
+                let is_special = |child: &&usize| match self.outline.statements[**child].node {
                     AnyNodeRef::StmtFunctionDef(def) => def.name.starts_with("__"),
                     _ => false,
                 };
@@ -466,10 +481,18 @@ impl<'o, 'a> Rest<'o, 'a> {
                     Expr::Attribute(it) => (&it.attr.id, true),
                     _ => return Vec::new(),
                 };
-                let is_own = self.outline.program.scopes().variables.iter().any(|it| {
-                    let is_defined = it.bindings.iter().any(|it| it.kind != BindingKind::Import);
-                    it.name == *name && is_defined && is_method == (it.scope == ScopeKind::Class)
-                });
+                let is_own = self
+                    .outline
+                    .program
+                    .scopes()
+                    .variables
+                    .iter()
+                    .any(|variable| {
+                        let mut bindings = variable.bindings.iter();
+                        variable.name == *name
+                            && bindings.any(|binding| binding.kind != BindingKind::Import)
+                            && is_method == (variable.scope == ScopeKind::Class)
+                    });
                 if is_own {
                     Vec::new()
                 } else {
@@ -491,11 +514,11 @@ impl<'o, 'a> Rest<'o, 'a> {
             AnyNodeRef::ExprBinOp(it) => vec![it.op.as_str().to_owned()],
             AnyNodeRef::ExprSlice(_) => vec!["[:]".to_owned()],
             AnyNodeRef::ExprCompare(it) => {
-                let is_presence = |it: &&CmpOp| matches!(it, CmpOp::Is | CmpOp::IsNot);
+                let is_presence = |operator: &&CmpOp| matches!(operator, CmpOp::Is | CmpOp::IsNot);
                 it.ops
                     .iter()
-                    .filter(|it| !is_presence(it))
-                    .map(|it| it.as_str().to_owned())
+                    .filter(|operator| !is_presence(operator))
+                    .map(|operator| operator.as_str().to_owned())
                     .collect()
             }
             _ => Vec::new(),

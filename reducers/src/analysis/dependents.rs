@@ -67,7 +67,7 @@ impl<'a> Statements<'a> {
                 let definitions = variable
                     .bindings
                     .iter()
-                    .filter_map(|it| self.place(it.statement));
+                    .filter_map(|binding| self.place(binding.statement));
                 found
                     .entry(&variable.name)
                     .or_default()
@@ -81,8 +81,10 @@ impl<'a> Statements<'a> {
             let AnyNodeRef::ExprAttribute(it) = node.node else {
                 continue;
             };
-            let around = tree.ancestors(index as u32).find(|it| it.is_statement());
-            let Some(place) = around.and_then(|it| self.place(it.range())) else {
+            let around = tree
+                .ancestors(index as u32)
+                .find(|statement| statement.is_statement());
+            let Some(place) = around.and_then(|statement| self.place(statement.range())) else {
                 continue;
             };
             if it.ctx == ExprContext::Load {
@@ -124,11 +126,15 @@ impl<'a> Statements<'a> {
         loop {
             let mut grown = false;
             for variable in &self.program.scopes().variables {
-                let is_gone = |range: TextRange| ranges.iter().any(|it| it.contains_range(range));
+                let is_gone = |range: TextRange| {
+                    ranges
+                        .iter()
+                        .any(|removed_range| removed_range.contains_range(range))
+                };
                 let mut strong = variable
                     .bindings
                     .iter()
-                    .filter(|it| it.kind != BindingKind::Weak)
+                    .filter(|binding| binding.kind != BindingKind::Weak)
                     .peekable();
                 if strong.peek().is_none() || !strong.all(|binding| is_gone(binding.range)) {
                     continue;
@@ -136,14 +142,14 @@ impl<'a> Statements<'a> {
                 let hanging: Vec<TextRange> = variable
                     .uses
                     .iter()
-                    .filter(|it| !is_gone(it.range))
-                    .map(|it| it.statement)
+                    .filter(|used| !is_gone(used.range))
+                    .map(|used| used.statement)
                     .chain(
                         variable
                             .bindings
                             .iter()
-                            .filter(|it| !is_gone(it.range))
-                            .map(|it| it.statement),
+                            .filter(|binding| !is_gone(binding.range))
+                            .map(|binding| binding.statement),
                     )
                     .collect();
                 for statement in hanging {
@@ -187,7 +193,7 @@ pub fn with_dependents(program: &Program, edits: &EditSet) -> Option<EditSet> {
         .collect();
     let removals: BTreeSet<ItemId> = edits
         .removals()
-        .filter(|it| program.rows()[it.row as usize].kind.is_suite())
+        .filter(|place| program.rows()[place.row as usize].kind.is_suite())
         .collect();
     let closed = statements.removing(removals.iter().copied(), &deleted);
     if closed == removals {

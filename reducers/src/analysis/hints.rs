@@ -61,7 +61,7 @@ impl Hint {
         let (outer, name) = callee.rsplit_once('.').unwrap_or(("", callee));
         // A constructor is called by its class, which older interpreters do not name.
         let callee = if name == "__init__" {
-            outer.rsplit('.').next().filter(|it| !it.is_empty())?
+            outer.rsplit('.').next().filter(|class| !class.is_empty())?
         } else {
             name
         };
@@ -123,7 +123,7 @@ impl Hint {
         let mut innermost: Vec<TextRange> = Vec::new();
         for node in &program.tree().nodes {
             let range = node.node.range();
-            innermost.retain(|it| it.contains_range(range));
+            innermost.retain(|around| around.contains_range(range));
             if node.node.is_statement() {
                 innermost.push(range);
             }
@@ -137,7 +137,7 @@ impl Hint {
                 _ => false,
             };
             if mentions
-                && !deleted.iter().any(|it| it.contains_range(range))
+                && !deleted.iter().any(|edited| edited.contains_range(range))
                 && let Some(place) = innermost
                     .last()
                     .and_then(|&statement| statements.place(statement))
@@ -211,7 +211,7 @@ fn is_callee(program: &Program, def: &StmtFunctionDef, callee: &str) -> bool {
 
 /// Where the arguments start that do not fit, of those that are still there.
 fn misfits(arguments: &Arguments, misfit: &Misfit, deleted: &[TextRange]) -> Vec<TextSize> {
-    let is_left = |range: &TextRange| !deleted.iter().any(|it| it.contains_range(*range));
+    let is_left = |range: &TextRange| !deleted.iter().any(|edited| edited.contains_range(*range));
     let positional = arguments.args.iter().map(Ranged::range).filter(is_left);
     match misfit {
         Misfit::Excess(count) => positional
@@ -227,7 +227,7 @@ fn misfits(arguments: &Arguments, misfit: &Misfit, deleted: &[TextRange]) -> Vec
             let named = arguments
                 .keywords
                 .iter()
-                .filter(|it| it.arg.as_ref().is_some_and(|arg| arg.id == *name));
+                .filter(|keyword| keyword.arg.as_ref().is_some_and(|arg| arg.id == *name));
             named.map(Ranged::start).collect()
         }
         Misfit::Missing(_) => Vec::new(),

@@ -108,10 +108,11 @@ impl<'a> ModuleCall<'a> {
         let (class, module) = call.owner.filter(|_| call.def.name.as_str() == "forward")?;
         let value = |name: &str| call.values.get(name).map(String::as_str);
         let parameters: Vec<&str> = (call.def.parameters.iter_non_variadic_params().skip(1))
-            .filter(|it| {
-                it.default.is_none() || value(it.name()).is_some_and(|value| value != "None")
+            .filter(|parameter| {
+                parameter.default.is_none()
+                    || value(parameter.name()).is_some_and(|value| value != "None")
             })
-            .map(|it| it.name().as_str())
+            .map(|parameter| parameter.name().as_str())
             .collect();
         let given = parameters.iter().map(|name| value(name));
         Some(Self {

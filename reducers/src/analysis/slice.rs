@@ -14,7 +14,7 @@ use crate::{
     rewrite::edit::Edit,
     syntax::{
         AnyNodeRef, Program, TextRange,
-        ast::{Expr, name::Name},
+        ast::{Expr, StmtAssign, name::Name},
         scope::{BindingKind, ScopeKind},
     },
     trace::evidence::{Evidence, Frame, MissingSymbols},
@@ -157,7 +157,10 @@ impl<'a> Slicer<'a> {
                 self.keep(start);
                 let around = outline.function_of(start);
                 left.extend(around);
-                for beside in around.into_iter().flat_map(|it| outline.within(it)) {
+                for beside in around
+                    .into_iter()
+                    .flat_map(|function| outline.within(function))
+                {
                     let is_body = outline.statements[beside].is_executed
                         && outline.function_of(beside) == around;
                     if self.depth == Depth::Full && is_body {
@@ -180,7 +183,7 @@ impl<'a> Slicer<'a> {
             let variables = &self.outline.program.scopes().variables;
             let found = variables
                 .iter()
-                .position(|it| it.scope == ScopeKind::Module && it.name == *name);
+                .position(|variable| variable.scope == ScopeKind::Module && variable.name == *name);
             self.todo.extend(found.map(Need::Variable));
         }
         self.settle();
@@ -197,7 +200,7 @@ impl<'a> Slicer<'a> {
         // What a gap names matters where the slice has got to do with it: in functions and classes
         // that are in it.
         loop {
-            let before = self.kept.iter().filter(|&&it| it).count();
+            let before = self.kept.iter().filter(|&&is_kept| is_kept).count();
             for index in 0..self.kept.len() {
                 let statement = &self.outline.statements[index];
                 let is_near = statement.parent.is_none_or(|parent| self.kept[parent]);
@@ -209,7 +212,7 @@ impl<'a> Slicer<'a> {
                     self.keep(index);
                 }
             }
-            if self.kept.iter().filter(|&&it| it).count() == before {
+            if self.kept.iter().filter(|&&is_kept| is_kept).count() == before {
                 break;
             }
         }
@@ -223,13 +226,13 @@ impl<'a> Slicer<'a> {
         let name = |call: &str| {
             call.split('(')
                 .next()
-                .and_then(|it| it.rsplit('.').next())
+                .and_then(|callee| callee.rsplit('.').next())
                 .map(str::to_owned)
         };
         let done = &self.evidence.done;
         let named: Vec<(&u32, &String)> = done
             .iter()
-            .filter(|(_, call)| name(call).is_some_and(|it| self.missing.words.contains(&it)))
+            .filter(|(_, call)| name(call).is_some_and(|name| self.missing.words.contains(&name)))
             .collect();
         for (_, call) in &named {
             self.keep_names_of(call);
@@ -239,7 +242,11 @@ impl<'a> Slicer<'a> {
             text.push('\n');
         }
         for (&line, call) in named {
-            if self.outline.on_line(line).is_some_and(|it| !self.kept[it]) {
+            if self
+                .outline
+                .on_line(line)
+                .is_some_and(|statement| !self.kept[statement])
+            {
                 text.push_str(call);
                 text.push('\n');
             }
@@ -260,22 +267,19 @@ impl<'a> Slicer<'a> {
     /// Whether a statement near what is kept makes an attribute that is read there.
     fn makes_an_attribute(&self, index: usize) -> bool {
         let statement = &self.outline.statements[index];
-        let is_read = |name: &str| self.attributes.iter().any(|it| it == name);
+        let is_read = |name: &str| self.attributes.iter().any(|read| read == name);
         if !self.is_anew {
             return false;
         }
-        let of_class = statement.parent.is_some_and(|it| {
+        let of_class = statement.parent.is_some_and(|parent| {
             matches!(
-                self.outline.statements[it].node,
+                self.outline.statements[parent].node,
                 AnyNodeRef::StmtClassDef(_)
             )
         });
         let is_member = match statement.node {
             AnyNodeRef::StmtFunctionDef(def) => is_read(&def.name) && self.is_entered(index),
-            AnyNodeRef::StmtAssign(it) => it
-                .targets
-                .iter()
-                .any(|it| matches!(it, Expr::Name(it) if is_read(&it.id))),
+            AnyNodeRef::StmtAssign(stmt) => assigns(stmt, is_read),
             _ => false,
         };
         let is_store = || {
@@ -321,16 +325,19 @@ impl<'a> Slicer<'a> {
         for edit in &edits {
             self.keep_names_of(&edit.text);
         }
-        let stays = |range: TextRange| !edits.iter().any(|it| it.range.contains_range(range));
+        let stays = |range: TextRange| !edits.iter().any(|edit| edit.range.contains_range(range));
         let reads = statement
             .reads
             .iter()
-            .filter(|it| stays(it.1))
-            .map(|it| Need::Variable(it.0));
+            .filter(|read| stays(read.1))
+            .map(|read| Need::Variable(read.0));
         self.todo.extend(reads);
-        let attributes = statement.attributes.iter().filter(|it| stays(it.1));
+        let attributes = statement
+            .attributes
+            .iter()
+            .filter(|attribute| stays(attribute.1));
         self.todo
-            .extend(attributes.map(|it| Need::Attribute(it.0.clone())));
+            .extend(attributes.map(|attribute| Need::Attribute(attribute.0.clone())));
         // The docstring is what makes the one variable of a module that nothing assigns.
         if outline.own_text(index).contains("__doc__") && is_docstring(&outline.statements[0].node)
         {
@@ -351,8 +358,12 @@ impl<'a> Slicer<'a> {
         }
         match statement.node {
             AnyNodeRef::StmtFunctionDef(_) | AnyNodeRef::StmtClassDef(_) if failed => {
-                self.todo
-                    .extend(statement.children.iter().map(|&it| Need::Statement(it)));
+                self.todo.extend(
+                    statement
+                        .children
+                        .iter()
+                        .map(|&child| Need::Statement(child)),
+                );
             }
             AnyNodeRef::StmtFunctionDef(_) if let Some((stub, value)) = self.stub(index) => {
                 // Nothing of the body is looked at; the edit stands for all of it.
@@ -372,8 +383,8 @@ impl<'a> Slicer<'a> {
                 let members = statement
                     .children
                     .iter()
-                    .filter(|&&it| self.is_wanted_in_class(it));
-                let members: Vec<Need> = members.map(|&it| Need::Statement(it)).collect();
+                    .filter(|&&child| self.is_wanted_in_class(child));
+                let members: Vec<Need> = members.map(|&child| Need::Statement(child)).collect();
                 self.todo.extend(members);
             }
             _ => {}
@@ -416,12 +427,8 @@ impl<'a> Slicer<'a> {
                         is_special(&def.name) || !self.outline.attributes.contains(&def.name.id);
                     is_protocol(&def.name) || (is_called && self.is_entered(index))
                 }
-                AnyNodeRef::StmtAssign(it) => {
-                    self.depth == Depth::Full
-                        || it
-                            .targets
-                            .iter()
-                            .any(|it| matches!(it, Expr::Name(it) if is_special(&it.id)))
+                AnyNodeRef::StmtAssign(stmt) => {
+                    self.depth == Depth::Full || assigns(stmt, is_special)
                 }
                 AnyNodeRef::StmtAnnAssign(_) => true,
                 _ => self.depth == Depth::Full,
@@ -431,7 +438,7 @@ impl<'a> Slicer<'a> {
     /// Whether a function was entered; one whose call only makes a coroutine or generator counts
     /// always.
     fn is_entered(&self, index: usize) -> bool {
-        let is_suspended = |it: usize| self.outline.statements[it].yields;
+        let is_suspended = |statement: usize| self.outline.statements[statement].yields;
         if matches!(self.outline.statements[index].node, AnyNodeRef::StmtFunctionDef(def) if def.is_async)
             || self.outline.within(index).any(is_suspended)
         {
@@ -473,7 +480,7 @@ impl<'a> Slicer<'a> {
         let is_import = variable
             .bindings
             .iter()
-            .all(|it| it.kind == BindingKind::Import);
+            .all(|binding| binding.kind == BindingKind::Import);
         if self.depth != Depth::Thin && !(self.is_anew && is_import) {
             let changes = self.graph.changes(index);
             self.todo.extend(changes.into_iter().map(Need::Change));
@@ -526,6 +533,12 @@ fn is_result(outline: &StatementTree<'_>, index: usize) -> bool {
         | AnyNodeRef::StmtNonlocal(_) => true,
         _ => statement.yields || outline.own_text(index).contains("super("),
     }
+}
+
+/// Whether an assignment has a plain name of some kind among its targets.
+fn assigns(stmt: &StmtAssign, is_wanted: impl Fn(&str) -> bool) -> bool {
+    let mut names = stmt.targets.iter().filter_map(Expr::as_name_expr);
+    names.any(|name| is_wanted(&name.id))
 }
 
 fn is_docstring(node: &AnyNodeRef<'_>) -> bool {

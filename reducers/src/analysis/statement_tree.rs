@@ -179,7 +179,7 @@ impl<'a> StatementTree<'a> {
             {
                 by_name
                     .entry(def.name.as_str())
-                    .and_modify(|it| *it = None)
+                    .and_modify(|function| *function = None)
                     .or_insert(Some(index));
             }
         }
@@ -199,9 +199,9 @@ impl<'a> StatementTree<'a> {
             let AnyNodeRef::StmtFunctionDef(def) = self.statements[*function].node else {
                 continue;
             };
-            let is_property = def.decorator_list.iter().any(
-                |it| matches!(&it.expression, Expr::Name(name) if name.id.ends_with("property")),
-            );
+            let decorators = def.decorator_list.iter();
+            let mut named = decorators.filter_map(|decorator| decorator.expression.as_name_expr());
+            let is_property = named.any(|name| name.id.ends_with("property"));
             if is_property != is_call && !def.is_async {
                 self.statements[*around]
                     .results
@@ -272,8 +272,9 @@ impl<'a> StatementTree<'a> {
     /// The innermost statement on a line: of those that begin on different lines the latest, of one
     /// line the first.
     pub(crate) fn on_line(&self, line: u32) -> Option<usize> {
-        let covers = |it: &Statement<'_>| {
-            self.line_of(it.range.start()) <= line && line <= self.line_of(it.range.end())
+        let covers = |statement: &Statement<'_>| {
+            self.line_of(statement.range.start()) <= line
+                && line <= self.line_of(statement.range.end())
         };
         (0..self.statements.len())
             .filter(|&index| covers(&self.statements[index]))
@@ -311,8 +312,8 @@ impl<'a> StatementTree<'a> {
         let end = statement
             .children
             .first()
-            .map_or(statement.range.end(), |&it| {
-                self.statements[it].range.start()
+            .map_or(statement.range.end(), |&child| {
+                self.statements[child].range.start()
             });
         TextRange::new(statement.range.start(), end)
     }
@@ -385,12 +386,12 @@ impl<'a> StatementTree<'a> {
             .failure
             .iter()
             .chain(evidence.causes.iter().flatten())
-            .map(|it| it.first_line);
+            .map(|frame| frame.first_line);
         let failing: BTreeSet<u32> = lines.collect();
         let calls = self
             .statements
             .iter()
-            .flat_map(|it| &it.results)
+            .flat_map(|statement| &statement.results)
             .filter(|(range, _)| part.contains_range(*range));
         let mut results: Vec<Read<'a, 'v>> = Vec::new();
         for &(range, function) in calls {
@@ -399,7 +400,9 @@ impl<'a> StatementTree<'a> {
             };
             let line = self.line_of(self.statements[function].range.start());
             if !failing.contains(&line)
-                && !results.iter().any(|it| it.range.contains_range(range))
+                && !results
+                    .iter()
+                    .any(|result| result.range.contains_range(range))
                 && let Some(value) = evidence.returned.get(&line)
             {
                 results.push(Read {
@@ -424,10 +427,12 @@ impl<'a> StatementTree<'a> {
             return None;
         }
         let mut reads = self.reads_in(part, frame, |range| {
-            results.iter().any(|it| it.range.contains_range(range))
+            results
+                .iter()
+                .any(|result| result.range.contains_range(range))
         })?;
         reads.extend(results);
-        reads.sort_by_key(|it| it.range.start());
+        reads.sort_by_key(|read| read.range.start());
         Some(reads)
     }
 
@@ -499,11 +504,11 @@ impl<'a> StatementTree<'a> {
     fn is_bound_outside(&self, name: TextRange, part: TextRange) -> bool {
         self.program.scopes().variables.iter().any(|variable| {
             variable.scope != ScopeKind::Module
-                && variable.uses.iter().any(|it| it.range == name)
+                && variable.uses.iter().any(|used| used.range == name)
                 && !variable
                     .bindings
                     .iter()
-                    .all(|it| part.contains_range(it.range))
+                    .all(|binding| part.contains_range(binding.range))
         })
     }
 
@@ -619,8 +624,9 @@ pub(crate) fn is_change(program: &Program, statement: &AnyNodeRef<'_>, path: Tex
         AnyNodeRef::StmtAugAssign(it) => is_root(&it.target),
         AnyNodeRef::StmtDelete(it) => it.targets.iter().any(is_root),
         // A function that is registered with what the name stands for.
-        AnyNodeRef::StmtFunctionDef(it) => {
-            it.decorator_list.iter().any(|it| is_root(&it.expression))
+        AnyNodeRef::StmtFunctionDef(def) => {
+            let mut decorators = def.decorator_list.iter();
+            decorators.any(|decorator| is_root(&decorator.expression))
         }
         _ => false,
     }
@@ -637,7 +643,7 @@ fn is_function(program: &Program, called: &Expr) -> bool {
                     && variable
                         .bindings
                         .iter()
-                        .all(|it| it.kind == BindingKind::Import)
+                        .all(|binding| binding.kind == BindingKind::Import)
             })
         }),
         _ => false,
@@ -662,7 +668,8 @@ fn stored_by_name(call: &ExprCall) -> Option<Name> {
         Expr::Attribute(it) => &it.attr.id,
         _ => return None,
     };
-    let named = |it: &Expr| Some(Name::new(it.as_string_literal_expr()?.value.to_str()));
+    let named =
+        |argument: &Expr| Some(Name::new(argument.as_string_literal_expr()?.value.to_str()));
     STORES
         .contains(&called.as_str())
         .then(|| call.arguments.args.iter().take(2).find_map(named))?
@@ -689,7 +696,11 @@ mod tests {
     fn statements_know_what_was_executed_and_what_they_read() {
         let program = Program::parse(TEXT).unwrap();
         let outline = outline(&program);
-        let executed: Vec<_> = outline.statements.iter().map(|it| it.is_executed).collect();
+        let executed: Vec<_> = outline
+            .statements
+            .iter()
+            .map(|statement| statement.is_executed)
+            .collect();
         assert_eq!(
             executed,
             [true, true, true, false, true, true, false, false]

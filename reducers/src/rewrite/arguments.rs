@@ -111,10 +111,9 @@ pub(crate) fn substituted(
             continue;
         }
         let variable = program.scopes().variables.iter().find(|variable| {
-            variable
-                .bindings
-                .iter()
-                .any(|it| it.kind == BindingKind::Parameter && it.range == name.range)
+            variable.bindings.iter().any(|binding| {
+                binding.kind == BindingKind::Parameter && binding.range == name.range
+            })
         })?;
         let is_constant = variable.bindings.len() == 1;
         if is_constant && (is_atom(value) || (variable.uses.len() <= 1 && !text.contains('\n'))) {
@@ -123,7 +122,7 @@ pub(crate) fn substituted(
                 variable
                     .uses
                     .iter()
-                    .map(|it| Edit::replace(it.range, text.clone())),
+                    .map(|used| Edit::replace(used.range, text.clone())),
             );
         } else {
             assigned.push(format!("{name} = {}", one_logical_line(text)));

@@ -45,7 +45,9 @@ pub(crate) fn indented(program: &Program, range: TextRange, prefix: &str) -> Str
     let mut text = prefix.to_owned();
     let mut at = range.start();
     for line in program.slice(range).split_inclusive('\n') {
-        let is_within = strings.iter().any(|it| it.start() < at && at < it.end());
+        let is_within = strings
+            .iter()
+            .any(|string| string.start() < at && at < string.end());
         if at > range.start() && !is_within && !line.trim().is_empty() {
             text.push_str(prefix);
         }
@@ -62,7 +64,7 @@ fn strings(program: &Program, range: TextRange) -> Vec<TextRange> {
     let from = program.token_from(range.start());
     for token in program.tokens()[from..]
         .iter()
-        .take_while(|it| it.start() < range.end())
+        .take_while(|token| token.start() < range.end())
     {
         match token.kind() {
             TokenKind::String => found.push(token.range()),

@@ -25,11 +25,11 @@ pub(crate) fn removal(program: &Program, row: &Row, gone: &[u32]) -> Option<Vec<
         RowKind::Parameters if all => {
             let before = program
                 .previous_token(row.inner.start())
-                .map_or(row.inner.start(), |it| it.end());
+                .map_or(row.inner.start(), |token| token.end());
             let comma = program
                 .next_token(row.inner.end())
-                .filter(|it| it.kind() == TokenKind::Comma);
-            let end = comma.map_or(row.inner.end(), |it| it.end());
+                .filter(|token| token.kind() == TokenKind::Comma);
+            let end = comma.map_or(row.inner.end(), |token| token.end());
             Some(vec![Edit::delete(TextRange::new(before, end))])
         }
         _ if all => {
@@ -131,8 +131,10 @@ fn markers(
         &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
     let has = |kind: TokenKind| {
         tokens.iter().any(|token| {
-            let before = program.previous_token(token.start()).map(|it| it.kind());
-            let after = program.next_token(token.end()).map(|it| it.kind());
+            let before = program
+                .previous_token(token.start())
+                .map(|token| token.kind());
+            let after = program.next_token(token.end()).map(|token| token.kind());
             let stands_alone = after == Some(TokenKind::Comma)
                 && matches!(
                     before,

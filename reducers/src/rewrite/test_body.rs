@@ -38,16 +38,17 @@ impl Method {
         let statements = program.body();
         let first = first_of_body(statements);
         let (head, body): (Vec<&Stmt>, Vec<&Stmt>) = {
-            let place = |(at, it): &(usize, &Stmt)| *at < first || has_to_lead(it);
+            let place = |(at, statement): &(usize, &Stmt)| *at < first || has_to_lead(statement);
             let (head, body): (Vec<_>, Vec<_>) = statements.iter().enumerate().partition(place);
             (
-                head.into_iter().map(|(_, it)| it).collect(),
-                body.into_iter().map(|(_, it)| it).collect(),
+                head.into_iter().map(|(_, statement)| statement).collect(),
+                body.into_iter().map(|(_, statement)| statement).collect(),
             )
         };
         // A program of imports alone fails by one of them.
         let (head, body) = if body.is_empty() {
-            head.into_iter().partition(|it| has_to_lead(it))
+            head.into_iter()
+                .partition(|statement| has_to_lead(statement))
         } else {
             (head, body)
         };
@@ -56,7 +57,7 @@ impl Method {
             head: String::new(),
             body: String::new(),
         };
-        for statement in head.iter().filter(|it| !is_text(it)) {
+        for statement in head.iter().filter(|statement| !is_text(statement)) {
             method
                 .head
                 .push_str(&with_plain_newlines(program.slice(statement.range())));
@@ -131,12 +132,21 @@ fn sets_environment(names: &ImportedNames<'_>, statement: &Stmt) -> bool {
 
 /// The names of the top level that some statements bind.
 fn bound_by<'a>(program: &'a Program, statements: &[&Stmt]) -> BTreeSet<&'a str> {
-    let is_inside = |range: TextRange| statements.iter().any(|it| it.range().contains_range(range));
+    let is_inside = |range: TextRange| {
+        statements
+            .iter()
+            .any(|statement| statement.range().contains_range(range))
+    };
     let variables = program.scopes().variables.iter();
     variables
-        .filter(|it| it.scope == crate::syntax::scope::ScopeKind::Module)
-        .filter(|it| it.bindings.iter().any(|binding| is_inside(binding.range)))
-        .map(|it| it.name.as_str())
+        .filter(|variable| variable.scope == crate::syntax::scope::ScopeKind::Module)
+        .filter(|variable| {
+            variable
+                .bindings
+                .iter()
+                .any(|binding| is_inside(binding.range))
+        })
+        .map(|variable| variable.name.as_str())
         .collect()
 }
 

@@ -93,11 +93,14 @@ pub(crate) fn beginning(
         .nodes
         .iter()
         .filter_map(|node| node.node.as_expr_attribute())
-        .filter(|it| {
-            def.range.contains_range(it.range)
-                && it.value.as_name_expr().is_some_and(|it| it.id == own)
+        .filter(|attribute| {
+            def.range.contains_range(attribute.range)
+                && attribute
+                    .value
+                    .as_name_expr()
+                    .is_some_and(|name| name.id == own)
         })
-        .map(|it| Edit::delete(prefix(it)))
+        .map(|attribute| Edit::delete(prefix(attribute)))
         .collect();
     // What goes over several lines has brackets round it and may stand anywhere.
     stmts

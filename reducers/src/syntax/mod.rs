@@ -189,13 +189,13 @@ impl Program {
         let imports: Vec<TextRange> = tree
             .nodes
             .iter()
-            .filter(|it| {
+            .filter(|node| {
                 matches!(
-                    it.node,
+                    node.node,
                     AnyNodeRef::StmtImport(_) | AnyNodeRef::StmtImportFrom(_)
                 )
             })
-            .map(|it| it.node.range())
+            .map(|node| node.node.range())
             .collect();
         let counts = |token: &&Token| {
             self.weight_in_tokens(**token) > 0

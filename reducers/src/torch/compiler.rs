@@ -20,7 +20,7 @@ impl Compiler {
     pub(crate) fn all(program: &Program, found: &[Compilation<'_>]) -> Vec<Self> {
         let mut compilers: Vec<Self> = found
             .iter()
-            .filter_map(|it| Self::of(program, it))
+            .filter_map(|compilation| Self::of(program, compilation))
             .collect();
         compilers.sort();
         compilers.dedup();
@@ -52,7 +52,7 @@ impl Compiler {
             .arguments
             .keywords
             .iter()
-            .filter(|it| it.arg.as_ref().is_none_or(|it| it.id != "model"));
+            .filter(|keyword| keyword.arg.as_ref().is_none_or(|name| name.id != "model"));
         let settings: Vec<&str> = positional
             .chain(named.map(Ranged::range))
             .map(|range| program.slice(range))

@@ -46,12 +46,12 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             ))
         });
     let attributes = statements.attributes();
-    let attributes = attributes.iter().rev().map(|(name, it)| {
-        let uses = it.uses.iter().map(|(place, _)| *place);
+    let attributes = attributes.iter().rev().map(|(name, attribute)| {
+        let uses = attribute.uses.iter().map(|(place, _)| *place);
         (
             *name,
-            it.uses.is_empty(),
-            it.definitions.iter().copied().chain(uses).collect(),
+            attribute.uses.is_empty(),
+            attribute.definitions.iter().copied().chain(uses).collect(),
         )
     });
     for (name, is_unused, seeds) in variables.chain(attributes) {

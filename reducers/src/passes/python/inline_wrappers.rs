@@ -105,8 +105,8 @@ fn decorated(
             program.slice(call.arguments.range),
         )
     };
-    let decorate = |inner: String, it: &Decorator| {
-        format!("{}({inner})", program.slice(it.expression.range()))
+    let decorate = |inner: String, decorator: &Decorator| {
+        format!("{}({inner})", program.slice(decorator.expression.range()))
     };
     let is_decorated = !def.decorator_list.is_empty();
     let dressed = def

@@ -262,7 +262,7 @@ impl Rows<'_> {
                     let stars = self
                         .program
                         .previous_token(rest.start())
-                        .map_or(rest.range, |it| it.range());
+                        .map_or(rest.range, |token| token.range());
                     items.push(stars.cover(rest.range));
                 }
                 self.commas(RowKind::Entries, within_brackets(it.range), items);
@@ -343,7 +343,7 @@ fn with_item_range(program: &Program, statement: TextRange, item: &ast::WithItem
     let target = item
         .optional_vars
         .as_deref()
-        .map(|it| widened(program, statement, it.range()));
+        .map(|target| widened(program, statement, target.range()));
     context.cover(item.range).cover(target.unwrap_or(context))
 }
 
@@ -357,7 +357,7 @@ fn parameter_ranges(program: &Program, parameters: &ast::Parameters) -> Vec<Text
     };
     let mut ranges: Vec<TextRange> = parameters
         .iter_source_order()
-        .map(|it| it.range())
+        .map(|parameter| parameter.range())
         .collect();
     if let ([only], Some(range)) = (parameters.posonlyargs.as_slice(), ranges.first_mut())
         && let Some(slash) = marker(only.end(), parameters.range.end(), TokenKind::Slash)
@@ -368,12 +368,13 @@ fn parameter_ranges(program: &Program, parameters: &ast::Parameters) -> Vec<Text
         let from = ranges
             .iter()
             .rev()
-            .find(|it| it.end() <= only.start())
+            .find(|range| range.end() <= only.start())
             .map_or(parameters.range.start(), Ranged::end);
         let star = marker(from, only.start(), TokenKind::Star);
-        if let (Some(star), Some(range)) =
-            (star, ranges.iter_mut().find(|it| it.end() == only.end()))
-        {
+        if let (Some(star), Some(range)) = (
+            star,
+            ranges.iter_mut().find(|range| range.end() == only.end()),
+        ) {
             *range = range.cover(star);
         }
     }

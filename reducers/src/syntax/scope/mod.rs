@@ -206,7 +206,7 @@ mod tests {
             let variable = scopes
                 .variables
                 .iter()
-                .find(|it| it.name == name && it.scope == scope)
+                .find(|variable| variable.name == name && variable.scope == scope)
                 .unwrap();
             variable.uses.len()
         };
