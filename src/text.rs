@@ -11,6 +11,14 @@ macro_rules! pattern {
 
 pub(crate) use pattern;
 
+/// The first line of a text that is not blank, without the white space around it.
+pub(crate) fn first_line(text: &str) -> &str {
+    text.lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default()
+}
+
 /// The width of a line's indentation, in bytes.
 pub(crate) fn margin(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()

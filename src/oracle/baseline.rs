@@ -5,12 +5,14 @@ use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     derive::{NotDerivable, derive},
-    exceptions::headline,
     signals,
     signature::Signature,
     spec::Spec,
 };
-use crate::runner::{End, Outcome, Resource};
+use crate::{
+    runner::{End, Outcome, Resource},
+    text::first_line,
+};
 
 /// The runs of the script as given, and what they showed.
 #[derive(Clone, Debug)]
@@ -220,12 +222,10 @@ pub fn summary(outcome: &Outcome) -> String {
     let Some(exception) = &outcome.exception else {
         return end;
     };
-    let line: String = headline(exception)
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .take(160)
-        .collect();
+    let line = match first_line(&exception.message) {
+        "" => exception.class.clone(),
+        said => format!("{}: {said}", exception.class),
+    };
+    let line: String = line.chars().take(160).collect();
     format!("{end}, {line}")
 }

@@ -395,10 +395,13 @@ fn classed(text: &str, parts: impl Fn(String, Option<Pattern>) -> Vec<Part>) -> 
 
 /// A class and what is in its message, if something is given.
 fn class_and_message(text: &str) -> Option<(&str, Option<&str>)> {
-    let (class, message) = match text.split_once(": ") {
-        Some((class, message)) => (
-            class,
-            Some(message.trim()).filter(|message| !message.is_empty()),
+    let colon = text
+        .match_indices(':')
+        .find(|(at, _)| text[at + 1..].starts_with(char::is_whitespace));
+    let (class, message) = match colon {
+        Some((at, _)) => (
+            &text[..at],
+            Some(text[at + 1..].trim()).filter(|message| !message.is_empty()),
         ),
         None => (text.strip_suffix(':').unwrap_or(text), None),
     };

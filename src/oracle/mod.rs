@@ -37,4 +37,4 @@ pub use verdict::{Difference, Verdict};
 
 /// Grows whenever the same outcome would be judged differently; journals written under older rules
 /// are not read.
-pub const RULES: u32 = 9;
+pub const RULES: u32 = 10;

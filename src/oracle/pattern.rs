@@ -19,19 +19,26 @@ pub enum Pattern {
     /// fragment never begins or ends within a word or a number: `key` is not in `keyboard`, `int3`
     /// not in `int32`.
     Lines(Vec<Vec<String>>),
-    /// This text, also within a word.
+    /// Fragments in this order, anywhere in the text. Like those of lines, they cut no word; any
+    /// run of white space equals any other, line breaks included.
+    Flow(Vec<String>),
+    /// This text, also within a word; any run of white space equals any other.
     Text(String),
     /// A match of this regular expression.
     Regex(String),
 }
 
 impl Pattern {
-    /// All meanings of a typed text, strictest first: the words as they are, the same within words,
-    /// and with gaps for each ellipsis, within one line or over several.
+    /// All meanings of a typed text, strictest first: the words as they are, on other lines, within
+    /// words, and with gaps for each ellipsis, within one line or over several.
     pub(super) fn typed(text: &str) -> Vec<Self> {
         let filled = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let literal = filled.map(|line| vec![line.to_owned()]).collect();
-        let mut patterns = vec![Self::Lines(literal), Self::Text(text.to_owned())];
+        let mut patterns = vec![
+            Self::Lines(literal),
+            Self::Flow(vec![text.to_owned()]),
+            Self::Text(text.to_owned()),
+        ];
         for gap in ["…", "..."].into_iter().filter(|gap| text.contains(gap)) {
             let split = |line: &str| -> Vec<String> {
                 line.split(gap)
@@ -46,12 +53,8 @@ impl Pattern {
                 .filter(|line| !line.is_empty())
                 .collect();
             if !lines.is_empty() {
-                let apart = lines
-                    .iter()
-                    .flatten()
-                    .map(|fragment| vec![fragment.clone()])
-                    .collect();
-                patterns.extend([Self::Lines(lines), Self::Lines(apart)]);
+                let fragments = lines.concat();
+                patterns.extend([Self::Lines(lines), Self::Flow(fragments)]);
             }
         }
         patterns
@@ -65,7 +68,11 @@ impl Pattern {
                     .iter()
                     .all(|fragments| lines.any(|line| has_all(line, fragments)))
             }
-            Self::Text(wanted) => text.contains(wanted.as_str()),
+            Self::Flow(wanted) => {
+                let wanted: Vec<String> = wanted.iter().map(|words| spaced(words)).collect();
+                has_all(&spaced(text), &wanted)
+            }
+            Self::Text(wanted) => spaced(text).contains(&spaced(wanted)),
             // Checked when the signature was parsed.
             Self::Regex(regex) => Regex::new(regex).is_ok_and(|regex| regex.is_match(text)),
         }
@@ -81,6 +88,7 @@ impl Pattern {
                 .map(String::as_str)
                 .collect::<Vec<_>>()
                 .join(" "),
+            Self::Flow(fragments) => fragments.join(" "),
             Self::Text(text) => text.clone(),
             Self::Regex(_) => String::new(),
         };
@@ -91,7 +99,8 @@ impl Pattern {
             .collect()
     }
 
-    /// The longest text that every match contains; none is known of a regular expression.
+    /// The longest text that every match contains, a word where the white space between words may
+    /// be any; none is known of a regular expression.
     pub(super) fn longest_text(&self) -> Option<&str> {
         match self {
             Self::Lines(lines) => lines
@@ -99,7 +108,11 @@ impl Pattern {
                 .flatten()
                 .map(String::as_str)
                 .max_by_key(|fragment| fragment.len()),
-            Self::Text(text) => Some(text),
+            Self::Flow(fragments) => fragments
+                .iter()
+                .flat_map(|fragment| fragment.split_whitespace())
+                .max_by_key(|word| word.len()),
+            Self::Text(text) => text.split_whitespace().max_by_key(|word| word.len()),
             Self::Regex(_) => None,
         }
     }
@@ -114,6 +127,7 @@ impl Pattern {
                     .collect();
                 lines.join("\n")
             }
+            Self::Flow(fragments) => fragments.join(ELLIPSIS),
             Self::Text(text) => text.clone(),
             Self::Regex(regex) => format!("/{regex}/"),
         }
@@ -124,6 +138,11 @@ impl fmt::Display for Pattern {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.argument().replace('\n', ELLIPSIS))
     }
+}
+
+/// A text with one blank for each run of white space; at its ends they are dropped.
+fn spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a line holds all fragments, one after the other.
@@ -218,6 +237,6 @@ mod tests {
         let found = Pattern::typed("got … of ...\nthen");
         assert!(found.contains(&lines(&[&["got", "of ..."], &["then"]])));
         assert!(found.contains(&lines(&[&["got … of"], &["then"]])));
-        assert_eq!(Pattern::typed("…").len(), 2);
+        assert_eq!(Pattern::typed("…").len(), 3);
     }
 }

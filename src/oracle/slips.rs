@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{artifact::is_artifact, normalize, verdict::Difference};
-use crate::runner::End;
+use crate::{runner::End, text::first_line};
 
 /// Failures of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,12 +35,7 @@ pub fn ledger<'a>(differences: impl IntoIterator<Item = (String, &'a Difference)
         } else {
             difference.class.clone()
         };
-        let message: String = difference
-            .message
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .to_owned();
+        let message = first_line(&difference.message).to_owned();
         let kind = normalize::kind(&message);
         groups
             .entry((class.clone(), kind))

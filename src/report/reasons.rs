@@ -7,6 +7,7 @@ use crate::{
     engine::{Ablated, Spent},
     oracle::{Difference, Verdict},
     runner::End,
+    text::first_line,
 };
 
 /// Reasons shown for one line at most.
@@ -84,7 +85,7 @@ pub(super) fn unneeded(report: &Report) -> Vec<String> {
 
 fn different(difference: &Difference) -> String {
     if !difference.class.is_empty() {
-        let first = difference.message.lines().next().unwrap_or_default();
+        let first = first_line(&difference.message);
         let shown: String = first.chars().take(80).collect();
         let rest = if shown.len() < first.len() { "…" } else { "" };
         let colon = if shown.is_empty() { "" } else { ": " };

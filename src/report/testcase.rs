@@ -171,12 +171,14 @@ fn slug(text: &str) -> String {
 /// The text of a pattern that is a single text.
 fn plain(pattern: &Pattern) -> Option<&str> {
     match pattern {
-        Pattern::Text(text) => Some(text),
+        Pattern::Text(text) => Some(text)
+            .filter(|text| !text.contains(char::is_whitespace))
+            .map(String::as_str),
         Pattern::Lines(lines) => match lines.as_slice() {
             [fragments] if fragments.len() == 1 => fragments.first().map(String::as_str),
             _ => None,
         },
-        Pattern::Regex(_) => None,
+        Pattern::Flow(_) | Pattern::Regex(_) => None,
     }
 }
 
@@ -184,7 +186,11 @@ fn plain(pattern: &Pattern) -> Option<&str> {
 fn expression(pattern: &Pattern) -> String {
     match pattern {
         Pattern::Regex(regex) => regex.clone(),
-        Pattern::Text(text) => regex::escape(text),
+        Pattern::Text(text) => spaced(text),
+        Pattern::Flow(fragments) => {
+            let fragments: Vec<String> = fragments.iter().map(|words| spaced(words)).collect();
+            fragments.join(r"(?:.|\n)*")
+        }
         Pattern::Lines(lines) => {
             let line = |fragments: &Vec<String>| {
                 let escaped: Vec<String> = fragments
@@ -200,6 +206,12 @@ fn expression(pattern: &Pattern) -> String {
                 .join(r"[^\n]*\n(?:.*\n)*?.*")
         }
     }
+}
+
+/// The words of a text, with any white space between them, as a regular expression.
+fn spaced(text: &str) -> String {
+    let words: Vec<String> = text.split_whitespace().map(regex::escape).collect();
+    words.join(r"\s+")
 }
 
 /// A text as a literal of Python; a string of JSON is one.

@@ -5,6 +5,7 @@ mod bench;
 mod emit;
 mod reduce;
 mod resume;
+mod situations;
 mod stabilize;
 
 use std::{

@@ -17,6 +17,7 @@ use crate::{
         repair::REPAIRS,
         script_runner::Trial,
     },
+    text::first_line,
 };
 
 /// The number of runs of a script that showed the bug once.
@@ -366,7 +367,7 @@ fn repaired(code: &str, outcome: &Outcome) -> Option<(String, String)> {
 
 /// The class and the first line of the message.
 fn headline(exception: &Exception) -> String {
-    let message = exception.message.lines().next().unwrap_or_default();
+    let message = first_line(&exception.message);
     format!("{}: {message}", exception.short_class())
 }
 
