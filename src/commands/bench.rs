@@ -1,7 +1,7 @@
 //! `minrepro bench FOLDER...`: minimizes every case of a corpus and holds the results against what
 //! an expert wrote.
 
-use std::{fmt::Write as _, time::Duration};
+use std::{fmt::Write as _, path::Path, time::Duration};
 
 use anyhow::{Context, anyhow};
 use minrepro_reducers::{
@@ -12,14 +12,14 @@ use serde::Serialize;
 
 use super::{
     corpus::{Case, Interpreters, cases},
-    minimize::{Effort, minimize},
+    minimize::{Effort, Minimized, minimize},
     output::{Output, encoded},
     session::Session,
     speed::{Speed, speed},
 };
 use crate::{
     cli::{BenchArgs, Exit, Failure, Printer, RunArgs, SandboxWhen},
-    engine::Stop,
+    engine::{Halt, Stop},
     journal::Journal,
     judge::{Confirmed, FLAKY_RUNS, Measure, confirm},
     oracle::Baseline,
@@ -60,12 +60,18 @@ struct Row {
     faults: Vec<String>,
 }
 
+/// What the cases showed so far.
+#[derive(Default)]
+struct Found {
+    rows: Vec<Row>,
+    speeds: Vec<Speed>,
+}
+
 pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure> {
     let folders = cases(&args.folders)?;
     let interpreters = Interpreters::new(&args.python)?;
-    let (mut rows, mut faults, mut held, mut short, mut skipped) =
-        (Vec::new(), Vec::new(), 0, 0, 0);
-    let mut speeds = Vec::new();
+    let mut found = Found::default();
+    let (mut faults, mut held, mut short, mut skipped) = (Vec::new(), 0, 0, 0);
     if args.speed {
         printer.data(&Speed::header());
     } else if !args.check {
@@ -74,81 +80,86 @@ pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure>
     for folder in folders {
         let case = Case::read(&folder)?;
         let Some(python) = interpreters.fitting(&case)? else {
-            printer.warning(&format!(
-                "SKIPPED {}: no interpreter here is {}",
-                case.name,
-                case.needs()
-            ));
+            let (name, needs) = (&case.name, case.needs());
+            printer.warning(&format!("SKIPPED {name}: no interpreter here is {needs}"));
             skipped += 1;
             continue;
         };
         held += 1;
-        let found = if args.check {
-            check(&case, &python, args, printer)?
-        } else if args.speed {
-            let mut found = Vec::new();
-            for script in [case.script.clone(), case.script.with_file_name("ideal.py")] {
-                let speed = speed(
-                    &case.name,
-                    &script,
-                    &RunArgs {
-                        jobs: Some(1),
-                        ..run_args(&case, &python, args)
-                    },
-                )?;
-                printer.data(&speed.line());
-                found.extend(speed.faults.clone());
-                speeds.push(speed);
-            }
-            found
-        } else {
-            let row = run(&case, &python, args, printer)?;
-            printer.data(&line(&row));
-            rows.push(row.clone());
-            row.faults
-        };
-        short += usize::from(!found.is_empty());
-        faults.extend(
-            found
-                .into_iter()
-                .map(|fault| format!("{}: {fault}", case.name)),
-        );
+        let of_case = found.try_case(&case, &python, args, printer)?;
+        short += usize::from(!of_case.is_empty());
+        let of_case = of_case
+            .iter()
+            .map(|fault| format!("{}: {fault}", case.name));
+        faults.extend(of_case);
     }
     if held == 0 {
-        return Err(Failure::new(
-            Exit::Environment,
-            anyhow!("no case could be run"),
-        ));
+        let error = anyhow!("no case could be run");
+        return Err(Failure::new(Exit::Environment, error));
     }
-    if !rows.is_empty() {
-        printer.data(&footer(&rows));
+    if !found.rows.is_empty() {
+        printer.data(&footer(&found.rows));
     }
     if skipped > 0 {
-        printer.warning(&format!(
-            "{skipped} of {} cases were SKIPPED",
-            held + skipped
-        ));
+        let all = held + skipped;
+        printer.warning(&format!("{skipped} of {all} cases were SKIPPED"));
     }
     if let Some(path) = &args.json {
-        let text = if args.speed {
-            serde_json::to_vec_pretty(&speeds)
-        } else {
-            serde_json::to_vec_pretty(&rows)
-        };
-        let text = text.unwrap_or_default();
-        write_atomically(path, &text)
-            .with_context(|| format!("could not write `{}`", path.display()))
-            .map_err(|error| Failure::new(Exit::Environment, error))?;
+        found.write(args, path)?;
     }
     if faults.is_empty() {
         return Ok(Exit::Reduced);
     }
-    let mut failure = Failure::new(
-        Exit::NotReproduced,
-        anyhow!("{short} of the cases fall short"),
-    );
+    let error = anyhow!("{short} of the cases fall short");
+    let mut failure = Failure::new(Exit::NotReproduced, error);
     failure.details = faults;
     Err(failure)
+}
+
+impl Found {
+    /// Does with a case what was asked for, prints its figures, and says what falls short.
+    fn try_case(
+        &mut self,
+        case: &Case,
+        python: &Interpreter,
+        args: &BenchArgs,
+        printer: Printer,
+    ) -> Result<Vec<String>, Failure> {
+        if args.check {
+            return check(case, python, args, printer);
+        }
+        if !args.speed {
+            let row = run(case, python, args, printer)?;
+            printer.data(&line(&row));
+            let faults = row.faults.clone();
+            self.rows.push(row);
+            return Ok(faults);
+        }
+        let mut faults = Vec::new();
+        for script in [case.script.clone(), case.script.with_file_name("ideal.py")] {
+            let args = RunArgs {
+                jobs: Some(1),
+                ..run_args(case, python, args)
+            };
+            let speed = speed(&case.name, &script, &args)?;
+            printer.data(&speed.line());
+            faults.extend(speed.faults.clone());
+            self.speeds.push(speed);
+        }
+        Ok(faults)
+    }
+
+    /// Writes the figures as JSON.
+    fn write(&self, args: &BenchArgs, path: &Path) -> Result<(), Failure> {
+        let text = if args.speed {
+            serde_json::to_vec_pretty(&self.speeds)
+        } else {
+            serde_json::to_vec_pretty(&self.rows)
+        };
+        write_atomically(path, &text.unwrap_or_default())
+            .with_context(|| format!("could not write `{}`", path.display()))
+            .map_err(|error| Failure::new(Exit::Environment, error))
+    }
 }
 
 /// How a case's script is run.
@@ -292,90 +303,62 @@ fn ideal_fault(confirmed: Confirmed) -> Option<String> {
         .then(|| format!("`ideal.py` shows the signature in {same} of {of} runs"))
 }
 
+/// Minimizes the script of a case, and holds the result against the ideal.
 fn run(
     case: &Case,
     python: &Interpreter,
     args: &BenchArgs,
     printer: Printer,
 ) -> Result<Row, Failure> {
-    let Case {
-        name,
-        expected,
-        ideal,
-        ..
-    } = case;
     let session = Session::start(&case.script, &run_args(case, python, args))?;
-    let progress = Progress::silent(printer);
-    let minimized = {
-        let effort = Effort {
-            max_runs: None,
-            ablates: args.ablation,
-        };
-        minimize(
-            &session,
-            PASSES,
-            &mut Journal::in_memory(),
-            effort,
-            &Output::Stdout,
-            &progress,
-        )?
+    let effort = Effort {
+        max_runs: None,
+        ablates: args.ablation,
     };
+    let minimized = minimize(
+        &session,
+        PASSES,
+        &mut Journal::in_memory(),
+        effort,
+        &Output::Stdout,
+        &Progress::silent(printer),
+    )?;
     let reduction = &minimized.reduction;
-    if let Stop::Halted(crate::engine::Halt::Interrupted(signal)) = reduction.stop {
-        return Err(Failure::new(
-            Exit::Interrupted(signal),
-            anyhow!("interrupted"),
-        ));
+    if let Stop::Halted(Halt::Interrupted(signal)) = reduction.stop {
+        let error = anyhow!("interrupted");
+        return Err(Failure::new(Exit::Interrupted(signal), error));
     }
-    if let Some(keep) = &args.keep {
-        let written = std::fs::create_dir_all(keep).and_then(|()| {
-            write_atomically(
-                &keep.join(format!("{name}.py")),
-                &reduction.program.encode().unwrap_or_default(),
-            )
-        });
-        written
-            .with_context(|| format!("could not keep the result in `{}`", keep.display()))
+    if let Some(folder) = &args.keep {
+        let result = reduction.program.encode().unwrap_or_default();
+        std::fs::create_dir_all(folder)
+            .and_then(|()| write_atomically(&folder.join(format!("{}.py", case.name)), &result))
+            .with_context(|| format!("could not keep the result in `{}`", folder.display()))
             .map_err(|error| Failure::new(Exit::Environment, error))?;
     }
-    let (before, after, best) = (
-        session.subject.program.size().tokens,
-        reduction.program.size().tokens,
-        ideal.size().tokens,
-    );
-    let at_100 = reduction
-        .commits
-        .iter()
-        .take_while(|commit| commit.run <= 100)
-        .last()
-        .map_or(before, |commit| commit.tokens);
-    let last = reduction.commits.last().map_or(0, |commit| commit.run);
-    let runs = reduction.tally.runs;
-    let over = |tokens: u32| f64::from(tokens) / f64::from(best.max(1));
     let timeout = session.subject.timeout(Duration::ZERO);
-    let established = &minimized.established;
-    let probe = session
-        .subject
-        .probe(&established.measure, timeout, None, Start::Cold);
-    let (shown, _) = confirm(&probe, ideal, minimized.steadiness().as_ref(), 0)?;
-    let mut faults: Vec<String> = ideal_fault(shown).into_iter().collect();
-    let text = reduction.program.text();
-    faults.extend(
-        expected
-            .keep
-            .iter()
-            .filter(|fragment| !text.contains(*fragment))
-            .map(|fragment| format!("`{fragment}` is gone")),
-    );
-    faults.extend(
-        expected
-            .gone
-            .iter()
-            .filter(|fragment| text.contains(*fragment))
-            .map(|fragment| format!("`{fragment}` is still there")),
-    );
-    if after > expected.max_tokens {
-        faults.push(format!("{after} tokens, {} at most", expected.max_tokens));
+    let measure = &minimized.established.measure;
+    let probe = session.subject.probe(measure, timeout, None, Start::Cold);
+    let (shown, _) = confirm(&probe, &case.ideal, minimized.steadiness().as_ref(), 0)?;
+    let mut row = Row::of(case, python, &session, &minimized);
+    row.faults.extend(ideal_fault(shown));
+    row.faults.extend(faults(case, &minimized));
+    Ok(row)
+}
+
+/// What falls short of what the case expects of a result.
+fn faults(case: &Case, minimized: &Minimized) -> Vec<String> {
+    let expected = &case.expected;
+    let program = &minimized.reduction.program;
+    let has = |fragment: &&String| program.text().contains(*fragment);
+    let missing = expected.keep.iter().filter(|fragment| !has(fragment));
+    let left = expected.gone.iter().filter(has);
+    let mut faults: Vec<String> = missing
+        .map(|fragment| format!("`{fragment}` is gone"))
+        .chain(left.map(|fragment| format!("`{fragment}` is still there")))
+        .collect();
+    let (tokens, runs) = (program.size().tokens, minimized.reduction.tally.runs);
+    if tokens > expected.max_tokens {
+        faults.push(format!("{tokens} tokens, {} at most", expected.max_tokens));
     }
     if runs > expected.max_runs {
         faults.push(format!("{runs} runs, {} at most", expected.max_runs));
@@ -383,37 +366,46 @@ fn run(
     if !minimized.confirmed.is_certain() {
         faults.push("not confirmed by fresh runs".to_owned());
     }
-    Ok(Row {
-        case: name.clone(),
-        description: expected.description.clone(),
-        python: python.description.clone(),
-        before,
-        after,
-        ideal: best,
-        ratio: over(after),
-        ratio_at_100: over(at_100),
-        runs,
-        tail: (runs.saturating_sub(last)) as f64 / runs.max(1) as f64,
-        seconds: minimized.seconds,
-        cold: minimized.established.calibration.cold.as_secs_f64(),
-        warm: (minimized.established.calibration.start == Start::Warm)
-            .then_some(minimized.established.calibration.warm.as_secs_f64()),
-        lines: reduction.program.lines_without_imports(),
-        ideal_lines: ideal.lines_without_imports(),
-        rung: expected.rung.map(CompilerRank::backend),
-        confirmed: minimized.confirmed.is_certain(),
-        conditions: [
-            minimized.ablation.tried.len(),
-            minimized
-                .ablation
-                .tried
-                .iter()
-                .filter(|condition| condition.is_needed())
-                .count(),
-            minimized.ablation.taken_back,
-        ],
-        faults,
-    })
+    faults
+}
+
+impl Row {
+    /// The figures of a minimized case, its faults left out.
+    fn of(case: &Case, python: &Interpreter, session: &Session, minimized: &Minimized) -> Self {
+        let reduction = &minimized.reduction;
+        let [before, after, ideal] = [&session.subject.program, &reduction.program, &case.ideal]
+            .map(|program| program.size().tokens);
+        let commits = &reduction.commits;
+        let early = commits.iter().take_while(|commit| commit.run <= 100);
+        let at_100 = early.last().map_or(before, |commit| commit.tokens);
+        let last = commits.last().map_or(0, |commit| commit.run);
+        let runs = reduction.tally.runs;
+        let over = |tokens: u32| f64::from(tokens) / f64::from(ideal.max(1));
+        let calibration = &minimized.established.calibration;
+        let ablation = &minimized.ablation;
+        let needed = ablation.tried.iter().filter(|tried| tried.is_needed());
+        Self {
+            case: case.name.clone(),
+            description: case.expected.description.clone(),
+            python: python.description.clone(),
+            before,
+            after,
+            ideal,
+            ratio: over(after),
+            ratio_at_100: over(at_100),
+            runs,
+            tail: (runs.saturating_sub(last)) as f64 / runs.max(1) as f64,
+            seconds: minimized.seconds,
+            cold: calibration.cold.as_secs_f64(),
+            warm: (calibration.start == Start::Warm).then_some(calibration.warm.as_secs_f64()),
+            lines: reduction.program.lines_without_imports(),
+            ideal_lines: case.ideal.lines_without_imports(),
+            rung: case.expected.rung.map(CompilerRank::backend),
+            confirmed: minimized.confirmed.is_certain(),
+            conditions: [ablation.tried.len(), needed.count(), ablation.taken_back],
+            faults: Vec::new(),
+        }
+    }
 }
 
 fn header() -> String {

@@ -191,76 +191,40 @@ impl Minimized {
 
     /// The report.
     pub(super) fn report(&self, session: &Session, output: &Output) -> Report {
-        let Reduction {
-            program,
-            commits,
-            tally,
-            differences,
-            kept,
-            spent,
-            stop,
-        } = &self.reduction;
-        let before = &session.subject.program;
-        let slips = oracle::ledger(
-            differences
-                .iter()
-                .map(|(key, difference)| (key.to_string(), difference)),
-        );
+        let subject = &session.subject;
+        let reduction = &self.reduction;
+        let interpreter = session.interpreter.as_ref();
+        let differences = reduction.differences.iter();
+        let slips =
+            oracle::ledger(differences.map(|(key, difference)| (key.to_string(), difference)));
+        let signatures = subject.settings.specs.iter();
+        let signatures = signatures.map(|spec| spec.text.as_str());
         Report {
             version: report::VERSION,
             script: session.script.display().to_string(),
             output: output.name(),
             signature: self.established.measure.describe(),
-            interpreter: InterpreterReport {
-                path: session
-                    .interpreter
-                    .as_ref()
-                    .map_or_else(String::new, |found| found.path.display().to_string()),
-                version: session
-                    .interpreter
-                    .as_ref()
-                    .map_or_else(String::new, |found| found.description.clone()),
-            },
+            interpreter: interpreter.map_or_else(InterpreterReport::default, |found| {
+                InterpreterReport {
+                    path: found.path.display().to_string(),
+                    version: found.description.clone(),
+                }
+            }),
             runner: self.runner.clone(),
-            confinement: session.subject.runner.confinement().describe().to_owned(),
-            programs: ReportedPrograms {
-                before: before.size(),
-                after: program.size(),
-                text_before: before.text().to_owned(),
-                text_after: program.text().to_owned(),
-                verify: match output {
-                    Output::File(path) => session.by_hand(path),
-                    Output::Stdout => session.by_hand(Path::new("RESULT.py")),
-                },
-            },
-            counts: RunCounts {
-                runs: tally.runs,
-                runs_ahead: tally.speculative_runs,
-                journal_hits: tally.journal_hits,
-                pruned: tally.pruned,
-                seconds: self.seconds,
-                seconds_in_candidates: tally.seconds_in_candidates,
-                timeout: self.established.timeout.as_secs_f64(),
-            },
-            compiler: compiler(before, program),
-            commits: commits.clone(),
-            spent: spent.clone(),
-            looser: oracle::looser(
-                session
-                    .subject
-                    .settings
-                    .specs
-                    .iter()
-                    .map(|spec| spec.text.as_str()),
-                &slips,
-            ),
+            confinement: subject.runner.confinement().describe().to_owned(),
+            programs: self.programs(session, output),
+            counts: self.counts(),
+            compiler: compiler(&subject.program, &reduction.program),
+            commits: reduction.commits.clone(),
+            spent: reduction.spent.clone(),
+            looser: oracle::looser(signatures, &slips),
             slips,
-            kept: kept.clone(),
+            kept: reduction.kept.clone(),
             reproduction: Reproduction {
                 confirmed: self.confirmed,
                 shown: self.shown(),
                 elsewhere: self.elsewhere.clone(),
-                stabilizer: session.subject.stabilizer().map(ToString::to_string),
+                stabilizer: subject.stabilizer().map(ToString::to_string),
             },
             ablation: ReportedAblation {
                 conditions: self.ablation.tried.clone(),
@@ -268,15 +232,43 @@ impl Minimized {
                 untried: self.ablation.left,
             },
             test: self.test.clone(),
-            stop: match stop {
-                Stop::Done => "done",
-                Stop::MaxRuns => "max-runs",
-                Stop::Halted(Halt::MaxTime) => "max-time",
-                Stop::Halted(Halt::Interrupted(_)) => "interrupted",
-                Stop::Halted(Halt::Failed(_)) => "failed",
-            }
-            .to_owned(),
+            stop: stop_in_words(&reduction.stop).to_owned(),
         }
+    }
+
+    fn programs(&self, session: &Session, output: &Output) -> ReportedPrograms {
+        let (before, after) = (&session.subject.program, &self.reduction.program);
+        ReportedPrograms {
+            before: before.size(),
+            after: after.size(),
+            text_before: before.text().to_owned(),
+            text_after: after.text().to_owned(),
+            verify: session.by_hand(output.path().unwrap_or(Path::new("RESULT.py"))),
+        }
+    }
+
+    fn counts(&self) -> RunCounts {
+        let tally = &self.reduction.tally;
+        RunCounts {
+            runs: tally.runs,
+            runs_ahead: tally.speculative_runs,
+            journal_hits: tally.journal_hits,
+            pruned: tally.pruned,
+            seconds: self.seconds,
+            seconds_in_candidates: tally.seconds_in_candidates,
+            timeout: self.established.timeout.as_secs_f64(),
+        }
+    }
+}
+
+/// Why a reduction ended, as reports say it.
+fn stop_in_words(stop: &Stop) -> &'static str {
+    match stop {
+        Stop::Done => "done",
+        Stop::MaxRuns => "max-runs",
+        Stop::Halted(Halt::MaxTime) => "max-time",
+        Stop::Halted(Halt::Interrupted(_)) => "interrupted",
+        Stop::Halted(Halt::Failed(_)) => "failed",
     }
 }
 

@@ -7,11 +7,12 @@ use super::{Report, reasons};
 /// The report.
 pub(super) fn render(report: &Report) -> String {
     let mut text = String::new();
-    let fence = fence(&report.programs.text_after);
+    let programs = &report.programs;
+    let fence = fence(&programs.text_after);
+    let result = with_end(&programs.text_after);
     let _ = writeln!(
         text,
-        "### Minimized repro\n\n{fence}python\n{}{fence}\n",
-        with_end(&report.programs.text_after)
+        "### Minimized repro\n\n{fence}python\n{result}{fence}\n"
     );
     let _ = writeln!(
         text,
@@ -22,10 +23,7 @@ pub(super) fn render(report: &Report) -> String {
     let _ = writeln!(
         text,
         "| | before | after |\n|---|---:|---:|\n| tokens | {} | {} |\n| lines | {} | {} |\n",
-        report.programs.before.tokens,
-        report.programs.after.tokens,
-        report.programs.before.lines,
-        report.programs.after.lines
+        programs.before.tokens, programs.after.tokens, programs.before.lines, programs.after.lines
     );
     if let Some(elsewhere) = &report.reproduction.elsewhere {
         let _ = writeln!(
@@ -34,22 +32,7 @@ pub(super) fn render(report: &Report) -> String {
             escaped(elsewhere)
         );
     }
-    let needed = reasons::needed(report);
-    if !needed.is_empty() {
-        let _ = writeln!(text, "Needed, each confirmed by two runs without it:\n");
-        for (name, without) in needed {
-            let _ = writeln!(text, "- `{}` ({})", code(name), escaped(&without));
-        }
-        text.push('\n');
-    }
-    let unneeded = reasons::unneeded(report);
-    if !unneeded.is_empty() {
-        let unneeded: Vec<String> = unneeded
-            .iter()
-            .map(|folder| format!("`{}`", code(folder)))
-            .collect();
-        let _ = writeln!(text, "Tried and not needed: {}.\n", unneeded.join(", "));
-    }
+    push_conditions(&mut text, report);
     if let Some(test) = &report.test {
         let place = test
             .folder
@@ -61,6 +44,39 @@ pub(super) fn render(report: &Report) -> String {
             code(&test.file)
         );
     }
+    push_details(&mut text, report);
+    let _ = writeln!(
+        text,
+        "<sub>{}, {} candidate runs in {:.0} s by minrepro {}</sub>",
+        report.interpreter.version,
+        report.counts.runs,
+        report.counts.seconds,
+        env!("CARGO_PKG_VERSION")
+    );
+    text
+}
+
+/// The conditions that the bug needs, and those that it does not.
+fn push_conditions(text: &mut String, report: &Report) {
+    let needed = reasons::needed(report);
+    if !needed.is_empty() {
+        let _ = writeln!(text, "Needed, each confirmed by two runs without it:\n");
+        for (name, without) in needed {
+            let _ = writeln!(text, "- `{}` ({})", code(name), escaped(&without));
+        }
+        text.push('\n');
+    }
+    let unneeded: Vec<String> = reasons::unneeded(report)
+        .iter()
+        .map(|condition| format!("`{}`", code(condition)))
+        .collect();
+    if !unneeded.is_empty() {
+        let _ = writeln!(text, "Tried and not needed: {}.\n", unneeded.join(", "));
+    }
+}
+
+/// What only those read who doubt the result.
+fn push_details(text: &mut String, report: &Report) {
     let reasons = reasons::by_line(report);
     if !reasons.is_empty() {
         let _ = writeln!(text, "<details><summary>Why each line stays</summary>\n");
@@ -81,24 +97,11 @@ pub(super) fn render(report: &Report) -> String {
             "<details><summary>Other failures of candidates</summary>\n"
         );
         for slip in &report.slips {
-            let _ = writeln!(
-                text,
-                "- {} × `{}`",
-                slip.count,
-                code(&format!("{}: {}", slip.class, slip.message))
-            );
+            let failure = code(&format!("{}: {}", slip.class, slip.message));
+            let _ = writeln!(text, "- {} × `{failure}`", slip.count);
         }
         let _ = writeln!(text, "\n</details>\n");
     }
-    let _ = writeln!(
-        text,
-        "<sub>{}, {} candidate runs in {:.0} s by minrepro {}</sub>",
-        report.interpreter.version,
-        report.counts.runs,
-        report.counts.seconds,
-        env!("CARGO_PKG_VERSION")
-    );
-    text
 }
 
 /// A fence longer than any in a text.

@@ -191,8 +191,8 @@ impl Report {
     }
 }
 
-/// The interpreter, as reports show it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// The interpreter, as reports show it; both are empty where a test judges.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct InterpreterReport {
     /// Its path.
     pub path: String,

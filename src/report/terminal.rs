@@ -3,34 +3,32 @@
 use minrepro_reducers::torch::environment::CompilerRank;
 
 use super::{Report, reasons};
+use crate::judge::Confirmed;
 
 /// The last lines of a reduction.
 pub fn summary(report: &Report) -> String {
-    let share = 100.0
-        * (1.0
-            - f64::from(report.programs.after.tokens)
-                / f64::from(report.programs.before.tokens.max(1)));
+    let (before, after) = (&report.programs.before, &report.programs.after);
+    let left = f64::from(after.tokens) / f64::from(before.tokens.max(1));
+    let counts = &report.counts;
+    let recalled = match counts.journal_hits {
+        0 => String::new(),
+        hits => format!(" and {hits} recalled from the journal"),
+    };
     let mut lines = vec![
         format!(
-            "{} -> {} tokens ({share:.0} % removed), {} -> {} lines",
-            report.programs.before.tokens,
-            report.programs.after.tokens,
-            report.programs.before.lines,
-            report.programs.after.lines
+            "{} -> {} tokens ({:.0} % removed), {} -> {} lines",
+            before.tokens,
+            after.tokens,
+            100.0 * (1.0 - left),
+            before.lines,
+            after.lines
         ),
         format!(
-            "{} runs in {:.1} s{}, {} candidates dropped without a run",
-            report.counts.runs,
-            report.counts.seconds,
-            match report.counts.journal_hits {
-                0 => String::new(),
-                hits => format!(" and {hits} recalled from the journal"),
-            },
-            report.counts.pruned
+            "{} runs in {:.1} s{recalled}, {} candidates dropped without a run",
+            counts.runs, counts.seconds, counts.pruned
         ),
     ];
-    if !report.slips.is_empty() {
-        let slip = &report.slips[0];
+    if let Some(slip) = report.slips.first() {
         let others: u64 = report.slips.iter().map(|slip| slip.count).sum();
         lines.push(format!(
             "{others} candidates failed in other ways, most often {}: {}",
@@ -38,15 +36,13 @@ pub fn summary(report: &Report) -> String {
         ));
     }
     let needed = needed(report);
-    if let Some(compiler) = &report.compiler {
-        let rest = if needed.is_empty() {
-            String::new()
-        } else {
-            format!("; also needed: {needed}")
-        };
-        lines.push(format!("compiler needed: {compiler}{rest}"));
-    } else if !needed.is_empty() {
-        lines.push(format!("needed: {needed}"));
+    match &report.compiler {
+        Some(compiler) if needed.is_empty() => lines.push(format!("compiler needed: {compiler}")),
+        Some(compiler) => lines.push(format!(
+            "compiler needed: {compiler}; also needed: {needed}"
+        )),
+        None if needed.is_empty() => {}
+        None => lines.push(format!("needed: {needed}")),
     }
     if let Some(elsewhere) = &report.reproduction.elsewhere {
         lines.push(format!(
@@ -58,35 +54,7 @@ pub fn summary(report: &Report) -> String {
             "hint: numbers in the signature rejected smaller candidates; try `--signature \"{looser}\"`"
         ));
     }
-    lines.push(match report.reproduction.confirmed {
-        confirmed if confirmed.enough => {
-            let shown = report.reproduction.shown.unwrap_or_default();
-            format!(
-                "confirmed by {} of {} fresh runs (the script: {} of {}): {}",
-                confirmed.same, confirmed.of, shown.same, shown.of, report.signature
-            )
-        }
-        confirmed if confirmed.is_certain() => {
-            let by = report
-                .reproduction
-                .stabilizer
-                .as_ref()
-                .map_or_else(String::new, |stabilizer| {
-                    format!(" (made reliable by {stabilizer})")
-                });
-            format!(
-                "confirmed by {} fresh runs{by}: {}",
-                confirmed.of, report.signature
-            )
-        }
-        confirmed if confirmed.of > 0 => {
-            format!(
-                "NOT confirmed: only {} of {} fresh runs showed the bug",
-                confirmed.same, confirmed.of
-            )
-        }
-        _ => format!("not confirmed by fresh runs ({})", report.stop),
-    });
+    lines.push(confirmation(report));
     lines.extend(report.test.as_ref().map(|test| {
         let place = test
             .folder
@@ -97,6 +65,28 @@ pub fn summary(report: &Report) -> String {
     lines.push(format!("confinement: {}", report.confinement));
     lines.push(format!("verify: {}", report.programs.verify));
     lines.join("\n")
+}
+
+/// How often fresh runs of the result showed the bug.
+fn confirmation(report: &Report) -> String {
+    let reproduction = &report.reproduction;
+    let Confirmed { same, of, enough } = reproduction.confirmed;
+    let signature = &report.signature;
+    if enough {
+        let shown = reproduction.shown.unwrap_or_default();
+        format!(
+            "confirmed by {same} of {of} fresh runs (the script: {} of {}): {signature}",
+            shown.same, shown.of
+        )
+    } else if reproduction.confirmed.is_certain() {
+        let by = reproduction.stabilizer.as_ref();
+        let by = by.map_or_else(String::new, |by| format!(" (made reliable by {by})"));
+        format!("confirmed by {of} fresh runs{by}: {signature}")
+    } else if of > 0 {
+        format!("NOT confirmed: only {same} of {of} fresh runs showed the bug")
+    } else {
+        format!("not confirmed by fresh runs ({})", report.stop)
+    }
 }
 
 /// The conditions that the bug needs, as many as fit on a line.

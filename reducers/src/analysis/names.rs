@@ -313,90 +313,88 @@ impl NameResolver {
     }
 
     fn called(&self, call: &ast::ExprCall) -> Paths {
-        let function = self.resolve(&call.func);
         let args = &call.arguments.args;
         let mut paths = Paths::new();
-        for path in &function {
-            match path.as_str() {
-                "builtins.getattr" | "inspect.getattr_static" => {
-                    let Some([object, name]) = args.get(..2) else {
-                        continue;
-                    };
-                    for name in self.texts(name) {
-                        paths.extend(joined(&self.resolve(object), &name));
-                    }
-                }
-                "builtins.__import__"
-                | "importlib.import_module"
-                | "importlib.__import__"
-                | "importlib.util.find_spec"
-                | "imp.load_module"
-                | "pydoc.locate"
-                | "pkgutil.resolve_name" => {
-                    let names = args
-                        .first()
-                        .map(|name| self.texts(name))
-                        .unwrap_or_default();
-                    paths.extend(names.into_iter().map(|name| name.replace(':', ".")));
-                }
-                "builtins.vars" => paths.extend(joined(
-                    &args
-                        .first()
-                        .map(|object| self.resolve(object))
-                        .unwrap_or_default(),
-                    "__dict__",
-                )),
-                "builtins.globals" | "builtins.locals" => {
-                    paths.insert("globals".to_owned());
-                }
-                "functools.partial" | "functools.partialmethod" | "functools.wraps" => {
-                    paths.extend(
-                        args.first()
-                            .map(|function| self.resolve(function))
-                            .unwrap_or_default(),
-                    );
-                }
-                _ => {
-                    paths.insert(format!("{path}()"));
-                    if path.starts_with("pathlib.") || path.starts_with("os.path.") {
-                        // A path below a temporary folder is temporary as well.
-                        let below = args
-                            .iter()
-                            .flat_map(|arg| self.resolve(arg))
-                            .filter(|path| path.starts_with("tempfile."));
-                        paths.extend(below);
-                    }
-                }
-            }
+        for path in &self.resolve(&call.func) {
+            paths.extend(self.called_by_path(path, args));
         }
-        // `operator.attrgetter("system")(os)` and `operator.methodcaller("system", ...)(os)`
-        if let Expr::Call(getter) = &*call.func
-            && let Some(name) = getter.arguments.args.first()
-            && let Some(object) = args.first()
-        {
-            let makes_getter = self.resolve(&getter.func);
-            if makes_getter.contains("operator.attrgetter")
-                || makes_getter.contains("operator.methodcaller")
-            {
-                for name in self.texts(name) {
-                    paths.extend(joined(&self.resolve(object), &name));
-                }
-            }
-        }
-        // Methods that look up a name: `os.__getattribute__("system")`.
-        if let Expr::Attribute(attribute) = &*call.func
-            && matches!(
-                attribute.attr.as_str(),
-                "__getattribute__" | "__getattr__" | "__getitem__" | "get" | "pop"
-            )
-            && let Some(name) = args.first()
-        {
-            let object = self.resolve(&attribute.value);
-            for name in self.texts(name) {
-                paths.extend(self.member(&object, &name));
-            }
-        }
+        paths.extend(self.looked_up(&call.func, args));
         paths
+    }
+
+    /// The paths of what a function gives back, by its own path.
+    fn called_by_path(&self, function: &str, args: &[Expr]) -> Paths {
+        let first = || args.first().map(|first| self.resolve(first));
+        match function {
+            "builtins.getattr" | "inspect.getattr_static" => match args.get(..2) {
+                Some([object, name]) => self.attribute_of(object, name),
+                _ => Paths::new(),
+            },
+            "builtins.__import__"
+            | "importlib.import_module"
+            | "importlib.__import__"
+            | "importlib.util.find_spec"
+            | "imp.load_module"
+            | "pydoc.locate"
+            | "pkgutil.resolve_name" => {
+                let names = args.first().map(|name| self.texts(name));
+                let names = names.into_iter().flatten();
+                names.map(|name| name.replace(':', ".")).collect()
+            }
+            "builtins.vars" => joined(&first().unwrap_or_default(), "__dict__"),
+            "builtins.globals" | "builtins.locals" => ["globals".to_owned()].into(),
+            "functools.partial" | "functools.partialmethod" | "functools.wraps" => {
+                first().unwrap_or_default()
+            }
+            _ => {
+                let mut paths: Paths = [format!("{function}()")].into();
+                if function.starts_with("pathlib.") || function.starts_with("os.path.") {
+                    // A path below a temporary folder is temporary as well.
+                    let below = args.iter().flat_map(|arg| self.resolve(arg));
+                    paths.extend(below.filter(|path| path.starts_with("tempfile.")));
+                }
+                paths
+            }
+        }
+    }
+
+    /// The paths of what a call looks up by a name that is a text.
+    fn looked_up(&self, function: &Expr, args: &[Expr]) -> Paths {
+        let Some(first) = args.first() else {
+            return Paths::new();
+        };
+        match function {
+            // `operator.attrgetter("system")(os)` and `operator.methodcaller("system", ...)(os)`
+            Expr::Call(getter) => {
+                let makers = self.resolve(&getter.func);
+                let is_getter = makers.contains("operator.attrgetter")
+                    || makers.contains("operator.methodcaller");
+                match getter.arguments.args.first() {
+                    Some(name) if is_getter => self.attribute_of(first, name),
+                    _ => Paths::new(),
+                }
+            }
+            // Methods that look up a name: `os.__getattribute__("system")`.
+            Expr::Attribute(attribute)
+                if matches!(
+                    attribute.attr.as_str(),
+                    "__getattribute__" | "__getattr__" | "__getitem__" | "get" | "pop"
+                ) =>
+            {
+                let object = self.resolve(&attribute.value);
+                let names = self.texts(first);
+                let found = names.iter().flat_map(|name| self.member(&object, name));
+                found.collect()
+            }
+            _ => Paths::new(),
+        }
+    }
+
+    /// The paths of an object's attribute whose name is a text.
+    fn attribute_of(&self, object: &Expr, name: &Expr) -> Paths {
+        let (object, names) = (self.resolve(object), self.texts(name));
+        let found = names.iter().flat_map(|name| joined(&object, name));
+        found.collect()
     }
 
     fn subscripted(&self, subscript: &ast::ExprSubscript) -> Paths {

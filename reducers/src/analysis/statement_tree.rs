@@ -96,43 +96,7 @@ impl<'a> StatementTree<'a> {
                 .flatten();
             let Some(place) = place else {
                 around.push(parent);
-                if let AnyNodeRef::ExprAttribute(it) = node.node
-                    && it.ctx == ExprContext::Load
-                {
-                    outline.attributes.insert(it.attr.id.clone());
-                }
-                match (node.node, parent) {
-                    (AnyNodeRef::ExprAttribute(it), Some(parent))
-                        if it.ctx == ExprContext::Load =>
-                    {
-                        if is_change(program, &outline.statements[parent].node, it.range) {
-                            outline
-                                .changes
-                                .entry(it.attr.id.clone())
-                                .or_default()
-                                .push(parent);
-                        }
-                        outline.statements[parent]
-                            .attributes
-                            .push((it.attr.id.clone(), it.range));
-                    }
-                    (AnyNodeRef::ExprAttribute(it), Some(parent)) => {
-                        outline
-                            .stores
-                            .entry(it.attr.id.clone())
-                            .or_default()
-                            .push(parent);
-                    }
-                    (AnyNodeRef::ExprCall(it), Some(parent)) => {
-                        if let Some(name) = stored_by_name(it) {
-                            outline.stores.entry(name).or_default().push(parent);
-                        }
-                    }
-                    (AnyNodeRef::ExprYield(_) | AnyNodeRef::ExprYieldFrom(_), Some(parent)) => {
-                        outline.statements[parent].yields = true;
-                    }
-                    _ => {}
-                }
+                outline.learn(node.node, parent);
                 continue;
             };
             let index = outline.statements.len();
@@ -166,6 +130,37 @@ impl<'a> StatementTree<'a> {
         outline.mark_executed(evidence);
         outline.find_results(tree, &around);
         outline
+    }
+
+    /// Learns what a node that is no statement says of the innermost statement around it.
+    fn learn(&mut self, node: AnyNodeRef<'a>, around: Option<usize>) {
+        if let AnyNodeRef::ExprAttribute(attribute) = node
+            && attribute.ctx == ExprContext::Load
+        {
+            self.attributes.insert(attribute.attr.id.clone());
+        }
+        let Some(around) = around else { return };
+        let statement = &mut self.statements[around];
+        match node {
+            AnyNodeRef::ExprAttribute(attribute) => {
+                let name = attribute.attr.id.clone();
+                if attribute.ctx != ExprContext::Load {
+                    self.stores.entry(name).or_default().push(around);
+                    return;
+                }
+                if is_change(self.program, &statement.node, attribute.range) {
+                    self.changes.entry(name.clone()).or_default().push(around);
+                }
+                statement.attributes.push((name, attribute.range));
+            }
+            AnyNodeRef::ExprCall(call) => {
+                if let Some(name) = stored_by_name(call) {
+                    self.stores.entry(name).or_default().push(around);
+                }
+            }
+            AnyNodeRef::ExprYield(_) | AnyNodeRef::ExprYieldFrom(_) => statement.yields = true,
+            _ => {}
+        }
     }
 
     /// Finds calls of functions, and reads of properties, that can only mean one definition of that

@@ -98,25 +98,18 @@ impl Search<'_> {
             ..
         } = self;
         let mut count = |index: usize, judged: Judged, tally: &mut Tally, watch: &mut Watch<'_>| {
-            let Judged {
-                verdict,
-                seconds,
-                runs,
-            } = judged;
-            tally.runs += runs;
-            tally.seconds_in_candidates += seconds;
+            tally.runs += judged.runs;
+            tally.seconds_in_candidates += judged.seconds;
             let of = makers.get(&batch[index].key).copied().unwrap_or(pass);
             let spent = spent.entry(of.to_owned()).or_default();
-            spent.runs += runs;
-            spent.seconds += seconds;
-            watch(
-                &Event::Run {
-                    verdict: &verdict,
-                    from_journal: false,
-                },
-                tally,
-            );
-            found[index] = Some(verdict);
+            spent.runs += judged.runs;
+            spent.seconds += judged.seconds;
+            let run = Event::Run {
+                verdict: &judged.verdict,
+                from_journal: false,
+            };
+            watch(&run, tally);
+            found[index] = Some(judged.verdict);
         };
         let mut open: Vec<usize> = Vec::new();
         for (index, candidate) in batch.iter().enumerate() {

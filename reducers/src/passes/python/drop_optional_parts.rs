@@ -4,7 +4,7 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, TokenKind, Tree,
-        ast::{Alias, ExceptHandler, ExprSlice, Identifier, StmtTry},
+        ast::{Alias, ExceptHandler, Expr, ExprSlice, Identifier, StmtTry},
         rows::widened,
     },
 };
@@ -41,74 +41,45 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 .map(|binding| binding.range.start())
         })
         .collect();
+    let behind =
+        |lead, part: Option<&Expr>| part.and_then(|part| program.behind(lead, part.range()));
+    let tail = |lead, part: Option<&Expr>| part.and_then(|part| program.tail(lead, part.range()));
     for (index, node) in tree.nodes.iter().enumerate().rev() {
         let mut drop = |range: Option<TextRange>, prior: Prior, what: &str| {
             if let Some(range) = range {
-                out.delete(
-                    range,
-                    prior,
-                    format!("{what} `{}`", program.excerpt(range).trim()),
-                );
+                let note = format!("{what} `{}`", program.excerpt(range).trim());
+                out.delete(range, prior, note);
             }
         };
         match node.node {
             AnyNodeRef::StmtReturn(stmt) => {
-                let value = stmt.value.as_deref().map(Ranged::range);
-                drop(
-                    value.and_then(|value| program.behind(TokenKind::Return, value)),
-                    Prior::Even,
-                    "value",
-                );
+                let value = behind(TokenKind::Return, stmt.value.as_deref());
+                drop(value, Prior::Even, "value");
             }
             AnyNodeRef::ExprYield(expr) => {
-                let value = expr.value.as_deref().map(Ranged::range);
-                drop(
-                    value.and_then(|value| program.behind(TokenKind::Yield, value)),
-                    Prior::Even,
-                    "value",
-                );
+                let value = behind(TokenKind::Yield, expr.value.as_deref());
+                drop(value, Prior::Even, "value");
             }
             AnyNodeRef::StmtRaise(stmt) => {
-                let cause = stmt.cause.as_deref().map(Ranged::range);
-                drop(
-                    cause.and_then(|cause| program.tail(TokenKind::From, cause)),
-                    Prior::Likely,
-                    "cause",
-                );
-                if let (Some(exc), None) = (&stmt.exc, &stmt.cause)
-                    && is_handling(tree, index as u32)
-                {
-                    drop(
-                        program.behind(TokenKind::Raise, exc.range()),
-                        Prior::Unlikely,
-                        "exception",
-                    );
-                }
+                let cause = stmt.cause.as_deref();
+                drop(tail(TokenKind::From, cause), Prior::Likely, "cause");
+                let can_go = cause.is_none() && is_handling(tree, index as u32);
+                let exception = stmt.exc.as_deref().filter(|_| can_go);
+                let exception = behind(TokenKind::Raise, exception);
+                drop(exception, Prior::Unlikely, "exception");
             }
             AnyNodeRef::StmtAssert(stmt) => {
-                let message = stmt.msg.as_deref().map(Ranged::range);
-                drop(
-                    message.and_then(|message| program.tail(TokenKind::Comma, message)),
-                    Prior::Likely,
-                    "message",
-                );
+                let message = tail(TokenKind::Comma, stmt.msg.as_deref());
+                drop(message, Prior::Likely, "message");
             }
             AnyNodeRef::StmtAnnAssign(stmt) => {
-                let value = stmt.value.as_deref().map(Ranged::range);
-                let is_unused =
-                    unused.contains(&stmt.target.start()) || !stmt.target.is_name_expr();
-                let range = value
-                    .filter(|_| is_unused)
-                    .and_then(|target| program.tail(TokenKind::Equal, target));
-                drop(range, Prior::Unlikely, "value");
+                let can_go = unused.contains(&stmt.target.start()) || !stmt.target.is_name_expr();
+                let value = stmt.value.as_deref().filter(|_| can_go);
+                drop(tail(TokenKind::Equal, value), Prior::Unlikely, "value");
             }
             AnyNodeRef::MatchCase(case) => {
-                let guard = case.guard.as_deref().map(Ranged::range);
-                drop(
-                    guard.and_then(|guard| program.tail(TokenKind::If, guard)),
-                    Prior::Even,
-                    "guard",
-                );
+                let guard = tail(TokenKind::If, case.guard.as_deref());
+                drop(guard, Prior::Even, "guard");
             }
             AnyNodeRef::StmtTry(stmt) => {
                 for (range, what) in of_handlers(program, stmt) {
@@ -121,11 +92,8 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 }
             }
             AnyNodeRef::StmtImportFrom(import) => {
-                drop(
-                    import.module.as_ref().and_then(last_part),
-                    Prior::Unlikely,
-                    "submodule",
-                );
+                let part = import.module.as_ref().and_then(last_part);
+                drop(part, Prior::Unlikely, "submodule");
             }
             AnyNodeRef::ExprSlice(slice) => {
                 for range in of_slice(program, slice) {

@@ -101,11 +101,8 @@ impl Rows<'_> {
                 self.push(RowKind::Parameters, span(&items), items);
             }
             AnyNodeRef::TypeParams(parameters) => {
-                self.push(
-                    RowKind::TypeParameters,
-                    parameters.range,
-                    ranges(&parameters.type_params),
-                );
+                let items = ranges(&parameters.type_params);
+                self.push(RowKind::TypeParameters, parameters.range, items);
             }
             AnyNodeRef::StmtImport(import) => {
                 let names = ranges(&import.names);
@@ -130,11 +127,8 @@ impl Rows<'_> {
             AnyNodeRef::StmtAssign(stmt) => {
                 let value = widened(self.program, stmt.range, stmt.value.range());
                 let inner = TextRange::new(stmt.start(), value.start());
-                self.chain(
-                    RowKind::Targets,
-                    inner,
-                    stmt.targets.iter().map(Ranged::range),
-                );
+                let targets = stmt.targets.iter().map(Ranged::range);
+                self.chain(RowKind::Targets, inner, targets);
             }
             AnyNodeRef::StmtWith(stmt) => {
                 let program = self.program;
@@ -159,18 +153,12 @@ impl Rows<'_> {
                 self.commas(RowKind::Arguments, within_brackets(arguments.range), items);
             }
             AnyNodeRef::ExprList(row) => {
-                self.commas(
-                    RowKind::Elements,
-                    within_brackets(row.range),
-                    ranges(&row.elts),
-                );
+                let inner = within_brackets(row.range);
+                self.commas(RowKind::Elements, inner, ranges(&row.elts));
             }
             AnyNodeRef::ExprSet(set) => {
-                self.commas(
-                    RowKind::SetElements,
-                    within_brackets(set.range),
-                    ranges(&set.elts),
-                );
+                let inner = within_brackets(set.range);
+                self.commas(RowKind::SetElements, inner, ranges(&set.elts));
             }
             AnyNodeRef::ExprTuple(tuple) => {
                 let parenthesized = tuple.parenthesized;
@@ -179,11 +167,8 @@ impl Rows<'_> {
                 } else {
                     tuple.range
                 };
-                self.commas(
-                    RowKind::TupleElements { parenthesized },
-                    inner,
-                    ranges(&tuple.elts),
-                );
+                let kind = RowKind::TupleElements { parenthesized };
+                self.commas(kind, inner, ranges(&tuple.elts));
             }
             AnyNodeRef::ExprDict(dict) => {
                 let items = dict
@@ -193,43 +178,37 @@ impl Rows<'_> {
                     .collect();
                 self.commas(RowKind::Entries, within_brackets(dict.range), items);
             }
-            AnyNodeRef::ExprBoolOp(it) => {
-                self.chain(
-                    RowKind::Operands,
-                    it.range,
-                    it.values.iter().map(Ranged::range),
-                );
+            AnyNodeRef::ExprBoolOp(operation) => {
+                let operands = operation.values.iter().map(Ranged::range);
+                self.chain(RowKind::Operands, operation.range, operands);
             }
-            AnyNodeRef::ExprCompare(it) => {
-                let operands = std::iter::once(&*it.left).chain(&it.comparators);
-                self.chain(RowKind::Operands, it.range, operands.map(Ranged::range));
+            AnyNodeRef::ExprCompare(comparison) => {
+                let operands = std::iter::once(&*comparison.left).chain(&comparison.comparators);
+                let operands = operands.map(Ranged::range);
+                self.chain(RowKind::Operands, comparison.range, operands);
             }
-            AnyNodeRef::ExprListComp(it) => self.generators(&it.generators),
-            AnyNodeRef::ExprSetComp(it) => self.generators(&it.generators),
-            AnyNodeRef::ExprDictComp(it) => self.generators(&it.generators),
-            AnyNodeRef::ExprGenerator(it) => self.generators(&it.generators),
-            AnyNodeRef::ExprStringLiteral(it) if it.value.is_implicit_concatenated() => {
-                self.push(
-                    RowKind::StringParts,
-                    it.range,
-                    it.value.iter().map(Ranged::range).collect(),
-                );
+            AnyNodeRef::ExprListComp(comprehension) => self.generators(&comprehension.generators),
+            AnyNodeRef::ExprSetComp(comprehension) => self.generators(&comprehension.generators),
+            AnyNodeRef::ExprDictComp(comprehension) => self.generators(&comprehension.generators),
+            AnyNodeRef::ExprGenerator(generator) => self.generators(&generator.generators),
+            AnyNodeRef::ExprStringLiteral(string) => {
+                self.string_parts(string.range, string.value.iter().map(Ranged::range));
             }
-            AnyNodeRef::ExprBytesLiteral(it) if it.value.is_implicit_concatenated() => {
-                self.push(
-                    RowKind::StringParts,
-                    it.range,
-                    it.value.iter().map(Ranged::range).collect(),
-                );
+            AnyNodeRef::ExprBytesLiteral(bytes) => {
+                self.string_parts(bytes.range, bytes.value.iter().map(Ranged::range));
             }
-            AnyNodeRef::ExprFString(it) if it.value.is_implicit_concatenated() => {
-                self.push(
-                    RowKind::StringParts,
-                    it.range,
-                    it.value.iter().map(Ranged::range).collect(),
-                );
+            AnyNodeRef::ExprFString(string) => {
+                self.string_parts(string.range, string.value.iter().map(Ranged::range));
             }
             _ => {}
+        }
+    }
+
+    /// The parts of a string, if there are several.
+    fn string_parts(&mut self, string: TextRange, parts: impl Iterator<Item = TextRange>) {
+        let parts: Vec<TextRange> = parts.collect();
+        if parts.len() > 1 {
+            self.push(RowKind::StringParts, string, parts);
         }
     }
 
@@ -241,11 +220,8 @@ impl Rows<'_> {
     fn of_pattern(&mut self, node: AnyNodeRef<'_>) {
         match node {
             AnyNodeRef::PatternMatchOr(it) => {
-                self.chain(
-                    RowKind::Alternatives,
-                    it.range,
-                    it.patterns.iter().map(Ranged::range),
-                );
+                let patterns = it.patterns.iter().map(Ranged::range);
+                self.chain(RowKind::Alternatives, it.range, patterns);
             }
             AnyNodeRef::PatternMatchSequence(it) => {
                 let (kind, inner) = sequence_pattern(self.program, it);
@@ -272,11 +248,8 @@ impl Rows<'_> {
                 let items = patterns
                     .chain(it.arguments.keywords.iter().map(|keyword| keyword.range))
                     .collect();
-                self.commas(
-                    RowKind::Arguments,
-                    within_brackets(it.arguments.range),
-                    items,
-                );
+                let inner = within_brackets(it.arguments.range);
+                self.commas(RowKind::Arguments, inner, items);
             }
             _ => {}
         }

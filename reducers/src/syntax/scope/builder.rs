@@ -58,11 +58,15 @@ impl Builder {
         self.stack.pop();
     }
 
-    fn here(&mut self) -> &mut Scope {
-        let index = *self
+    fn innermost(&self) -> usize {
+        *self
             .stack
             .last()
-            .expect("the module's scope is open throughout");
+            .expect("the module's scope is open throughout")
+    }
+
+    fn here(&mut self) -> &mut Scope {
+        let index = self.innermost();
         &mut self.scopes[index]
     }
 
@@ -82,11 +86,7 @@ impl Builder {
     }
 
     fn bind(&mut self, name: &str, kind: BindingKind, range: TextRange) {
-        let scope = *self
-            .stack
-            .last()
-            .expect("the module's scope is open throughout");
-        self.bind_in(scope, name, kind, range);
+        self.bind_in(self.innermost(), name, kind, range);
     }
 
     fn bind_in(&mut self, scope: usize, name: &str, kind: BindingKind, range: TextRange) {
@@ -105,10 +105,7 @@ impl Builder {
     }
 
     fn load(&mut self, name: &Name, range: TextRange) {
-        let scope = *self
-            .stack
-            .last()
-            .expect("the module's scope is open throughout");
+        let scope = self.innermost();
         let statement = self.statement(range);
         self.uses.push((
             scope,
@@ -138,12 +135,27 @@ impl Builder {
         }
     }
 
+    /// A name that is declared must not be bound yet.
+    fn require_unbound(&mut self, name: &ast::Identifier) {
+        if self.here().bound.contains_key(&name.id) {
+            self.misplace(name.range);
+        }
+    }
+
+    /// Only a docstring may stand before an import from `__future__`.
+    fn require_future_first(&mut self, stmt: &Stmt) {
+        let is_future = matches!(stmt, Stmt::ImportFrom(import) if import.module.as_deref() == Some("__future__"));
+        if is_future && self.seen_other_than_future {
+            self.misplace(stmt.range());
+        }
+        let is_text = matches!(stmt, Stmt::Expr(stmt) if stmt.value.is_string_literal_expr());
+        self.seen_other_than_future |= !is_future && !is_text;
+    }
+
     fn parameters(&mut self, parameters: &ast::Parameters) {
         for parameter in parameters {
             let name = parameter.name();
-            if self.here().bound.contains_key(&name.id) {
-                self.misplace(name.range);
-            }
+            self.require_unbound(name);
             self.bind(&name.id, BindingKind::Parameter, name.range);
         }
     }
@@ -213,6 +225,50 @@ impl Builder {
             }
         }
         true
+    }
+
+    fn import(&mut self, import: &ast::StmtImport) {
+        for alias in &import.names {
+            let bound = alias.asname.as_ref().map_or_else(
+                || alias.name.split('.').next().unwrap_or_default(),
+                |name| name.id.as_str(),
+            );
+            self.bind(bound, BindingKind::Import, alias.range);
+        }
+    }
+
+    fn import_from(&mut self, import: &ast::StmtImportFrom) {
+        for alias in &import.names {
+            let name = alias.asname.as_ref().unwrap_or(&alias.name);
+            if name.id != "*" {
+                self.bind(&name.id, BindingKind::Import, alias.range);
+            } else if self.stack.len() > 1 {
+                self.misplace(alias.range);
+            }
+        }
+    }
+
+    /// A loop's body and what follows it.
+    fn repeated(&mut self, body: &[Stmt], orelse: &[Stmt]) {
+        self.loops += 1;
+        self.visit_body(body);
+        self.loops -= 1;
+        self.visit_body(orelse);
+    }
+
+    fn annotated(&mut self, stmt: &ast::StmtAnnAssign) {
+        // Inside functions annotations of variables are never evaluated.
+        if !self.here().is_callable {
+            self.visit_expr(&stmt.annotation);
+        }
+        if let Some(value) = &stmt.value {
+            self.visit_expr(value);
+            self.visit_expr(&stmt.target);
+        } else if let Expr::Name(name) = &*stmt.target {
+            self.bind(&name.id, BindingKind::Weak, name.range);
+        } else {
+            self.visit_expr(&stmt.target);
+        }
     }
 
     fn comprehension(&mut self, generators: &[ast::Comprehension], elements: &[&Expr]) {
@@ -359,47 +415,24 @@ impl<'a> Visitor<'a> for Builder {
     // One arm for each kind of statement that binds or may be misplaced.
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         self.statements.push(stmt.range());
-        let is_future = matches!(stmt, Stmt::ImportFrom(import) if import.module.as_deref() == Some("__future__"));
-        if is_future && self.seen_other_than_future {
-            self.misplace(stmt.range());
-        }
-        let is_text = matches!(stmt, Stmt::Expr(stmt) if stmt.value.is_string_literal_expr());
-        self.seen_other_than_future |= !is_future && !is_text;
+        self.require_future_first(stmt);
         match stmt {
             Stmt::FunctionDef(def) => self.function(def),
             Stmt::ClassDef(def) => self.class(def),
-            Stmt::Import(import) => {
-                for alias in &import.names {
-                    let bound = alias.asname.as_ref().map_or_else(
-                        || alias.name.split('.').next().unwrap_or_default(),
-                        |name| name.id.as_str(),
-                    );
-                    self.bind(bound, BindingKind::Import, alias.range);
-                }
-            }
-            Stmt::ImportFrom(import) => {
-                for alias in &import.names {
-                    let name = alias.asname.as_ref().unwrap_or(&alias.name);
-                    if name.id != "*" {
-                        self.bind(&name.id, BindingKind::Import, alias.range);
-                    } else if self.stack.len() > 1 {
-                        self.misplace(alias.range);
-                    }
-                }
-            }
+            Stmt::Import(import) => self.import(import),
+            Stmt::ImportFrom(import) => self.import_from(import),
             Stmt::Global(global) => {
                 for name in &global.names {
-                    if self.here().bound.contains_key(&name.id) {
-                        self.misplace(name.range);
-                    }
+                    self.require_unbound(name);
                     self.here().globals.insert(name.id.clone(), name.range);
                 }
             }
             Stmt::Nonlocal(nonlocal) => {
                 for name in &nonlocal.names {
-                    if self.stack.len() == 1 || self.here().bound.contains_key(&name.id) {
+                    if self.stack.len() == 1 {
                         self.misplace(name.range);
                     }
+                    self.require_unbound(name);
                     self.here().nonlocals.insert(name.id.clone(), name.range);
                 }
             }
@@ -409,10 +442,9 @@ impl<'a> Visitor<'a> for Builder {
                 }
                 visitor::walk_stmt(self, stmt);
             }
-            Stmt::Break(ast::StmtBreak { range, .. })
-            | Stmt::Continue(ast::StmtContinue { range, .. }) => {
+            Stmt::Break(_) | Stmt::Continue(_) => {
                 if self.loops == 0 {
-                    self.misplace(*range);
+                    self.misplace(stmt.range());
                 }
             }
             Stmt::For(stmt) => {
@@ -421,17 +453,11 @@ impl<'a> Visitor<'a> for Builder {
                 }
                 self.visit_expr(&stmt.iter);
                 self.visit_expr(&stmt.target);
-                self.loops += 1;
-                self.visit_body(&stmt.body);
-                self.loops -= 1;
-                self.visit_body(&stmt.orelse);
+                self.repeated(&stmt.body, &stmt.orelse);
             }
             Stmt::While(stmt) => {
                 self.visit_expr(&stmt.test);
-                self.loops += 1;
-                self.visit_body(&stmt.body);
-                self.loops -= 1;
-                self.visit_body(&stmt.orelse);
+                self.repeated(&stmt.body, &stmt.orelse);
             }
             Stmt::AugAssign(stmt) => {
                 self.visit_expr(&stmt.value);
@@ -442,20 +468,7 @@ impl<'a> Visitor<'a> for Builder {
                     self.visit_expr(&stmt.target);
                 }
             }
-            Stmt::AnnAssign(stmt) => {
-                // Inside functions annotations of variables are never evaluated.
-                if !self.here().is_callable {
-                    self.visit_expr(&stmt.annotation);
-                }
-                if let Some(value) = &stmt.value {
-                    self.visit_expr(value);
-                    self.visit_expr(&stmt.target);
-                } else if let Expr::Name(name) = &*stmt.target {
-                    self.bind(&name.id, BindingKind::Weak, name.range);
-                } else {
-                    self.visit_expr(&stmt.target);
-                }
-            }
+            Stmt::AnnAssign(stmt) => self.annotated(stmt),
             Stmt::TypeAlias(stmt) => {
                 if let Expr::Name(name) = &*stmt.name {
                     self.bind(&name.id, BindingKind::Value, name.range);

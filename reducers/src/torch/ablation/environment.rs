@@ -12,87 +12,66 @@ const THREADED: &[&str] = &["torch", "numpy", "scipy", "sklearn"];
 /// Names whose values depend on the hashes of strings.
 const HASHED: &[&str] = &["set", "frozenset", "hash"];
 
+/// The variable that seeds the hashes of strings.
+const SEED: &str = "PYTHONHASHSEED";
+
 pub(super) fn find(cx: &mut ConditionFinder<'_>, tree: &Tree<'_>, set: &[(String, String)]) {
-    let variable =
-        |kind, name: &str, instead: Option<&str>, set: &[(&str, Option<&str>)]| Condition {
-            kind,
-            name: name.to_owned(),
-            instead: instead.map(str::to_owned),
-            line: None,
-            change: ConditionChange::Variables(
-                set.iter()
-                    .map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned)))
-                    .collect(),
-            ),
-        };
-    let mut seed = None;
-    for (name, value) in set {
-        if name == "PYTHONHASHSEED" {
-            seed = Some(value.as_str());
-        } else {
-            let shown = format!("{name}={value}");
-            cx.conditions.push(variable(
-                ConditionKind::Variable,
-                &shown,
-                None,
-                &[(name, None)],
-            ));
-        }
+    let seeds = set.iter().filter(|(name, _)| name == SEED);
+    let seed = seeds.map(|(_, value)| value.as_str()).next_back();
+    for (name, value) in set.iter().filter(|(name, _)| name != SEED) {
+        let shown = format!("{name}={value}");
+        let unset = variables(ConditionKind::Variable, &shown, None, &[(name, None)]);
+        cx.conditions.push(unset);
     }
-    let mut threaded = false;
-    let hashed = is_hashed(tree);
     let program = cx.program;
     let mut own = Vec::new();
     for node in &tree.nodes {
-        match node.node {
-            AnyNodeRef::StmtImport(import) => {
-                threaded |= import
-                    .names
-                    .iter()
-                    .any(|alias| is_threaded(alias.name.as_str()));
-            }
-            AnyNodeRef::StmtImportFrom(import) => {
-                threaded |= import
-                    .module
-                    .as_ref()
-                    .is_some_and(|module| is_threaded(module.as_str()));
-            }
-            AnyNodeRef::StmtAssign(assign) if assign.targets.iter().all(is_of_environment) => {
-                own.extend(cx.without(assign.range).map(|edits| (assign.range, edits)));
-            }
-            _ => {}
+        if let AnyNodeRef::StmtAssign(assign) = node.node
+            && assign.targets.iter().all(is_of_environment)
+        {
+            own.extend(cx.without(assign.range).map(|edits| (assign.range, edits)));
         }
     }
     for (at, edits) in own {
         cx.add(ConditionKind::Variable, program.slice(at), None, at, &edits);
     }
-    if hashed || seed.is_some() {
-        let now = seed.unwrap_or("0");
-        let other = now
-            .parse()
-            .map_or(1, |seed: u32| seed.wrapping_add(1))
-            .to_string();
-        let shown = format!("PYTHONHASHSEED={now}");
-        cx.conditions.push(variable(
-            ConditionKind::HashSeed,
-            &shown,
-            Some(&other),
-            &[("PYTHONHASHSEED", Some(other.as_str()))],
-        ));
+    if is_hashed(tree) || seed.is_some() {
+        cx.conditions.push(other_seed(seed.unwrap_or("0")));
     }
     let sets_threads = set.iter().any(|(name, _)| name.ends_with("_NUM_THREADS"));
-    if threaded && !sets_threads {
-        let two = [
-            ("OMP_NUM_THREADS", Some("2")),
-            ("MKL_NUM_THREADS", Some("2")),
-        ];
-        cx.conditions.push(variable(
-            ConditionKind::Threads,
-            "one thread",
-            Some("two"),
-            &two,
-        ));
+    if !sets_threads && tree.nodes.iter().any(|node| imports_threads(node.node)) {
+        let two = ["OMP_NUM_THREADS", "MKL_NUM_THREADS"].map(|name| (name, Some("2")));
+        let threads = variables(ConditionKind::Threads, "one thread", Some("two"), &two);
+        cx.conditions.push(threads);
     }
+}
+
+/// A condition that other values of variables take away; none stands for a variable that is not
+/// set.
+fn variables(
+    kind: ConditionKind,
+    name: &str,
+    instead: Option<&str>,
+    set: &[(&str, Option<&str>)],
+) -> Condition {
+    let set = set.iter();
+    let set = set.map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned)));
+    Condition {
+        kind,
+        name: name.to_owned(),
+        instead: instead.map(str::to_owned),
+        line: None,
+        change: ConditionChange::Variables(set.collect()),
+    }
+}
+
+/// The condition that strings are hashed with a seed, which another takes away.
+fn other_seed(seed: &str) -> Condition {
+    let other = seed.parse().map_or(1, |seed: u32| seed.wrapping_add(1));
+    let other = other.to_string();
+    let set = [(SEED, Some(other.as_str()))];
+    let shown = format!("{SEED}={seed}");
+    variables(ConditionKind::HashSeed, &shown, Some(&other), &set)
 }
 
 /// Whether a program may depend on the hashes of strings.
@@ -110,9 +89,17 @@ fn is_hashed(tree: &Tree<'_>) -> bool {
     })
 }
 
-/// Whether a module may use several threads.
-fn is_threaded(module: &str) -> bool {
-    THREADED.contains(&module.split('.').next().unwrap_or(module))
+/// Whether a statement imports a module that may use several threads.
+fn imports_threads(statement: AnyNodeRef<'_>) -> bool {
+    let is_threaded = |module: &str| THREADED.contains(&module.split('.').next().unwrap_or(module));
+    match statement {
+        AnyNodeRef::StmtImport(import) => {
+            let mut modules = import.names.iter().map(|alias| alias.name.as_str());
+            modules.any(is_threaded)
+        }
+        AnyNodeRef::StmtImportFrom(import) => import.module.as_deref().is_some_and(is_threaded),
+        _ => false,
+    }
 }
 
 /// Whether a target of an assignment is an environment variable.
