@@ -166,13 +166,10 @@ fn told<T>(
     evidence: Option<&Evidence>,
     of: &dyn Fn(&StatementTree<'_>, &Nodes<'_>, Vec<usize>) -> T,
 ) -> Vec<T> {
-    let everything = Evidence {
-        hits: (1..=program.text().lines().count() as u32)
-            .map(|line| (line, 1))
-            .collect(),
-        ..Evidence::default()
-    };
-    let outline = StatementTree::of(program, evidence.unwrap_or(&everything));
+    let outline = evidence.map_or_else(
+        || StatementTree::untraced(program),
+        |evidence| StatementTree::of(program, evidence),
+    );
     let nodes = nodes_by_statement(&outline);
     let statements: Vec<Vec<usize>> = match report_site {
         ReportSite::Raised(lines) => vec![

@@ -6,17 +6,16 @@
 use std::collections::HashMap;
 
 use crate::{
-    analysis::statement_tree::{StatementTree, is_change},
+    analysis::statement_tree::{Change, StatementTree},
     syntax::{
         AnyNodeRef, Ranged, TextRange,
-        ast::Expr,
         scope::{BindingKind, ScopeKind, Variable},
     },
 };
 
 /// The edges between the statements of a program.
 pub(crate) struct DependenceGraph<'o, 'a> {
-    tree: &'o StatementTree<'a>,
+    pub(crate) tree: &'o StatementTree<'a>,
     /// The statements of classes that bind a name, by that name.
     members: HashMap<&'a str, Vec<Definition>>,
 }
@@ -26,6 +25,7 @@ pub(crate) struct DependenceGraph<'o, 'a> {
 pub(crate) struct Definition {
     pub(crate) kind: BindingKind,
     pub(crate) statement: usize,
+    pub(crate) range: TextRange,
 }
 
 impl<'o, 'a> DependenceGraph<'o, 'a> {
@@ -44,7 +44,7 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
         graph
     }
 
-    fn variables(&self) -> &'a [Variable] {
+    pub(crate) fn variables(&self) -> &'a [Variable] {
         &self.tree.program.scopes().variables
     }
 
@@ -61,6 +61,7 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
             Some(Definition {
                 kind: binding.kind,
                 statement: self.executed(binding.statement)?,
+                range: binding.range,
             })
         })
     }
@@ -96,8 +97,8 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
         while let Some(&variable) = all.get(at) {
             at += 1;
             for (statement, range) in self.uses(variable) {
-                let node = &self.tree.statements[statement].node;
-                if is_change(self.tree.program, node, range) {
+                let node = self.tree.statements[statement].node;
+                if Change::of(self.tree.program, node, range).is_some() {
                     found.push(statement);
                 }
                 if let AnyNodeRef::StmtFor(stmt) = node
@@ -117,15 +118,14 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
         found
     }
 
-    /// The executed statements that change in place what a variable stands for: by a method that is
-    /// called for nothing else, or by a part that is assigned.
+    /// The executed statements that change in place what a variable stands for.
     pub(crate) fn changes_in_place(&self, variable: usize) -> impl Iterator<Item = usize> + '_ {
-        self.uses(variable)
-            .filter(|(statement, range)| {
-                let changed = changed_in_place(self.tree.statements[*statement].node);
-                changed.is_some_and(|expr| expr.range() == *range)
-            })
-            .map(|(statement, _)| statement)
+        let is_in_place = |(statement, range): &(usize, TextRange)| {
+            let node = self.tree.statements[*statement].node;
+            Change::of(self.tree.program, node, *range) == Some(Change::InPlace)
+        };
+        let changes = self.uses(variable).filter(is_in_place);
+        changes.map(|(statement, _)| statement)
     }
 
     /// The executed statements of classes that bind an attribute's name.
@@ -142,7 +142,7 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
     /// The executed statements that may change what attributes of a name hold.
     pub(crate) fn attribute_changes(&self, attribute: &str) -> impl Iterator<Item = usize> + '_ {
         let changes = self.tree.changes.get(attribute).into_iter().flatten();
-        self.executed_of(changes)
+        self.executed_of(changes.map(|(statement, _)| statement))
     }
 
     /// The executed statements that change in place what an attribute holds.
@@ -150,15 +150,9 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
         &self,
         attribute: &str,
     ) -> impl Iterator<Item = usize> {
-        let is_changed = |statement: &usize| {
-            let changed = changed_in_place(self.tree.statements[*statement].node);
-            let changed = changed.and_then(Expr::as_attribute_expr);
-            changed.is_some_and(|expr| expr.attr.as_str() == attribute)
-        };
-        let changes: Vec<usize> = (0..self.tree.statements.len()).filter(is_changed).collect();
-        changes
-            .into_iter()
-            .filter(|&statement| self.tree.statements[statement].is_executed)
+        let changes = self.tree.changes.get(attribute).into_iter().flatten();
+        let in_place = changes.filter(|(_, change)| *change == Change::InPlace);
+        self.executed_of(in_place.map(|(statement, _)| statement))
     }
 
     fn executed_of<'s>(
@@ -177,22 +171,6 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
                 && self.tree.function_of(statement) == Some(function)
         })
     }
-}
-
-/// What a statement changes in place: what a method is called on, or a part of it assigned.
-fn changed_in_place(statement: AnyNodeRef<'_>) -> Option<&Expr> {
-    let assigned = match statement {
-        AnyNodeRef::StmtExpr(stmt) => {
-            let called = stmt.value.as_call_expr()?.func.as_attribute_expr()?;
-            // Checks leave things as they are.
-            return Some(&*called.value).filter(|_| !called.attr.starts_with("assert"));
-        }
-        AnyNodeRef::StmtAssign(stmt) => stmt.targets.first()?,
-        AnyNodeRef::StmtAugAssign(stmt) => &stmt.target,
-        AnyNodeRef::StmtDelete(stmt) => stmt.targets.first()?,
-        _ => return None,
-    };
-    Some(&assigned.as_subscript_expr()?.value)
 }
 
 #[cfg(test)]

@@ -1,190 +1,65 @@
-//! What hangs on a statement: everything that would use a name nothing binds any more. Called by
-//! passes that remove definitions and by the engine, which offers a pruned candidate once more with
-//! all that hangs on it.
+//! What depends on a statement: everything that would use a name that nothing binds any more. Called
+//! by passes that remove definitions and by the engine, which offers a pruned candidate once more
+//! with all that depends on its removals.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::{
+    analysis::{dependence_graph::DependenceGraph, statement_tree::StatementTree},
     rewrite::edit::EditSet,
-    syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, TextSize,
-        ast::ExprContext,
-        rows::ItemId,
-        scope::{BindingKind, ScopeKind},
-    },
+    syntax::{Program, TextRange, rows::ItemId, scope::BindingKind},
 };
 
-/// Statements of a program by their range.
-pub struct Statements<'a> {
-    program: &'a Program,
-    by_range: BTreeMap<(TextSize, TextSize), ItemId>,
-}
-
-/// An attribute that the program itself defines: by the members of its classes of that name, and by
-/// assignments.
-#[derive(Clone, Debug, Default)]
-pub struct Attribute {
-    /// The statements that define it.
-    pub definitions: Vec<ItemId>,
-    /// The statements that read it, and where.
-    pub uses: Vec<(ItemId, TextRange)>,
-}
-
-impl<'a> Statements<'a> {
-    /// All statements of a program.
-    pub fn of(program: &'a Program) -> Self {
-        let mut by_range = BTreeMap::new();
-        for (id, row, range) in program.items() {
-            if row.kind.is_suite() {
-                by_range.insert((range.start(), range.end()), id);
-            }
-        }
-        Self { program, by_range }
-    }
-
-    /// The place of a statement.
-    pub fn place(&self, statement: TextRange) -> Option<ItemId> {
-        self.by_range
-            .get(&(statement.start(), statement.end()))
-            .copied()
-    }
-
-    /// The statement that stands after another, in the same suite.
-    pub fn next(&self, place: ItemId) -> Option<TextRange> {
-        self.program.rows()[place.row as usize]
-            .items
-            .get(place.item as usize + 1)
-            .copied()
-    }
-
-    /// The attributes that the program defines, by name; those with a meaning to the interpreter
-    /// are left out.
-    pub fn attributes(&self) -> BTreeMap<&'a str, Attribute> {
-        let mut found: BTreeMap<&str, Attribute> = BTreeMap::new();
-        let is_special = |name: &str| name.starts_with("__") && name.ends_with("__");
-        for variable in &self.program.scopes().variables {
-            if variable.scope == ScopeKind::Class && !is_special(&variable.name) {
-                let definitions = variable
-                    .bindings
-                    .iter()
-                    .filter_map(|binding| self.place(binding.statement));
-                found
-                    .entry(&variable.name)
-                    .or_default()
-                    .definitions
-                    .extend(definitions);
-            }
-        }
-        let tree = self.program.tree();
-        let mut loads = Vec::new();
-        for (index, node) in tree.nodes.iter().enumerate() {
-            let AnyNodeRef::ExprAttribute(it) = node.node else {
-                continue;
-            };
-            let around = tree
-                .ancestors(index as u32)
-                .find(|statement| statement.is_statement());
-            let Some(place) = around.and_then(|statement| self.place(statement.range())) else {
-                continue;
-            };
-            if it.ctx == ExprContext::Load {
-                loads.push((it.attr.as_str(), place, it.range));
-            } else if !is_special(&it.attr) {
-                found
-                    .entry(it.attr.as_str())
-                    .or_default()
-                    .definitions
-                    .push(place);
-            }
-        }
-        for (name, place, range) in loads {
-            if let Some(attribute) = found.get_mut(name) {
-                attribute.uses.push((place, range));
-            }
-        }
-        found.retain(|_, attribute| !attribute.definitions.is_empty());
-        found
-    }
-
-    /// The text of a statement.
-    pub fn range(&self, place: ItemId) -> TextRange {
-        self.program.rows()[place.row as usize].items[place.item as usize]
-    }
-
-    /// The removal of some statements and of all statements that use a name which only these bind,
-    /// and so on.
-    ///
-    /// `gone` are ranges that go by other means.
-    pub fn removing(
+impl DependenceGraph<'_, '_> {
+    /// Some statements, all that use a name which only these bind, and so on. The names that are
+    /// bound within `deleted` ranges are lost by other means.
+    pub(crate) fn with_dependents(
         &self,
         seeds: impl IntoIterator<Item = ItemId>,
-        gone: &[TextRange],
+        deleted: &[TextRange],
     ) -> BTreeSet<ItemId> {
+        let rows = self.tree.program.rows();
+        let range = |place: &ItemId| rows[place.row as usize].items[place.item as usize];
         let mut removed: BTreeSet<ItemId> = seeds.into_iter().collect();
-        let mut ranges: Vec<TextRange> = removed.iter().map(|&place| self.range(place)).collect();
-        ranges.extend_from_slice(gone);
+        let mut ranges: Vec<TextRange> = removed.iter().map(range).collect();
+        ranges.extend_from_slice(deleted);
         loop {
-            let mut grown = false;
-            for variable in &self.program.scopes().variables {
-                let is_gone = |range: TextRange| {
-                    ranges
-                        .iter()
-                        .any(|removed_range| removed_range.contains_range(range))
-                };
-                let mut strong = variable
-                    .bindings
-                    .iter()
-                    .filter(|binding| binding.kind != BindingKind::Weak)
-                    .peekable();
-                if strong.peek().is_none() || !strong.all(|binding| is_gone(binding.range)) {
+            let before = removed.len();
+            for variable in 0..self.variables().len() {
+                let is_left = |at: &TextRange| !ranges.iter().any(|lost| lost.contains_range(*at));
+                let strong: Vec<TextRange> = self
+                    .definitions(variable)
+                    .filter(|definition| definition.kind != BindingKind::Weak)
+                    .map(|definition| definition.range)
+                    .collect();
+                if strong.is_empty() || strong.iter().any(is_left) {
                     continue;
                 }
-                let hanging: Vec<TextRange> = variable
-                    .uses
-                    .iter()
-                    .filter(|used| !is_gone(used.range))
-                    .map(|used| used.statement)
-                    .chain(
-                        variable
-                            .bindings
-                            .iter()
-                            .filter(|binding| !is_gone(binding.range))
-                            .map(|binding| binding.statement),
-                    )
+                let definitions = self.definitions(variable);
+                let definitions =
+                    definitions.map(|definition| (definition.statement, definition.range));
+                let dependents: Vec<usize> = self
+                    .uses(variable)
+                    .chain(definitions)
+                    .filter(|(_, range)| is_left(range))
+                    .map(|(statement, _)| statement)
                     .collect();
-                for statement in hanging {
-                    if let Some(place) = self.place(statement)
-                        && removed.insert(place)
-                    {
-                        ranges.push(statement);
-                        grown = true;
+                for statement in dependents {
+                    let statement = &self.tree.statements[statement];
+                    if removed.insert(statement.place) {
+                        ranges.push(statement.range);
                     }
                 }
             }
-            if !grown {
+            if removed.len() == before {
                 return removed;
             }
         }
     }
-
-    /// How much of the program's text some statements are, in bytes, nested ones counted once.
-    pub fn extent(&self, places: &BTreeSet<ItemId>) -> u32 {
-        let mut ranges: Vec<TextRange> = places.iter().map(|&place| self.range(place)).collect();
-        ranges.sort_unstable_by_key(|range| (range.start(), std::cmp::Reverse(range.end())));
-        let (mut total, mut end) = (0, TextSize::new(0));
-        for range in ranges {
-            if range.end() > end {
-                total += u32::from(range.end()) - u32::from(range.start().max(end));
-                end = range.end();
-            }
-        }
-        total
-    }
 }
 
-/// An edit set with the removal of all that hangs on what it deletes; `None` if nothing does.
+/// An edit set with the removal of all that depends on what it deletes; `None` if nothing does.
 pub fn with_dependents(program: &Program, edits: &EditSet) -> Option<EditSet> {
-    let statements = Statements::of(program);
     let deleted: Vec<TextRange> = edits
         .resolve(program)
         .ok()?
@@ -195,7 +70,8 @@ pub fn with_dependents(program: &Program, edits: &EditSet) -> Option<EditSet> {
         .removals()
         .filter(|place| program.rows()[place.row as usize].kind.is_suite())
         .collect();
-    let closed = statements.removing(removals.iter().copied(), &deleted);
+    let tree = StatementTree::untraced(program);
+    let closed = DependenceGraph::of(&tree).with_dependents(removals.iter().copied(), &deleted);
     if closed == removals {
         return None;
     }
@@ -209,13 +85,13 @@ pub fn with_dependents(program: &Program, edits: &EditSet) -> Option<EditSet> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{analysis::statements::Statements, syntax::TextSize};
 
     #[track_caller]
     fn check(text: &str, seed: &str, expected: &str) {
         let program = Program::parse(text).unwrap();
-        let statements = Statements::of(&program);
         let start = TextSize::new(text.find(seed).unwrap() as u32);
-        let seed = statements
+        let seed = Statements::of(&program)
             .place(TextRange::at(start, TextSize::of(seed)))
             .unwrap();
         let edits = EditSet::removal(seed);

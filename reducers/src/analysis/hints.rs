@@ -2,7 +2,7 @@
 //! the widened edit next.
 
 use crate::{
-    analysis::{cpython, dependents::Statements},
+    analysis::{cpython, statements::Statements},
     rewrite::{arguments::Places, edit::EditSet},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,

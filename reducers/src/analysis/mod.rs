@@ -12,5 +12,6 @@ pub mod names;
 pub(crate) mod recorded_calls;
 pub(crate) mod slice;
 pub(crate) mod statement_tree;
+pub(crate) mod statements;
 
 pub use statement_tree::failing;

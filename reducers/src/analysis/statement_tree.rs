@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::{
-    analysis::dependents::Statements,
+    analysis::statements::Statements,
     rewrite::edit::{Edit, EditSet, splice},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
@@ -35,9 +35,8 @@ pub(crate) struct StatementTree<'a> {
     by_range: HashMap<(TextSize, TextSize), usize>,
     /// The statements that assign an attribute, or store it by its name in a text, by that name.
     pub(crate) stores: BTreeMap<Name, Vec<usize>>,
-    /// The statements that may change what attributes of a name hold: by a method, an element, or a
-    /// call with it.
-    pub(crate) changes: BTreeMap<Name, Vec<usize>>,
+    /// The statements that may change what attributes of a name hold, and how.
+    pub(crate) changes: BTreeMap<Name, Vec<(usize, Change)>>,
     /// The names of all attributes that are read.
     pub(crate) attributes: BTreeSet<Name>,
 }
@@ -72,8 +71,15 @@ pub(crate) struct Statement<'a> {
 }
 
 impl<'a> StatementTree<'a> {
-    /// The outline of a program that was traced.
+    /// The statements of a program that was traced.
     pub(crate) fn of(program: &'a Program, evidence: &Evidence) -> Self {
+        let mut tree = Self::untraced(program);
+        tree.mark_executed(evidence);
+        tree
+    }
+
+    /// The statements of a program, all taken for executed.
+    pub(crate) fn untraced(program: &'a Program) -> Self {
         let places = Statements::of(program);
         let tree = program.tree();
         let mut outline = Self {
@@ -111,7 +117,7 @@ impl<'a> StatementTree<'a> {
                 place,
                 parent,
                 children: Vec::new(),
-                is_executed: false,
+                is_executed: true,
                 reads: Vec::new(),
                 attributes: Vec::new(),
                 yields: false,
@@ -127,7 +133,6 @@ impl<'a> StatementTree<'a> {
                 }
             }
         }
-        outline.mark_executed(evidence);
         outline.find_results(tree, &around);
         outline
     }
@@ -148,8 +153,9 @@ impl<'a> StatementTree<'a> {
                     self.stores.entry(name).or_default().push(around);
                     return;
                 }
-                if is_change(self.program, &statement.node, attribute.range) {
-                    self.changes.entry(name.clone()).or_default().push(around);
+                if let Some(change) = Change::of(self.program, statement.node, attribute.range) {
+                    let changes = self.changes.entry(name.clone()).or_default();
+                    changes.push((around, change));
                 }
                 statement.attributes.push((name, attribute.range));
             }
@@ -601,29 +607,56 @@ fn looked_up(node: AnyNodeRef<'_>) -> Option<&str> {
     }
 }
 
-/// Whether a statement may change what a name or an attribute within it stands for: a method called
-/// on it, a part of it assigned, a function that is given it first, a decorator that is its own.
-pub(crate) fn is_change(program: &Program, statement: &AnyNodeRef<'_>, path: TextRange) -> bool {
-    let is_root =
-        |expr: &Expr| expr.range().start() == path.start() && expr.range().end() > path.end();
-    match statement {
-        AnyNodeRef::StmtExpr(it) => it.value.as_call_expr().is_some_and(|call| {
-            let is_given = call
-                .arguments
-                .args
-                .first()
-                .is_some_and(|first| first.range() == path);
-            is_root(&call.func) || (is_given && is_function(program, &call.func))
-        }),
-        AnyNodeRef::StmtAssign(it) => it.targets.iter().any(is_root),
-        AnyNodeRef::StmtAugAssign(it) => is_root(&it.target),
-        AnyNodeRef::StmtDelete(it) => it.targets.iter().any(is_root),
-        // A function that is registered with what the name stands for.
-        AnyNodeRef::StmtFunctionDef(def) => {
-            let mut decorators = def.decorator_list.iter();
-            decorators.any(|decorator| is_root(&decorator.expression))
+/// How a statement may change what a name or an attribute within it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Change {
+    /// In place: a method is called on it for nothing else, or an element of it is assigned.
+    InPlace,
+    /// In some other way: a part of it is changed, a function is given it first, or what decorates
+    /// a function is a part of it.
+    Indirect,
+}
+
+impl Change {
+    /// How a statement changes what a path in it stands for, if it does.
+    pub(crate) fn of(
+        program: &Program,
+        statement: AnyNodeRef<'_>,
+        path: TextRange,
+    ) -> Option<Self> {
+        let begins =
+            |expr: &Expr| expr.range().start() == path.start() && expr.range().end() > path.end();
+        let of_target = |target: &Expr| match target {
+            Expr::Subscript(element) if element.value.range() == path => Some(Self::InPlace),
+            _ => begins(target).then_some(Self::Indirect),
+        };
+        match statement {
+            AnyNodeRef::StmtExpr(stmt) => {
+                let call = stmt.value.as_call_expr()?;
+                if let Expr::Attribute(method) = &*call.func
+                    && method.value.range() == path
+                    // Checks leave things as they are.
+                    && !method.attr.starts_with("assert")
+                {
+                    return Some(Self::InPlace);
+                }
+                let mut args = call.arguments.args.iter();
+                let is_given = args.next().is_some_and(|first| first.range() == path);
+                (begins(&call.func) || (is_given && is_function(program, &call.func)))
+                    .then_some(Self::Indirect)
+            }
+            AnyNodeRef::StmtAssign(stmt) => stmt.targets.iter().filter_map(of_target).min(),
+            AnyNodeRef::StmtAugAssign(stmt) => of_target(&stmt.target),
+            AnyNodeRef::StmtDelete(stmt) => stmt.targets.iter().filter_map(of_target).min(),
+            // A function that is registered with what the name stands for.
+            AnyNodeRef::StmtFunctionDef(def) => {
+                let mut decorators = def.decorator_list.iter();
+                decorators
+                    .any(|decorator| begins(&decorator.expression))
+                    .then_some(Self::Indirect)
+            }
+            _ => None,
         }
-        _ => false,
     }
 }
 
@@ -709,6 +742,37 @@ mod tests {
         let stores = StatementTree::of(&program, &Evidence::default()).stores;
         assert_eq!(stores.keys().collect::<Vec<_>>(), ["a", "c"]);
         assert_eq!(outline.within(4).collect::<Vec<_>>(), [5, 6, 7]);
+    }
+
+    #[test]
+    fn a_change_is_in_place_or_indirect() {
+        let check = |expected: Option<Change>, texts: &[&str]| {
+            for text in texts {
+                let program = Program::parse(*text).unwrap();
+                let statement = StatementTree::untraced(&program).statements[0].node;
+                let start = TextSize::new(text.find('x').unwrap() as u32);
+                let path = TextRange::at(start, TextSize::new(1));
+                assert_eq!(Change::of(&program, statement, path), expected, "{text}");
+            }
+        };
+        let in_place = [
+            "x.f(1)",
+            "x[0] = 1",
+            "y = x[0] = 1",
+            "x[0] += 1",
+            "del x[0]",
+        ];
+        check(Some(Change::InPlace), &in_place);
+        let indirect = [
+            "x.a = 1",
+            "x.a.f()",
+            "x[0].f()",
+            "f(x)",
+            "x.assertTrue(y)",
+            "@x.f\ndef g(): ...",
+        ];
+        check(Some(Change::Indirect), &indirect);
+        check(None, &["print(x)", "y = x.f()", "f(1, x)", "x", "del x"]);
     }
 
     #[test]

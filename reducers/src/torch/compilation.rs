@@ -4,7 +4,7 @@
 //! lower backends.
 
 use crate::{
-    analysis::dependents::Statements,
+    analysis::statements::Statements,
     rewrite::{
         edit::{Edit, EditSet},
         unwrap::keep_part,

@@ -2,7 +2,7 @@
 //! Called by the pass that does so, the ablation, the repairs of scrub and the environment's rank.
 
 use crate::{
-    analysis::dependents::Statements,
+    analysis::statements::Statements,
     rewrite::{
         edit::{Edit, EditSet},
         unwrap::keep_part,

@@ -1,7 +1,9 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    analysis::dependents::Statements,
+    analysis::{
+        dependence_graph::DependenceGraph, statement_tree::StatementTree, statements::Statements,
+    },
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::edit::EditSet,
     syntax::{
@@ -54,8 +56,10 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             attribute.definitions.iter().copied().chain(uses).collect(),
         )
     });
+    let tree = StatementTree::untraced(cx.program);
+    let graph = DependenceGraph::of(&tree);
     for (name, is_unused, seeds) in variables.chain(attributes) {
-        let removed = statements.removing(seeds, &[]);
+        let removed = graph.with_dependents(seeds, &[]);
         // What drags nearly everything along says nothing that removing the rest would not.
         if statements.extent(&removed) >= whole || !seen.insert(removed.clone()) {
             continue;
@@ -72,7 +76,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         };
         let note = match uses {
             0 => format!("`{name}`"),
-            _ => format!("`{name}` and {uses} statements that hang on it"),
+            _ => format!("`{name}` and {uses} statements that depend on it"),
         };
         out.propose(edits, prior, note);
     }

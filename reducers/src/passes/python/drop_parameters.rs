@@ -1,7 +1,7 @@
 use crate::{
     analysis::{
         calls::{Calls, class_around, fields},
-        dependents::Statements,
+        statements::Statements,
     },
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{

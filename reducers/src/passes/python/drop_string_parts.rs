@@ -1,5 +1,5 @@
 use crate::{
-    analysis::dependents::Statements,
+    analysis::statements::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, TokenKind,

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    analysis::dependents::Statements,
+    analysis::statements::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::edit::EditSet,
     syntax::{

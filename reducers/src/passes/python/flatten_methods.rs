@@ -1,7 +1,7 @@
 use crate::{
     analysis::{
         calls::{Movable, class_around},
-        dependents::Statements,
+        statements::Statements,
     },
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use crate::{
     analysis::{
         calls::{Movable, formatted_strings},
-        dependents::Statements,
+        statements::Statements,
     },
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{arguments::put, edit::EditSet, gain::gains},

@@ -1,7 +1,7 @@
 use crate::{
     analysis::{
         calls::{Site, only_call, site},
-        dependents::Statements,
+        statements::Statements,
     },
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{

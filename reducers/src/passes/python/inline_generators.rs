@@ -1,5 +1,5 @@
 use crate::{
-    analysis::{calls::only_call, dependents::Statements},
+    analysis::{calls::only_call, statements::Statements},
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         arguments::substituted,

@@ -1,5 +1,5 @@
 use crate::{
-    analysis::dependents::Statements,
+    analysis::statements::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         arguments::argument_item,

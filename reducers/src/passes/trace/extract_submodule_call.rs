@@ -1,5 +1,5 @@
 use crate::{
-    analysis::{dependents::Statements, recorded_calls::ModuleCall},
+    analysis::{recorded_calls::ModuleCall, statements::Statements},
     pass::{PassContext, Prior, Proposals, Stage, pass},
     passes::trace::extract::Extraction,
     rewrite::edit::{Edit, EditSet},

@@ -12,7 +12,7 @@ pub use environment::minds_hashes;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analysis::dependents::Statements,
+    analysis::statements::Statements,
     rewrite::edit::EditSet,
     syntax::{AnyNodeRef, Program, Ranged, TextRange, Tree},
     torch::names::Torch,
