@@ -131,95 +131,71 @@ mod tests {
 
     #[test]
     fn artifacts_are_recognized_by_their_words() {
-        for (line, expected) in [
-            ("FAIL: NameError: no", Some(ReductionArtifact::Name)),
-            (
+        let check = |expected: Option<ReductionArtifact>, lines: &[&str]| {
+            for line in lines {
+                assert_eq!(named_in(line).into_iter().next(), expected, "{line}");
+            }
+        };
+        check(
+            Some(ReductionArtifact::Name),
+            &[
+                "FAIL: NameError: no",
                 "name 'x' is not defined. Did you mean: 'y'?",
-                Some(ReductionArtifact::Name),
-            ),
-            (
                 "cannot access free variable 'x' where it is not",
-                Some(ReductionArtifact::Name),
-            ),
-            (
+            ],
+        );
+        check(
+            Some(ReductionArtifact::UnboundLocal),
+            &[
                 "cannot access local variable 'x' where it is not associated with a value",
-                Some(ReductionArtifact::UnboundLocal),
-            ),
-            (
                 "local variable 'x' referenced before assignment",
-                Some(ReductionArtifact::UnboundLocal),
-            ),
-            (
-                "cannot import name 'a' from 'b' (unknown location)",
-                Some(ReductionArtifact::Import),
-            ),
-            ("No module named 'a.b'", Some(ReductionArtifact::Module)),
-            (
-                "'(' was never closed (x.py, line 3)",
-                Some(ReductionArtifact::Syntax),
-            ),
-            (
+            ],
+        );
+        check(
+            Some(ReductionArtifact::Import),
+            &["cannot import name 'a' from 'b' (unknown location)"],
+        );
+        check(Some(ReductionArtifact::Module), &["No module named 'a.b'"]);
+        check(
+            Some(ReductionArtifact::Syntax),
+            &["'(' was never closed (x.py, line 3)"],
+        );
+        check(
+            Some(ReductionArtifact::Arity),
+            &[
                 "f() missing 2 required positional arguments: 'a' and 'b'",
-                Some(ReductionArtifact::Arity),
-            ),
-            (
                 "A.f() takes from 1 to 2 positional arguments but 3 were given",
-                Some(ReductionArtifact::Arity),
-            ),
-            (
                 "f() got an unexpected keyword argument 'a'",
-                Some(ReductionArtifact::Arity),
-            ),
-            (
                 "add() missing 1 required positional arguments: \"other\"",
-                Some(ReductionArtifact::Arity),
-            ),
-            (
                 "pow() missing required argument 'exp' (pos 2)",
-                Some(ReductionArtifact::Arity),
-            ),
-            (
                 "len() takes exactly one argument (2 given)",
-                Some(ReductionArtifact::Arity),
-            ),
-            ("A() takes no arguments", Some(ReductionArtifact::Arity)),
-            (
+                "A() takes no arguments",
                 "isinstance expected 2 arguments, got 1",
-                Some(ReductionArtifact::Arity),
-            ),
-            (
                 "conv2d() received an invalid combination of arguments - got (int)",
-                Some(ReductionArtifact::Arity),
-            ),
-            (
                 "not enough values to unpack (expected 2, got 1)",
-                Some(ReductionArtifact::Arity),
-            ),
-            ("expected 2 tensors, got 1", None),
-            (
-                "list index out of range",
-                Some(ReductionArtifact::Literal("list".into())),
-            ),
-            ("index 3 is out of range", None),
-            (
+            ],
+        );
+        let literal = |class: &str| Some(ReductionArtifact::Literal(class.into()));
+        check(literal("list"), &["list index out of range"]);
+        check(literal("int"), &["'int' object is not callable"]);
+        check(
+            literal("NoneType"),
+            &[
                 "'NoneType' object is not callable",
-                Some(ReductionArtifact::Literal("NoneType".into())),
-            ),
-            (
-                "'int' object is not callable",
-                Some(ReductionArtifact::Literal("int".into())),
-            ),
-            (
                 "argument after * must be an iterable, not NoneType",
-                Some(ReductionArtifact::Literal("NoneType".into())),
-            ),
-            ("'Tensor' object is not callable", None),
-            ("the name of x is not good", None),
-            ("MyNameError: a", None),
-            ("expected (3, line 4)", None),
-        ] {
-            assert_eq!(named_in(line).into_iter().next(), expected, "{line}");
-        }
+            ],
+        );
+        check(
+            None,
+            &[
+                "expected 2 tensors, got 1",
+                "index 3 is out of range",
+                "'Tensor' object is not callable",
+                "the name of x is not good",
+                "MyNameError: a",
+                "expected (3, line 4)",
+            ],
+        );
     }
 
     #[test]

@@ -496,59 +496,60 @@ fn a_halt_keeps_what_was_found_and_judged() {
     assert!(reduction.program.text().contains("y = x + 7"));
 }
 
+/// Quick until the first doubt, and then does not see that the anchor is gone.
+struct Hasty {
+    sure: bool,
+    doubts: u32,
+    /// Whether it confirms while it judges others, and what.
+    beside: bool,
+    begun: Option<Key>,
+    last_begun: Option<(Key, bool)>,
+}
+impl Judge for Hasty {
+    fn judge(
+        &mut self,
+        batch: &[Candidate],
+        deliver: &mut dyn FnMut(usize, Judged),
+    ) -> Result<(), Halt> {
+        for (index, candidate) in batch.iter().enumerate() {
+            let text = candidate.program.text();
+            let same = text.contains("needle") && (!self.sure || text.contains("anchor"));
+            let verdict = if same { Verdict::Same } else { Verdict::Passed };
+            deliver(
+                index,
+                Judged {
+                    verdict,
+                    seconds: 0.0,
+                    runs: 1,
+                },
+            );
+        }
+        Ok(())
+    }
+
+    fn begin_confirmation(&mut self, candidate: &Candidate, is_last: bool) -> bool {
+        assert_eq!(self.begun, None, "one at a time");
+        self.begun = self.beside.then_some(candidate.key);
+        self.last_begun = Some((candidate.key, is_last));
+        self.beside
+    }
+
+    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Retraction>, Halt> {
+        assert!(
+            self.begun.take().is_none_or(|begun| begun == candidate.key),
+            "what was begun comes first"
+        );
+        if self.sure || candidate.program.text().contains("anchor") {
+            return Ok(None);
+        }
+        self.sure = true;
+        self.doubts += 1;
+        Ok(Some(Retraction::All("the anchor is gone".to_owned())))
+    }
+}
+
 #[test]
 fn what_is_not_confirmed_is_taken_back() {
-    /// Quick until the first doubt, and then does not see that the anchor is gone.
-    struct Hasty {
-        sure: bool,
-        doubts: u32,
-        /// Whether it confirms while it judges others, and what.
-        beside: bool,
-        begun: Option<Key>,
-        last_begun: Option<(Key, bool)>,
-    }
-    impl Judge for Hasty {
-        fn judge(
-            &mut self,
-            batch: &[Candidate],
-            deliver: &mut dyn FnMut(usize, Judged),
-        ) -> Result<(), Halt> {
-            for (index, candidate) in batch.iter().enumerate() {
-                let text = candidate.program.text();
-                let same = text.contains("needle") && (!self.sure || text.contains("anchor"));
-                let verdict = if same { Verdict::Same } else { Verdict::Passed };
-                deliver(
-                    index,
-                    Judged {
-                        verdict,
-                        seconds: 0.0,
-                        runs: 1,
-                    },
-                );
-            }
-            Ok(())
-        }
-
-        fn begin_confirmation(&mut self, candidate: &Candidate, is_last: bool) -> bool {
-            assert_eq!(self.begun, None, "one at a time");
-            self.begun = self.beside.then_some(candidate.key);
-            self.last_begun = Some((candidate.key, is_last));
-            self.beside
-        }
-
-        fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Retraction>, Halt> {
-            assert!(
-                self.begun.take().is_none_or(|it| it == candidate.key),
-                "what was begun comes first"
-            );
-            if self.sure || candidate.program.text().contains("anchor") {
-                return Ok(None);
-            }
-            self.sure = true;
-            self.doubts += 1;
-            Ok(Some(Retraction::All("the anchor is gone".to_owned())))
-        }
-    }
     let text = "noise = 1\nanchor = 2\nprint(anchor)\nneedle = 3\nprint(needle)\nmore = 4\n";
     for beside in [false, true] {
         let mut judge = Hasty {

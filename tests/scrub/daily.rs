@@ -292,17 +292,19 @@ fn packages_are_installed_on_top_of_those_of_the_interpreter() {
     );
 }
 
+/// An issue that asks for a feature, and holds a script that fails.
+fn wish() -> Place {
+    Place::new(World::new(issue(
+        "[Feature Request] stack of nothing",
+        SMALL,
+    )))
+}
+
 #[test]
-fn the_kind_of_an_issue_and_its_repository_can_be_given() {
+fn the_kind_of_an_issue_can_be_given() {
     if !has_gh("--assume") {
         return;
     }
-    let wish = || {
-        Place::new(World::new(issue(
-            "[Feature Request] stack of nothing",
-            SMALL,
-        )))
-    };
     let place = wish();
     let output = place.run(&BROKEN, &["--post", "--json"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -323,8 +325,13 @@ fn the_kind_of_an_issue_and_its_repository_can_be_given() {
         (&"AlreadyMinimal".into(), &"done".into())
     );
     assert_eq!(place.server.world.lock().unwrap().comments.len(), 1);
+}
 
-    // However the issue is named.
+#[test]
+fn an_issue_can_be_named_with_and_without_its_repository() {
+    if !has_gh("--repo") {
+        return;
+    }
     let place = wish();
     let run = |issue: &[&str]| {
         let output = place

@@ -206,14 +206,27 @@ fn scenario(end: &'static str, title: &str, body: &str) -> Scenario {
     }
 }
 
-// One scenario for each end, side by side.
+/// Adds the calls that label an issue.
+fn refreshed(calls: &mut Vec<&'static str>) {
+    calls.push("ask subscription");
+    calls.extend(labelled(&["add labels"]));
+    calls.push("ask subscription");
+}
+
+/// The body of an issue with a script.
+fn code(text: &str) -> String {
+    format!("```python\n{text}\n```\nRuntimeError: this is what fails")
+}
+
+/// One scenario for each end, side by side.
 fn scenarios() -> Vec<Scenario> {
-    let refreshed = |calls: &mut Vec<&'static str>| {
-        calls.push("ask subscription");
-        calls.extend(labelled(&["add labels"]));
-        calls.push("ask subscription");
-    };
-    let code = |text: &str| format!("```python\n{text}\n```\nRuntimeError: this is what fails");
+    let mut all = ends_of_reading();
+    all.extend(ends_of_running());
+    all
+}
+
+/// The ends that the issue alone decides.
+fn ends_of_reading() -> Vec<Scenario> {
     let mut all = Vec::new();
 
     let mut it = scenario("ClosedAlready", "Closed", BODY);
@@ -300,6 +313,13 @@ fn scenarios() -> Vec<Scenario> {
     refreshed(&mut it.calls);
     it.labels = vec!["triaged"];
     all.push(it);
+
+    all
+}
+
+/// The ends that runs of the script decide.
+fn ends_of_running() -> Vec<Scenario> {
+    let mut all = Vec::new();
 
     let mut it = scenario("DoesNotReproduce", "stack fails", BODY);
     it.python = &FIXED;

@@ -204,14 +204,6 @@ impl World {
     fn graphql(&mut self, body: &Value) -> Value {
         let query = body["query"].as_str().unwrap_or_default();
         let input = &body["variables"]["input"];
-        let ids = |input: &Value| -> Vec<String> {
-            input["labelIds"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|label| label.as_str().unwrap().trim_start_matches("L_").to_owned())
-                .collect()
-        };
         if query.contains("updateSubscription") {
             let state = query
                 .split("state: ")
@@ -239,25 +231,7 @@ impl World {
             return json!({"data": {"addComment": {"commentEdge": {"node": {"url": format!("https://github.com/o/r/issues/7#issuecomment-{number}")}}}}});
         }
         if query.contains("addLabelsToLabelable") || query.contains("removeLabelsFromLabelable") {
-            let names = ids(input);
-            let mut now = self.label_names();
-            if query.contains("addLabelsToLabelable") {
-                now.extend(
-                    names
-                        .into_iter()
-                        .filter(|label| !now.contains(label))
-                        .collect::<Vec<_>>(),
-                );
-            } else {
-                now.retain(|label| !names.contains(label));
-            }
-            self.issue["labels"] = now.iter().map(|name| json!({"name": name})).collect();
-            let verb = if query.contains("addLabels") {
-                "addLabelsToLabelable"
-            } else {
-                "removeLabelsFromLabelable"
-            };
-            return json!({"data": {verb: {"__typename": "x"}}});
+            return self.change_labels(query.contains("addLabelsToLabelable"), input);
         }
         if query.contains("closeIssue") {
             self.issue["state"] = "closed".into();
@@ -274,6 +248,37 @@ impl World {
             let nodes: Vec<Value> = self.labels.iter().map(label).collect();
             return json!({"data": {"repository": {"labels": {"nodes": nodes, "pageInfo": {"hasNextPage": false, "endCursor": ""}}}}});
         }
+        self.asked_issue(query)
+    }
+
+    fn change_labels(&mut self, adds: bool, input: &Value) -> Value {
+        let ids = input["labelIds"].as_array().unwrap().iter();
+        let names: Vec<&str> = ids
+            .map(|label| label.as_str().unwrap().trim_start_matches("L_"))
+            .collect();
+        let mut now = self.label_names();
+        if adds {
+            let is_new = |name: &&str| !now.iter().any(|label| label == name);
+            let new: Vec<_> = names
+                .into_iter()
+                .filter(is_new)
+                .map(str::to_owned)
+                .collect();
+            now.extend(new);
+        } else {
+            now.retain(|label| !names.contains(&label.as_str()));
+        }
+        self.issue["labels"] = now.iter().map(|name| json!({"name": name})).collect();
+        let verb = if adds {
+            "addLabelsToLabelable"
+        } else {
+            "removeLabelsFromLabelable"
+        };
+        json!({"data": {verb: {"__typename": "x"}}})
+    }
+
+    /// The fields of the issue that a query names.
+    fn asked_issue(&self, query: &str) -> Value {
         let asked = query.split("...on Issue{").nth(1).unwrap_or_default();
         let mut issue = json!({"__typename": "Issue"});
         for (field, value) in [

@@ -132,40 +132,33 @@ fn nine_versions_take_three_rounds_and_a_broken_one_is_skipped() {
     );
 }
 
-#[test]
-fn the_change_is_found_in_the_history_of_a_checkout() {
-    if newest().is_none()
-        || !command("git")
-            .arg("--version")
-            .output()
-            .is_ok_and(|output| output.status.success())
-    {
-        return skip("bisect", "no CPython or no git was found");
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let checkout = folder.path().join("checkout");
+/// Runs git in a checkout.
+fn git(checkout: &Path, args: &[&str]) {
+    let identity = [
+        "-c",
+        "user.name=x",
+        "-c",
+        "user.email=x@x",
+        "-c",
+        "commit.gpgsign=false",
+    ];
+    let output = command("git")
+        .args(identity)
+        .args(args)
+        .current_dir(checkout)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// Makes a checkout with a history of changes between two versions.
+fn commit_history(checkout: &Path) {
+    let git = |args: &[&str]| git(checkout, args);
     fs::create_dir_all(checkout.join("torch")).unwrap();
-    let git = |args: &[&str]| {
-        let identity = [
-            "-c",
-            "user.name=x",
-            "-c",
-            "user.email=x@x",
-            "-c",
-            "commit.gpgsign=false",
-        ];
-        let output = command("git")
-            .args(identity)
-            .args(args)
-            .current_dir(&checkout)
-            .output()
-            .unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-    };
     git(&["init", "-q"]);
     for (number, (subject, tag)) in [
         ("First", Some("v2.0.0")),
@@ -196,6 +189,21 @@ fn the_change_is_found_in_the_history_of_a_checkout() {
             git(&["tag", tag]);
         }
     }
+}
+
+#[test]
+fn the_change_is_found_in_the_history_of_a_checkout() {
+    if newest().is_none()
+        || !command("git")
+            .arg("--version")
+            .output()
+            .is_ok_and(|output| output.status.success())
+    {
+        return skip("bisect", "no CPython or no git was found");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let checkout = folder.path().join("checkout");
+    commit_history(&checkout);
     let (old, new) = (with_torch("2.0.0"), with_torch("9.9.9"));
     let mut args = environments(&[("2.0.0", &old), ("9.9.9", &new)]);
     args.extend(["--pytorch", checkout.to_str().unwrap(), "--issue", "7"].map(str::to_owned));
@@ -224,7 +232,7 @@ fn the_change_is_found_in_the_history_of_a_checkout() {
     assert!(score(107) > score(105), "{value:#}");
 
     // A checkout that does not know a version says so.
-    git(&["tag", "-d", "v9.9.9"]);
+    git(&checkout, &["tag", "-d", "v9.9.9"]);
     let (status, value, stderr) = bisect(folder.path(), &args);
     assert!(
         status == Some(0) && value["changes"].as_array().unwrap().is_empty(),
