@@ -9,7 +9,7 @@ use minrepro_reducers::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{Expr, ExprRef, Stmt},
     },
-    torch::devices::on_cpu,
+    torch::{devices::on_cpu, dimensions::whole_numbers},
 };
 
 use crate::runner::Exception;
@@ -461,13 +461,8 @@ fn dims(program: &Program, expr: &Expr) -> Vec<(String, String)> {
 
 /// Divides sizes of at least 512 by eight.
 fn smaller(program: &Program) -> Option<String> {
-    let tree = program.tree();
-    let edits = tree.nodes.iter().filter_map(|node| {
-        let number = node.node.as_expr_number_literal()?;
-        let text = program.slice(number.range()).replace('_', "");
-        let value: u64 = text.parse().ok()?;
-        (value >= 512).then(|| Edit::replace(number.range(), (value / 8).to_string()))
-    });
+    let large = whole_numbers(program).filter(|(size, _)| *size >= 512);
+    let edits = large.map(|(size, place)| Edit::replace(place, (size / 8).to_string()));
     edited(program, edits)
 }
 

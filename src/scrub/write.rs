@@ -1,6 +1,7 @@
 //! The changes that a scrub may make to an issue, as data. `gh` turns them into command lines, the
 //! plan carries them out.
 
+use minrepro_reducers::syntax::lines::with_plain_newlines;
 use serde::{Deserialize, Serialize};
 
 use super::issue::Issue;
@@ -59,7 +60,7 @@ impl IssueWrite {
     /// Whether an issue shows that this was done.
     pub(super) fn is_done(&self, issue: &Issue) -> bool {
         let same =
-            |a: &str, b: &str| a.replace("\r\n", "\n").trim() == b.replace("\r\n", "\n").trim();
+            |a: &str, b: &str| with_plain_newlines(a).trim() == with_plain_newlines(b).trim();
         match self {
             Self::Comment { body } => issue
                 .comments

@@ -1,7 +1,11 @@
 //! Parentheses: an expression gets them where it could bind less tightly than its new place asks,
 //! or where its lines need them. Called by whatever moves expressions.
 
-use crate::syntax::{Program, Ranged, TextRange, TokenKind, ast::Expr};
+use crate::syntax::{
+    Program, Ranged, TextRange, TokenKind,
+    ast::Expr,
+    positions::{closes, opens},
+};
 
 /// A text that may have several lines, in parentheses if it has.
 pub(crate) fn one_logical_line(text: &str) -> String {
@@ -40,6 +44,25 @@ pub(crate) fn parentheses(
     }
 }
 
+/// The parentheses that an expression needs as a statement of its own: two, or none.
+pub(crate) fn parentheses_of_statement(
+    program: &Program,
+    expr: &Expr,
+) -> (&'static str, &'static str) {
+    if expr.is_named_expr() || breaks_line(program, expr.range()) {
+        ("(", ")")
+    } else {
+        ("", "")
+    }
+}
+
+/// The text of expressions as a tuple in parentheses.
+pub(crate) fn tuple(elements: &[impl AsRef<str>]) -> String {
+    let elements: Vec<&str> = elements.iter().map(AsRef::as_ref).collect();
+    let comma = if elements.len() == 1 { "," } else { "" };
+    format!("({}{comma})", elements.join(", "))
+}
+
 /// Whether an expression reads the same in any place: it has brackets of its own, or is one primary
 /// whose line ends are all within its brackets.
 fn is_closed(program: &Program, expr: &Expr) -> bool {
@@ -62,26 +85,21 @@ fn is_closed(program: &Program, expr: &Expr) -> bool {
         | Expr::StringLiteral(_)
         | Expr::BytesLiteral(_)
         | Expr::FString(_)
-        | Expr::NumberLiteral(_) => has_no_open_line_end(program, expr.range()),
+        | Expr::NumberLiteral(_) => !breaks_line(program, expr.range()),
         _ => false,
     }
 }
 
-/// Whether a part of a program, which may stand in brackets now, could do without them.
-fn has_no_open_line_end(program: &Program, range: TextRange) -> bool {
+/// Whether a part of a program, which may stand in brackets now, goes over several lines outside all
+/// brackets of its own.
+fn breaks_line(program: &Program, range: TextRange) -> bool {
     let tokens =
         &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
     let mut depth = 0_usize;
-    tokens.iter().all(|token| {
-        match token.kind() {
-            TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => depth += 1,
-            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => {
-                depth = depth.saturating_sub(1);
-            }
-            TokenKind::NonLogicalNewline => return depth > 0,
-            _ => {}
-        }
-        true
+    tokens.iter().any(|token| {
+        depth += usize::from(opens(token.kind()));
+        depth = depth.saturating_sub(usize::from(closes(token.kind())));
+        depth == 0 && token.kind() == TokenKind::NonLogicalNewline
     })
 }
 
@@ -123,7 +141,7 @@ fn is_operation(program: &Program, expr: &Expr) -> bool {
             | Expr::If(_)
             | Expr::Await(_)
     );
-    kind && has_no_open_line_end(program, expr.range())
+    kind && !breaks_line(program, expr.range())
 }
 
 /// Whether an expression can stand anywhere, any number of times.

@@ -3,7 +3,7 @@
 
 use crate::{
     rewrite::edit::{Edit, rewritten},
-    syntax::{Program, Ranged, TextRange, TextSize, TokenKind},
+    syntax::{Program, Ranged, TextRange, TextSize, TokenKind, lines::with_plain_newlines},
 };
 
 /// The lines of some statements at the margin; none if a string over several lines would have to
@@ -76,9 +76,4 @@ fn strings(program: &Program, range: TextRange) -> Vec<TextRange> {
         }
     }
     found
-}
-
-/// A text with line ends as most files have them; Python reads no others, in strings either.
-pub(crate) fn with_plain_newlines(text: &str) -> String {
-    text.replace("\r\n", "\n").replace('\r', "\n")
 }

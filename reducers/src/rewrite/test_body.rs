@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 
 use crate::{
     analysis::names::ImportedNames,
-    rewrite::reindent::{indented, with_plain_newlines},
+    rewrite::reindent::indented,
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, Stmt},
+        lines::with_plain_newlines,
     },
 };
 

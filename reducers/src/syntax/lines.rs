@@ -92,3 +92,8 @@ impl Program {
 pub fn newline_of(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
+
+/// A text with line ends as most files have them; Python reads no others, in strings either.
+pub fn with_plain_newlines(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}

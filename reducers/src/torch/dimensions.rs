@@ -7,10 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     pass::PassContext,
-    rewrite::edit::{Edit, EditSet},
+    rewrite::{
+        edit::{Edit, EditSet},
+        parenthesize::tuple,
+    },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
-        ast::{Expr, ExprCall, Number},
+        ast::{Expr, ExprCall, ExprNumberLiteral, Number},
     },
     torch::names::{Torch, keyword},
 };
@@ -49,13 +52,8 @@ impl Dimensions {
         let tree = program.tree();
         Torch::of(program, tree)?;
         let mut places: BTreeMap<u64, Vec<TextRange>> = BTreeMap::new();
-        for node in &tree.nodes {
-            if let AnyNodeRef::ExprNumberLiteral(literal) = node.node
-                && let Number::Int(number) = &literal.value
-                && let Some(number) = number.as_u64().filter(|&number| number > 1)
-            {
-                places.entry(number).or_default().push(literal.range);
-            }
+        for (number, place) in whole_numbers(program).filter(|(number, _)| *number > 1) {
+            places.entry(number).or_default().push(place);
         }
         Some(Self { places })
     }
@@ -230,7 +228,7 @@ impl<'a> WrittenShape<'a> {
             .collect();
         left.remove(dimension);
         match self.brackets {
-            Some(('(', _)) if left.len() == 1 => format!("({},)", left[0]),
+            Some(('(', _)) => tuple(&left),
             Some((open, close)) => format!("{open}{}{close}", left.join(", ")),
             None if left.is_empty() => "()".to_owned(),
             None => left.join(", "),
@@ -238,11 +236,18 @@ impl<'a> WrittenShape<'a> {
     }
 }
 
+/// The whole numbers that a program writes out, each with its place.
+pub fn whole_numbers(program: &Program) -> impl Iterator<Item = (u64, TextRange)> {
+    let nodes = program.tree().nodes.iter();
+    nodes.filter_map(|node| whole_literal(node.node.as_expr_number_literal()?))
+}
+
 /// The value of a whole number that is written out, and its place.
 pub(crate) fn whole_number(expr: &Expr) -> Option<(u64, TextRange)> {
-    let Expr::NumberLiteral(literal) = expr else {
-        return None;
-    };
+    whole_literal(expr.as_number_literal_expr()?)
+}
+
+fn whole_literal(literal: &ExprNumberLiteral) -> Option<(u64, TextRange)> {
     match &literal.value {
         Number::Int(number) => Some((number.as_u64()?, literal.range)),
         _ => None,

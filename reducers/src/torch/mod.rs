@@ -7,7 +7,7 @@ pub(crate) mod compilation;
 pub(crate) mod compiler;
 pub(crate) mod data_types;
 pub mod devices;
-pub(crate) mod dimensions;
+pub mod dimensions;
 
 pub mod ablation;
 pub mod components;

@@ -2,6 +2,7 @@
 //! and prose. `pulldown-cmark` finds the blocks; this file bends its answer where people do not
 //! write what `CommonMark` expects. Knows nothing of Python. Pure.
 
+use minrepro_reducers::syntax::lines::with_plain_newlines;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::text::pattern;
@@ -110,7 +111,7 @@ pattern!(
 
 /// The pieces of a post.
 pub(super) fn pieces(body: &str) -> Vec<MarkdownPiece> {
-    let text = body.replace("\r\n", "\n").replace('\r', "\n");
+    let text = with_plain_newlines(body);
     let mut reader = PostReader::default();
     reader.read_all(&text);
     reader.flush();

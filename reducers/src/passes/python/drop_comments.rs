@@ -1,9 +1,7 @@
-use crate::syntax::TokenKind;
-
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::edit::{Edit, EditSet},
-    syntax::{Ranged, TextRange, TextSize},
+    syntax::{Ranged, TextRange, TextSize, TokenKind},
 };
 
 pass! {
@@ -20,29 +18,25 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    let text = cx.program.text();
-    let comments = cx
-        .program
-        .tokens()
-        .iter()
-        .filter(|token| token.kind() == TokenKind::Comment);
-    for comment in comments.rev() {
-        let before = &text[..usize::from(comment.start())];
-        let code_end = before.trim_end_matches([' ', '\t', '\x0c']).len();
-        let alone = code_end == 0 || before[..code_end].ends_with(['\n', '\r']);
-        let range = if alone {
-            let line_break = &text[usize::from(comment.end())..];
-            let length = if line_break.starts_with("\r\n") {
-                2
-            } else {
-                usize::from(!line_break.is_empty())
-            };
-            TextRange::new(
-                TextSize::new(code_end as u32),
-                TextSize::new((usize::from(comment.end()) + length) as u32),
-            )
-        } else {
-            TextRange::new(TextSize::new(code_end as u32), comment.end())
+    let program = cx.program;
+    let tokens = program.tokens();
+    for (at, comment) in tokens.iter().enumerate().rev() {
+        if comment.kind() != TokenKind::Comment {
+            continue;
+        }
+        let range = match program.logical_start(comment.start()) {
+            // A comment that has its line to itself goes with the line's end.
+            Some(start) => {
+                let line_end = tokens[at + 1..]
+                    .first()
+                    .filter(|token| token.kind() == TokenKind::NonLogicalNewline);
+                TextRange::new(start, line_end.map_or(comment.end(), Ranged::end))
+            }
+            None => {
+                let before = &program.text()[..usize::from(comment.start())];
+                let code_end = before.trim_end_matches([' ', '\t', '\x0c']).len();
+                TextRange::new(TextSize::new(code_end as u32), comment.end())
+            }
         };
         out.propose(EditSet::one(Edit::delete(range)), Prior::Certain, "comment");
     }

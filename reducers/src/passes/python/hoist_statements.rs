@@ -1,8 +1,11 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::edit::{Edit, EditSet},
+    rewrite::{
+        edit::{Edit, EditSet},
+        parenthesize::parentheses_of_statement,
+    },
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, TokenKind,
+        AnyNodeRef, Ranged, TextRange,
         ast::{Expr, Stmt},
         positions::is_plain,
     },
@@ -29,9 +32,8 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             continue;
         };
         let whole = node.node.range();
-        let is_loose = matches!(expr, Expr::Named(_)) || breaks_line(cx.program, expr.range());
-        let (open, close) = if is_loose { ("(", ")") } else { ("", "") };
-        if is_loose && node.node.is_stmt_return() {
+        let (open, close) = parentheses_of_statement(cx.program, expr);
+        if !open.is_empty() && node.node.is_stmt_return() {
             continue;
         }
         let mut edits = EditSet::default();
@@ -85,23 +87,6 @@ fn is_empty(body: &[Stmt]) -> bool {
         Stmt::Expr(stmt) => is_plain(&stmt.value),
         _ => false,
     })
-}
-
-/// Whether a range goes over several lines outside all brackets within it.
-fn breaks_line(program: &Program, range: TextRange) -> bool {
-    let mut open = 0u32;
-    program.tokens()[program.token_from(range.start())..program.token_from(range.end())]
-        .iter()
-        .any(|token| {
-            match token.kind() {
-                TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => open += 1,
-                TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => {
-                    open = open.saturating_sub(1);
-                }
-                _ => {}
-            }
-            open == 0 && token.kind() == TokenKind::NonLogicalNewline
-        })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use crate::{
     rewrite::{
         edit::{Edit, EditSet},
         gain::gains,
-        parenthesize::parentheses,
+        parenthesize::{parentheses, tuple},
         unwrap::unwrap_block,
     },
     syntax::{
@@ -46,8 +46,11 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// The first element of what is looped over, as far as the program tells it.
-fn first(program: &Program, iter: &Expr) -> Option<String> {
+/// What a loop's first turn binds: one element, or several that make a tuple.
+type First = Vec<String>;
+
+/// What the first turn over something binds, as far as the program tells it.
+fn first(program: &Program, iter: &Expr) -> Option<First> {
     let elements = match iter {
         Expr::List(it) => &it.elts,
         Expr::Tuple(it) => &it.elts,
@@ -58,57 +61,40 @@ fn first(program: &Program, iter: &Expr) -> Option<String> {
     let element = elements
         .first()
         .filter(|element| !element.is_starred_expr())?;
-    Some(program.slice(element.range()).to_owned())
+    Some(vec![program.slice(element.range()).to_owned()])
 }
 
 /// The first element of a `range`, an `enumerate` or a `zip`.
-fn first_of_call(program: &Program, call: &ExprCall) -> Option<String> {
+fn first_of_call(program: &Program, call: &ExprCall) -> Option<First> {
     let arguments = call.arguments.args.as_ref();
     if arguments.is_empty() || arguments.iter().any(Expr::is_starred_expr) {
         return None;
     }
     let text = |expr: &Expr| program.slice(expr.range()).to_owned();
+    // What is looped over together with others.
+    let nested = |iter: &Expr| match first(program, iter)?.as_slice() {
+        [element] => Some(element.clone()),
+        elements => Some(tuple(elements)),
+    };
     match call.func.as_name_expr()?.id.as_str() {
-        "range" => Some(if arguments.len() == 1 {
-            "0".to_owned()
-        } else {
-            text(&arguments[0])
-        }),
+        "range" if arguments.len() == 1 => Some(vec!["0".to_owned()]),
+        "range" => Some(vec![text(&arguments[0])]),
         "enumerate" => {
-            let start = arguments.get(1).or(call
-                .arguments
-                .find_keyword("start")
-                .map(|keyword| &keyword.value));
+            let start = call.arguments.find_argument_value("start", 1);
             let start = start.map_or("0".to_owned(), text);
-            Some(format!("{start}, {}", nested(program, &arguments[0])?))
+            Some(vec![start, nested(&arguments[0])?])
         }
-        "zip" => {
-            let elements: Option<Vec<_>> = arguments
-                .iter()
-                .map(|argument| nested(program, argument))
-                .collect();
-            elements
-                .filter(|elements| elements.len() > 1)
-                .map(|elements| elements.join(", "))
-        }
+        "zip" if arguments.len() > 1 => arguments.iter().map(nested).collect(),
         _ => None,
     }
 }
 
-/// The first element of what is looped over together with others.
-fn nested(program: &Program, iter: &Expr) -> Option<String> {
-    let element = first(program, iter)?;
-    let is_bare_tuple = iter.is_call_expr() && element.contains(',');
-    Some(if is_bare_tuple {
-        format!("({element})")
-    } else {
-        element
-    })
-}
-
 /// The target bound to the first element, then the body.
 fn unroll(program: &Program, stmt: &StmtFor) -> Option<EditSet> {
-    let first = first(program, &stmt.iter).filter(|first| !first.contains('\n'))?;
+    let first = first(program, &stmt.iter)?.join(", ");
+    if first.contains('\n') {
+        return None;
+    }
     let target = program.slice(stmt.target.range());
     let binding = format!("{target} = {first}");
     let mut edits = unwrap_block(program, stmt.range, &stmt.body)?;

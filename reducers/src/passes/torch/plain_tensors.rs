@@ -8,9 +8,12 @@ use crate::{
     },
     syntax::{
         AnyNodeRef,
-        ast::{Expr, ExprCall, Number},
+        ast::{Expr, ExprCall},
     },
-    torch::names::{Torch, keyword},
+    torch::{
+        dimensions::whole_number,
+        names::{Torch, keyword},
+    },
 };
 
 pass! {
@@ -142,30 +145,19 @@ fn sizes(arguments: &[Expr]) -> Option<Vec<u64>> {
         [Expr::List(it)] => &it.elts,
         _ => arguments,
     };
-    let number = |expr: &Expr| match expr {
-        Expr::NumberLiteral(it) => match &it.value {
-            Number::Int(number) => number.as_u64(),
-            _ => None,
-        },
-        _ => None,
-    };
-    elements
-        .iter()
-        .map(number)
-        .collect::<Option<Vec<u64>>>()
-        .filter(|sizes| !sizes.is_empty())
+    let size = |expr| whole_number(expr).map(|(number, _)| number);
+    let sizes: Option<Vec<u64>> = elements.iter().map(size).collect();
+    sizes.filter(|sizes| !sizes.is_empty())
 }
 
 /// The axes that arguments name.
 fn axes(arguments: &[Expr], count: usize) -> Option<Vec<usize>> {
     let axis = |expr: &Expr| {
         let (number, is_negative) = match expr {
-            Expr::UnaryOp(minus) if minus.op.as_str() == "-" => {
-                (sizes(std::slice::from_ref(&*minus.operand))?, true)
-            }
-            expr => (sizes(std::slice::from_ref(expr))?, false),
+            Expr::UnaryOp(minus) if minus.op.as_str() == "-" => (&*minus.operand, true),
+            expr => (expr, false),
         };
-        let number = usize::try_from(*number.first()?).ok()?;
+        let number = usize::try_from(whole_number(number)?.0).ok()?;
         let axis = if is_negative {
             count.checked_sub(number)?
         } else {

@@ -3,6 +3,7 @@ use crate::{
     rewrite::{
         edit::{Edit, EditSet},
         gain::gains,
+        parenthesize::{as_primary, tuple},
     },
     syntax::{
         AnyNodeRef, Program, Ranged,
@@ -91,7 +92,7 @@ fn unwrapped(program: &Program, torch: &Torch<'_>, call: &ExprCall) -> Option<St
         arguments.extend(keywords.map(|keyword| program.slice(keyword.range)));
         return Some(format!(
             "{}({})",
-            callee(program, called),
+            as_primary(called, text(called)),
             arguments.join(", ")
         ));
     }
@@ -107,7 +108,7 @@ fn unwrapped(program: &Program, torch: &Torch<'_>, call: &ExprCall) -> Option<St
             arguments.extend(others.map(|keyword| program.slice(keyword.range)));
             Some(format!(
                 "{}({})",
-                callee(program, first),
+                as_primary(first, text(first)),
                 arguments.join(", ")
             ))
         }
@@ -116,7 +117,7 @@ fn unwrapped(program: &Program, torch: &Torch<'_>, call: &ExprCall) -> Option<St
                 Expr::Tuple(it) => it.elts.iter().map(text).collect::<Vec<_>>().join(", "),
                 other => text(other).to_owned(),
             };
-            Some(format!("{}({arguments})", callee(program, first)))
+            Some(format!("{}({arguments})", as_primary(first, text(first))))
         }
         "torch.utils.data.DataLoader" => Some(match first {
             // The data set as a whole is a batch.
@@ -124,21 +125,11 @@ fn unwrapped(program: &Program, torch: &Torch<'_>, call: &ExprCall) -> Option<St
                 if torch.path(&set.func).as_deref() == Some("torch.utils.data.TensorDataset") =>
             {
                 let row: Vec<&str> = set.arguments.args.iter().map(text).collect();
-                let comma = if row.len() == 1 { "," } else { "" };
-                format!("[({}{comma})]", row.join(", "))
+                format!("[{}]", tuple(&row))
             }
             other => text(other).to_owned(),
         }),
         _ => None,
-    }
-}
-
-/// What is called, in parentheses where it must have some.
-fn callee(program: &Program, expr: &Expr) -> String {
-    let text = program.slice(expr.range());
-    match expr {
-        Expr::Name(_) | Expr::Attribute(_) | Expr::Call(_) | Expr::Subscript(_) => text.to_owned(),
-        _ => format!("({text})"),
     }
 }
 
