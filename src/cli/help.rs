@@ -3,31 +3,20 @@
 
 use std::fmt::Write;
 
-use super::exit::Exit;
+use super::{
+    exit::Exit,
+    scrub_args::{BISECT_EXAMPLES, SCRUB_EXAMPLES},
+};
 use crate::oracle::FORMS;
 
 const REDUCE: &str = "\
 Examples:
   minrepro script.py --signature \"RuntimeError: expected scalar\"
   minrepro script.py                                  derives the signature from the script's own failure
-  minrepro script.py --python ~/venvs/torch29/bin/python -o small.py
+  minrepro script.py --python ~/venvs/new/bin/python -o small.py
   minrepro script.py --test ./still-broken.sh         exit status 0 means: still interesting
   minrepro script.py --signature RuntimeError -- --epochs 1
   minrepro check script.py                            shows the signature and how often the bug shows";
-
-const SCRUB: &str = "\
-Examples:
-  minrepro scrub 123456 --dry-run                     shows everything, writes nothing to the issue
-  minrepro scrub https://github.com/pytorch/pytorch/issues/123456
-  minrepro scrub 123456 --with einops --python ~/venvs/torch29/bin/python
-  minrepro scrub 123456 --versions 2.6.0,2.7.1,2.8.0 --install --pytorch ~/pytorch
-  minrepro scrub --from script.py --signature \"RuntimeError: expected scalar\"";
-
-const BISECT: &str = "\
-Examples:
-  minrepro bisect x.py -s \"RuntimeError: expected\" --env 2.6.0=~/t26/bin/python --env 2.9.1=python3
-  minrepro bisect x.py -s \"RuntimeError: expected\" --versions 2.6.0,2.7.1,2.8.0 --install
-  minrepro bisect x.py -s \"RuntimeError: expected\" --pytorch ~/pytorch --issue 123456";
 
 /// Statuses of `scrub` whose meaning is its own.
 const SCRUB_STATUSES: &[(Exit, &str)] = &[
@@ -85,12 +74,12 @@ pub(super) fn reduce() -> String {
 
 /// Examples and exit statuses of `scrub`.
 pub(super) fn scrub() -> String {
-    format!("{SCRUB}\n\n{}", statuses(&exits(Some("scrub"))))
+    format!("{SCRUB_EXAMPLES}\n\n{}", statuses(&exits(Some("scrub"))))
 }
 
 /// Examples and exit statuses of `bisect`.
 pub(super) fn bisect() -> String {
-    format!("{BISECT}\n\n{}", statuses(&exits(Some("bisect"))))
+    format!("{BISECT_EXAMPLES}\n\n{}", statuses(&exits(Some("bisect"))))
 }
 
 /// The exit statuses of a verb, or of the program, with their meanings.

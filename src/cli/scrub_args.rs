@@ -10,6 +10,20 @@ use super::{
     values::{SandboxWhen, duration, environment, size},
 };
 
+pub(super) const SCRUB_EXAMPLES: &str = "\
+Examples:
+  minrepro scrub 123456 --dry-run                     shows everything, writes nothing to the issue
+  minrepro scrub https://github.com/pytorch/pytorch/issues/123456
+  minrepro scrub 123456 --with einops --python ~/venvs/torch29/bin/python
+  minrepro scrub 123456 --versions 2.6.0,2.7.1,2.8.0 --install --pytorch ~/pytorch
+  minrepro scrub --from script.py --signature \"RuntimeError: expected scalar\"";
+
+pub(super) const BISECT_EXAMPLES: &str = "\
+Examples:
+  minrepro bisect x.py -s \"RuntimeError: expected\" --env 2.6.0=~/t26/bin/python --env 2.9.1=python3
+  minrepro bisect x.py -s \"RuntimeError: expected\" --versions 2.6.0,2.7.1,2.8.0 --install
+  minrepro bisect x.py -s \"RuntimeError: expected\" --pytorch ~/pytorch --issue 123456";
+
 /// How scripts are run that are not changed.
 #[derive(Clone, Debug, Args)]
 pub struct ProbeArgs {

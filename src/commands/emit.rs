@@ -8,8 +8,7 @@ use minrepro_reducers::{
     rewrite::test_body::Names,
     torch::{
         components::component_of,
-        environment::uses_torch,
-        test_harness::{PLAIN, PYTORCH, PYTORCH_OR_PLAIN, is_of_harness},
+        test_harness::{TestHarness, is_of_harness},
     },
 };
 
@@ -60,7 +59,7 @@ pub(super) fn emit(
         component: None,
     };
     let times = minimized.steadiness().map_or(1, |test| test.patience());
-    let mut harness = if uses_torch(program) { PYTORCH } else { PLAIN };
+    let mut harness = TestHarness::of(program);
     let mut last = None;
     for names in [Names::Local, Names::Global] {
         let mut runs = 0;
@@ -75,8 +74,10 @@ pub(super) fn emit(
             else {
                 break;
             };
-            if harness == PYTORCH && lacks_harness(&outcome) {
-                harness = PYTORCH_OR_PLAIN;
+            if let Some(fallback) = harness.fallback()
+                && lacks_harness(&outcome)
+            {
+                harness = fallback;
                 continue;
             }
             runs += 1;

@@ -185,14 +185,23 @@ pub(super) fn naming(sources: &[Source], words: &[&str], rooms: &[&str]) -> Vec<
     found
 }
 
-/// Whether a token is one of the words alone, as a module's name in a path or a declaration.
+/// Whether a token is one of the words alone, as a module's name in a path, a declaration, or the
+/// last of several in the brackets of a path.
 fn is_module(tokens: &[Token], at: usize, words: &[&str]) -> bool {
     let text = |at: Option<usize>| {
         at.and_then(|at| tokens.get(at))
             .map_or("", |token| &token.text)
     };
-    words.contains(&tokens[at].text.as_str())
-        && (text(Some(at + 1)) == "::" || ["::", "mod"].contains(&text(at.checked_sub(1))))
+    let is_named =
+        || text(Some(at + 1)) == "::" || ["::", "mod"].contains(&text(at.checked_sub(1)));
+    // Of `use crate::passes::{python, torch};` what stands in the brackets.
+    let is_listed = || {
+        let names = tokens[..at].iter().rev();
+        let listed = names.take_while(|token| token.kind == Kind::Word || token.text == ",");
+        let opening = at.checked_sub(listed.count() + 1);
+        text(opening) == "{" && text(opening.and_then(|opening| opening.checked_sub(1))) == "::"
+    };
+    words.contains(&tokens[at].text.as_str()) && (is_named() || is_listed())
 }
 
 /// Lines of comments inside the bodies of functions, and all lines outside tests, of some files.

@@ -1,6 +1,8 @@
 //! The class that a test is derived from, and the module that runs it: PyTorch's own or Python's.
 //! Called by `--emit-test`.
 
+use crate::{syntax::Program, torch::environment::uses_torch};
+
 /// From where a test has its base class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TestHarness {
@@ -12,6 +14,19 @@ pub struct TestHarness {
     pub main: &'static str,
 }
 
+impl TestHarness {
+    /// The harness that people would use for a program.
+    pub fn of(program: &Program) -> Self {
+        if uses_torch(program) { PYTORCH } else { PLAIN }
+    }
+
+    /// The harness to use where a package that this one needs is not installed; none if this one
+    /// needs none.
+    pub fn fallback(self) -> Option<Self> {
+        (self == PYTORCH).then_some(PYTORCH_OR_PLAIN)
+    }
+}
+
 /// PyTorch's own.
 pub const PYTORCH: TestHarness = TestHarness {
     imports: "from torch.testing._internal.common_utils import run_tests, TestCase\n",
@@ -20,7 +35,7 @@ pub const PYTORCH: TestHarness = TestHarness {
 };
 
 /// PyTorch's own, or Python's if a package that PyTorch's needs is not installed.
-pub const PYTORCH_OR_PLAIN: TestHarness = TestHarness {
+const PYTORCH_OR_PLAIN: TestHarness = TestHarness {
     imports: "\ntry:\n    from torch.testing._internal.common_utils import run_tests, TestCase\nexcept ModuleNotFoundError:  # it needs `expecttest`\n    from unittest import main as run_tests, TestCase\n",
     base: "TestCase",
     main: "run_tests",
