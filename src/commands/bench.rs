@@ -1,5 +1,5 @@
-//! `minrepro bench FOLDER...`: minimizes every case of a corpus and holds the results against what
-//! an expert wrote.
+//! `minrepro bench FOLDER...`: minimizes every case of a corpus and compares the results with those
+//! that an expert wrote.
 
 use std::{fmt::Write as _, path::Path, time::Duration};
 
@@ -37,15 +37,15 @@ struct Row {
     after: u32,
     ideal: u32,
     ratio: f64,
-    /// Tokens once 100 candidates had been run, over the ideal's.
+    /// Tokens after 100 candidate runs, divided by those of the ideal.
     ratio_at_100: f64,
     runs: u64,
-    /// Share of runs behind the last success.
+    /// The share of runs after the last success.
     tail: f64,
     seconds: f64,
-    /// Seconds of the script as given in a fresh interpreter.
+    /// Seconds that the script as given takes in a fresh interpreter.
     cold: f64,
-    /// Seconds of the script as given when it is forked; none if candidates were not.
+    /// Seconds that it takes when it is forked; none if candidates were not forked.
     warm: Option<f64>,
     /// Lines without imports, of the result and of the ideal.
     lines: u32,
@@ -53,14 +53,14 @@ struct Row {
     /// The weakest backend that shows the bug, as the case says.
     rung: Option<&'static str>,
     confirmed: bool,
-    /// Conditions that were tried, those needed, and those that seemed to be until that was
-    /// repeated.
+    /// The numbers of conditions that were tried, that are needed, and that seemed needed until the
+    /// run was repeated.
     conditions: [usize; 3],
-    /// What falls short; empty if nothing does.
+    /// The expectations that are not met; empty if all are.
     faults: Vec<String>,
 }
 
-/// What the cases showed so far.
+/// The figures of the cases so far.
 #[derive(Default)]
 struct Found {
     rows: Vec<Row>,
@@ -117,7 +117,8 @@ pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure>
 }
 
 impl Found {
-    /// Does with a case what was asked for, prints its figures, and says what falls short.
+    /// Checks, times or minimizes a case, prints its figures, and returns the expectations that are
+    /// not met.
     fn try_case(
         &mut self,
         case: &Case,
@@ -162,7 +163,7 @@ impl Found {
     }
 }
 
-/// How a case's script is run.
+/// The arguments with which the scripts of a case are run.
 fn run_args(case: &Case, python: &Interpreter, args: &BenchArgs) -> RunArgs {
     RunArgs {
         signature: vec![case.expected.signature.clone()],
@@ -181,7 +182,7 @@ fn run_args(case: &Case, python: &Interpreter, args: &BenchArgs) -> RunArgs {
     }
 }
 
-/// Runs both scripts of a case, and says what falls short.
+/// Runs both scripts of a case, and returns the expectations that are not met.
 fn check(
     case: &Case,
     python: &Interpreter,
@@ -231,8 +232,8 @@ fn check(
     Ok(faults)
 }
 
-/// The faults of an ideal: it must show the bug as it is and compiled at its rank, and must not at
-/// the next lower one. All that is run at once.
+/// The faults of an ideal: it must show the bug as written and compiled at its rank, and must not
+/// show it at the next lower rank. All of these runs are parallel.
 fn ideal_faults(
     case: &Case,
     session: &Session,
@@ -296,14 +297,14 @@ fn ideal_faults(
     Ok(faults)
 }
 
-/// What is wrong with an ideal that does not show the bug each time.
+/// The fault of an ideal that does not show the bug in every run.
 fn ideal_fault(confirmed: Confirmed) -> Option<String> {
     let Confirmed { same, of, .. } = confirmed;
     (!confirmed.is_certain())
         .then(|| format!("`ideal.py` shows the signature in {same} of {of} runs"))
 }
 
-/// Minimizes the script of a case, and holds the result against the ideal.
+/// Minimizes the script of a case, and compares the result with the ideal.
 fn run(
     case: &Case,
     python: &Interpreter,
@@ -345,7 +346,7 @@ fn run(
     Ok(row)
 }
 
-/// What falls short of what the case expects of a result.
+/// The expectations of a case that its result does not meet.
 fn faults(case: &Case, minimized: &Minimized) -> Vec<String> {
     let expected = &case.expected;
     let program = &minimized.reduction.program;
@@ -370,7 +371,7 @@ fn faults(case: &Case, minimized: &Minimized) -> Vec<String> {
 }
 
 impl Row {
-    /// The figures of a minimized case, its faults left out.
+    /// The figures of a minimized case, without its faults.
     fn of(case: &Case, python: &Interpreter, session: &Session, minimized: &Minimized) -> Self {
         let reduction = &minimized.reduction;
         let [before, after, ideal] = [&session.subject.program, &reduction.program, &case.ideal]

@@ -1,4 +1,4 @@
-//! `minrepro check SCRIPT`: the signature of a script's bug, and in how many runs it shows.
+//! `minrepro check SCRIPT`: prints the signature of a script's bug, and in how many runs it shows.
 
 use super::session::{Session, quoted};
 use crate::{

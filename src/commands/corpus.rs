@@ -1,6 +1,5 @@
-//! What a corpus holds: its cases, what `case.toml` says of each, and which interpreter of this
-//! machine fits it. Called by `bench` alone; runs nothing but interpreters that it asks for their
-//! versions.
+//! The cases of a corpus, their `case.toml`, and the interpreters of this machine that fit them.
+//! Called by `bench` alone; runs interpreters only to ask for their versions.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +16,7 @@ use crate::{
     runner::Interpreter,
 };
 
-/// What `case.toml` says.
+/// The content of `case.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Expected {
@@ -26,7 +25,7 @@ pub(super) struct Expected {
     /// Whether the case is run with `--strict`.
     #[serde(default)]
     pub(super) strict: bool,
-    /// For a bug that does not show each time, `--min-rate`.
+    /// The value of `--min-rate` for a bug that does not show in every run.
     pub(super) min_rate: Option<f64>,
     python: String,
     /// Packages that the script imports, each with the version that shows the bug.
@@ -44,7 +43,7 @@ pub(super) struct Expected {
     pub(super) rung: Option<CompilerRank>,
 }
 
-/// Reads a rank of the compiler by the name of its backend.
+/// Reads a rank of the compiler from the name of its backend.
 fn by_backend<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<CompilerRank>, D::Error> {
@@ -58,7 +57,7 @@ fn by_backend<'de, D: Deserializer<'de>>(
     })
 }
 
-/// A case: its folder, read.
+/// A case, read from its folder.
 pub(super) struct Case {
     pub(super) name: String,
     pub(super) script: PathBuf,
@@ -91,7 +90,7 @@ impl Case {
         })
     }
 
-    /// What an interpreter must be and have, in words.
+    /// The requirements for an interpreter, in words.
     pub(super) fn needs(&self) -> String {
         let packages: Vec<String> = self
             .expected
@@ -144,12 +143,12 @@ pub(super) fn cases(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 pub(super) struct Interpreters {
     /// Oldest first.
     known: Vec<Interpreter>,
-    /// Whether those of the cache folder may be used as well.
+    /// Whether the interpreters of the cache folder may be used, too.
     may_look: bool,
 }
 
 impl Interpreters {
-    /// Those that were named; else those of this machine.
+    /// The interpreters that were given, or else those of this machine.
     pub(super) fn new(named: &[PathBuf]) -> Result<Self, Failure> {
         if named.is_empty() {
             return Ok(Self {
@@ -168,8 +167,8 @@ impl Interpreters {
         })
     }
 
-    /// The newest that fits a case: its range, and the packages with their versions. One of the
-    /// cache folder comes first.
+    /// The newest interpreter that is within a case's range and has its packages in their versions.
+    /// Those of the cache folder come first.
     pub(super) fn fitting(&self, case: &Case) -> Result<Option<Interpreter>, Failure> {
         let range =
             Range::parse(&case.expected.python).map_err(|error| broken(&case.name, error))?;

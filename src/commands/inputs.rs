@@ -1,6 +1,6 @@
 //! The other inputs of a run: the files beside the script that it names, and the files of a test
-//! command. If one changes, earlier verdicts are void, so their content is part of the journal's
-//! name. Runs and writes nothing.
+//! command. A change of one voids earlier verdicts, so their content is part of the journal's name.
+//! Runs and writes nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,14 +11,14 @@ use std::{
 
 /// Larger files are compared by size and date.
 const READ_WHOLE: u64 = 8 << 20;
-/// Folders are looked at up to so many entries.
+/// The most entries of a folder that are looked at.
 const ENTRIES: usize = 2_000;
 
 /// A hash of all files beside the script that its text names, of those that these name in turn, and
 /// of `programs`.
 ///
-/// A name counts wherever it stands as a word: `helper` for `helper.py` or a folder, `data.json` in
-/// full. Files to be written, `except`, do not count.
+/// A name counts wherever it occurs as a word: `helper` for `helper.py` or a folder, `data.json` in
+/// full. The files of `except`, which will be written, do not count.
 pub(super) fn fingerprint(
     script: &Path,
     texts: &[&[u8]],
@@ -123,7 +123,7 @@ fn words_of_text(bytes: &[u8]) -> Vec<String> {
     }
 }
 
-/// What changes when a file's content, or a folder's files, change.
+/// A text that changes when a file's content, or a folder's files, change.
 fn state(path: &Path) -> Vec<u8> {
     let Ok(metadata) = fs::metadata(path) else {
         return b"gone".to_vec();

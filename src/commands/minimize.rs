@@ -23,33 +23,33 @@ use crate::{
     },
 };
 
-/// A reduction with all that its report needs.
+/// A reduction with everything that its report needs.
 pub(super) struct Minimized {
-    /// What the runs of the script as given established.
+    /// The findings of the runs of the script as given.
     pub(super) established: Established,
     pub(super) reduction: Reduction,
     /// Which parts of the result are necessary.
     pub(super) ablation: Ablation,
     pub(super) confirmed: Confirmed,
-    /// Where in a library the result fails, if that is not where the script did.
+    /// Where in a library the result fails, if the script failed elsewhere.
     elsewhere: Option<String>,
-    /// From where candidates started, in words.
+    /// How candidates started, in words.
     runner: String,
     pub(super) seconds: f64,
     /// The result as a test, once that is written.
     pub(super) test: Option<Emitted>,
 }
 
-/// How much is done.
+/// The limits of a reduction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Effort {
-    /// Candidate runs at most.
+    /// The most candidate runs.
     pub(super) max_runs: Option<u64>,
-    /// Whether it is found out what of the result is necessary.
+    /// Whether to find out which conditions are necessary.
     pub(super) ablates: bool,
 }
 
-/// Establishes what the bug looks like, reduces, and runs the result anew.
+/// Establishes the bug's signature, reduces the script, and confirms the result by fresh runs.
 pub(super) fn minimize(
     session: &Session,
     passes: &[&'static Pass],
@@ -60,7 +60,7 @@ pub(super) fn minimize(
 ) -> Result<Minimized, Failure> {
     let started = Instant::now();
     let subject = &session.subject;
-    progress.phase("running the script as it is");
+    progress.phase("running the script as given");
     let established = establish(subject, journal).map_err(|error| session.failure(error))?;
     announce(session, &established, progress);
     if !established.measure.is_hang() {
@@ -103,7 +103,7 @@ pub(super) fn minimize(
         Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Default::default(),
         _ => {
             subject.runner.set_deadline(None);
-            progress.phase("running the result anew");
+            progress.phase("confirming the result by fresh runs");
             let is_unchanged = reduction.commits.is_empty();
             let unchanged = is_unchanged.then_some(established.fresh);
             // The ablation ran the program itself, too: under other variables.
@@ -111,7 +111,7 @@ pub(super) fn minimize(
             judge
                 .confirm_result(&reduction.program, unchanged, already)
                 .unwrap_or_else(|error| {
-                    // What was found is written all the same.
+                    // The result so far is written all the same.
                     reduction.stop = Stop::Halted(error.into());
                     Default::default()
                 })
@@ -140,12 +140,11 @@ fn announce(session: &Session, established: &Established, progress: &Progress) {
         progress.phase(line);
     }
     if let Some(stabilizer) = session.subject.stabilizer() {
-        progress.phase(&format!("the bug shows each time by {stabilizer}"));
+        progress.phase(&format!("the bug shows in every run with {stabilizer}"));
     }
 }
 
-/// Finds out what of the result and of the variables it is run with is necessary, beside what else
-/// is asked of it.
+/// Finds out which conditions of the result and which variables of its environment are necessary.
 fn tried(
     env: &[(String, String)],
     reduction: &mut Reduction,
@@ -154,7 +153,7 @@ fn tried(
     max_runs: Option<u64>,
     progress: &Progress,
 ) -> Ablation {
-    progress.phase("trying what is necessary");
+    progress.phase("trying which conditions are necessary");
     let program = &reduction.program;
     // A program that cannot be encoded is reported when it is to be written.
     if let Some(bytes) = program.encode() {
@@ -174,12 +173,12 @@ fn tried(
 }
 
 impl Minimized {
-    /// How candidates were tested, if the bug does not show each time.
+    /// The test that judged candidates, if the bug does not show in every run.
     pub(super) fn steadiness(&self) -> Option<SequentialTest> {
         self.established.record.flaky.map(|(test, ..)| test)
     }
 
-    /// How often the script as given showed the bug, if that was not each time.
+    /// How many runs of the script as given showed the bug, if not all of them did.
     fn shown(&self) -> Option<Confirmed> {
         let (_, same, of) = self.established.record.flaky?;
         Some(Confirmed {
@@ -272,7 +271,7 @@ fn stop_in_words(stop: &Stop) -> &'static str {
     }
 }
 
-/// The least that a program has to be compiled by, if the script was compiled at all.
+/// The weakest part of the compiler that a result needs; none if the script compiles nothing.
 fn compiler(before: &Program, after: &Program) -> Option<String> {
     let [before, after] = [before, after].map(|program| Cost::of(program).environment.compiler);
     (before > CompilerRank::None).then(|| after.component().to_owned())

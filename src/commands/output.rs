@@ -1,5 +1,5 @@
-//! The file for the result, and the checks before any run that refuse the script itself, folders,
-//! devices, and folders that cannot be written. Runs nothing. Called by the verbs that write files.
+//! The file of the result. Before any run, checks refuse the script itself, folders, devices, and
+//! folders that cannot be written. Runs nothing. Called by the verbs that write files.
 
 use std::{
     io,
@@ -21,7 +21,7 @@ pub(super) enum Output {
 }
 
 impl Output {
-    /// What `-o` names, else `NAME.min.py` beside the script.
+    /// The file that `-o` names, or else `NAME.min.py` beside the script.
     ///
     /// # Errors
     ///
@@ -83,16 +83,16 @@ impl Output {
 ///
 /// # Errors
 ///
-/// The encoding has no such character: every candidate is made of the script's own, so none gets
-/// here.
+/// The encoding lacks a character. That never happens to candidates, whose characters are the
+/// script's own.
 pub(super) fn encoded(program: &Program) -> io::Result<Vec<u8>> {
     program
         .encode()
         .ok_or_else(|| io::Error::other("the result does not fit the script's encoding"))
 }
 
-/// The absolute path of a file to be written, if it is none of `others` by whatever name and may be
-/// replaced.
+/// The absolute path of a file to be written, if it is the same as none of `others`, under any
+/// name, and may be replaced.
 pub(super) fn target(path: &Path, others: &[&Path], hint: &str) -> Result<PathBuf, Failure> {
     let refused = |why: &str| Failure::usage(format!("`{}` is {why}", path.display())).hint(hint);
     if let Some((at, _)) = others
@@ -109,14 +109,14 @@ pub(super) fn target(path: &Path, others: &[&Path], hint: &str) -> Result<PathBu
     if path.is_dir() {
         return Err(refused("a folder"));
     }
-    // To replace a device or a pipe by a file would take it from everyone else.
+    // Replacing a device or a pipe with a file would take it from everyone else.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(refused("no regular file"));
     }
     Ok(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }
 
-/// Whether two paths lead to one file, be it there yet or not.
+/// Whether two paths lead to one file, even if it does not exist yet.
 fn same(a: &Path, b: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (a.metadata(), b.metadata()) {
@@ -135,7 +135,7 @@ fn same(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// Whether a file can be written where it is to be: tried, and undone.
+/// Whether a file can be written in its place; the attempt is undone.
 pub(super) fn check_writable(path: &Path, hint: &str) -> Result<(), Failure> {
     let probe = temporary(path);
     // A kill may have left one behind; if it cannot be removed, the next step fails.

@@ -45,7 +45,7 @@ pub(super) fn passes(args: &PassesArgs, printer: Printer) -> Result<Exit, Failur
     Ok(Exit::Reduced)
 }
 
-/// The passes that `--passes` names: those given, or all but those given as `no-NAME`.
+/// The passes that `--passes` selects: those named, or all but those named as `no-NAME`.
 pub(super) fn select(names: &[String]) -> Result<Vec<&'static Pass>, Failure> {
     let mut wanted = Vec::new();
     let mut unwanted = Vec::new();

@@ -25,7 +25,7 @@ pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failur
     reduced(args, printer).map(|reduced| reduced.exit)
 }
 
-/// What came of a reduction whose result was written.
+/// A reduction whose result was written.
 pub(super) struct Reduced {
     pub(super) exit: Exit,
     pub(super) report: Report,
@@ -41,8 +41,8 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
     let output = Output::new(args.output.as_deref(), script)?;
     if matches!((&output, args.format), (Output::Stdout, Format::Jsonl)) {
         return Err(
-            Failure::usage("`-o -` and `--format jsonl` both want standard output")
-                .hint("name a file for the result by `-o FILE`"),
+            Failure::usage("`-o -` and `--format jsonl` both write to standard output")
+                .hint("name a file for the result with `-o FILE`"),
         );
     }
     let report_path = report_path(args, script, &output)?;
@@ -110,7 +110,7 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
     })
 }
 
-/// Where the report goes, if it is wanted and can be written there.
+/// The file and form of the report, if one is wanted and can be written.
 fn report_path(
     args: &ReduceArgs,
     script: &Path,
@@ -120,17 +120,20 @@ fn report_path(
         return Ok(None);
     };
     let form = report::ReportForm::of(path).ok_or_else(|| {
-        Failure::usage(format!("`{}` names no form of report", path.display()))
-            .hint("the forms are FILE.html, FILE.md and FILE.json")
+        Failure::usage(format!(
+            "`{}` has no known form of a report",
+            path.display()
+        ))
+        .hint("the forms are FILE.html, FILE.md and FILE.json")
     })?;
-    let hint = "name another file by `--report FILE`";
+    let hint = "name another file with `--report FILE`";
     let others: Vec<&Path> = std::iter::once(script).chain(output.path()).collect();
     let path = target(path, &others, hint)?;
     check_writable(&path, hint)?;
     Ok(Some((path, form)))
 }
 
-/// Where the test goes, if it is wanted and can be written there.
+/// The file of the test, if one is wanted and can be written.
 fn test_path(
     args: &ReduceArgs,
     script: &Path,
@@ -140,7 +143,7 @@ fn test_path(
     let Some(path) = &args.emit_test else {
         return Ok(None);
     };
-    let hint = "name another file by `--emit-test FILE`";
+    let hint = "name another file with `--emit-test FILE`";
     let others: Vec<&Path> = std::iter::once(script)
         .chain(output.path())
         .chain(report)
@@ -150,7 +153,7 @@ fn test_path(
     Ok(Some(path))
 }
 
-/// Writes what is to be written, says how it ended, and chooses the exit status.
+/// Writes the result, reports how the reduction ended, and chooses the exit status.
 fn finish(
     args: &ReduceArgs,
     session: &Session,
@@ -218,7 +221,7 @@ fn finish(
     }
 }
 
-/// A reduction that could not go on: the error of the runner decides the exit status.
+/// The failure of a reduction that could not continue.
 fn failed(error: &anyhow::Error) -> Failure {
     let disk_full = error
         .downcast_ref::<crate::runner::RunError>()
@@ -229,10 +232,10 @@ fn failed(error: &anyhow::Error) -> Failure {
     );
     if disk_full {
         failure.hint(
-            "the disk is full: make room and run the same command again, it goes on from here",
+            "the disk is full: make room and run the same command again to continue from here",
         )
     } else {
-        failure.hint("run the same command again, it goes on from here")
+        failure.hint("run the same command again to continue from here")
     }
 }
 

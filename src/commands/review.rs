@@ -1,4 +1,4 @@
-//! `minrepro review SCRIPT`: lists what a stranger's script should not do. Runs nothing.
+//! `minrepro review SCRIPT`: lists the concerns about a stranger's script. Runs nothing.
 
 use anstyle::{AnsiColor, Style};
 

@@ -1,4 +1,4 @@
-//! Reads the script, and explains why a file is not one.
+//! Reads the script, or explains why a file is not one.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use minrepro_reducers::syntax::{Program, ReadError};
 
 use crate::cli::{Exit, Failure, command_like};
 
-/// The script's bytes and what they parse as.
+/// The script's bytes and the program that they hold.
 pub(super) fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
     let shown = script.display();
     if script.is_dir() {

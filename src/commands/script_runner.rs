@@ -1,5 +1,5 @@
-//! Where the flow runs and minimizes its scripts: the sessions and the reduction of the other
-//! verbs, lent to `scrub`.
+//! Runs and minimizes the scripts of `scrub` with the sessions and the reduction of the other
+//! verbs.
 
 use std::{
     io::Write,
@@ -107,7 +107,7 @@ impl ScriptRunner for Bench {
             passes: Vec::new(),
             report: None,
             emit_test: None,
-            // The comment says why each line stays, which the last sweep has found out.
+            // The comment says why each line stays, which the final sweep found out.
             no_ablation: true,
             format: Format::Human,
             no_journal: false,

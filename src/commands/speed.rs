@@ -11,7 +11,8 @@ use crate::{
     runner::{Outcome, Start},
 };
 
-/// Pairs of runs; the best of each kind counts, since all else is the noise of the machine.
+/// The number of pairs of runs; the fastest of each kind counts, since the rest is noise of the
+/// machine.
 const PAIRS: usize = 3;
 
 /// The figures of one script.
@@ -21,23 +22,23 @@ pub(super) struct Speed {
     pub(super) script: String,
     /// Seconds in a fresh interpreter.
     pub(super) cold: f64,
-    /// Seconds when it is forked.
+    /// Seconds in a fork of a warm one.
     pub(super) warm: f64,
-    /// The former by the latter.
+    /// The cold seconds divided by the warm ones.
     pub(super) faster: f64,
-    /// What falls short; empty if nothing does.
+    /// The expectations that are not met; empty if all are.
     pub(super) faults: Vec<String>,
 }
 
-/// Times a script by turns in a fresh interpreter and forked. What one run of the session compiles
-/// stands in its cache for the next of either kind.
+/// Times a script in turns in a fresh interpreter and in a fork. Anything that a run compiles is in
+/// the session's cache for the next run of either kind.
 pub(super) fn speed(case: &str, script: &Path, args: &RunArgs) -> Result<Speed, Failure> {
     let session = Session::start(script, args)?;
     let timeout = session.subject.timeout(Duration::from_secs(15));
     let (mut cold, mut warm) = (Duration::MAX, Duration::MAX);
     let mut faults = Vec::new();
     session.subject.run_from(Start::Recorded, timeout)?;
-    // The first of each fills caches: the zygote's, and the session's.
+    // The first run of each kind fills caches: the zygote's and the session's.
     for _ in 0..=PAIRS {
         let (fresh, forked) = (
             session.subject.run_from(Start::Cold, timeout)?,
@@ -70,7 +71,8 @@ pub(super) fn speed(case: &str, script: &Path, args: &RunArgs) -> Result<Speed, 
     })
 }
 
-/// How a run ended; further lines of a message tell of paths that differ from run to run.
+/// How a run ended. Only the first line of a message counts: others hold paths that differ from run
+/// to run.
 fn ended(outcome: &Outcome) -> String {
     let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
     let error = outcome

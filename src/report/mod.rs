@@ -37,9 +37,9 @@ pub struct Report {
     pub version: u32,
     /// The script.
     pub script: String,
-    /// Where the result was written; `-` is standard output.
+    /// The file of the result; `-` is standard output.
     pub output: String,
-    /// The signature of the bug, or the test that judged.
+    /// The signature of the bug, or the command that judged candidates.
     pub signature: String,
     /// The interpreter.
     pub interpreter: InterpreterReport,
@@ -50,38 +50,38 @@ pub struct Report {
     /// The script and the result.
     #[serde(flatten)]
     pub programs: ReportedPrograms,
-    /// What it took.
+    /// How many runs were made, and how long they took.
     #[serde(flatten)]
     pub counts: RunCounts,
-    /// Of a script that is compiled by PyTorch, the least that it has to be compiled by to show the
-    /// bug.
+    /// The weakest part of PyTorch's compiler that still shows the bug; none if the script compiles
+    /// nothing.
     #[serde(default)]
     pub compiler: Option<String>,
     /// Accepted changes, in order.
     pub commits: Vec<Commit>,
-    /// The cost of this session's runs by the pass that proposed their candidates; `fold` stands for
-    /// unions, `trace` for traced runs.
+    /// The runs of this session and their time, by the pass that proposed the candidates; `fold`
+    /// stands for unions of edits, `trace` for traced runs.
     #[serde(default)]
     pub spent: BTreeMap<String, Spent>,
     /// Failures other than the bug that candidates showed.
     pub slips: Vec<Slip>,
-    /// The signature with gaps instead of numbers, if the numbers rejected failures that were
+    /// The signature with gaps instead of numbers, if its numbers rejected failures that were
     /// otherwise the same.
     #[serde(default)]
     pub looser: Option<String>,
-    /// The outcome without each part of the result: why it stays. Empty unless the reduction is
-    /// done.
+    /// Why each part of the result stays: the outcome of a run without it. Empty unless the
+    /// reduction finished.
     pub kept: Vec<WhyKept>,
     /// Whether the script and the result show the bug.
     #[serde(flatten)]
     pub reproduction: Reproduction,
-    /// The outcome of the ablation.
+    /// The conditions that the bug needs.
     #[serde(flatten)]
     pub ablation: ReportedAblation,
-    /// The result as a test, if that was asked for.
+    /// The result as a test, if one was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<Emitted>,
-    /// Why the reduction ended: `done`, `max-runs`, `max-time`, `interrupted`.
+    /// Why the reduction ended: `done`, `max-runs`, `max-time`, `interrupted` or `failed`.
     pub stop: String,
 }
 
@@ -98,17 +98,17 @@ pub struct ReportedPrograms {
     /// The text of the result.
     #[serde(default)]
     pub text_after: String,
-    /// The command that shows the bug by the result.
+    /// A command that reproduces the bug with the result.
     #[serde(default)]
     pub verify: String,
 }
 
-/// How many runs a reduction took, and how long.
+/// How many runs a reduction made, and how long they took.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunCounts {
-    /// Candidate runs, those of earlier sessions not counted.
+    /// Candidate runs in this session.
     pub runs: u64,
-    /// Speculative runs besides these, made by idle workers and not needed.
+    /// Speculative runs by idle workers whose verdicts were not needed.
     #[serde(default)]
     pub runs_ahead: u64,
     /// Candidates whose verdict an earlier session had recorded.
@@ -117,7 +117,7 @@ pub struct RunCounts {
     pub pruned: u64,
     /// Seconds from the first run to the last.
     pub seconds: f64,
-    /// Seconds in candidate runs, summed over all that ran at once.
+    /// Seconds spent in candidate runs, summed over parallel runs.
     pub seconds_in_candidates: f64,
     /// The time limit of each run, in seconds.
     pub timeout: f64,
@@ -126,32 +126,32 @@ pub struct RunCounts {
 /// Whether the script and the result show the bug, and how.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reproduction {
-    /// How often the result was run anew at the end, and how often it showed the bug.
+    /// How many fresh runs of the result were made at the end, and how many showed the bug.
     pub confirmed: Confirmed,
-    /// How often the script as given showed the bug, if that was not each time.
+    /// How many runs of the script as given showed the bug, if not all of them did.
     #[serde(default)]
     pub shown: Option<Confirmed>,
-    /// Where in a library the result fails, if that is not where the script did: the same message,
-    /// perhaps of another bug.
+    /// Where in a library the result fails, if the script failed elsewhere: the message is the
+    /// same, but the bug may be another.
     #[serde(default)]
     pub elsewhere: Option<String>,
-    /// The seed that makes the bug show in every run, if one was needed: a variable, or calls that
+    /// The seed that makes the bug show in every run, if it needs one: a variable, or calls that
     /// were added to the script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stabilizer: Option<String>,
 }
 
-/// Which conditions of the result are necessary.
+/// The conditions that the bug needs, and those that it does not.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReportedAblation {
-    /// The conditions that the bug may depend on, and the outcome without each. Empty unless the
-    /// reduction is done.
+    /// The conditions that the bug may depend on, each with the outcome without it. Empty unless
+    /// the reduction finished.
     #[serde(default)]
     pub conditions: Vec<Ablated>,
-    /// The runs of the ablation, not counted as candidate runs.
+    /// The runs of the ablation; they do not count as candidate runs.
     #[serde(default)]
     pub ablation_runs: u64,
-    /// How many conditions were not tried because a budget was spent.
+    /// The number of conditions that were not tried because a budget was spent.
     #[serde(default)]
     pub untried: usize,
 }
@@ -205,9 +205,9 @@ pub struct InterpreterReport {
 pub struct Emitted {
     /// The file.
     pub file: String,
-    /// The folder where it belongs, from the root of PyTorch; none where the bug is not PyTorch's.
+    /// The folder for it in PyTorch's repository; none if the bug is not PyTorch's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// How many runs it took until the test failed because of the bug.
+    /// The number of runs until the test failed because of the bug.
     pub runs: usize,
 }

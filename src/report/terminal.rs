@@ -60,7 +60,7 @@ pub fn summary(report: &Report) -> String {
             .folder
             .as_ref()
             .map_or_else(String::new, |folder| format!(", for {folder}"));
-        format!("test: {}{place}; it fails by the bug", test.file)
+        format!("test: {}{place}; it fails because of the bug", test.file)
     }));
     lines.push(format!("confinement: {}", report.confinement));
     lines.push(format!("verify: {}", report.programs.verify));

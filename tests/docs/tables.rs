@@ -111,22 +111,14 @@ fn parts(room: &str, name: &str) -> Vec<(String, String)> {
         for item in tree.items {
             match item {
                 syn::Item::Struct(item) if item.ident == name => {
-                    let fields = item.fields.iter();
-                    return fields
-                        .map(|field| {
-                            let name = field.ident.as_ref().map(ToString::to_string);
-                            (name.unwrap_or_default(), summary(&field.attrs))
-                        })
+                    return item
+                        .fields
+                        .iter()
+                        .flat_map(|field| of_field(room, field))
                         .collect();
                 }
                 syn::Item::Enum(item) if item.ident == name => {
-                    let is_snake = item.attrs.iter().any(|attribute| {
-                        attribute.path().is_ident("serde")
-                            && attribute
-                                .to_token_stream()
-                                .to_string()
-                                .contains("snake_case")
-                    });
+                    let is_snake = is_marked(&item.attrs, "snake_case");
                     return item
                         .variants
                         .iter()
@@ -142,6 +134,23 @@ fn parts(room: &str, name: &str) -> Vec<(String, String)> {
         }
     }
     panic!("src/{room} defines no type `{name}`");
+}
+
+/// A field with its documentation; for one that is flattened, the fields of its type.
+fn of_field(room: &str, field: &syn::Field) -> Vec<(String, String)> {
+    if is_marked(&field.attrs, "flatten") {
+        return parts(room, &field.ty.to_token_stream().to_string());
+    }
+    let name = field.ident.as_ref().map(ToString::to_string);
+    vec![(name.unwrap_or_default(), summary(&field.attrs))]
+}
+
+/// Whether an attribute of serde holds a word.
+fn is_marked(attributes: &[syn::Attribute], word: &str) -> bool {
+    attributes.iter().any(|attribute| {
+        let text = attribute.to_token_stream().to_string();
+        attribute.path().is_ident("serde") && text.contains(word)
+    })
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -307,6 +316,10 @@ fn a_table_that_differs_is_rewritten() {
     );
     let fields = table("fields report Report").unwrap();
     assert!(fields.contains("| `version` | The version"), "{fields}");
+    assert!(
+        fields.contains("| `journal_hits` |") && !fields.contains("| `counts` |"),
+        "{fields}"
+    );
     let verdicts = table("variants oracle Verdict").unwrap();
     assert!(verdicts.contains("| `timed_out` |"), "{verdicts}");
     let options = table("options check").unwrap();

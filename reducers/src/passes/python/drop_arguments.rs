@@ -47,7 +47,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// Where the arguments start that a function of the program can not do without: they go with their
+/// The starts of the arguments that a function of the program requires: they are removed with their
 /// parameters.
 fn required(program: &Program) -> BTreeSet<TextSize> {
     let tree = program.tree();

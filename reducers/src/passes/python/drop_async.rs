@@ -10,10 +10,9 @@ use crate::{
 };
 
 pass! {
-    /// Makes functions, loops and blocks that are `async` plain ones.
+    /// Turns `async` functions, loops and blocks into plain ones.
     ///
-    /// A function goes together with all `await` and `async` in it and with the `await` of its
-    /// calls.
+    /// A function loses every `await` and `async` in its body, and its calls lose their `await`.
     ///
     /// ```python before
     /// async def f(x):
@@ -54,11 +53,11 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             out.propose(
                 everywhere,
                 Prior::Even,
-                format!("`async` of {} and of its calls", def.name),
+                format!("`async` of `{}` and `await` of its calls", def.name),
             );
             out.next_group();
         }
-        out.propose(inside, Prior::Even, format!("`async` of {}", def.name));
+        out.propose(inside, Prior::Even, format!("`async` of `{}`", def.name));
         out.next_group();
     }
     // A single `await` goes by hoisting what it awaits.
@@ -71,7 +70,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// What makes a loop, a block, a comprehension or an `await` plain.
+/// The edits that make a loop, a block, a comprehension or an `await` plain.
 fn plain(program: &Program, node: AnyNodeRef<'_>) -> Option<Edit> {
     let is_async = match node {
         AnyNodeRef::StmtFor(stmt) => stmt.is_async,
@@ -106,7 +105,7 @@ fn without_await(program: &Program, expr: &ExprAwait) -> Option<Edit> {
     (!program.would_glue(expr.range, rest)).then(|| Edit::delete(range))
 }
 
-/// The edits that make plain what stands in a function, functions within it left out.
+/// The edits that remove `async` and `await` from a function, nested functions excluded.
 fn of_function(program: &Program, tree: &Tree<'_>, index: u32) -> Vec<Edit> {
     let mut inside = BTreeSet::from([index]);
     let mut edits = Vec::new();

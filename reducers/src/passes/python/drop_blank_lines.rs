@@ -9,8 +9,8 @@ use crate::{
 pass! {
     /// Removes blank lines that separate nothing.
     ///
-    /// One stays between top-level statements; none at the beginning and the end, inside brackets
-    /// and blocks.
+    /// One blank line stays between top-level statements; none stays at either end of the file,
+    /// inside brackets or inside blocks.
     ///
     /// ```python before
     /// import a
@@ -67,7 +67,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     drop(&blanks, out);
 }
 
-/// Neighbouring lines go together.
+/// Adjacent lines are removed together.
 fn drop(lines: &[TextRange], out: &mut Proposals) {
     if let (Some(first), Some(last)) = (lines.first(), lines.last()) {
         out.propose(

@@ -83,7 +83,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// A clause with its lines.
+/// The range of a clause, with whole lines.
 fn lines(program: &Program, clause: TextRange) -> Option<TextRange> {
     Some(TextRange::new(
         program.logical_start(clause.start())?,

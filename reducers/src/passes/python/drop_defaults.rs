@@ -38,8 +38,8 @@ fn drop(cx: &PassContext<'_>, parameters: &Parameters, out: &mut Proposals) {
         let note = format!("default of `{}`", parameter.parameter.name);
         out.propose(edits, Prior::Even, note);
     };
-    // A parameter without a default can not follow one that has one: each default goes with those
-    // before it.
+    // A parameter without a default cannot follow one that has one: each default is removed with
+    // those before it.
     let mut before = EditSet::default();
     for parameter in parameters.posonlyargs.iter().chain(&parameters.args) {
         if let Some(edit) = edit(parameter) {

@@ -60,7 +60,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let graph = DependenceGraph::of(&tree);
     for (name, is_unused, seeds) in variables.chain(attributes) {
         let removed = graph.with_dependents(seeds, &[]);
-        // What drags nearly everything along says nothing that removing the rest would not.
+        // A removal of nearly everything tells no more than the removal of the rest would.
         if statements.extent(&removed) >= whole || !seen.insert(removed.clone()) {
             continue;
         }
@@ -89,7 +89,7 @@ fn module_statements(cx: &PassContext<'_>) -> BTreeSet<ItemId> {
         .collect()
 }
 
-/// The statements that bind a variable, if each is there for that.
+/// The statements that bind a variable; none if it is a parameter or belongs to a comprehension.
 fn definitions(variable: &Variable, statements: &Statements<'_>) -> Option<Vec<ItemId>> {
     if variable.scope == ScopeKind::Comprehension {
         return None;

@@ -23,8 +23,8 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             | RowKind::TupleElements {
                 parenthesized: true,
             } => 0,
-            // A set of nothing is written otherwise; a bare tuple of one is as long as the tuple of
-            // none.
+            // An empty set has no display; a bare tuple of one element is as long as the empty
+            // tuple.
             RowKind::SetElements
             | RowKind::TupleElements {
                 parenthesized: false,

@@ -10,12 +10,12 @@ use crate::{
 };
 
 pass! {
-    /// Removes what a statement or an expression can do without: values, causes, messages, classes,
+    /// Removes optional parts of statements and expressions: values, causes, messages, classes,
     /// names, bounds.
     ///
-    /// That is a returned or yielded value, the cause of a `raise`, the message of an `assert`, the
-    /// class and the name of a handled exception, the guard of a `case`, the `as` of an import, the
-    /// bounds of a slice.
+    /// These are a returned or yielded value, the cause of a `raise`, the message of an `assert`,
+    /// the class and the name of a handled exception, the guard of a `case`, the `as` of an import,
+    /// and the bounds of a slice.
     ///
     /// ```python before
     /// raise ValueError("x") from error

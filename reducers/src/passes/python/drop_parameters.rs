@@ -72,7 +72,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                         out.propose(
                             edits,
                             Prior::Even,
-                            format!("field `{name}` of {}", class.name),
+                            format!("field `{name}` of `{}`", class.name),
                         );
                     }
                 }
@@ -82,7 +82,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// The parameters of a function, and of what is called as it is.
+/// The parameters of a function, and of the functions that are called with the same arguments.
 fn of_function(
     tree: &Tree<'_>,
     places: &Places<'_>,
@@ -111,7 +111,7 @@ fn of_function(
             continue;
         };
         let name = parameter.name();
-        let note = format!("parameter `{name}` of {}", def.name);
+        let note = format!("parameter `{name}` of `{}`", def.name);
         if !parameter.is_variadic() {
             places.drop_arguments(&calls, name, position - receiver, &mut edits);
             edits.extend(
@@ -119,7 +119,7 @@ fn of_function(
                     .and_then(|other| at(other, position))
                     .unwrap_or_default(),
             );
-            // Whether those go too can not be told from the text.
+            // The text does not tell whether those have to be removed, too.
             let mut more = edits.clone();
             for def in &alike {
                 more.extend(&at(def, position).unwrap_or_default());
@@ -135,8 +135,8 @@ fn of_function(
     }
 }
 
-/// The functions that are called as another one is, since a part of that one decorates them:
-/// `@other.register`.
+/// The functions that are called with the arguments of another because an attribute of that one
+/// decorates them: `@other.register`.
 fn followers<'a>(tree: &Tree<'a>, name: &str) -> Vec<&'a StmtFunctionDef> {
     let is_part = |expr: &Expr| {
         let part = match expr {

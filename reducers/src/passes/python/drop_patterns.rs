@@ -12,7 +12,7 @@ use crate::{
 };
 
 pass! {
-    /// Removes alternatives of patterns, and replaces patterns by a part of them or by `_`.
+    /// Removes alternatives of patterns, and replaces patterns with a part of them or with `_`.
     ///
     /// ```python before
     /// match x:
@@ -45,7 +45,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let mut replace = |text: &str| {
             let edits = EditSet::one(Edit::replace(whole, text));
             if gains(cx.program, &edits) {
-                let note = format!("`{}` by `{text}`", cx.program.excerpt(whole));
+                let note = format!("`{}` replaced with `{text}`", cx.program.excerpt(whole));
                 out.propose(edits, Prior::Unlikely, note);
                 out.next_group();
             }
@@ -67,8 +67,8 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// The patterns within a pattern that could stand for it; `None` for what is no pattern or as plain
-/// as can be.
+/// The patterns within a pattern that can replace it; `None` if the node is no pattern or cannot be
+/// simpler.
 fn parts(node: AnyNodeRef<'_>) -> Option<Vec<&Pattern>> {
     Some(match node {
         AnyNodeRef::PatternMatchValue(_)
@@ -91,8 +91,7 @@ fn parts(node: AnyNodeRef<'_>) -> Option<Vec<&Pattern>> {
     })
 }
 
-/// Whether CPython lets a pattern match everything where it stands: no other pattern may come after
-/// it.
+/// Whether CPython accepts a pattern that matches everything here: no other pattern may follow it.
 fn may_match_all(tree: &Tree<'_>, index: u32) -> bool {
     let mut range = tree.nodes[index as usize].node.range();
     for (node, at) in tree.ancestors(index).zip(ancestor_indices(tree, index)) {

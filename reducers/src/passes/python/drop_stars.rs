@@ -11,7 +11,7 @@ use crate::{
 };
 
 pass! {
-    /// Removes stars: of arguments, elements, targets, parameters and `except*`; and the markers
+    /// Removes stars from arguments, elements, targets, parameters and `except*`, and the markers
     /// `*` and `/`.
     ///
     /// ```python before
@@ -44,7 +44,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             AnyNodeRef::StmtTry(stmt) if stmt.is_star => of_handlers(program, &stmt.handlers),
             _ => continue,
         };
-        // Where an argument or a parameter without a star can not stand, nothing is gained.
+        // Where the grammar requires the star, the edit does not parse, so it gains nothing.
         for edits in sets.into_iter().filter(|edits| gains(program, edits)) {
             out.propose(
                 edits,

@@ -11,7 +11,7 @@ use crate::{
 };
 
 pass! {
-    /// Removes statements, at every depth, the latest first, so that uses go before definitions.
+    /// Removes statements at every depth, the last first, so that uses go before definitions.
     ///
     /// ```python before
     /// def f(x):
@@ -90,7 +90,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// A block that is down to `pass`, or to something as short, can not be emptied further.
+/// A block that holds only `pass`, or something as short, cannot be emptied further.
 fn is_alone_and_bare(program: &Program, row: u32) -> bool {
     let row = &program.rows()[row as usize];
     let text = program.slice(row.items[0]);
@@ -102,7 +102,7 @@ fn is_alone_and_bare(program: &Program, row: u32) -> bool {
             .is_some_and(|token| token.end() == row.inner.end())
 }
 
-/// A statement by its first line.
+/// A statement, named by its first line.
 fn describe(program: &Program, place: ItemId) -> String {
     let text = program.slice(program.rows()[place.row as usize].items[place.item as usize]);
     let line = text.lines().next().unwrap_or_default();

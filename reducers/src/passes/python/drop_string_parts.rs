@@ -9,8 +9,8 @@ use crate::{
 };
 
 pass! {
-    /// Removes parts of strings: lines, words, adjacent strings, and of formatted ones text, fields
-    /// and their formats.
+    /// Removes parts of strings: lines, words, adjacent strings, and the text, fields and formats
+    /// of formatted strings.
     ///
     /// ```python before
     /// x = f"got {y!r:>10} of " f"{z}"
@@ -76,11 +76,11 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// Up to so many lines of a string its words are tried, too.
+/// The number of lines up to which the words of a string are tried, too.
 const FEW: usize = 1;
 
-/// The lines of a string, and the words of few lines. Of a string that is a statement the whole
-/// goes elsewhere.
+/// The lines of a string, and its words if it has few lines. Another pass removes strings that are
+/// statements.
 fn drop_lines(
     program: &Program,
     literal: TextRange,
@@ -110,7 +110,7 @@ fn drop_lines(
             out.delete(
                 range,
                 Prior::Even,
-                format!("`{}` of a string", program.excerpt(range)),
+                format!("part `{}` of a string", program.excerpt(range)),
             );
         }
         out.next_group();
@@ -122,7 +122,7 @@ fn drop_lines(
     let mut at = offset;
     for line in lines.iter().filter(|_| lines.len() <= FEW) {
         let words: Vec<&str> = line.split_inclusive(' ').collect();
-        // A line that ends in a backslash goes on.
+        // A line that ends in a backslash continues on the next one.
         if words.len() > 1 && !line.contains("\\\n") {
             delete(words, at);
         }
@@ -130,8 +130,7 @@ fn drop_lines(
     }
 }
 
-/// The lines of a string's body as it is written: they end at line ends or what is written for
-/// them.
+/// The lines of a string's body as written: each ends at a line break or at its escape sequence.
 fn lines(body: &str, is_raw: bool) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut start = 0;

@@ -15,8 +15,8 @@ use crate::{
 };
 
 pass! {
-    /// Removes targets of assignments and of `del`, names of `global` and `nonlocal`; the last
-    /// leaves the value.
+    /// Removes targets of assignments and `del`, and names of `global` and `nonlocal`; an
+    /// assignment without targets becomes its value.
     ///
     /// ```python before
     /// a = b, c = f(x)
@@ -65,7 +65,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 element
             };
             if let Some(edits) = keep_part(cx.program, node.node.range(), element) {
-                let note = format!("one target, `{}`", cx.program.excerpt(element.range()));
+                let note = format!("only target `{}`", cx.program.excerpt(element.range()));
                 out.propose(edits, Prior::Unlikely, note);
                 out.next_group();
             }
@@ -73,7 +73,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// Names that are used, bound nowhere else: without them their uses would fail.
+/// Names that are used and bound nowhere else: without the binding their uses would fail.
 fn only_bindings(program: &Program) -> BTreeSet<TextSize> {
     let variables = program
         .scopes()
@@ -94,12 +94,11 @@ fn only_bindings(program: &Program) -> BTreeSet<TextSize> {
         .collect()
 }
 
-/// Which values that are assigned do more than to name or write something: they may be what
-/// matters.
+/// The assigned values that do more than name or write something: the bug may depend on them.
 struct Effects {
     /// The values of assignments, parentheses included, by where they start.
     values: BTreeMap<TextSize, TextRange>,
-    /// What computes something, by where it starts.
+    /// The starts of the expressions that compute something.
     active: Vec<TextRange>,
 }
 
@@ -154,7 +153,7 @@ fn computes(node: AnyNodeRef<'_>) -> bool {
     )
 }
 
-/// `a, b = c, d` as one of `a = c` and `b = d`; of more targets one less, with its value.
+/// `a, b = c, d` as one of `a = c` and `b = d`; with more targets, all but one with their values.
 fn pair_off(program: &Program, stmt: &StmtAssign, out: &mut Proposals) {
     let ([Expr::Tuple(targets)], Expr::Tuple(values)) = (stmt.targets.as_slice(), &*stmt.value)
     else {

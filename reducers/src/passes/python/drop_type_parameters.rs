@@ -38,8 +38,8 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
 }
 
 fn drop_details(cx: &PassContext<'_>, parameters: &TypeParams, out: &mut Proposals) {
-    // A parameter without a default can not follow one that has one: each default goes with those
-    // before it.
+    // A parameter without a default cannot follow one that has one: each default is removed with
+    // those before it.
     let mut defaults = EditSet::default();
     for parameter in &parameters.type_params {
         if let Some(default) = parameter.default()

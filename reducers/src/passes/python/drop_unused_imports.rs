@@ -75,7 +75,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 );
                 out.propose(EditSet::removal(place), Prior::Certain, note);
             }
-            // What is imported for what the import does, goes name by name.
+            // An import with side effects loses its names one by one.
             if gone.len() > 1 {
                 alone.extend(gone);
             }

@@ -17,7 +17,7 @@ pass! {
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     for row in cx.program.rows().iter().rev() {
-        // With its only item the statement itself goes, or is replaced by its body.
+        // Other passes remove a statement with a single item, or replace it with its body.
         if row.kind == RowKind::WithItems && row.items.len() > 1 {
             for (item, range) in row.with_ids().rev() {
                 let note = format!("item `{}`", cx.program.excerpt(range));

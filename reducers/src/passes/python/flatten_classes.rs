@@ -15,7 +15,7 @@ use crate::{
 };
 
 pass! {
-    /// Replaces a class with one method that does not need its object by a function.
+    /// Turns a class whose only method does not use its object into a function.
     ///
     /// ```python before
     /// class Runner:

@@ -14,8 +14,8 @@ use crate::{
 };
 
 pass! {
-    /// Replaces a dataclass or named tuple by a plain class whose attributes have the values that a
-    /// call gives.
+    /// Turns a dataclass or named tuple into a plain class whose attributes have the values that a
+    /// call passes.
     ///
     /// ```python before
     /// @dataclass
@@ -64,7 +64,7 @@ fn flatten(
     }
     let mut edits = EditSet::default();
     for (position, (name, field)) in fields.into_iter().enumerate() {
-        // Of several calls the first says what the attribute is.
+        // If there are several calls, the first sets the attribute.
         let argument = calls
             .iter()
             .find_map(|call| given(call, name, position).argument())
@@ -82,7 +82,7 @@ fn flatten(
         ));
         places.drop_arguments(calls, name, position, &mut edits);
     }
-    // What makes it more than a plain class.
+    // The decorators and bases that make it more than a plain class.
     for (id, row, range) in program.items() {
         let makes_fields = match row.kind {
             RowKind::Decorators => class

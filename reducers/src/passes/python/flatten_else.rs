@@ -5,7 +5,7 @@ use crate::{
 };
 
 pass! {
-    /// Puts what follows `else` behind the `if` where no branch comes to its end.
+    /// Moves the body of an `else` behind the `if` if no other branch runs to its end.
     ///
     /// ```python before
     /// def f(x):
@@ -37,7 +37,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// Whether a block never comes to its end.
+/// Whether a block never runs to its end.
 fn leaves(body: &[Stmt]) -> bool {
     matches!(
         body.last(),

@@ -15,7 +15,7 @@ use crate::{
 };
 
 pass! {
-    /// Replaces a class of which there is one object by functions and global variables.
+    /// Replaces a class that has a single instance with functions and global variables.
     ///
     /// ```python before
     /// class Log:
@@ -53,17 +53,13 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         if let Some(edits) = class.and_then(|class| flat(cx.program, tree, class, only))
             && gains(cx.program, &edits)
         {
-            out.propose(
-                edits,
-                Prior::Even,
-                format!("the object of `{}`", variable.name),
-            );
+            out.propose(edits, Prior::Even, format!("instance `{}`", variable.name));
         }
         out.next_group();
     }
 }
 
-/// The edits that do without a class whose one use is `only`.
+/// The edits that remove a class whose only use is `only`.
 fn flat(program: &Program, tree: &Tree<'_>, class: &StmtClassDef, only: &Use) -> Option<EditSet> {
     let is_plain = class.decorator_list.is_empty()
         && class.type_params.is_none()
@@ -105,8 +101,8 @@ fn flat(program: &Program, tree: &Tree<'_>, class: &StmtClassDef, only: &Use) ->
     Some(edits)
 }
 
-/// Puts the beginning before the statement that makes the object, and takes the object away where
-/// it is used.
+/// Puts the body of `__init__` before the statement that creates the object, and removes the object
+/// from its uses.
 fn at_the_call(
     program: &Program,
     tree: &Tree<'_>,
@@ -129,7 +125,7 @@ fn at_the_call(
     let indent = program.indentation(only.statement)?;
     let glue = format!("{}{indent}", program.newline());
     match statement.node {
-        // A variable for the object: what is asked of it is asked of nobody.
+        // A variable for the object: its attributes become plain names.
         AnyNodeRef::StmtAssign(assign) if assign.value.range() == call.range => {
             let [Expr::Name(target)] = assign.targets.as_slice() else {
                 return None;

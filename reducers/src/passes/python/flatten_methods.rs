@@ -17,10 +17,11 @@ use crate::{
 };
 
 pass! {
-    /// Replaces properties and class methods by plain attributes and functions of their class.
+    /// Turns properties into plain attributes, and class methods into functions of their class.
     ///
-    /// A property that returns something fixed becomes an attribute, one that returns another
-    /// attribute is replaced by that; a class method that does not need its class loses it.
+    /// A property that returns a constant becomes an attribute, and one that returns another
+    /// attribute is replaced with that attribute. A class method that does not use its class loses
+    /// its decorator and that parameter.
     ///
     /// ```python before
     /// class A:
@@ -64,12 +65,12 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             _ => continue,
         };
         if let Some(edits) = edits.filter(|edits| gains(cx.program, edits)) {
-            out.propose(edits, Prior::Even, format!("plain `{}`", def.name));
+            out.propose(edits, Prior::Even, format!("decorator of `{}`", def.name));
         }
     }
 }
 
-/// What is known of a program's methods.
+/// The methods of a program, and where they are used.
 struct Methods<'a> {
     program: &'a Program,
     tree: &'a Tree<'a>,
@@ -79,7 +80,7 @@ struct Methods<'a> {
 }
 
 impl Methods<'_> {
-    /// The value of a property for the property.
+    /// A property becomes its value.
     fn property(&self, def: &StmtFunctionDef) -> Option<EditSet> {
         let [Stmt::Return(stmt)] = def.body.as_slice() else {
             return None;
@@ -98,7 +99,7 @@ impl Methods<'_> {
         is_movable.then(|| EditSet::one(Edit::replace(def.range, format!("{} = {text}", def.name))))
     }
 
-    /// Another attribute for a property.
+    /// A property becomes the attribute that it returns.
     fn renamed(&self, def: &StmtFunctionDef, other: &str) -> Option<EditSet> {
         let place = self.statements.place(def.range)?;
         let mut edits = EditSet::removal(place);
@@ -112,7 +113,7 @@ impl Methods<'_> {
         Some(edits)
     }
 
-    /// A class method without decorator and class.
+    /// A class method loses its decorator and its class parameter.
     fn without_class(&self, def: &StmtFunctionDef) -> Option<EditSet> {
         let class = def
             .parameters

@@ -12,8 +12,8 @@ use crate::{
 };
 
 pass! {
-    /// Replaces an expression by a part of it: a call by its receiver or an argument, an operation
-    /// by an operand.
+    /// Replaces an expression with a part of it: a call with its receiver or an argument, an
+    /// operation with an operand.
     ///
     /// ```python before
     /// x = f(a) + b
@@ -29,7 +29,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     for place in expressions(cx.program) {
         for part in parts(place.expr, place.role) {
             let is_module = modules.contains(&part.start()) && part.is_name_expr();
-            // Nothing is found in a number, nor is it called.
+            // A number has no elements and cannot be called.
             let is_number =
                 place.role == Role::Base && (part.is_number_literal_expr() || is_constant(part));
             if is_module || is_number {
@@ -40,7 +40,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             if let Some(edits) = keep_part(cx.program, place.expr.range(), part)
                 && !is_doubled_brace
             {
-                let note = format!("down to `{}`", cx.program.excerpt(part.range()));
+                let note = format!("reduced to `{}`", cx.program.excerpt(part.range()));
                 out.propose(edits, Prior::Unlikely, note);
                 out.next_group();
             }
@@ -55,8 +55,8 @@ fn is_constant(expr: &Expr) -> bool {
     )
 }
 
-/// Where names stand for modules: imported, and nothing but looked into. No module is a value in
-/// the place of what is in it.
+/// The starts of names of modules: imported, and used only for their attributes. A module never
+/// replaces one of its attributes.
 fn modules(program: &Program) -> BTreeSet<TextSize> {
     let looked_into: BTreeSet<TextSize> = program
         .tree()
@@ -85,7 +85,7 @@ fn modules(program: &Program) -> BTreeSet<TextSize> {
         .collect()
 }
 
-/// The parts that could stand for the whole, the most promising first.
+/// The parts that can replace the whole, the most promising first.
 fn parts(expr: &Expr, role: Role) -> Vec<&Expr> {
     let mut parts: Vec<&Expr> = match expr {
         Expr::Call(call) => of_call(call, role),
@@ -101,8 +101,7 @@ fn parts(expr: &Expr, role: Role) -> Vec<&Expr> {
             .into_iter()
             .chain([&*it.value, &it.slice])
             .collect(),
-        // Looking into something deeper is hardly ever what may be left out: `a.b.c()` is no chain
-        // of calls.
+        // An inner attribute can hardly ever be left out: `a.b.c()` is no chain of calls.
         Expr::Attribute(it) if role != Role::Base => vec![&it.value],
         Expr::Named(it) => vec![&it.value],
         Expr::Lambda(it) => vec![&it.body],
@@ -119,7 +118,7 @@ fn parts(expr: &Expr, role: Role) -> Vec<&Expr> {
         Expr::SetComp(it) => of_comprehension(&it.generators),
         Expr::DictComp(it) => of_comprehension(&it.generators),
         Expr::Generator(it) => of_comprehension(&it.generators),
-        // Of several elements all but one can go before.
+        // If there are several elements, another pass removes all but one first.
         Expr::List(it) if it.elts.len() == 1 => it.elts.iter().collect(),
         Expr::Set(it) if it.elts.len() == 1 => it.elts.iter().collect(),
         Expr::Tuple(it) if it.elts.len() <= 2 => it.elts.iter().collect(),
@@ -152,7 +151,7 @@ fn of_call(call: &ast::ExprCall, role: Role) -> Vec<&Expr> {
         Expr::Attribute(attribute) => Some(&*attribute.value),
         _ => None,
     };
-    // What makes what is called may fail itself.
+    // The expression that is called may fail itself.
     let is_made = !matches!(*call.func, Expr::Name(_) | Expr::Attribute(_));
     let func = (role == Role::Callable || is_made).then_some(&*call.func);
     let arguments = call
@@ -161,7 +160,7 @@ fn of_call(call: &ast::ExprCall, role: Role) -> Vec<&Expr> {
         .iter()
         .chain(call.arguments.keywords.iter().map(|keyword| &keyword.value));
     let mut parts: Vec<&Expr> = func.into_iter().chain(receiver).chain(arguments).collect();
-    // Calls further down the chain: of `a().b().c()` also `a()`.
+    // Calls further down the chain: `a()` in `a().b().c()`.
     let mut below = receiver.and_then(receiver_of);
     while let Some(expr) = below {
         if expr.is_call_expr() {
@@ -172,7 +171,7 @@ fn of_call(call: &ast::ExprCall, role: Role) -> Vec<&Expr> {
     parts
 }
 
-/// What an expression calls or looks into.
+/// The object that an expression calls a method of or looks into.
 fn receiver_of(expr: &Expr) -> Option<&Expr> {
     match expr {
         Expr::Call(it) => match &*it.func {
@@ -185,8 +184,7 @@ fn receiver_of(expr: &Expr) -> Option<&Expr> {
     }
 }
 
-/// What is found in a display, or in what a call makes of arguments by name, by a key that is
-/// written there.
+/// The element of a display, or the keyword argument of a call, that a literal key looks up.
 fn looked_up(subscript: &ast::ExprSubscript) -> Option<&Expr> {
     let is_key = |key: &str| matches!(&*subscript.slice, Expr::StringLiteral(it) if it.value.to_str() == key);
     let at = |row: &'_ [Expr]| match &*subscript.slice {

@@ -12,9 +12,9 @@ use crate::{
 };
 
 pass! {
-    /// Replaces a statement by the expression that it evaluates first.
+    /// Replaces a statement with the expression that it evaluates first.
     ///
-    /// A block is replaced once nothing is left in it.
+    /// A block is replaced once its body is empty.
     ///
     /// ```python before
     /// for item in load(x):
@@ -48,12 +48,12 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         out.propose(
             edits,
             Prior::Even,
-            format!("down to `{}`", cx.program.excerpt(expr.range())),
+            format!("reduced to `{}`", cx.program.excerpt(expr.range())),
         );
     }
 }
 
-/// What a statement evaluates first, if there is nothing else in it.
+/// The expression that a statement evaluates first, if nothing else is in it.
 fn evaluated(node: AnyNodeRef<'_>) -> Option<&Expr> {
     match node {
         AnyNodeRef::StmtReturn(stmt) => stmt.value.as_deref(),

@@ -15,7 +15,7 @@ use crate::{
 };
 
 pass! {
-    /// Puts the value of an attribute that is set once where the attribute is read.
+    /// Replaces an attribute that is set once with its value.
     ///
     /// ```python before
     /// class A:
@@ -31,10 +31,10 @@ pass! {
     pub(crate) static INLINE_ATTRIBUTES = Pass { stage: Stage::Detail, propose };
 }
 
-/// All that is known of the attributes of one name.
+/// The bindings and uses of all attributes of one name.
 #[derive(Default)]
 struct Attribute<'a> {
-    /// What sets it, if that is a plain assignment, and the range of what else binds it.
+    /// The plain assignment that sets it, if there is one, and the range of any other binding.
     set: Vec<Option<&'a StmtAssign>>,
     read: Vec<TextRange>,
 }
@@ -68,7 +68,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             out.propose(
                 edits,
                 Prior::Even,
-                format!("attribute `{name}` by its value"),
+                format!("attribute `{name}` replaced with its value"),
             );
         }
         out.next_group();

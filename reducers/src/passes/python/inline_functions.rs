@@ -18,7 +18,7 @@ use crate::{
 };
 
 pass! {
-    /// Puts the body of a function, method or property that is used once where it is used.
+    /// Inlines a function, method or property that is used once.
     ///
     /// ```python before
     /// def main(n):
@@ -61,18 +61,14 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         ) {
             edits.remove(place);
             if gains(cx.program, &edits) {
-                out.propose(
-                    edits,
-                    Prior::Even,
-                    format!("`{}` where it is used", def.name),
-                );
+                out.propose(edits, Prior::Even, format!("`{}` inlined", def.name));
             }
         }
         out.next_group();
     }
 }
 
-/// The one use of a function that has no decorators.
+/// The only use of a function that has no decorators.
 fn function_site<'a>(
     cx: &PassContext<'_>,
     tree: &Tree<'a>,
@@ -83,7 +79,8 @@ fn function_site<'a>(
         .then(|| only_call(cx.program, tree, def))?
 }
 
-/// The one use of a method: no other class has one of that name, and nothing else an attribute.
+/// The only use of a method, if no other class has a method and no object an attribute of that
+/// name.
 fn method_site<'a>(tree: &Tree<'a>, at: usize, def: &ast::StmtFunctionDef) -> Option<Site<'a>> {
     let name = def.name.as_str();
     if name.starts_with("__") && name.ends_with("__") {
@@ -125,8 +122,8 @@ fn method_site<'a>(tree: &Tree<'a>, at: usize, def: &ast::StmtFunctionDef) -> Op
     }
 }
 
-/// The innermost statement around a place, if what is put before it is done once for each time that
-/// it is.
+/// The innermost statement around a place, if statements before it run exactly as often as the
+/// place.
 fn statement_of<'a>(tree: &Tree<'a>, place: TextRange) -> Option<AnyNodeRef<'a>> {
     let around = tree
         .nodes
@@ -150,8 +147,8 @@ fn statement_of<'a>(tree: &Tree<'a>, place: TextRange) -> Option<AnyNodeRef<'a>>
     is_header.then_some(around)
 }
 
-/// Whether a function only does things one after the other: no generator, one `return` at its end,
-/// parameters that can be told apart.
+/// Whether a function runs straight through: no generator, one `return` at its end, and no variadic
+/// parameters.
 fn is_simple(def: &ast::StmtFunctionDef, tree: &Tree<'_>) -> bool {
     let mut returns = 0;
     for node in tree
@@ -175,7 +172,7 @@ fn is_simple(def: &ast::StmtFunctionDef, tree: &Tree<'_>) -> bool {
         && returns <= usize::from(ends_in_return)
 }
 
-/// The edits that put the body before the statement and the value in the place of the call.
+/// The edits that put the body before the statement and replace the call with the value.
 fn inlined(
     program: &Program,
     tree: &Tree<'_>,

@@ -14,10 +14,11 @@ use crate::{
 };
 
 pass! {
-    /// Puts the body of a generator that one loop turns over in the place of the loop, and the
-    /// loop's body in that of its `yield`.
+    /// Inlines a generator that one loop iterates over: its body replaces the loop, and the loop's
+    /// body replaces its `yield`.
     ///
-    /// The same for one that is made a context manager, and the `with` that enters it.
+    /// Does the same for a generator that is used as a context manager and the `with` that enters
+    /// it.
     ///
     /// ```python before
     /// def pairs(n):
@@ -55,7 +56,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             out.propose(
                 edits,
                 Prior::Even,
-                format!("`{}` where it is turned over", def.name),
+                format!("generator `{}` inlined", def.name),
             );
         }
         out.next_group();
@@ -70,7 +71,7 @@ struct Turned<'a> {
 }
 
 impl<'a> Turned<'a> {
-    /// The one that has a call of the generator as its head.
+    /// The `for` or `with` statement whose head is the call of the generator.
     fn of(tree: &Tree<'a>, def: &StmtFunctionDef, call: TextRange) -> Option<Self> {
         let is_manager = match def.decorator_list.as_slice() {
             [] => false,
@@ -107,7 +108,7 @@ fn makes_manager(decorator: &Expr) -> bool {
     }
 }
 
-/// What turns a generator over, if that is one loop or `with`, and what stands for it.
+/// The only loop or `with` that uses a generator, and the text that replaces it.
 fn inlined<'a>(
     cx: &PassContext<'_>,
     tree: &Tree<'a>,
@@ -140,7 +141,7 @@ fn inlined<'a>(
     let mut body = reindented(program, whole(turned.body)?, &[], false)?;
     match turned.target.map(|target| program.slice(target.range())) {
         Some(target) if value != target => body.insert(0, format!("{target} = {value}")),
-        // What nobody takes is evaluated all the same, if that may do something.
+        // A value that is not bound is evaluated all the same if that may have an effect.
         None if value.contains('(') => body.insert(0, value),
         _ => {}
     }
@@ -158,8 +159,8 @@ fn inlined<'a>(
     Some((turned, text))
 }
 
-/// The statement by which a generator yields, and what, if there is one such, and it yields nowhere
-/// else and never returns.
+/// The only statement with which a generator yields, and the value; none if it yields elsewhere,
+/// too, or returns.
 fn only_yield<'a>(
     tree: &Tree<'a>,
     def: &StmtFunctionDef,

@@ -16,7 +16,7 @@ use crate::{
 };
 
 pass! {
-    /// Puts the value that every call gives for a parameter where the parameter is used.
+    /// Replaces a parameter with its value if every call passes the same one.
     ///
     /// ```python before
     /// def f(a, b=2):
@@ -91,7 +91,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// The one value that all calls give for a parameter.
+/// The value that all calls pass for a parameter.
 fn common<'a>(
     program: &Program,
     parameter: &'a ast::ParameterWithDefault,

@@ -17,11 +17,11 @@ use crate::{
 };
 
 pass! {
-    /// Puts the value of a variable where the variable is used.
+    /// Replaces a variable with its value.
     ///
-    /// That is done for variables that are bound once, and used once or bound to a plain name or
-    /// literal; and where the next statement is the only one that uses what a variable was bound
-    /// to, before it is bound to something else.
+    /// A variable qualifies if it is bound once, and is used once or bound to a plain name or
+    /// literal. It also qualifies if only the next statement uses its value before it is bound
+    /// again.
     ///
     /// ```python before
     /// x = g(1)
@@ -69,7 +69,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                     out.propose(
                         edits,
                         Prior::Even,
-                        format!("`{}` by its value", variable.name),
+                        format!("`{}` replaced with its value", variable.name),
                     );
                 }
             }
@@ -106,7 +106,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             out.propose(
                 edits,
                 Prior::Even,
-                format!("`{}` by its value", variable.name),
+                format!("`{}` replaced with its value", variable.name),
             );
         }
     }
@@ -116,8 +116,8 @@ fn is_within(strings: &[TextRange], place: TextRange) -> bool {
     strings.iter().any(|range| range.contains_range(place))
 }
 
-/// An assignment, and the only use of what it assigns: in the next statement, after which the
-/// variable is another.
+/// An assignment and the only use of its value: in the next statement, after which the variable is
+/// bound again.
 fn passed_on(
     statements: &Statements<'_>,
     tree: &Tree<'_>,

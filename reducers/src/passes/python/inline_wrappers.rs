@@ -13,10 +13,11 @@ use crate::{
 };
 
 pass! {
-    /// Replaces a function that only calls another, or that is one expression without parameters,
-    /// by what it stands for.
+    /// Replaces uses of a function that only calls another function, or that only returns an
+    /// expression and has no parameters, with that function or expression.
     ///
-    /// One with decorators that is used once, by what it calls, decorated.
+    /// A decorated function that is used once is replaced with the function that it calls,
+    /// decorated in place.
     ///
     /// ```python before
     /// def f(x, y):
@@ -58,7 +59,11 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             let mut edits = removal.clone();
             edits.edit(Edit::replace(range, text.as_str()));
             if gains(cx.program, &edits) {
-                out.propose(edits, Prior::Even, format!("`{text}` for {}", def.name));
+                out.propose(
+                    edits,
+                    Prior::Even,
+                    format!("`{text}` instead of `{}`", def.name),
+                );
             }
         }
         let uses = variable.uses.iter().map(|usage| usage.range);
@@ -79,13 +84,18 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             edits.edit(Edit::replace(range, text));
         }
         if gains(cx.program, &edits) {
-            out.propose(edits, Prior::Even, format!("`{text}` for {}", def.name));
+            out.propose(
+                edits,
+                Prior::Even,
+                format!("`{text}` instead of `{}`", def.name),
+            );
         }
         out.next_group();
     }
 }
 
-/// What the only use of a decorated function can be: that of what it calls, decorated in its place.
+/// The replacement for the only use of a decorated function: the function that it calls, decorated
+/// in place.
 fn decorated(
     program: &Program,
     tree: &Tree<'_>,
@@ -117,7 +127,7 @@ fn decorated(
     is_decorated.then(|| (range, dressed + arguments))
 }
 
-/// What a function that is one statement gives back, or does.
+/// The expression that a function of one statement returns or evaluates.
 fn result(def: &StmtFunctionDef) -> Option<&Expr> {
     match def.body.as_slice() {
         [Stmt::Return(stmt)] => stmt.value.as_deref(),
@@ -126,10 +136,10 @@ fn result(def: &StmtFunctionDef) -> Option<&Expr> {
     }
 }
 
-/// The function, called by name, that a function hands its parameters to as they are.
+/// The function, called by name, to which a function passes its parameters unchanged.
 fn wrapped(def: &StmtFunctionDef) -> Option<&Expr> {
     let value = result(def)?;
-    // An `async` function only hands on what it awaits.
+    // An `async` function passes on only what it awaits.
     let call = match value {
         Expr::Await(it) if def.is_async => it.value.as_call_expr()?,
         _ if def.is_async => return None,
@@ -170,8 +180,8 @@ fn wrapped(def: &StmtFunctionDef) -> Option<&Expr> {
     (hands_on && is_named(&call.func)).then_some(&*call.func)
 }
 
-/// What a function without parameters returns or does, if that is a call, an attribute or the like:
-/// what can stand wherever its own call does.
+/// The expression that a function without parameters returns or evaluates, if it can replace a call
+/// of the function anywhere.
 fn parameterless(def: &StmtFunctionDef) -> Option<&Expr> {
     let value = result(def)?;
     let is_plain = !def.is_async && def.parameters.is_empty() && def.decorator_list.is_empty();
@@ -183,7 +193,7 @@ fn parameterless(def: &StmtFunctionDef) -> Option<&Expr> {
     .then_some(value)
 }
 
-/// The call of what stands in a place.
+/// The call whose function stands at a range.
 fn call_of(tree: &Tree<'_>, function: TextRange) -> Option<TextRange> {
     tree.nodes.iter().find_map(|node| match node.node {
         AnyNodeRef::ExprCall(call)

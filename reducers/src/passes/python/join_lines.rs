@@ -8,7 +8,7 @@ use crate::{
 };
 
 pass! {
-    /// Writes what stands in brackets on one line, where it fits.
+    /// Joins the lines within brackets if they fit on one line.
     ///
     /// ```python before
     /// f(
@@ -23,7 +23,7 @@ pass! {
     pub(crate) static JOIN_LINES = Pass { stage: Stage::Tidy, propose };
 }
 
-/// How many characters a line may have.
+/// The longest line, in characters.
 const WIDTH: usize = 100;
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
@@ -42,7 +42,10 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             out.propose(
                 edits,
                 Prior::Certain,
-                format!("one line for `{}`", program.excerpt(tokens[at].range())),
+                format!(
+                    "lines within `{}` joined",
+                    program.excerpt(tokens[at].range())
+                ),
             );
             at += length;
         }
@@ -50,7 +53,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// Which token closes the bracket that is the first.
+/// The index of the token that closes the first bracket.
 fn closing(tokens: &[&Token]) -> Option<usize> {
     let mut depth = 0_usize;
     tokens.iter().position(|token| {
@@ -60,8 +63,8 @@ fn closing(tokens: &[&Token]) -> Option<usize> {
     })
 }
 
-/// What puts some tokens on one line; nothing if there is no break among them, a comment, a literal
-/// over several lines, or no room.
+/// The edits that put tokens on one line; none if they have no line break, hold a comment or a
+/// literal of several lines, or do not fit.
 fn joined(program: &Program, tokens: &[&Token]) -> Option<EditSet> {
     let mut edits = EditSet::default();
     let mut saved = 0;
@@ -72,7 +75,7 @@ fn joined(program: &Program, tokens: &[&Token]) -> Option<EditSet> {
             return None;
         }
         if text.contains('\n') {
-            // A comma at the end is another pass's matter.
+            // Another pass removes a trailing comma.
             let is_tight = opens(pair[0].kind()) || closes(pair[1].kind());
             let space = if is_tight { "" } else { " " };
             saved += text.len() - space.len();

@@ -15,8 +15,7 @@ use crate::{
 };
 
 pass! {
-    /// Puts a base class into the one class that is made of it, and a class that adds nothing into
-    /// its base.
+    /// Merges a base class into its only subclass, and a class that adds nothing into its base.
     ///
     /// ```python before
     /// class Base(list):
@@ -61,14 +60,14 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         for mut edits in found.into_iter().flatten() {
             edits.remove(place);
             if gains(cx.program, &edits) {
-                out.propose(edits, Prior::Even, format!("class `{}`", class.name));
+                out.propose(edits, Prior::Even, format!("class `{}` merged", class.name));
             }
             out.next_group();
         }
     }
 }
 
-/// The class that a name stands for, if nothing else does and it is a plain one.
+/// The class that a name stands for, if the name has no other binding and the class is plain.
 fn class_of<'a>(tree: &Tree<'a>, variable: &Variable) -> Option<&'a ast::StmtClassDef> {
     let [binding] = variable.bindings.as_slice() else {
         return None;
@@ -93,7 +92,7 @@ fn is_nothing(stmt: &Stmt) -> bool {
     }
 }
 
-/// A class that adds nothing: its base stands for it, or `object`.
+/// A class that adds nothing: its base, or `object`, replaces it.
 fn of_nothing(
     program: &Program,
     tree: &Tree<'_>,
@@ -126,7 +125,7 @@ fn of_nothing(
     Some(edits)
 }
 
-/// The class of which a name is a base.
+/// The class that has a name among its bases.
 fn heir<'a>(tree: &Tree<'a>, name: TextRange) -> Option<&'a ast::StmtClassDef> {
     tree.nodes.iter().find_map(|node| match node.node {
         AnyNodeRef::StmtClassDef(class) => class
@@ -138,7 +137,7 @@ fn heir<'a>(tree: &Tree<'a>, name: TextRange) -> Option<&'a ast::StmtClassDef> {
     })
 }
 
-/// A class whose one use is to be a base: what it holds goes to its heir.
+/// A class whose only use is to be a base: its members move to its subclass.
 fn into_its_heir(
     program: &Program,
     tree: &Tree<'_>,

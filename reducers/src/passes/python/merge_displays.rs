@@ -15,7 +15,7 @@ use crate::{
 };
 
 pass! {
-    /// Puts what is added first to a new list, dict or set into its display.
+    /// Moves the first element that is added to a new list, dict or set into its display.
     ///
     /// ```python before
     /// rows = []
@@ -68,7 +68,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             out.propose(
                 edits,
                 Prior::Even,
-                format!("`{}` as it is filled first", variable.name),
+                format!("first element of `{}` in its display", variable.name),
             );
         }
         out.next_group();
@@ -84,7 +84,7 @@ fn first_use(variable: &Variable) -> Option<TextRange> {
         .map(|binding| binding.statement)
 }
 
-/// The assignment of a display that holds what a statement adds to it.
+/// The assignment of a display, extended by the element that a statement adds.
 fn merged(
     program: &Program,
     variable: &Variable,
@@ -134,8 +134,8 @@ fn merged(
     };
     let comma = if held.is_empty() { "" } else { ", " };
     let text = format!("{} = {open}{held}{comma}{added}{close}", variable.name);
-    // A comment would swallow what follows it, and a value that is used up by then would not be the
-    // same.
+    // A comment would hide the code behind it, and a value that is consumed in between would
+    // differ.
     (!text.contains('#')
         && variable
             .uses

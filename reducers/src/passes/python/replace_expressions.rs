@@ -14,10 +14,10 @@ use crate::{
 };
 
 pass! {
-    /// Replaces an expression by a plain literal of a fitting kind.
+    /// Replaces an expression with a plain literal of a fitting type.
     ///
-    /// Arithmetic on integers is replaced by what it makes. What gives a size of a tensor becomes
-    /// 1, other numbers 0.
+    /// Arithmetic on integers is replaced with its result. A size of a tensor becomes 1, other
+    /// numbers become 0.
     ///
     /// ```python before
     /// x = f(a, b) + g(c)
@@ -30,7 +30,7 @@ pass! {
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
-    // A name is worth replacing where that leaves its definition without a use.
+    // Replacing a name is worth a run only if its definition becomes unused.
     let variables = &cx.program.scopes().variables;
     let only_uses: BTreeSet<TextSize> = variables
         .iter()
@@ -50,7 +50,11 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let edits = EditSet::one(Edit::replace(expr.range(), number.to_string()));
         if lightens(cx.program, &edits) {
             let short = cx.program.excerpt(expr.range());
-            out.propose(edits, Prior::Likely, format!("`{short}` by `{number}`"));
+            out.propose(
+                edits,
+                Prior::Likely,
+                format!("`{short}` replaced with `{number}`"),
+            );
         }
     }
     out.next_group();
@@ -77,13 +81,17 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             .take(40)
             .collect();
         let edits = EditSet::one(Edit::replace(expr.range(), literal));
-        out.propose(edits, Prior::Unlikely, format!("`{short}` by `{literal}`"));
+        out.propose(
+            edits,
+            Prior::Unlikely,
+            format!("`{short}` replaced with `{literal}`"),
+        );
         out.next_group();
     }
 }
 
-/// Where expressions start that no number can stand for: what a class is derived from, what is
-/// unpacked, turned over, entered, raised, awaited, or searched.
+/// The starts of expressions that no number can replace: bases of classes, and whatever is
+/// unpacked, iterated over, entered, raised, awaited or searched.
 fn objects(program: &Program) -> BTreeSet<TextSize> {
     let is_row = |expr: &Expr| matches!(expr, Expr::Tuple(_) | Expr::List(_));
     let mut found: BTreeSet<TextSize> = BTreeSet::new();
@@ -114,7 +122,7 @@ fn objects(program: &Program) -> BTreeSet<TextSize> {
     found
 }
 
-/// The integer that an expression of literals makes.
+/// The integer that an expression of literals evaluates to.
 fn integer(expr: &Expr) -> Option<i64> {
     match expr {
         Expr::NumberLiteral(it) => it.value.as_int()?.as_i64(),
@@ -137,9 +145,9 @@ fn integer(expr: &Expr) -> Option<i64> {
     }
 }
 
-/// The expressions of a program that stand for values, outer before inner, later before earlier,
-/// each with how deep it is nested in others. Left out: annotations, targets, patterns, decorators,
-/// docstrings, what is inside f-strings, and what is called or looked into.
+/// The expressions of a program that stand for values, each with its depth of nesting: outer before
+/// inner, later before earlier. Annotations, targets, patterns, decorators, docstrings, the inside
+/// of f-strings, and expressions that are called or looked into are left out.
 pub(crate) fn values(program: &Program) -> Vec<(&Expr, u32)> {
     let tree = program.tree();
     let mut depths: Vec<Option<u32>> = Vec::with_capacity(tree.nodes.len());
@@ -172,7 +180,7 @@ pub(crate) fn values(program: &Program) -> Vec<(&Expr, u32)> {
             _ if is_body_of_case => Some(0),
             Some(_) if node.node.is_statement() => Some(0),
             Some(depth) if !excluded => Some(depth + u32::from(is_expression)),
-            // Statements inside what is left out, in a lambda's default say, do not exist.
+            // Expressions that are left out, such as a lambda's default, hold no statements.
             _ => None,
         };
         depths.push(here);
@@ -259,7 +267,7 @@ fn expr_of(parent: AnyNodeRef<'_>, range: TextRange) -> Option<&Expr> {
             children.push(&it.left);
             children.extend(&it.comparators);
         }
-        // What is called or looked into is no place for a literal.
+        // A literal cannot replace what is called or looked into.
         AnyNodeRef::ExprSubscript(it) => children.push(&it.slice),
         AnyNodeRef::ExprStarred(it) => children.push(&it.value),
         _ => {}
@@ -267,7 +275,7 @@ fn expr_of(parent: AnyNodeRef<'_>, range: TextRange) -> Option<&Expr> {
     children.into_iter().find(|child| child.range() == range)
 }
 
-/// A literal as simple as can be, of the kind that an expression seems to have.
+/// The simplest literal of the type that an expression seems to have.
 fn literal_for(expr: &Expr) -> Option<&'static str> {
     match expr {
         Expr::List(_) | Expr::ListComp(_) => Some("[]"),

@@ -12,11 +12,11 @@ use crate::{
 };
 
 pass! {
-    /// Makes strings empty or shorter and numbers smaller.
+    /// Empties or shortens strings and makes numbers smaller.
     ///
     /// Numbers are tried as 0, 1 and 2, then with half, three quarters and all but one of their
-    /// bits: round by round that closes in on the smallest number that will do; sizes of tensors do
-    /// not become 0. Strings are tried empty, as one character, and by halves.
+    /// bits, which closes in on the smallest number that works. Sizes of tensors never become 0.
+    /// Strings are tried empty, as one character, and by halves.
     ///
     /// ```python before
     /// x = zeros(768)
@@ -42,11 +42,14 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         .collect();
     literals.sort_by_key(|(place, _)| (Reverse(place.statement.start()), place.expr.start()));
     let propose = |expr: &Expr, literal: &str, prior: Prior, out: &mut Proposals| {
-        // A point behind an integer would be its own.
+        // A dot behind an integer would be read as its decimal point.
         let is_looked_into = cx.program.text()[expr.end().into()..].starts_with('.');
         let is_integer = literal.bytes().all(|byte| byte.is_ascii_digit());
         if !(cx.program.would_glue(expr.range(), literal) || is_looked_into && is_integer) {
-            let note = format!("`{}` to `{literal}`", cx.program.excerpt(expr.range()));
+            let note = format!(
+                "`{}` reduced to `{literal}`",
+                cx.program.excerpt(expr.range())
+            );
             out.propose(
                 EditSet::one(Edit::replace(expr.range(), literal)),
                 prior,
@@ -54,8 +57,8 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             );
         }
     };
-    // The boldest of one statement together; what is left of the next one by one: the alternatives
-    // for one place exclude each other.
+    // The boldest alternatives of a statement are tried together and the others one by one, since
+    // alternatives for one place exclude each other.
     for neighbours in literals.chunk_by(|(one, _), (other, _)| one.statement == other.statement) {
         for (place, smaller) in neighbours {
             propose(place.expr, &smaller[0], Prior::Even, out);
@@ -70,7 +73,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// What could stand for a literal, the boldest first.
+/// The replacements for a literal, the boldest first.
 fn smaller(expr: &Expr, text: &str) -> Vec<String> {
     let mut found = match expr {
         Expr::StringLiteral(it) => shorter(text, &it.value.to_str().chars().collect::<Vec<_>>()),
@@ -87,7 +90,7 @@ fn smaller(expr: &Expr, text: &str) -> Vec<String> {
     found
 }
 
-/// The length from which on halves of a string are tried: of shorter ones little is gained.
+/// The length from which halves of a string are tried: halves of shorter ones gain little.
 const WORD: usize = 6;
 
 /// The empty string, its first character, its first and its second half, in the author's quotes.
@@ -104,7 +107,7 @@ fn shorter(text: &str, value: &[char]) -> Vec<String> {
     if is_empty || (value.len() == 1 && bytes.is_empty()) {
         return Vec::new();
     }
-    // Other characters might have to be escaped, or mean something to what reads them.
+    // Other characters may have to be escaped or have a meaning to their reader.
     let is_plain = |part: &[char]| {
         part.iter().all(|char| {
             char.is_ascii_graphic() && !matches!(char, '\\' | '\'' | '"') || *char == ' '
@@ -126,7 +129,7 @@ fn shorter(text: &str, value: &[char]) -> Vec<String> {
         .collect()
 }
 
-/// Numbers of fewer bits or digits.
+/// Numbers with fewer bits or digits.
 fn lower(number: &ExprNumberLiteral, text: &str) -> Vec<String> {
     match &number.value {
         Number::Int(value) => {

@@ -12,8 +12,7 @@ use crate::{
 };
 
 pass! {
-    /// Writes what is unpacked from, or looked up in, a list, tuple or dict that stands there in
-    /// its place.
+    /// Replaces a literal list, tuple or dict that is unpacked or looked into with its elements.
     ///
     /// ```python before
     /// f(*[a, b], **{"c": d})
@@ -65,12 +64,12 @@ fn offer(program: &Program, range: TextRange, text: String, out: &mut Proposals)
         out.propose(
             edits,
             Prior::Even,
-            format!("what `{}` holds", program.excerpt(range)),
+            format!("elements of `{}`", program.excerpt(range)),
         );
     }
 }
 
-/// What stands within the brackets of a list or tuple that is not empty.
+/// The text within the brackets of a list or tuple that is not empty.
 fn inside<'a>(program: &'a Program, value: &Expr) -> Option<&'a str> {
     let is_display = match value {
         Expr::List(it) => !it.elts.is_empty(),
@@ -86,7 +85,7 @@ fn inside<'a>(program: &'a Program, value: &Expr) -> Option<&'a str> {
     })
 }
 
-/// A dict as keyword arguments.
+/// The text of a dict as keyword arguments.
 fn keywords(program: &Program, dict: &ExprDict) -> Option<String> {
     let mut parts = Vec::new();
     for item in &dict.items {
@@ -100,7 +99,7 @@ fn keywords(program: &Program, dict: &ExprDict) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// What can be looked up in a display.
+/// The element that is looked up in a display.
 fn parts(value: &Expr) -> Vec<&Expr> {
     match value {
         Expr::List(it) => it

@@ -13,7 +13,7 @@ use crate::{
 };
 
 pass! {
-    /// Replaces a loop or a comprehension over known elements by its first turn.
+    /// Replaces a loop or a comprehension over known elements with its first iteration.
     ///
     /// ```python before
     /// for name in ["a", "b"]:
@@ -40,16 +40,19 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         if let Some(edits) = edits
             && gains(cx.program, &edits)
         {
-            let note = format!("one turn of `{}`", cx.program.excerpt(node.node.range()));
+            let note = format!(
+                "first iteration of `{}`",
+                cx.program.excerpt(node.node.range())
+            );
             out.propose(edits, Prior::Even, note);
         }
     }
 }
 
-/// What a loop's first turn binds: one element, or several that make a tuple.
+/// The elements that a loop's first iteration binds: one, or several that make a tuple.
 type First = Vec<String>;
 
-/// What the first turn over something binds, as far as the program tells it.
+/// The first element of an iterable, if the program tells it.
 fn first(program: &Program, iter: &Expr) -> Option<First> {
     let elements = match iter {
         Expr::List(it) => &it.elts,
@@ -71,7 +74,7 @@ fn first_of_call(program: &Program, call: &ExprCall) -> Option<First> {
         return None;
     }
     let text = |expr: &Expr| program.slice(expr.range()).to_owned();
-    // What is looped over together with others.
+    // The first element of an iterable that is iterated over together with others.
     let nested = |iter: &Expr| match first(program, iter)?.as_slice() {
         [element] => Some(element.clone()),
         elements => Some(tuple(elements)),
@@ -89,7 +92,7 @@ fn first_of_call(program: &Program, call: &ExprCall) -> Option<First> {
     }
 }
 
-/// The target bound to the first element, then the body.
+/// The edits that bind the target to the first element and keep the body.
 fn unroll(program: &Program, stmt: &StmtFor) -> Option<EditSet> {
     let first = first(program, &stmt.iter)?.join(", ");
     if first.contains('\n') {
@@ -116,7 +119,7 @@ fn unroll(program: &Program, stmt: &StmtFor) -> Option<EditSet> {
     Some(edits)
 }
 
-/// The element of a comprehension with the first value in the target's place, as the only one.
+/// The edits that leave a comprehension one element, made of the first value.
 fn one(
     program: &Program,
     tree: &Tree<'_>,

@@ -8,9 +8,10 @@ use crate::{
 };
 
 pass! {
-    /// Replaces a block by its body.
+    /// Replaces a block with its body.
     ///
-    /// That is one branch of an `if`, `try` or `match`, or what a `for`, `while` or `with` holds.
+    /// The body is one branch of an `if`, `try` or `match`, or the body of a `for`, `while` or
+    /// `with`.
     ///
     /// ```python before
     /// if __name__ == "__main__":
@@ -36,7 +37,11 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             };
             found = true;
             if let Some(edits) = unwrap_block(cx.program, node.node.range(), body) {
-                out.propose(edits, Prior::Even, format!("`{keyword}` to its body"));
+                out.propose(
+                    edits,
+                    Prior::Even,
+                    format!("`{keyword}` replaced with its body"),
+                );
             }
         }
         if !found {

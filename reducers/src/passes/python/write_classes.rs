@@ -11,7 +11,7 @@ use crate::{
 };
 
 pass! {
-    /// Writes a class that a call makes, of `type` or of a metaclass, as a `class` statement.
+    /// Writes a class that a call of `type` or of a metaclass creates as a `class` statement.
     ///
     /// ```python before
     /// cls = type("Point", (Base,), {"x": 0, "y": 0})
@@ -40,7 +40,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             out.propose(
                 edits,
                 Prior::Even,
-                format!("class for `{}`", cx.program.excerpt(call.range)),
+                format!("class statement for `{}`", cx.program.excerpt(call.range)),
             );
         }
     }
@@ -62,7 +62,7 @@ fn class(program: &Program, statement: TextRange, call: &ExprCall) -> Option<Str
         _ => return None,
     };
     let indent = program.indentation(statement).filter(|_| is_maker)?;
-    // A class without a name is as good as any.
+    // Any name will do for a class that has none.
     let name = if name.is_empty() { "_" } else { name };
     let lines = lines(program, members)?;
     let newline = format!("{}{indent}    ", program.newline());

@@ -13,7 +13,7 @@ use crate::{
 };
 
 pass! {
-    /// Removes submodules of a PyTorch module and replaces their calls by the first argument.
+    /// Removes submodules of a PyTorch module and replaces their calls with the first argument.
     ///
     /// ```python before
     /// from torch import nn

@@ -68,7 +68,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         edits.extend(&found.unwrap_or_default());
     }
     if is_distributed && !edits.is_empty() && gains(program, &edits) {
-        out.propose(edits, Prior::Likely, "one process");
+        out.propose(edits, Prior::Likely, "a single process");
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{
 };
 
 pass! {
-    /// Makes a tensor of fixed sizes directly in its final shape.
+    /// Creates a tensor of fixed sizes directly in its final shape.
     ///
     /// ```python before
     /// import torch
@@ -57,7 +57,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             out.propose(
                 edits,
                 Prior::Even,
-                format!("`{}` at once", cx.program.excerpt(call.range)),
+                format!("`{}` created directly", cx.program.excerpt(call.range)),
             );
         }
     }

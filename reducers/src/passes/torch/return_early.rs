@@ -58,7 +58,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 out.propose(
                     edits,
                     Prior::Unlikely,
-                    format!("`{name}` is what `{}` returns", def.name),
+                    format!("`{}` returns `{name}`", def.name),
                 );
                 out.next_group();
             }

@@ -35,7 +35,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     for least in LEAST {
         let edits = dimensions.scaled(least);
         if !edits.is_empty() && gains(cx.program, &edits) {
-            out.propose(edits, Prior::Even, format!("all sizes, from {least} up"));
+            out.propose(edits, Prior::Even, format!("all sizes, none below {least}"));
             out.next_group();
         }
     }

@@ -5,7 +5,7 @@ use crate::{
 };
 
 pass! {
-    /// Shrinks one size of tensors and layers wherever it stands, and the sizes that derive from
+    /// Shrinks one size of tensors and layers wherever it occurs, and the sizes that derive from
     /// it.
     ///
     /// ```python before
@@ -35,7 +35,11 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             if (places == 1 && is_alone) || edits.is_empty() || !gains(cx.program, &edits) {
                 continue;
             }
-            out.propose(edits, Prior::Even, format!("size {size} to {smaller}"));
+            out.propose(
+                edits,
+                Prior::Even,
+                format!("size {size} reduced to {smaller}"),
+            );
             out.next_group();
         }
     }

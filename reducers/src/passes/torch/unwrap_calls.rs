@@ -66,10 +66,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             out.propose(
                 edits,
                 Prior::Even,
-                format!(
-                    "`{}` without what is around it",
-                    cx.program.excerpt(call.range)
-                ),
+                format!("`{}` called directly", cx.program.excerpt(call.range)),
             );
             out.next_group();
         }

@@ -16,7 +16,7 @@ use crate::{
 };
 
 pass! {
-    /// Replaces a PyTorch module with a single instance by its `forward` as a function and by
+    /// Replaces a PyTorch module that has a single instance with a function, its `forward`, and
     /// global variables.
     ///
     /// ```python before

@@ -5,7 +5,7 @@ use crate::{
 };
 
 pass! {
-    /// Moves everything to the CPU that runs on another device.
+    /// Moves everything that runs on another device to the CPU.
     ///
     /// ```python before
     /// import torch
@@ -31,7 +31,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     };
     let edits = on_cpu_everywhere(program, &torch, tree);
     if !edits.is_empty() && gains(program, &edits) {
-        out.propose(edits, Prior::Likely, "all on the CPU");
+        out.propose(edits, Prior::Likely, "everything on the CPU");
     }
 }
 

@@ -35,7 +35,11 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     for rare in found.iter().rev() {
         let edits = EditSet::one(plain(rare));
         if gains(cx.program, &edits) {
-            let note = format!("`{}` to `{}`", cx.program.slice(rare.name), rare.plain);
+            let note = format!(
+                "`{}` replaced with `{}`",
+                cx.program.slice(rare.name),
+                rare.plain
+            );
             out.propose(edits, Prior::Even, note);
         }
     }
