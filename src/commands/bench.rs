@@ -1,6 +1,9 @@
 //! `minrepro bench FOLDER...`: minimizes every case of a corpus and compares the results with those
 //! that an expert wrote.
 
+mod corpus;
+mod speed;
+
 use std::{fmt::Write as _, path::Path, time::Duration};
 
 use anyhow::{Context, anyhow};
@@ -11,11 +14,8 @@ use minrepro_reducers::{
 use serde::Serialize;
 
 use super::{
-    corpus::{Case, Interpreters, cases},
     minimize::{Effort, Minimized, minimize},
-    output::{Output, encoded},
     session::Session,
-    speed::{Speed, speed},
 };
 use crate::{
     cli::{BenchArgs, Exit, Failure, Printer, RunArgs, SandboxWhen},
@@ -23,9 +23,11 @@ use crate::{
     journal::Journal,
     judge::{Confirmed, FLAKY_RUNS, Measure, confirm},
     oracle::Baseline,
-    report::{Progress, write_atomically},
+    report::{Output, Progress, encoded, write_atomically},
     runner::{Interpreter, Job, Start},
 };
+use corpus::{Case, Interpreters, cases};
+use speed::{Speed, speed};
 
 /// The figures of one case.
 #[derive(Clone, Debug, Serialize)]

@@ -10,7 +10,7 @@ use minrepro_reducers::{
     torch::{ablation::conditions, environment::CompilerRank},
 };
 
-use super::{output::Output, session::Session};
+use super::session::Session;
 use crate::{
     cli::Failure,
     engine::{self, Ablation, Event, Halt, Options, Reduction, Stop, ablate},
@@ -18,8 +18,8 @@ use crate::{
     judge::{Confirmed, Established, RunnerJudge, establish},
     oracle::{self, SequentialTest},
     report::{
-        self, Emitted, InterpreterReport, Progress, Report, ReportedAblation, ReportedPrograms,
-        Reproduction, RunCounts,
+        self, Emitted, InterpreterReport, Output, Progress, Report, ReportedAblation,
+        ReportedPrograms, Reproduction, RunCounts,
     },
 };
 

@@ -5,12 +5,8 @@ mod bench;
 mod bisect;
 mod check;
 mod completions;
-mod corpus;
-mod emit;
-mod inputs;
 mod man;
 mod minimize;
-mod output;
 mod passes;
 mod reduce;
 mod review;
@@ -18,7 +14,6 @@ mod script;
 mod script_runner;
 mod scrub;
 mod session;
-mod speed;
 
 use crate::cli::{Cli, Exit, Failure, Printer, Verb};
 

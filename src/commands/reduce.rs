@@ -1,5 +1,7 @@
 //! The default verb: minimizes a script.
 
+mod emit;
+
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -7,9 +9,7 @@ use std::{
 };
 
 use super::{
-    emit,
     minimize::{Effort, Minimized, minimize},
-    output::{Output, check_writable, encoded, target},
     passes,
     session::Session,
 };
@@ -18,7 +18,10 @@ use crate::{
     engine::{Halt, Stop},
     journal::{Journal, JournalError, cache_folder},
     judge::Confirmed,
-    report::{self, Progress, Report, temporary, write_atomically},
+    report::{
+        self, Output, Progress, Report, check_writable, encoded, target, temporary,
+        write_atomically,
+    },
 };
 
 pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failure> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use minrepro_reducers::torch::environment::makes_operators;
 
-use super::{inputs, script};
+use super::script;
 use crate::{
     cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen},
     judge::{BaselineFailure, Settings, Subject, Warmth, cores},
@@ -137,7 +137,7 @@ impl Session {
             .collect();
         let args = &self.args;
         let test = args.test.as_deref().unwrap_or_default();
-        let inputs = inputs::fingerprint(
+        let inputs = crate::journal::fingerprint(
             &self.script,
             &[&self.subject.bytes, test.as_bytes()],
             &self.programs,

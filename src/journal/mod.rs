@@ -3,6 +3,7 @@
 //! engine and the commands.
 
 mod file;
+mod inputs;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -19,6 +20,7 @@ use serde_json::Value;
 use crate::oracle::{Seed, SequentialTest, Signature, Verdict};
 use file::File;
 pub use file::{JournalError, cache_folder};
+pub(crate) use inputs::fingerprint;
 
 /// The content of a candidate: BLAKE3 of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

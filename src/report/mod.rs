@@ -1,9 +1,10 @@
 //! The result of a reduction as one value, and its views: the terminal, a progress line, JSON,
-//! Markdown, HTML. Judges and runs nothing.
+//! Markdown, HTML; and the files that results are written to. Judges and runs nothing.
 
 mod diff;
 mod html;
 mod markdown;
+mod output;
 mod progress;
 mod reasons;
 mod terminal;
@@ -21,6 +22,7 @@ use crate::{
     oracle::Slip,
 };
 pub use diff::unified;
+pub(crate) use output::{Output, check_writable, encoded, target};
 pub use progress::Progress;
 pub use terminal::summary;
 pub use testcase::TestCase;

@@ -14,7 +14,6 @@ use crate::{
         Program, Ranged, TextRange, TextSize,
         ast::{self, Expr},
         rows::{ItemId, RowKind},
-        scope::BindingKind,
     },
 };
 
@@ -110,11 +109,7 @@ pub(crate) fn substituted(
         if text == name.as_str() {
             continue;
         }
-        let variable = program.scopes().variables.iter().find(|variable| {
-            variable.bindings.iter().any(|binding| {
-                binding.kind == BindingKind::Parameter && binding.range == name.range
-            })
-        })?;
+        let variable = program.scopes().bound_at(name.start())?;
         let is_constant = variable.bindings.len() == 1;
         if is_constant && (is_atom(value) || (variable.uses.len() <= 1 && !text.contains('\n'))) {
             let text = as_primary(value, text);

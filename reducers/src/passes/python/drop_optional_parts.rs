@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     syntax::{
@@ -29,18 +27,10 @@ pass! {
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let program = cx.program;
     let tree = program.tree();
-    let unused: BTreeSet<TextSize> = program
-        .scopes()
-        .variables
-        .iter()
-        .filter(|variable| variable.uses.is_empty())
-        .flat_map(|variable| {
-            variable
-                .bindings
-                .iter()
-                .map(|binding| binding.range.start())
-        })
-        .collect();
+    let is_unused = |name: TextSize| {
+        let variable = program.scopes().bound_at(name);
+        variable.is_some_and(|variable| variable.uses.is_empty())
+    };
     let behind =
         |lead, part: Option<&Expr>| part.and_then(|part| program.behind(lead, part.range()));
     let tail = |lead, part: Option<&Expr>| part.and_then(|part| program.tail(lead, part.range()));
@@ -73,7 +63,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 drop(message, Prior::Likely, "message");
             }
             AnyNodeRef::StmtAnnAssign(stmt) => {
-                let can_go = unused.contains(&stmt.target.start()) || !stmt.target.is_name_expr();
+                let can_go = is_unused(stmt.target.start()) || !stmt.target.is_name_expr();
                 let value = stmt.value.as_deref().filter(|_| can_go);
                 drop(tail(TokenKind::Equal, value), Prior::Unlikely, "value");
             }
@@ -87,7 +77,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 }
             }
             AnyNodeRef::Alias(alias) => {
-                for (range, what) in of_alias(alias, unused.contains(&alias.start())) {
+                for (range, what) in of_alias(alias, is_unused(alias.start())) {
                     drop(Some(range), Prior::Even, what);
                 }
             }

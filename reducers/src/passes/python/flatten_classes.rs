@@ -99,13 +99,8 @@ fn flatten(
     variable: &Variable,
 ) -> Option<EditSet> {
     let receiver = method.parameters.iter_source_order().next()?;
-    let is_used = program.scopes().variables.iter().any(|variable| {
-        variable
-            .bindings
-            .iter()
-            .any(|binding| binding.range.start() == receiver.name().start())
-            && !variable.uses.is_empty()
-    });
+    let own = program.scopes().bound_at(receiver.name().start());
+    let is_used = own.is_some_and(|variable| !variable.uses.is_empty());
     if is_used || receiver.is_variadic() {
         return None;
     }
@@ -158,10 +153,10 @@ impl Uses<'_> {
                 let [Expr::Name(object)] = assign.targets.as_slice() else {
                     return None;
                 };
-                let variables = &self.program.scopes().variables;
-                let variable = variables.iter().find(
-                    |variable| matches!(variable.bindings.as_slice(), [only] if only.range == object.range),
-                )?;
+                let variable = self.program.scopes().bound_at(object.start())?;
+                if variable.bindings.len() != 1 {
+                    return None;
+                }
                 let place = self.statements.place(assign.range)?;
                 edits.remove(place);
                 variable.uses.iter().try_for_each(|usage| {

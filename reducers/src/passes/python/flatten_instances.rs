@@ -130,13 +130,7 @@ fn at_the_call(
             let [Expr::Name(target)] = assign.targets.as_slice() else {
                 return None;
             };
-            let variables = &program.scopes().variables;
-            let variable = variables.iter().find(|variable| {
-                variable
-                    .bindings
-                    .iter()
-                    .any(|binding| binding.range == target.range)
-            })?;
+            let variable = program.scopes().bound_at(target.start())?;
             if variable.bindings.len() != 1 {
                 return None;
             }

@@ -121,13 +121,8 @@ impl Methods<'_> {
             .next()
             .filter(|parameter| !parameter.is_variadic())?;
         let start = class.name().start();
-        let is_used = self.program.scopes().variables.iter().any(|variable| {
-            variable
-                .bindings
-                .iter()
-                .any(|binding| binding.range.start() == start)
-                && !variable.uses.is_empty()
-        });
+        let own = self.program.scopes().bound_at(start);
+        let is_used = own.is_some_and(|variable| !variable.uses.is_empty());
         let place = self.places.parameter(start).filter(|_| !is_used)?;
         let mut edits = EditSet::removal(place);
         let decorator = def.decorator_list[0].range;

@@ -1,19 +1,19 @@
 //! Scopes: which name is bound where, which uses it has, which loads nothing binds, and which
 //! statements CPython's compiler would refuse where they stand. Ignores the order of execution: a
 //! name counts as bound if anything in its scope binds it. Called by the passes, and by the engine
-//! to drop candidates that can not run.
+//! to drop candidates that cannot run.
 
 mod builder;
 
 use std::collections::BTreeSet;
 
 use crate::syntax::{
-    Program, TextRange,
+    Program, TextRange, TextSize,
     ast::{name::Name, visitor::Visitor},
 };
 use builder::Builder;
 
-/// What the scopes of a program say.
+/// The names that a program binds and uses.
 #[derive(Debug)]
 pub struct Scopes {
     /// Every name of every scope that is bound there, in the order of its first appearance.
@@ -97,6 +97,13 @@ impl Scopes {
         builder.open(ScopeKind::Module);
         builder.visit_body(program.body());
         builder.finish()
+    }
+
+    /// The variable with a binding whose name starts at an offset.
+    pub(crate) fn bound_at(&self, name: TextSize) -> Option<&Variable> {
+        let binds = |binding: &Binding| binding.range.start() == name;
+        let mut variables = self.variables.iter();
+        variables.find(|variable| variable.bindings.iter().any(binds))
     }
 
     /// The names that nothing binds, without repeats.

@@ -5,9 +5,9 @@ use std::{path::Path, time::Duration};
 use anyhow::anyhow;
 use serde::Serialize;
 
-use super::session::Session;
 use crate::{
     cli::{Exit, Failure, RunArgs},
+    commands::session::Session,
     runner::{Outcome, Start},
 };
 

@@ -12,8 +12,8 @@ use minrepro_reducers::{
     },
 };
 
-use super::{minimize::Minimized, session::Session};
 use crate::{
+    commands::{minimize::Minimized, session::Session},
     judge::Measure,
     oracle::summary,
     report::{Emitted, TestCase, write_atomically},

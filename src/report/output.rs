@@ -8,14 +8,12 @@ use std::{
 
 use minrepro_reducers::syntax::Program;
 
-use crate::{
-    cli::{Exit, Failure},
-    report::{temporary, write_atomically},
-};
+use super::write::{temporary, write_atomically};
+use crate::cli::{Exit, Failure};
 
 /// Where the result goes.
 #[derive(Clone, Debug)]
-pub(super) enum Output {
+pub(crate) enum Output {
     Stdout,
     File(PathBuf),
 }
@@ -26,7 +24,7 @@ impl Output {
     /// # Errors
     ///
     /// It is the script itself, or no regular file.
-    pub(super) fn new(output: Option<&Path>, script: &Path) -> Result<Self, Failure> {
+    pub(crate) fn new(output: Option<&Path>, script: &Path) -> Result<Self, Failure> {
         let path = match output {
             Some(path) if path.as_os_str() == "-" => return Ok(Self::Stdout),
             Some(path) => path.to_owned(),
@@ -44,7 +42,7 @@ impl Output {
     }
 
     /// Whether it can be written, before anything is run.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(crate) fn check(&self) -> Result<(), Failure> {
         match self {
             Self::Stdout => Ok(()),
             Self::File(path) => check_writable(
@@ -55,7 +53,7 @@ impl Output {
     }
 
     /// For people and reports.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdout => "-".to_owned(),
             Self::File(path) => path.display().to_string(),
@@ -63,7 +61,7 @@ impl Output {
     }
 
     /// The file, if it is one.
-    pub(super) fn path(&self) -> Option<&Path> {
+    pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Stdout => None,
             Self::File(path) => Some(path),
@@ -71,7 +69,7 @@ impl Output {
     }
 
     /// Writes a program whole; standard output gets only the last one, from the verb itself.
-    pub(super) fn write(&self, program: &Program) -> io::Result<()> {
+    pub(crate) fn write(&self, program: &Program) -> io::Result<()> {
         match self {
             Self::Stdout => Ok(()),
             Self::File(path) => write_atomically(path, &encoded(program)?),
@@ -85,7 +83,7 @@ impl Output {
 ///
 /// The encoding lacks a character. That never happens to candidates, whose characters are the
 /// script's own.
-pub(super) fn encoded(program: &Program) -> io::Result<Vec<u8>> {
+pub(crate) fn encoded(program: &Program) -> io::Result<Vec<u8>> {
     program
         .encode()
         .ok_or_else(|| io::Error::other("the result does not fit the script's encoding"))
@@ -93,7 +91,7 @@ pub(super) fn encoded(program: &Program) -> io::Result<Vec<u8>> {
 
 /// The absolute path of a file to be written, if it is the same as none of `others`, under any
 /// name, and may be replaced.
-pub(super) fn target(path: &Path, others: &[&Path], hint: &str) -> Result<PathBuf, Failure> {
+pub(crate) fn target(path: &Path, others: &[&Path], hint: &str) -> Result<PathBuf, Failure> {
     let refused = |why: &str| Failure::usage(format!("`{}` is {why}", path.display())).hint(hint);
     if let Some((at, _)) = others
         .iter()
@@ -136,7 +134,7 @@ fn same(a: &Path, b: &Path) -> bool {
 }
 
 /// Whether a file can be written in its place; the attempt is undone.
-pub(super) fn check_writable(path: &Path, hint: &str) -> Result<(), Failure> {
+pub(crate) fn check_writable(path: &Path, hint: &str) -> Result<(), Failure> {
     let probe = temporary(path);
     // A kill may have left one behind; if it cannot be removed, the next step fails.
     let _ = std::fs::remove_file(&probe);

@@ -19,7 +19,7 @@ const ENTRIES: usize = 2_000;
 ///
 /// A name counts wherever it occurs as a word: `helper` for `helper.py` or a folder, `data.json` in
 /// full. The files of `except`, which will be written, do not count.
-pub(super) fn fingerprint(
+pub(crate) fn fingerprint(
     script: &Path,
     texts: &[&[u8]],
     programs: &[PathBuf],
