@@ -30,3 +30,8 @@ pub(crate) fn unindented(text: &str, width: usize) -> String {
         .map(|line| format!("{}\n", &line[margin(line).min(width)..]))
         .collect()
 }
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), std::borrow::Cow::into_owned)
+}

@@ -139,6 +139,13 @@ pub struct RunArgs {
     /// other processes.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub sandbox: SandboxWhen,
+    /// Let confined runs use the network.
+    #[arg(long)]
+    pub allow_network: bool,
+    /// Let confined runs write to this folder: to a copy of their own, which is thrown away after
+    /// each run.
+    #[arg(long, value_name = "DIR")]
+    pub allow_write: Vec<PathBuf>,
     /// Whether to fork candidates from an interpreter that has already imported the script's modules.
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     pub runner: RunnerKind,

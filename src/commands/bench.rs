@@ -178,6 +178,8 @@ fn run_args(case: &Case, python: &Interpreter, args: &BenchArgs) -> RunArgs {
         memory: None,
         env: Vec::new(),
         sandbox: SandboxWhen::Auto,
+        allow_network: false,
+        allow_write: Vec::new(),
         runner: args.runner,
         jobs: args.jobs,
         args: Vec::new(),

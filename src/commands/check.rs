@@ -1,10 +1,11 @@
 //! `minrepro check SCRIPT`: prints the signature of a script's bug, and in how many runs it shows.
 
-use super::session::{Session, quoted};
+use super::session::Session;
 use crate::{
     cli::{CheckArgs, Exit, Failure, Printer},
     oracle::{Baseline, Part, summary},
     runner::{End, Start},
+    text::quoted,
 };
 
 pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure> {
@@ -31,6 +32,9 @@ pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure>
             "test:      {test}\nshown by:  {same} of {of} runs\n"
         ));
         return Ok(exit(same, of));
+    }
+    if let (Some(obstacle), Some(first)) = (session.subject.obstacle(&outcomes), outcomes.first()) {
+        return Err(session.obstructed(&obstacle, first));
     }
     match Baseline::new(&session.subject.settings.specs, outcomes) {
         Ok(baseline) => {

@@ -210,7 +210,7 @@ impl Minimized {
                 }
             }),
             runner: self.runner.clone(),
-            confinement: subject.runner.confinement().describe().to_owned(),
+            confinement: subject.runner.bounds(),
             programs: self.programs(session, output),
             counts: self.counts(),
             compiler: compiler(&subject.program, &reduction.program),

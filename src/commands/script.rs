@@ -29,6 +29,12 @@ pub(super) fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
             };
             Failure::new(Exit::Usage, error).hint(hint)
         })?;
+    if is_notebook(&bytes) {
+        return Err(
+            Failure::usage(format!("`{shown}` is a notebook, not a script"))
+                .hint("save its code as a script first: `jupyter nbconvert --to script NOTEBOOK`"),
+        );
+    }
     let program = Program::read(&bytes).map_err(|error| not_python(script, &bytes, error))?;
     if program.body().is_empty() {
         return Err(
@@ -37,6 +43,12 @@ pub(super) fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
         );
     }
     Ok((bytes, program))
+}
+
+/// Whether a file is a Jupyter notebook, which is JSON, and most of it parses as Python, too.
+fn is_notebook(bytes: &[u8]) -> bool {
+    let notebook: Option<serde_json::Value> = serde_json::from_slice(bytes).ok();
+    notebook.is_some_and(|value| value["cells"].is_array() && value["nbformat"].is_number())
 }
 
 fn not_python(script: &Path, bytes: &[u8], error: ReadError) -> Failure {

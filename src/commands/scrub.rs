@@ -105,6 +105,8 @@ pub(super) fn run_args(args: &ProbeArgs) -> RunArgs {
         memory: args.memory,
         env: Vec::new(),
         sandbox: args.sandbox,
+        allow_network: false,
+        allow_write: Vec::new(),
         runner: RunnerKind::Auto,
         jobs: args.jobs,
         args: Vec::new(),

@@ -1,16 +1,20 @@
 //! What the verbs that run a script share: its file, its interpreter, its runner, its baseline.
 
+mod obstruction;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use minrepro_reducers::torch::environment::makes_operators;
+use minrepro_reducers::{syntax::Program, torch::environment::makes_operators};
 
+use self::obstruction::Obstruction;
 use super::script;
 use crate::{
     cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen},
     judge::{BaselineFailure, Settings, Subject, Warmth, cores},
-    oracle::{BaselineError, NotDerivable, RULES, Spec, summary},
-    runner::{Command, Confinement, Interpreter, Limits, Outcome, Runner, Sandbox, Setup},
+    oracle::{BaselineError, NotDerivable, Obstacle, RULES, Spec, forbidden_anywhere, summary},
+    runner::{Allowed, Command, Confinement, Interpreter, Limits, Outcome, Runner, Sandbox, Setup},
+    text::quoted,
 };
 
 /// The variables that have PyTorch's compiler find no graph that it compiled before. Such a graph is told by what
@@ -57,32 +61,9 @@ impl Session {
             };
             (command, Some(interpreter))
         };
-        let jobs = args.jobs.map_or_else(cores, usize::from);
-        let memory = args.memory.unwrap_or_else(default_memory);
         let script = std::path::absolute(script).unwrap_or_else(|_| script.to_owned());
-        let own = NO_GRAPHS
-            .iter()
-            .filter(|_| makes_operators(&program))
-            .map(|name| ((*name).to_owned(), "0".to_owned()));
-        let setup = Setup {
-            command,
-            script: script.clone(),
-            env: own.chain(args.env.iter().cloned()).collect(),
-            limits: Limits {
-                memory,
-                processes: 512,
-                file_size: 8 << 30,
-                scratch: 10 << 30,
-                output: 256 << 10,
-            },
-            jobs,
-            sandbox: match args.sandbox {
-                SandboxWhen::Auto => Sandbox::Auto,
-                SandboxWhen::Require => Sandbox::Require,
-                SandboxWhen::Off => Sandbox::Off,
-            },
-            supervisor: supervisor()?,
-        };
+        let setup = setup(command, &script, &program, args)?;
+        let memory = setup.limits.memory;
         let control = args
             .control
             .as_deref()
@@ -90,6 +71,11 @@ impl Session {
             .transpose()?;
         let control = control.map(Runner::start).transpose()?;
         let runner = Runner::start(setup)?;
+        if !args.allow_write.is_empty() && runner.confinement() == Confinement::Landlock {
+            let error = "this system cannot give each run a copy of a folder to write to";
+            return Err(Failure::new(Exit::Environment, anyhow::anyhow!(error))
+                .hint("`--sandbox off` confines nothing; then runs write to the folder itself"));
+        }
         let settings = Settings {
             specs,
             test: args.test.clone(),
@@ -117,7 +103,8 @@ impl Session {
     pub(super) fn warn_of_weak_confinement(&self, printer: Printer) {
         let confinement = self.subject.runner.confinement();
         if !confinement.is_whole() && confinement != Confinement::Off {
-            printer.warning(&format!("confinement of runs: {}", confinement.describe()));
+            let bounds = self.subject.runner.bounds();
+            printer.warning(&format!("confinement of runs: {bounds}"));
         }
     }
 
@@ -152,7 +139,10 @@ impl Session {
             args.env,
             args.args,
             self.memory,
-            self.subject.runner.confinement(),
+            (
+                self.subject.runner.confinement(),
+                self.subject.runner.allowed(),
+            ),
             args.runner,
             (args.strict, args.min_rate, &args.control),
         )
@@ -165,6 +155,7 @@ impl Session {
             BaselineFailure::NotReproduced { error, first } => {
                 self.not_reproduced(*error, first.as_deref())
             }
+            BaselineFailure::Obstructed { obstacle, first } => self.obstructed(&obstacle, &first),
             BaselineFailure::ShowsUnderControl(shown) => {
                 let named = self.args.control.as_deref().unwrap_or_default();
                 let mut failure =
@@ -242,8 +233,27 @@ impl Session {
             details.push(format!("{lead} {line} ({count} of {runs} runs)"));
         }
         details.extend(shown.map(|outcome| self.shown(outcome)).unwrap_or_default());
-        let mut failure = Failure::new(exit, error).hint(hint);
+        let forbidden = shown
+            .and_then(forbidden_anywhere)
+            .filter(|access| self.subject.is_forbidden(*access));
+        let mut failure = Failure::new(exit, error);
+        failure = match forbidden {
+            Some(access) => failure.hint(format!(
+                "confinement may be the reason: {}",
+                obstruction::remedy(access, None)
+            )),
+            None => failure.hint(hint),
+        };
         failure.details = details;
+        failure
+    }
+
+    /// What kept the script from getting as far as its bug, and how to go on.
+    pub(super) fn obstructed(&self, obstacle: &Obstacle, first: &Outcome) -> Failure {
+        let Obstruction { exit, what, hint } = obstruction::of(obstacle);
+        let mut failure = Failure::new(exit, anyhow::anyhow!(what)).hint(hint);
+        failure.details = vec![format!("seen:     {}", summary(first))];
+        failure.details.extend(self.shown(first));
         failure
     }
 
@@ -253,7 +263,7 @@ impl Session {
             String::new(),
             format!("command: {}", self.command_line(&self.script)),
             "folder:  a scratch copy of the script's folder".to_owned(),
-            format!("bounds:  {}", self.subject.runner.confinement().describe()),
+            format!("bounds:  {}", self.subject.runner.bounds()),
             format!("end:     {}", summary(outcome)),
         ];
         for (name, stream) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
@@ -298,6 +308,61 @@ impl Session {
             self.command_line(file)
         )
     }
+}
+
+/// How the runs of a script are started, limited and confined.
+fn setup(
+    command: Command,
+    script: &Path,
+    program: &Program,
+    args: &RunArgs,
+) -> Result<Setup, Failure> {
+    let jobs = args.jobs.map_or_else(cores, usize::from);
+    let memory = args.memory.unwrap_or_else(default_memory);
+    let own = NO_GRAPHS
+        .iter()
+        .filter(|_| makes_operators(program))
+        .map(|name| ((*name).to_owned(), "0".to_owned()));
+    Ok(Setup {
+        command,
+        script: script.to_owned(),
+        env: own.chain(args.env.iter().cloned()).collect(),
+        limits: Limits {
+            memory,
+            processes: 512,
+            file_size: 8 << 30,
+            scratch: 10 << 30,
+            output: 256 << 10,
+        },
+        jobs,
+        sandbox: match args.sandbox {
+            SandboxWhen::Auto => Sandbox::Auto,
+            SandboxWhen::Require => Sandbox::Require,
+            SandboxWhen::Off => Sandbox::Off,
+        },
+        allowed: Allowed {
+            network: args.allow_network,
+            folders: folders(&args.allow_write)?,
+        },
+        supervisor: supervisor()?,
+    })
+}
+
+/// The folders that runs may write to, as absolute paths.
+fn folders(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let absolute = |path: &PathBuf| match path.canonicalize() {
+        Ok(folder) if folder.is_dir() && folder != Path::new("/") => Ok(folder),
+        Ok(folder) => Err(Failure::usage(format!(
+            "runs cannot be given a copy of `{}`",
+            folder.display()
+        ))
+        .hint("name a folder other than the root")),
+        Err(_) => Err(
+            Failure::usage(format!("there is no folder `{}`", path.display()))
+                .hint("name a folder that exists; runs may create others in it"),
+        ),
+    };
+    named.iter().map(absolute).collect()
 }
 
 /// What the user says that the bug looks like.
@@ -375,9 +440,4 @@ fn default_memory() -> u64 {
         });
     let most = 16 << 30;
     total.map_or(most, |kilobytes| (kilobytes * 1024 / 4 * 3).min(most))
-}
-
-/// A word as a shell takes it.
-pub(super) fn quoted(word: &str) -> String {
-    shlex::try_quote(word).map_or_else(|_| word.to_owned(), std::borrow::Cow::into_owned)
 }

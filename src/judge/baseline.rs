@@ -263,6 +263,14 @@ fn sighting(subject: &Subject, outcomes: Vec<Outcome>) -> Result<Sighting, Basel
             seeded: None,
         });
     }
+    if let Some(obstacle) = subject.obstacle(&outcomes)
+        && let Some(first) = first
+    {
+        return Err(BaselineFailure::Obstructed {
+            obstacle,
+            first: Box::new(first),
+        });
+    }
     let (baseline, found) = baseline(subject, outcomes)?;
     let flaky = found.map(|test| (test, baseline.same, baseline.outcomes.len()));
     let is_seeded = subject.stabilizer().is_some();

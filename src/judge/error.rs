@@ -1,7 +1,7 @@
 //! Why the runs of the script as given are no base for a reduction. Data; the commands say it.
 
 use crate::{
-    oracle::BaselineError,
+    oracle::{BaselineError, Obstacle},
     runner::{Outcome, RunError},
 };
 
@@ -18,6 +18,14 @@ pub enum BaselineFailure {
         error: Box<BaselineError>,
         /// The first run.
         first: Option<Box<Outcome>>,
+    },
+    /// Something kept the script from getting as far as its bug.
+    #[error("the script does not get as far as its bug")]
+    Obstructed {
+        /// What did.
+        obstacle: Obstacle,
+        /// The first run.
+        first: Box<Outcome>,
     },
     /// The script shows the bug in this run under the control, too.
     #[error("the script shows the bug under the control, too")]

@@ -7,7 +7,7 @@ use minrepro_reducers::syntax::Program;
 
 use super::{measure::Measure, probe::Probe};
 use crate::{
-    oracle::{Seed, Spec},
+    oracle::{Baseline, Forbidden, Obstacle, Seed, Spec, obstacle},
     runner::{End, Job, Outcome, RunError, Runner, Start},
 };
 
@@ -190,6 +190,37 @@ impl Subject {
             outcomes.extend(self.runner.run_all(&jobs, &mut |_, _| {})?);
         }
         Ok(outcomes)
+    }
+
+    /// What kept the script from getting as far as its bug in these runs, if anything did. A failure
+    /// that the user names as the bug is one, unless it can only come from confinement.
+    pub fn obstacle(&self, outcomes: &[Outcome]) -> Option<Obstacle> {
+        let found = obstacle(outcomes.first()?)?;
+        let specs = &self.settings.specs;
+        let is_named = || !specs.is_empty();
+        let is_one = match &found {
+            Obstacle::Forbidden(access, _) => {
+                self.is_forbidden(*access)
+                    && (!is_named()
+                        || access.is_certain() && Baseline::new(specs, outcomes.to_vec()).is_ok())
+            }
+            Obstacle::Package(name) => !is_named() && !self.is_beside(name),
+            _ => !is_named(),
+        };
+        is_one.then_some(found)
+    }
+
+    /// Whether an access of this kind may have failed because runs are confined.
+    pub fn is_forbidden(&self, access: Forbidden) -> bool {
+        access.may_be_by(self.runner.confinement(), self.runner.allowed().network)
+    }
+
+    /// Whether a module of this name lies beside the script.
+    fn is_beside(&self, name: &str) -> bool {
+        let folder = self.runner.script().parent();
+        folder.is_some_and(|folder| {
+            folder.join(name).is_dir() || folder.join(format!("{name}.py")).is_file()
+        })
     }
 
     /// What makes the bug show each time, if it did not by itself.

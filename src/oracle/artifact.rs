@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use minrepro_reducers::{analysis::cpython, torch::messages};
 use serde::{Deserialize, Serialize};
 
-use super::{exceptions::leaves, normalize::informative_lines};
+use super::{exceptions::leaves, normalize::informative_lines, obstacle::Forbidden};
 use crate::{runner::Exception, text::pattern};
 
 /// A kind of artifact.
@@ -30,6 +30,8 @@ pub enum ReductionArtifact {
     NotANumber,
     /// A value of this built-in type is used where it does not fit.
     Literal(String),
+    /// An access failed that confinement forbids.
+    Forbidden(Forbidden),
 }
 
 pattern!(
@@ -60,7 +62,7 @@ impl ReductionArtifact {
             "ImportError" => Self::Import,
             "ModuleNotFoundError" => Self::Module,
             "SyntaxError" | "IndentationError" | "TabError" => Self::Syntax,
-            _ => return None,
+            _ => Self::Forbidden(Forbidden::of_class(class)?),
         })
     }
 }
@@ -94,6 +96,7 @@ pub(super) fn named_in(line: &str) -> Artifacts {
         .captures_iter(line)
         .filter_map(|found| found.iter().skip(1).flatten().next());
     named.extend(types.map(|of| ReductionArtifact::Literal(of.as_str().to_owned())));
+    named.extend(Forbidden::named_in(line).map(ReductionArtifact::Forbidden));
     named
 }
 
@@ -194,7 +197,12 @@ mod tests {
                 "the name of x is not good",
                 "MyNameError: a",
                 "expected (3, line 4)",
+                "FileNotFoundError: [Errno 2] No such file: '/a'",
             ],
+        );
+        check(
+            Some(ReductionArtifact::Forbidden(Forbidden::Writing)),
+            &["OSError: [Errno 30] Read-only file system: '/a'"],
         );
     }
 

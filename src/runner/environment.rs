@@ -2,7 +2,10 @@
 //! those that make runs repeat. Pure; called by `workspace`. The variables and their reasons are
 //! those that PyTorch and CPython document.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 /// Removed by name.
 const REMOVED: &[&str] = &[
@@ -128,6 +131,36 @@ pub(super) fn compiler_folder(
     ))
 }
 
+/// Variables that name folders in which libraries keep the models and data sets that they have
+/// downloaded.
+const MODEL_CACHES: &[&str] = &[
+    "HF_HOME",
+    "HF_HUB_CACHE",
+    "HUGGINGFACE_HUB_CACHE",
+    "HF_DATASETS_CACHE",
+    "TRANSFORMERS_CACHE",
+    "TORCH_HOME",
+];
+/// Such folders within the user's folder for caches.
+const MODELS_IN_CACHE: &[&str] = &["huggingface", "torch"];
+
+/// The caches of models that there are, by the variables of an environment.
+pub(super) fn model_caches(environment: &BTreeMap<String, String>) -> Vec<PathBuf> {
+    let named = |name: &str| {
+        let value = environment.get(name).filter(|value| !value.is_empty());
+        value.map(PathBuf::from)
+    };
+    let cache = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
+    let usual = cache
+        .iter()
+        .flat_map(|cache| MODELS_IN_CACHE.iter().map(|name| cache.join(name)));
+    MODEL_CACHES
+        .iter()
+        .filter_map(|name| named(name))
+        .chain(usual)
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,6 +227,24 @@ mod tests {
         ] {
             assert_eq!(result[name], value, "{name}");
         }
+    }
+
+    #[test]
+    fn caches_are_those_that_variables_name_and_those_in_the_usual_place() {
+        let of = |pairs: &[(&str, &str)]| {
+            let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+            model_caches(&pairs.iter().map(owned).collect())
+        };
+        let paths = |texts: &[&str]| texts.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(
+            of(&[("HOME", "/h"), ("TORCH_HOME", "/t")]),
+            paths(&["/t", "/h/.cache/huggingface", "/h/.cache/torch"])
+        );
+        assert_eq!(
+            of(&[("HOME", "/h"), ("XDG_CACHE_HOME", "/c")]),
+            paths(&["/c/huggingface", "/c/torch"])
+        );
+        assert_eq!(of(&[]), paths(&[]));
     }
 
     #[test]

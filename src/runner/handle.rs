@@ -25,7 +25,7 @@ use super::{
     outcome::Outcome,
     sandbox::Confinement,
     schedule::Schedule,
-    setup::Setup,
+    setup::{Allowed, Setup},
     warm::Warm,
     workspace::Workspace,
 };
@@ -83,6 +83,21 @@ impl Runner {
     /// How runs are kept from doing harm.
     pub fn confinement(&self) -> Confinement {
         self.workspace.confinement
+    }
+
+    /// The same in words for people.
+    pub fn bounds(&self) -> String {
+        self.confinement().describe(self.allowed())
+    }
+
+    /// The user's script.
+    pub fn script(&self) -> &Path {
+        &self.workspace.setup.script
+    }
+
+    /// What confined runs may do besides.
+    pub fn allowed(&self) -> &Allowed {
+        &self.workspace.setup.allowed
     }
 
     /// The command that runs the file `candidate`.

@@ -55,7 +55,7 @@ impl Init {
         let (ours, theirs) = UnixStream::pair().map_err(text)?;
         if bounds.confinement.is_whole() {
             bounds.sockets = sandbox::sockets();
-            sandbox::enter()?;
+            sandbox::enter(bounds.network)?;
         }
         let child = std::process::Command::new("/proc/self/exe")
             .arg("supervise")

@@ -19,6 +19,8 @@ pub struct Setup {
     pub jobs: usize,
     /// How hard runs are confined.
     pub sandbox: Sandbox,
+    /// What confined runs may do besides.
+    pub allowed: Allowed,
     /// The minrepro executable, which serves as supervisor of each run.
     pub supervisor: PathBuf,
 }
@@ -50,6 +52,15 @@ pub struct Limits {
     pub scratch: u64,
     /// How much of each output stream is kept at its head and again at its tail, in bytes.
     pub output: usize,
+}
+
+/// What confined runs may do besides, by the user's word.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowed {
+    /// Use the network.
+    pub network: bool,
+    /// Write to these folders, each run in a copy of its own that is thrown away.
+    pub folders: Vec<PathBuf>,
 }
 
 /// How hard runs are confined.

@@ -12,7 +12,8 @@ use std::{
 };
 
 use super::{
-    environment::{compiler_folder, environment},
+    copies::copied,
+    environment::{compiler_folder, environment, model_caches},
     error::RunError,
     job::Job,
     orders::{Launch, RunLimits, RunOrder},
@@ -38,6 +39,9 @@ pub(super) struct Workspace {
     /// The name of the folder for temporary files in which PyTorch's compiler keeps what it finds
     /// again.
     compiler_folder: Option<String>,
+    /// Folders that each run may write to in a copy of its own: those that the user allowed, and
+    /// the caches of models.
+    copied: Vec<PathBuf>,
 }
 
 impl Workspace {
@@ -67,6 +71,7 @@ impl Workspace {
             .collect();
         let named = user_environment.iter().chain(&setup.env).cloned().collect();
         let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+        let copied = copied(&setup.allowed.folders, model_caches(&named), &root);
         let compiler_folder = compiler_folder(&named, &users, rustix::process::getuid().as_raw());
         Ok(Self {
             setup,
@@ -77,6 +82,7 @@ impl Workspace {
             variables: Mutex::default(),
             user_environment,
             compiler_folder,
+            copied,
         })
     }
 
@@ -157,6 +163,12 @@ impl Workspace {
             shared_memory: self.setup.limits.memory / 2,
             nests: false,
             sockets: Vec::new(),
+            network: self.setup.allowed.network,
+            overlays: if self.confinement.is_whole() {
+                self.copied.clone()
+            } else {
+                Vec::new()
+            },
         }
     }
 

@@ -1,6 +1,7 @@
 //! Situations in which a result would not be true, or is not trusted although it is.
 
 use super::Place;
+use crate::support::{skip, snapshot};
 
 /// Runs, and checks the exit status and what standard error holds.
 #[track_caller]
@@ -60,4 +61,223 @@ fn a_message_that_begins_with_a_line_break_is_matched_and_shown() {
         1,
         &["seen:     exit 1, ValueError: bad size of the table"],
     );
+}
+
+/// Whether runs can be confined in full here; says so loudly if not.
+fn is_confined(test: &str) -> bool {
+    let place = Place::new();
+    place.file("x.py", "1 / 0\n");
+    let is_whole = place
+        .run(&["check", "x.py", "-n", "1", "--sandbox", "require"])
+        .status
+        .success();
+    if !is_whole {
+        skip(test, "runs cannot be confined in full here");
+    }
+    is_whole
+}
+
+#[test]
+fn what_confinement_forbids_is_never_the_bug() {
+    if !is_confined("what_confinement_forbids_is_never_the_bug") {
+        return;
+    }
+    let place = Place::new();
+    for (script, option) in [
+        (
+            "from urllib.request import urlopen\ndata = urlopen('https://host.invalid/a')\n{}['x']\n",
+            "`--allow-network`",
+        ),
+        (
+            "import socket\ns = socket.socket()\ns.connect(('192.0.2.1', 9))\n{}['x']\n",
+            "`--allow-network`",
+        ),
+        (
+            "from pathlib import Path\nPath('~/.cache/mine').expanduser().mkdir()\n{}['x']\n",
+            "`--allow-write [..]/home",
+        ),
+        (
+            "import os\ntry:\n    os.mkdir(os.environ['HOME'] + '/a')\nexcept OSError as error:\n    raise KeyError('x') from error\n",
+            "`--allow-write [..]/home",
+        ),
+    ] {
+        place.file("x.py", script);
+        let why = "error: the script does not get as far as its bug: confinement keeps it from";
+        shows(&place, &["x.py"], 1, &[why, option, "--sandbox off"]);
+        shows(&place, &["check", "x.py", "-n", "2"], 1, &[why, option]);
+        shows(
+            &place,
+            &["x.py", "-s", "no such words"],
+            1,
+            &[
+                "the script does not show the bug",
+                "confinement may be the reason",
+            ],
+        );
+        assert!(!place.work().join("x.min.py").exists());
+    }
+}
+
+#[test]
+fn a_candidate_that_confinement_stops_does_not_show_the_bug() {
+    if !is_confined("a_candidate_that_confinement_stops_does_not_show_the_bug") {
+        return;
+    }
+    let place = Place::new();
+    let script = "import os\npath = os.getcwd() + '/a'\nos.mkdir(path)\nos.mkdir(path + '/b')\nos.rmdir(path)\n";
+    place.file("x.py", script);
+    shows(&place, &["x.py", "-s", "OSError"], 0, &[]);
+    let result = place.read("x.min.py");
+    assert!(result.contains("os.rmdir("), "{result}");
+}
+
+#[test]
+fn allowed_folders_are_written_to_in_copies_and_caches_of_models_are_too() {
+    if !is_confined("allowed_folders_are_written_to_in_copies_and_caches_of_models_are_too") {
+        return;
+    }
+    let place = Place::new();
+    let mine = place.root.path().join("home/mine");
+    let models = place.root.path().join("home/.cache/huggingface");
+    for folder in [&mine, &models] {
+        std::fs::create_dir_all(folder).unwrap();
+        std::io::Write::write_all(
+            &mut std::fs::File::create(folder.join("old")).unwrap(),
+            b"1",
+        )
+        .unwrap();
+    }
+    let script = "import os\nimport pathlib\nnoise = 1\n\
+        for name in ['mine', '.cache/huggingface']:\n    \
+            folder = pathlib.Path.home() / name\n    \
+            assert (folder / 'old').read_text() == '1' and not (folder / 'new').exists()\n    \
+            (folder / 'old').write_text('2')\n    \
+            (folder / 'new').mkdir()\n\
+        raise KeyError((folder / 'old').read_text() + str(os.listdir(folder)))\n";
+    place.file("x.py", script);
+    let before = snapshot(&place.root.path().join("home"));
+    shows(&place, &["x.py"], 1, &["--allow-write"]);
+    let allowed = ["x.py", "--allow-write", mine.to_str().unwrap()];
+    shows(
+        &place,
+        &[&["check", "-n", "2"], &allowed[..]].concat(),
+        0,
+        &["KeyError"],
+    );
+    shows(
+        &place,
+        &[&allowed[..], &["--runner", "warm", "--max-runs", "9"]].concat(),
+        3,
+        &["confirmed by 3 fresh runs"],
+    );
+    let home = snapshot(&place.root.path().join("home"));
+    let theirs =
+        |(path, _): &&(std::path::PathBuf, Vec<u8>)| !path.to_string_lossy().contains("minrepro");
+    assert_eq!(
+        home.iter().filter(theirs).collect::<Vec<_>>(),
+        before.iter().filter(theirs).collect::<Vec<_>>()
+    );
+    assert!(place.scratch_is_empty());
+    for (folder, why) in [
+        ("gone", "there is no folder `gone`"),
+        ("/", "a copy of `/`"),
+    ] {
+        shows(
+            &place,
+            &["x.py", "--allow-write", folder],
+            2,
+            &[why, "hint: name a folder"],
+        );
+    }
+}
+
+#[test]
+fn the_network_is_open_where_it_is_allowed() {
+    if !is_confined("the_network_is_open_where_it_is_allowed") {
+        return;
+    }
+    let place = Place::new();
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    let script = format!(
+        "import socket\nnoise = 1\nsocket.create_connection(('127.0.0.1', {port}))\nraise LookupError('connected to it')\n"
+    );
+    place.file("x.py", script);
+    shows(
+        &place,
+        &["x.py"],
+        1,
+        &["a service outside", "`--allow-network`"],
+    );
+    for runner in ["cold", "warm"] {
+        shows(
+            &place,
+            &["check", "x.py", "--allow-network", "--runner", runner],
+            0,
+            &["LookupError: connected to it"],
+        );
+        shows(
+            &place,
+            &[
+                "x.py",
+                "--allow-network",
+                "--runner",
+                runner,
+                "--no-journal",
+                "--max-runs",
+                "9",
+            ],
+            3,
+            &["LookupError: connected to it"],
+        );
+    }
+}
+
+#[test]
+fn what_the_script_lacks_is_not_reduced_but_named() {
+    let place = Place::new();
+    for (script, status, what, hint) in [
+        (
+            "import no_such_package\n",
+            1,
+            "package `no_such_package`",
+            "--python PATH",
+        ),
+        (
+            "x = 1\nopen('data.csv')\n",
+            1,
+            "needs `data.csv`",
+            "beside the script",
+        ),
+        (
+            "import sys\nprint(sys.argv[1])\n",
+            2,
+            "wants arguments",
+            "-- ARGS",
+        ),
+        (
+            "import argparse\np = argparse.ArgumentParser()\np.add_argument('n')\np.parse_args()\n",
+            2,
+            "wants arguments",
+            "-- ARGS",
+        ),
+        ("n = int(input())\n", 1, "standard input", "sys.stdin"),
+        (
+            "import os\nos.environ['NO_SUCH']\n",
+            1,
+            "variable `NO_SUCH`",
+            "--env NO_SUCH=VALUE",
+        ),
+    ] {
+        place.file("x.py", script);
+        shows(&place, &["x.py"], status, &[what, hint]);
+        shows(&place, &["check", "x.py", "-n", "1"], status, &[what]);
+        assert!(!place.work().join("x.min.py").exists(), "{script}");
+    }
+    place.file("x.py", "noise = 1\nimport no_such_package\n");
+    shows(&place, &["x.py", "-s", "ModuleNotFoundError"], 0, &[]);
+    assert_eq!(place.read("x.min.py"), "import no_such_package\n");
+    let cell = r#"{"cells": [{"cell_type": "code", "source": ["1/0"]}], "nbformat": 4}"#;
+    place.file("x.ipynb", cell);
+    shows(&place, &["x.ipynb"], 2, &["is a notebook", "nbconvert"]);
 }

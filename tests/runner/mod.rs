@@ -14,8 +14,8 @@ use std::{
 };
 
 use minrepro::runner::{
-    Command, Confinement, End, Interpreter, Job, Limits, Outcome, Priority, Resource, RunError,
-    Runner, Sandbox, Setup, Start,
+    Allowed, Command, Confinement, End, Interpreter, Job, Limits, Outcome, Priority, Resource,
+    RunError, Runner, Sandbox, Setup, Start,
 };
 
 use crate::support::{processes_with, skip, snapshot};
@@ -45,6 +45,7 @@ fn setup(folder: &Path, jobs: usize) -> Setup {
         limits: LIMITS,
         jobs,
         sandbox: Sandbox::Auto,
+        allowed: Allowed::default(),
         supervisor: env!("CARGO_BIN_EXE_minrepro").into(),
     }
 }

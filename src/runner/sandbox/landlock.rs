@@ -80,6 +80,7 @@ pub(super) fn confine(bounds: &Bounds) -> Result<(), String> {
         for folder in bounds
             .writable
             .iter()
+            .chain(&bounds.overlays)
             .map(PathBuf::as_path)
             .chain([Path::new("/dev/shm")])
         {

@@ -21,6 +21,8 @@ use rustix::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::setup::Allowed;
+
 pub(super) use namespaces::{enter, sockets};
 
 /// What is in force for the runs of a session.
@@ -41,23 +43,33 @@ pub enum Confinement {
 }
 
 impl Confinement {
-    /// The confinement in words for people.
-    pub fn describe(self) -> &'static str {
+    /// The confinement in words for people, with what is allowed besides.
+    pub fn describe(self, allowed: &Allowed) -> String {
         match self {
-            Self::Namespaces { landlock: true } => {
-                "writes only to scratch folders, no network, no other processes \
-                 (namespaces, Landlock, seccomp)"
+            Self::Namespaces { landlock } => {
+                let copies: String = allowed
+                    .folders
+                    .iter()
+                    .map(|folder| format!(" and to a copy of `{}`", folder.display()))
+                    .collect();
+                let network = if allowed.network {
+                    "the network is open"
+                } else {
+                    "no network"
+                };
+                let second = if landlock { "Landlock, " } else { "" };
+                format!(
+                    "writes only to scratch folders{copies}, {network}, no other processes \
+                     (namespaces, {second}seccomp)"
+                )
             }
-            Self::Namespaces { landlock: false } => {
-                "writes only to scratch folders, no network, no other processes \
-                 (namespaces, seccomp)"
-            }
-            Self::Landlock => {
-                "writes only to scratch folders, but the network is open \
+            Self::Landlock => "writes only to scratch folders, but the network is open \
                  (Landlock, seccomp; no namespaces here)"
+                .to_owned(),
+            Self::Off => "none (`--sandbox off`)".to_owned(),
+            Self::Unavailable => {
+                "none (this system allows neither namespaces nor Landlock)".to_owned()
             }
-            Self::Off => "none (`--sandbox off`)",
-            Self::Unavailable => "none (this system allows neither namespaces nor Landlock)",
         }
     }
 
@@ -87,6 +99,10 @@ pub(super) struct Bounds {
     pub(super) nests: bool,
     /// Unix sockets by which a run could reach a service outside.
     pub(super) sockets: Vec<PathBuf>,
+    /// Whether the network is open, where namespaces could close it.
+    pub(super) network: bool,
+    /// Folders that are written to in a private copy, which namespaces alone can make.
+    pub(super) overlays: Vec<PathBuf>,
 }
 
 /// How a program that nests is to confine what it forks: see `python/minrepro_confine`.
@@ -102,6 +118,8 @@ pub(super) struct Nesting {
     cache: PathBuf,
     devices: Vec<PathBuf>,
     shared_memory: u64,
+    network: bool,
+    overlays: Vec<PathBuf>,
 }
 
 impl Bounds {
@@ -127,6 +145,8 @@ impl Bounds {
             cache,
             devices,
             shared_memory: self.shared_memory,
+            network: self.network,
+            overlays: self.overlays.clone(),
         }
     }
 }
@@ -156,10 +176,10 @@ pub(super) fn confine(bounds: &Bounds, inherited: Option<u32>) -> Result<(), Str
         namespaces::furnish(bounds)?;
     }
     let nests = bounds.nests && bounds.confinement.is_whole();
-    keep_capabilities(if nests {
-        NESTING
-    } else {
-        CapabilitySet::empty()
+    keep_capabilities(match nests {
+        true if bounds.overlays.is_empty() => NESTING,
+        true => NESTING.union(CapabilitySet::DAC_OVERRIDE),
+        false => CapabilitySet::empty(),
     })
     .map_err(step("capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(step("no_new_privs"))?;

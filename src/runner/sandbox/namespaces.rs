@@ -3,18 +3,22 @@
 //! distributions and most containers withhold.
 
 use std::{
+    ffi::CString,
     fs, io,
     os::{
-        fd::{AsFd, OwnedFd},
+        fd::{AsFd, AsRawFd, OwnedFd},
         unix::fs::{FileTypeExt, symlink},
     },
     path::{Path, PathBuf},
 };
 
 use rustix::{
-    fs::{CWD, FileType, fstat},
+    fs::{CWD, FileType, Mode, OFlags, fstat},
     io::Errno,
-    mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, mount_bind, move_mount, open_tree},
+    mount::{
+        MountFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_bind, move_mount,
+        open_tree, unmount,
+    },
     net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with},
     process::{getegid, geteuid, getgid, getuid},
     thread::{
@@ -52,6 +56,7 @@ pub(super) fn numbers() -> Map<String, Value> {
         "MS_NODEV": libc::MS_NODEV,
         "MS_NOEXEC": libc::MS_NOEXEC,
         "MS_BIND": libc::MS_BIND,
+        "MNT_DETACH": libc::MNT_DETACH,
         "PR_SET_DUMPABLE": libc::PR_SET_DUMPABLE,
         "SIOCSIFFLAGS": libc::SIOCSIFFLAGS,
         "IFF_UP": libc::IFF_UP,
@@ -95,22 +100,24 @@ pub(in crate::runner) fn sockets() -> Vec<PathBuf> {
     paths
 }
 
-/// Takes this process into new namespaces, all but the mounts: those belong to the next process to
+/// Takes this process into new namespaces, but that of the network if it is open, and all but the
+/// mounts: those belong to the next process to
 /// be started, the first one of the new PID namespace. This process still sees and reaches all that
 /// it did; nothing inside sees it.
 ///
 /// # Errors
 ///
 /// The step that the kernel refuses.
-pub(in crate::runner) fn enter() -> Result<(), String> {
+pub(in crate::runner) fn enter(network: bool) -> Result<(), String> {
     let (user, group) = (geteuid(), getegid());
     if (getuid(), getgid()) != (user, group) {
         return Err("a set-user-ID start".to_owned());
     }
-    kernel::unshare(
-        UnshareFlags::NEWUSER | UnshareFlags::NEWPID | UnshareFlags::NEWNET | UnshareFlags::NEWIPC,
-    )
-    .map_err(|error| format!("new namespaces: {error}"))?;
+    let mut namespaces = UnshareFlags::NEWUSER | UnshareFlags::NEWPID | UnshareFlags::NEWIPC;
+    if !network {
+        namespaces |= UnshareFlags::NEWNET;
+    }
+    kernel::unshare(namespaces).map_err(|error| format!("new namespaces: {error}"))?;
     for (file, text) in [
         // Programs see who they are, and nobody else's files are theirs.
         ("/proc/self/setgroups", "deny".to_owned()),
@@ -126,7 +133,11 @@ pub(in crate::runner) fn enter() -> Result<(), String> {
 
 /// Lets the next program keep what it needs to furnish its namespaces, whoever its user is.
 fn hand_down_capabilities() -> Result<(), Errno> {
-    let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN | CapabilitySet::SETPCAP;
+    // The last is for overlays, whose working folders nobody else may enter.
+    let needed = CapabilitySet::SYS_ADMIN
+        | CapabilitySet::NET_ADMIN
+        | CapabilitySet::SETPCAP
+        | CapabilitySet::DAC_OVERRIDE;
     let own = capabilities(None)?;
     set_capabilities(
         None,
@@ -179,6 +190,7 @@ pub(super) fn furnish(bounds: &Bounds) -> Result<(), String> {
     kernel::set_mount_attributes(root.as_fd(), attributes, true)
         .map_err(|error| format!("read-only mounts: {error}"))?;
     furnish_devices(&devices, bounds.shared_memory).map_err(step("/dev"))?;
+    cover_by_copies(bounds).map_err(step("private copies"))?;
     for (path, tree) in &writable {
         attach(tree, path).map_err(step("scratch"))?;
     }
@@ -190,7 +202,50 @@ pub(super) fn furnish(bounds: &Bounds) -> Result<(), String> {
     // Containers that cover parts of theirs allow no fresh one. The old one is read-only by now; it
     // shows the processes outside, which can be neither signalled nor traced from here.
     let _ = mount("proc", "/proc", "proc", flags, None);
+    if bounds.network {
+        return Ok(());
+    }
     raise_loopback().map_err(step("loopback"))
+}
+
+/// Covers folders by copies of this run's own: overlays whose upper layers are in memory, out of
+/// sight, and end with the run. Paths go by open files, since overlays hide each other and what is
+/// written in them.
+fn cover_by_copies(bounds: &Bounds) -> io::Result<()> {
+    let Some(place) = bounds
+        .writable
+        .first()
+        .filter(|_| !bounds.overlays.is_empty())
+    else {
+        return Ok(());
+    };
+    let folder = |path: &Path| -> io::Result<OwnedFd> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(rustix::fs::open(path, flags, Mode::empty())?)
+    };
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    let size = format!("mode=0700,size={}", bounds.shared_memory);
+    let size = CString::new(size).unwrap_or_default();
+    mount("tmpfs", place, "tmpfs", flags, Some(size.as_c_str()))?;
+    let memory = folder(place)?;
+    let mut layers = Vec::new();
+    for (number, path) in bounds.overlays.iter().enumerate() {
+        let upper = place.join(number.to_string());
+        let work = place.join(format!("{number}-work"));
+        fs::create_dir(&upper)?;
+        fs::create_dir(&work)?;
+        // The upper folder's rights are those that a run sees.
+        fs::set_permissions(&upper, fs::metadata(path)?.permissions())?;
+        layers.push((path, [folder(path)?, folder(&upper)?, folder(&work)?]));
+    }
+    let by_file = |file: &OwnedFd| format!("/proc/self/fd/{}", file.as_raw_fd());
+    for (path, layers) in &layers {
+        let [lower, upper, work] = layers.each_ref().map(by_file);
+        let options = format!("userxattr,lowerdir={lower},upperdir={upper},workdir={work}");
+        let options = CString::new(options).unwrap_or_default();
+        mount("overlay", *path, "overlay", flags, Some(options.as_c_str()))?;
+    }
+    Ok(unmount(by_file(&memory), UnmountFlags::DETACH)?)
 }
 
 fn clone(path: &Path) -> io::Result<OwnedFd> {
@@ -241,8 +296,7 @@ fn furnish_devices(devices: &[(PathBuf, OwnedFd)], shared_memory: u64) -> io::Re
         flags,
         Some(c"newinstance,ptmxmode=0666,mode=0620"),
     );
-    let size =
-        std::ffi::CString::new(format!("mode=1777,size={shared_memory}")).unwrap_or_default();
+    let size = CString::new(format!("mode=1777,size={shared_memory}")).unwrap_or_default();
     mount(
         "tmpfs",
         "/dev/shm",

@@ -25,10 +25,11 @@ class Confinement:
     """How runs that are forked from this process are confined; made before the first of them.
 
     `session` is the folder that this process may write, `cache` the one below it that all runs may write, `devices` are
-    the files below `/dev` that they may write, and `shared_memory` is the size of each run's own `/dev/shm`.
+    the files below `/dev` that they may write, and `shared_memory` is the size of each run's own `/dev/shm`. With
+    `network` they use that outside. Of the folders `overlays` each run writes to a copy of its own.
     """
 
-    def __init__(self, namespaces, landlock, numbers, session, cache, devices, shared_memory):
+    def __init__(self, namespaces, landlock, numbers, session, cache, devices, shared_memory, network, overlays):
         self.confines = namespaces or landlock
         # Imported no earlier than it is used, like all that a script could find imported.
         import ctypes
@@ -42,6 +43,8 @@ class Confinement:
         self.cache = cache
         self.devices = devices
         self.shared_memory = shared_memory
+        self.network = network
+        self.overlays = overlays
         self.own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC) if namespaces else None
 
     def fork(self):
@@ -66,11 +69,13 @@ class Confinement:
         if self.namespaces:
             os.close(self.own)
             number = self.numbers
-            self.call("unshare", number.CLONE_NEWNS | number.CLONE_NEWNET | number.CLONE_NEWIPC)
+            network = 0 if self.network else number.CLONE_NEWNET
+            self.call("unshare", number.CLONE_NEWNS | network | number.CLONE_NEWIPC)
             self.mounts([scratch, self.cache])
             for path in sockets:
                 self.cover(path)
-            self.loopback()
+            if network:
+                self.loopback()
         if self.confines:
             # The run is of the same user, and could otherwise lay hands on this process.
             self.call("prctl", self.numbers.PR_SET_DUMPABLE, 0, 0, 0, 0)
@@ -81,12 +86,15 @@ class Confinement:
         if self.confines:
             self.call("prctl", self.numbers.PR_SET_DUMPABLE, 1, 0, 0, 0)
         if self.landlock:
-            self.restrict([scratch, self.cache])
+            self.restrict([scratch, self.cache] + self.overlays)
 
     def mounts(self, writable):
         number = self.numbers
         trees = [(path, self.tree(path, number.OPEN_TREE_CLONE)) for path in writable]
         session = self.tree(self.session, 0)
+        if self.overlays:
+            # Before the session is closed: what fails up to here can still be noted.
+            self.copies(writable[0])
         attributes = words(number.MOUNT_ATTR_RDONLY, 0, 0, 0)
         self.system_call(number.SYS_mount_setattr, session, b"", number.AT_EMPTY_PATH, attributes, len(attributes))
         os.close(session)
@@ -101,6 +109,31 @@ class Confinement:
         except OSError:
             # Where parts of /proc are covered, no fresh one may be had.
             pass
+
+    def copies(self, place):
+        """Covers folders by copies of this run's own, as `cover_by_copies` in Rust; `place` is covered meanwhile."""
+        flags = self.numbers.MS_NOSUID | self.numbers.MS_NODEV
+        self.mount(b"tmpfs", os.fsencode(place), flags, b"mode=0700,size=%d" % self.shared_memory)
+        memory = os.open(place, os.O_PATH | os.O_CLOEXEC)
+        try:
+            self.overlay([(path, "%s/%d" % (place, number)) for number, path in enumerate(self.overlays)], flags)
+        finally:
+            self.call("umount2", b"/proc/self/fd/%d" % memory, self.numbers.MNT_DETACH)
+            os.close(memory)
+
+    def overlay(self, places, flags):
+        layers = []
+        for path, upper in places:
+            os.mkdir(upper)
+            os.mkdir(upper + "-work")
+            os.chmod(upper, stat.S_IMODE(os.stat(path).st_mode))
+            files = [os.open(each, os.O_PATH | os.O_CLOEXEC) for each in (path, upper, upper + "-work")]
+            layers.append((path, files))
+        for path, files in layers:
+            options = "userxattr,lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d"
+            self.mount(b"overlay", os.fsencode(path), flags, (options % tuple(files)).encode())
+            for file in files:
+                os.close(file)
 
     def cover(self, socket):
         try:
