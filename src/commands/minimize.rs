@@ -137,7 +137,7 @@ fn announce(session: &Session, established: &Established, progress: &Progress) {
     let runner = established.calibration.describe(None);
     progress.phase(&format!("runner: {runner}"));
     for line in established.checks.describe() {
-        progress.phase(line);
+        progress.phase(&line);
     }
     if let Some(stabilizer) = session.subject.stabilizer() {
         progress.phase(&format!("the bug shows in every run with {stabilizer}"));

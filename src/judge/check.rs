@@ -73,8 +73,8 @@ pub(super) trait Check: std::fmt::Debug {
     }
 
     /// What the user is told of it, one line each.
-    fn describe(&self) -> &'static [&'static str] {
-        &[]
+    fn describe(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// What was found out about the script: kept in the journal.
@@ -130,11 +130,15 @@ impl Checks {
     }
 
     /// What the user is told of them, one line each.
-    pub fn describe(&self) -> impl Iterator<Item = &'static str> {
-        self.0
-            .iter()
-            .flat_map(|(_, check)| check.describe())
-            .copied()
+    pub fn describe(&self) -> impl Iterator<Item = String> {
+        self.0.iter().flat_map(|(_, check)| check.describe())
+    }
+
+    /// What one of them found out about the script, if it applies.
+    pub(super) fn finding(&self, id: &str) -> Option<Value> {
+        let mut all = self.0.iter();
+        all.find(|(other, _)| *other == id)
+            .map(|(_, check)| check.findings())
     }
 
     /// What they found out about the script, by their names.

@@ -366,6 +366,38 @@ fn a_failure_that_plain_code_shows_as_well_is_another_bug() {
 }
 
 #[test]
+fn exported_code_stays_valid_when_it_is_called() {
+    let place = Place::new();
+    place.file("torch/__init__.py", "");
+    place.file(
+        "torch/export.py",
+        "def export(mod, args, kwargs=None):\n    raise RuntimeError('cannot export')\n",
+    );
+    place.file(
+        "x.py",
+        "from torch.export import export\nclass Scale:\n    def __init__(self, by):\n        \
+         self.by = by\n    def __call__(self, x):\n        return x.count * self.by\nclass \
+         Box:\n    count = 3\nunused = [1, 2]\nprint(unused)\nexport(Scale(2), (Box(),))\n",
+    );
+    let output = place.run(&["x.py", "-s", "RuntimeError: cannot export", "--no-journal"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let text = place.read("x.min.py");
+    assert!(!text.contains("unused"), "{text}");
+    // Valid code: the call that is to be exported succeeds.
+    place.file(
+        "torch/export.py",
+        "def export(mod, args, kwargs=None):\n    mod(*args)\n",
+    );
+    let fixed = command("python3")
+        .args(["-B", "x.min.py"])
+        .current_dir(place.work())
+        .output()
+        .unwrap();
+    assert!(fixed.status.success(), "{text}\n{fixed:?}");
+}
+
+#[test]
 fn encodings_and_line_ends_survive() {
     let place = Place::new();
     place.file(

@@ -177,7 +177,7 @@ pub(crate) fn is_captured(program: &Program, tree: &Tree<'_>) -> bool {
 }
 
 /// Whether a program imports or mentions one of some modules or something in it.
-fn names_any(torch: &Torch<'_>, tree: &Tree<'_>, modules: &[&str]) -> bool {
+pub(crate) fn names_any(torch: &Torch<'_>, tree: &Tree<'_>, modules: &[&str]) -> bool {
     let is_one = |path: &str| {
         modules.iter().any(|module| {
             path.strip_prefix(module)

@@ -11,6 +11,7 @@ pub mod dimensions;
 
 pub mod ablation;
 pub mod components;
+pub mod control;
 pub mod environment;
 pub mod messages;
 pub mod numeric_divergence;

@@ -17,11 +17,11 @@ macro_rules! checks {
     };
 }
 
-// In the order in which they are established and made: the user's word first, then what PyTorch's
-// compiler can be asked, then what can be asked of any script.
+// In the order in which they are established and made: the user's word first, then what PyTorch
+// can be asked, then what can be asked of any script.
 checks! {
     user_control,
-    compiler_control,
+    automatic_control,
     numeric_divergence,
     dependence,
 }

@@ -4,9 +4,12 @@
 
 use minrepro_reducers::{
     analysis::dependence_check::ReportSite,
-    torch::environment::{Uncompiled, uncompiled},
-    torch::numeric_divergence::{Measured, Numbers, is_further_off, measured},
     syntax::Program,
+    torch::{
+        control::Control,
+        environment::{Uncompiled, uncompiled},
+        numeric_divergence::{Measured, Numbers, is_further_off, measured},
+    },
 };
 
 use super::{
@@ -14,19 +17,30 @@ use super::{
         check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
         probe::Probe,
     },
-    compiler_control::{self, CompilerControl},
+    automatic_control::{self, AutomaticControl},
 };
-use crate::{oracle::Verdict, runner::RunError};
+use serde_json::Value;
+
+use crate::{
+    oracle::Verdict,
+    runner::{End, RunError},
+};
 
 pub(super) const KIND: Kind = Kind {
     id: "numeric-divergence",
     establish,
-    recall: |_| Some(Box::new(NumericDivergence)),
+    recall: |found| {
+        let control = serde_json::from_value(found.clone()).ok()?;
+        Some(Box::new(NumericDivergence { control }))
+    },
 };
 
 /// Refuses what is not further off when it is compiled.
 #[derive(Debug)]
-struct NumericDivergence;
+struct NumericDivergence {
+    /// The control that this check includes.
+    control: AutomaticControl,
+}
 
 /// The numbers of one program.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,15 +49,21 @@ struct Precision {
     is_further_off: Option<bool>,
     /// Whether it shows the bug without the compiler; none if that was not run.
     shows_plain: Option<bool>,
+    /// Whether it fails without the compiler, in whatever way.
+    fails_plain: bool,
     runs: u64,
     seconds: f64,
 }
 
 /// Applies where the script as given is further off when it is compiled.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
-    if !so_far.has(compiler_control::ID) {
+    let control = so_far
+        .finding(automatic_control::ID)
+        .and_then(|found| serde_json::from_value::<AutomaticControl>(found).ok())
+        .filter(|found| found.control == Control::Compile);
+    let Some(control) = control else {
         return Ok(None);
-    }
+    };
     let report_site = script.first.and_then(|first| script.probe.measure.report_site(first));
     // Only a comparison that raises says where its numbers are.
     let Some(report_site @ ReportSite::Raised(_)) = report_site else {
@@ -55,7 +75,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     };
     let found = precisions(&script.probe, &[shown])?;
     let is_wanted = found.iter().all(|precision| precision.is_further_off == Some(true));
-    Ok(is_wanted.then(|| Box::new(NumericDivergence) as Box<dyn Check>))
+    Ok(is_wanted.then(|| Box::new(NumericDivergence { control }) as Box<dyn Check>))
 }
 
 impl Check for NumericDivergence {
@@ -65,14 +85,17 @@ impl Check for NumericDivergence {
         shown: &[Shown<'_>],
     ) -> Result<Vec<Objection>, RunError> {
         let found = precisions(probe, shown)?;
-        let mut objections: Vec<Objection> = found.iter().map(objection).collect();
+        let mut objections: Vec<Objection> = found
+            .iter()
+            .map(|precision| self.objection(precision))
+            .collect();
         // A program that prints its numbers without the compiler was run without it just now; one
         // that cannot be measured has not been.
         let open: Vec<usize> = (0..shown.len())
             .filter(|&at| found[at].shows_plain.is_none())
             .collect();
         let candidates: Vec<Shown<'_>> = open.iter().map(|&at| shown[at].clone()).collect();
-        for (at, control) in open.into_iter().zip(CompilerControl::default().review(probe, &candidates)?) {
+        for (at, control) in open.into_iter().zip(self.control.review(probe, &candidates)?) {
             let unmeasured = objections[at].verdict.take();
             objections[at].add(control);
             objections[at].verdict = objections[at].verdict.take().or(unmeasured);
@@ -81,31 +104,40 @@ impl Check for NumericDivergence {
     }
 
     fn is_hopeless(&self, program: &Program) -> bool {
-        CompilerControl::default().is_hopeless(program)
+        self.control.is_hopeless(program)
     }
 
     fn replaces(&self) -> Option<&'static str> {
-        Some(compiler_control::ID)
+        Some(automatic_control::ID)
     }
 
-    fn describe(&self) -> &'static [&'static str] {
-        &[
-            compiler_control::NOTICE,
-            "candidates that are not further from double precision when compiled do not count",
-        ]
+    fn describe(&self) -> Vec<String> {
+        let further = "candidates that are not further from double precision when compiled do not \
+                       count";
+        let mut lines = self.control.describe();
+        lines.push(further.to_owned());
+        lines
+    }
+
+    fn findings(&self) -> Value {
+        self.control.findings()
     }
 }
 
-fn objection(precision: &Precision) -> Objection {
-    let verdict = if precision.shows_plain == Some(true) {
-        Some(Verdict::Passed)
-    } else {
-        (precision.is_further_off != Some(true)).then_some(Verdict::Vacuous)
-    };
-    Objection {
-        verdict,
-        seconds: precision.seconds,
-        runs: precision.runs,
+impl NumericDivergence {
+    fn objection(&self, precision: &Precision) -> Objection {
+        let verdict = if precision.shows_plain == Some(true) {
+            Some(Verdict::Passed)
+        } else if precision.fails_plain && self.control.succeeds {
+            Some(Verdict::Invalid)
+        } else {
+            (precision.is_further_off != Some(true)).then_some(Verdict::Vacuous)
+        };
+        Objection {
+            verdict,
+            seconds: precision.seconds,
+            runs: precision.runs,
+        }
     }
 }
 
@@ -133,6 +165,7 @@ fn precisions(probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Precision>, 
         found[place] = Precision {
             is_further_off: None,
             shows_plain: Some(shows),
+            fails_plain: outcome.end != End::Exit(0),
             runs: 1,
             seconds: outcome.wall.as_secs_f64(),
         };

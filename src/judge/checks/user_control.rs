@@ -1,25 +1,37 @@
 //! The control that the user named: a candidate counts only if it does not show the bug under
 //! other variables, or by a command of their own.
 
-use super::super::{
-    check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
-    error::BaselineFailure,
-    probe::Probe,
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    super::{
+        check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
+        error::BaselineFailure,
+        probe::Probe,
+    },
+    automatic_control::{control_verdict, succeeds},
 };
 use crate::{
     judge::confirmation::RUNS,
-    oracle::Verdict,
     runner::{Job, Outcome, RunError},
 };
 
 pub(super) const KIND: Kind = Kind {
     id: "user-control",
     establish,
-    recall: |_| Some(Box::new(UserControl)),
+    recall: |found| {
+        Some(Box::new(
+            serde_json::from_value::<UserControl>(found.clone()).ok()?,
+        ))
+    },
 };
 
-#[derive(Debug)]
-struct UserControl;
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct UserControl {
+    /// Whether the script as given succeeds under the control.
+    succeeds: bool,
+}
 
 /// Applies where the user named a control.
 ///
@@ -33,9 +45,12 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     };
     let jobs = vec![Job::new((*bytes).into(), probe.timeout); RUNS];
     let outcomes = control.run_all(&jobs, &mut |_, _| {})?;
+    let check = UserControl {
+        succeeds: outcomes.iter().all(succeeds),
+    };
     match outcomes.into_iter().find(|outcome| probe.shows(outcome)) {
         Some(outcome) => Err(BaselineFailure::ShowsUnderControl(Box::new(outcome))),
-        None => Ok(Some(Box::new(UserControl))),
+        None => Ok(Some(Box::new(check))),
     }
 }
 
@@ -55,8 +70,13 @@ impl Check for UserControl {
             .collect();
         let outcomes = control.run_all(&jobs, &mut |_, _| {})?;
         let objection = |outcome: &Outcome| {
-            Objection::after(outcome, probe.shows(outcome).then_some(Verdict::Passed))
+            let verdict = control_verdict(probe, outcome, self.succeeds);
+            Objection::after(outcome, verdict)
         };
         Ok(outcomes.iter().map(objection).collect())
+    }
+
+    fn findings(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
     }
 }

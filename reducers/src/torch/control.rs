@@ -1,0 +1,228 @@
+//! Controls: a program as it is without one part of PyTorch, for bugs of that part. A repro of such
+//! a bug passes without the part. Goes by names alone; what a control is worth, its runs show.
+//! Called by the judge; changes nothing else about a program.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    syntax::{AnyNodeRef, Program, Ranged, lines::newline_of},
+    torch::{
+        environment::{Uncompiled, names_any, uncompiled},
+        names::Torch,
+    },
+};
+
+/// A part of PyTorch that a program can be run without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Control {
+    /// `torch.compile` and what calls it.
+    Compile,
+    /// What captures functions as graphs: `torch.export`, ONNX, `make_fx`, `symbolic_trace`.
+    Export,
+    /// TorchScript: `torch.jit.script`, `torch.jit.trace`.
+    Script,
+    /// `vmap`, replaced by a loop.
+    Vmap,
+    /// Activation checkpointing.
+    Checkpoint,
+    /// Automatic mixed precision.
+    Autocast,
+}
+
+/// A program without a part of PyTorch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Without {
+    /// The program does not name the part.
+    Itself,
+    /// The text of the program without it.
+    As(String),
+}
+
+impl Control {
+    /// All controls, the one that changes most of what a program goes through first: what wraps the
+    /// other parts is more often at fault than they are.
+    pub const ALL: [Self; 6] = [
+        Self::Compile,
+        Self::Export,
+        Self::Script,
+        Self::Vmap,
+        Self::Checkpoint,
+        Self::Autocast,
+    ];
+
+    /// What a program names that goes through this part.
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            // Beside `torch.compile` itself, which is left out of the text.
+            Self::Compile => &[
+                "torch.cond",
+                "torch.while_loop",
+                "torch._higher_order_ops",
+                "torch.ops.higher_order",
+                "torch.nn.attention.flex_attention",
+            ],
+            Self::Export => &[
+                "torch.export.export",
+                "torch.export.export_for_training",
+                "torch.export.draft_export",
+                "torch.onnx.export",
+                "torch._dynamo.export",
+                "torch.fx.symbolic_trace",
+                "torch.fx.experimental.proxy_tensor.make_fx",
+            ],
+            Self::Script => &[
+                "torch.jit.script",
+                "torch.jit.trace",
+                "torch.jit.freeze",
+                "torch.jit.optimize_for_inference",
+            ],
+            Self::Vmap => &["torch.vmap", "torch.func.vmap"],
+            Self::Checkpoint => &[
+                "torch.utils.checkpoint.checkpoint",
+                "torch.utils.checkpoint.checkpoint_sequential",
+            ],
+            Self::Autocast => &[
+                "torch.autocast",
+                "torch.amp",
+                "torch.cpu.amp",
+                "torch.cuda.amp",
+            ],
+        }
+    }
+
+    /// What replaces them: a Python function that is given their names.
+    fn replacement(self) -> &'static str {
+        match self {
+            Self::Compile => include_str!("control/compile.py"),
+            Self::Export | Self::Script => include_str!("control/capture.py"),
+            Self::Vmap => include_str!("control/vmap.py"),
+            Self::Checkpoint => include_str!("control/checkpoint.py"),
+            Self::Autocast => include_str!("control/autocast.py"),
+        }
+    }
+
+    /// What a program goes without, for people.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Compile => "without the compiler",
+            Self::Export => "when it calls what it exports",
+            Self::Script => "without TorchScript",
+            Self::Vmap => "with a loop instead of vmap",
+            Self::Checkpoint => "without checkpointing",
+            Self::Autocast => "without autocast",
+        }
+    }
+
+    /// A program without this part.
+    pub fn without(self, program: &Program) -> Without {
+        if self == Self::Compile {
+            match uncompiled(program) {
+                Uncompiled::As(text) => return Without::As(text),
+                // The switch knows of no names, so it also finds what the text does not show.
+                Uncompiled::Unknown => {
+                    return Without::As(with_prelude(program, self.replacement(), &[]));
+                }
+                Uncompiled::Itself => {}
+            }
+        }
+        let tree = program.tree();
+        let Some(torch) = Torch::of(program, tree) else {
+            return Without::Itself;
+        };
+        let names: Vec<&str> = self
+            .names()
+            .iter()
+            .filter(|name| names_any(&torch, tree, &[name]))
+            .copied()
+            .collect();
+        if names.is_empty() {
+            return Without::Itself;
+        }
+        Without::As(with_prelude(program, self.replacement(), &names))
+    }
+}
+
+/// The program with a function that is defined and called before PyTorch is first imported: a name
+/// that is imported from a module afterwards is the replacement, too.
+fn with_prelude(program: &Program, function: &str, names: &[&str]) -> String {
+    let text = program.text();
+    let newline = newline_of(text);
+    let is_torch = |path: &str| path == "torch" || path.starts_with("torch.");
+    let imports_torch = |node: &AnyNodeRef<'_>| match node {
+        AnyNodeRef::StmtImport(import) => import.names.iter().any(|alias| is_torch(&alias.name)),
+        AnyNodeRef::StmtImportFrom(import) => import.module.as_deref().is_some_and(is_torch),
+        _ => false,
+    };
+    let first = program
+        .tree()
+        .nodes
+        .iter()
+        .map(|node| node.node)
+        .find(imports_torch);
+    let statement = first.and_then(|import| {
+        let mut statements = program.body().iter();
+        statements.find(|statement| statement.range().contains_range(import.range()))
+    });
+    let at = statement.map_or(0, |statement| usize::from(statement.start()));
+    // Another statement may stand on the same line.
+    let at = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let function: String = function.lines().flat_map(|line| [line, newline]).collect();
+    let call = format!("_plain({names:?}){newline}del _plain{newline}");
+    format!("{}{function}{call}{}", &text[..at], &text[at..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(control: Control, text: &str, expected: Option<&str>) {
+        let program = Program::parse(text).unwrap();
+        let found = match control.without(&program) {
+            Without::Itself => None,
+            Without::As(text) => {
+                program.sibling(text.as_str()).unwrap();
+                let function = control.replacement();
+                assert_eq!(text.matches(function).count(), 1, "{text}");
+                Some(text.replace(function, "def _plain...\n"))
+            }
+        };
+        assert_eq!(found.as_deref(), expected);
+    }
+
+    #[test]
+    fn replacements_come_before_the_import_of_names() {
+        check(
+            Control::Export,
+            "import os\nif os:\n    from torch.export import export as e\ne(f, ())\n",
+            Some(
+                "import os\ndef _plain...\n_plain([\"torch.export.export\"])\ndel _plain\nif os:\n    from torch.export import export as e\ne(f, ())\n",
+            ),
+        );
+        check(
+            Control::Script,
+            "x = 1; import torch\nf = torch.jit.trace(g, x)\n",
+            Some(
+                "def _plain...\n_plain([\"torch.jit.trace\"])\ndel _plain\nx = 1; import torch\nf = torch.jit.trace(g, x)\n",
+            ),
+        );
+    }
+
+    #[test]
+    fn a_program_that_does_not_name_the_part_is_its_own_control() {
+        check(Control::Vmap, "import torch\ntorch.func.grad(f)(x)\n", None);
+        check(Control::Export, "def export(): pass\nexport()\n", None);
+        check(Control::Compile, "import torch\nf(torch.ones(2))\n", None);
+    }
+
+    #[test]
+    fn the_switch_finds_compilers_that_the_text_does_not_show() {
+        let text = "import torch\nc = [torch.compile]\nc[0](f)()\n";
+        let expected = format!("def _plain...\n_plain([])\ndel _plain\n{text}");
+        check(Control::Compile, text, Some(&expected));
+        let cond = "import torch\ntorch.cond(p, f, g)\n";
+        let expected = format!("def _plain...\n_plain([\"torch.cond\"])\ndel _plain\n{cond}");
+        check(Control::Compile, cond, Some(&expected));
+    }
+}

@@ -1,0 +1,89 @@
+def _plain(names):
+    """Has functions that capture others as graphs call them as they are instead."""
+    import collections
+    import importlib
+    import os
+    import sys
+
+    def leave():
+        # Nothing plain stands for what the program asks for next. Up to here its code is valid,
+        # and that was the question.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+    class Plain:
+        """Takes the place of a captured graph."""
+
+        def __init__(self, function):
+            self._function = function
+
+        def __call__(self, *args, **kwargs):
+            return self._function(*args, **kwargs)
+
+        def module(self, *_, **__):
+            return self._function
+
+        def __getattr__(self, _):
+            leave()
+
+    Result = collections.namedtuple("ExportResult", "graph_module guards")
+
+    def tuple_of(args):
+        return tuple(args) if isinstance(args, (tuple, list)) else (args,)
+
+    def export(mod, args=(), kwargs=None, *_, **__):
+        # PyTorch takes nothing else, so neither is valid code.
+        if not isinstance(args, tuple) or not isinstance(kwargs, (dict, type(None))):
+            raise TypeError("args is no tuple, or kwargs no dictionary")
+        mod(*args, **(kwargs or {}))
+        return Plain(mod)
+
+    def capture(f, *_, **__):
+        def call(*args, **kwargs):
+            f(*args, **kwargs)
+            return Plain(f)
+
+        return call
+
+    def dynamo_export(f, *args, **kwargs):
+        def call(*args, **kwargs):
+            f(*args, **kwargs)
+            return Result(Plain(f), None)
+
+        return call(*args, **kwargs) if args else call
+
+    def onnx_export(model, args=(), *_, **kwargs):
+        args = tuple_of(args)
+        named = kwargs.get("kwargs") or {}
+        if len(args) > 1 and isinstance(args[-1], dict):
+            args, named = args[:-1], args[-1]
+        model(*args, **named)
+        leave()
+
+    def trace(func, example_inputs=None, *_, **kwargs):
+        args = kwargs.get("example_kwarg_inputs") or example_inputs
+        if isinstance(args, dict):
+            func(**args)
+        elif args is not None:
+            func(*tuple_of(args))
+        return func
+
+    def itself(obj=None, *_, **__):
+        return obj if obj is not None else itself
+
+    kinds = {
+        "torch.onnx.export": onnx_export,
+        "torch._dynamo.export": dynamo_export,
+        "torch.fx.experimental.proxy_tensor.make_fx": capture,
+        "torch.jit.trace": trace,
+    }
+    for name in names:
+        path, leaf = name.rsplit(".", 1)
+        try:
+            module = importlib.import_module(path)
+        except ImportError:
+            continue
+        if hasattr(module, leaf):
+            usual = itself if path in ("torch.jit", "torch.fx") else export
+            setattr(module, leaf, kinds.get(name, usual))

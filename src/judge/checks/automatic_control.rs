@@ -1,0 +1,148 @@
+//! Control runs without the part of PyTorch that may be at fault: its compiler, its export,
+//! TorchScript, vmap, checkpointing, autocast. A repro of a bug of such a part passes without it,
+//! or it is a repro of something else: of a failure of the program itself that uses the same words,
+//! or of a claim that any program can make.
+
+use minrepro_reducers::{
+    syntax::Program,
+    torch::control::{Control, Without},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::super::{
+    check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
+    measure::Measure,
+    probe::Probe,
+};
+use crate::{
+    oracle::Verdict,
+    runner::{End, Job, Outcome, RunError},
+};
+
+pub(super) const ID: &str = "automatic-control";
+
+pub(super) const KIND: Kind = Kind {
+    id: ID,
+    establish,
+    recall: |found| {
+        Some(Box::new(
+            serde_json::from_value::<AutomaticControl>(found.clone()).ok()?,
+        ))
+    },
+};
+
+/// Refuses candidates that show the bug without a part of PyTorch as well, and those that fail in
+/// another way without it if the script does not: their code is not valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct AutomaticControl {
+    /// The part without which the script does not show the bug.
+    pub(super) control: Control,
+    /// Whether the script as given succeeds without it.
+    pub(super) succeeds: bool,
+}
+
+/// Applies where the script does not show the bug without a part of PyTorch.
+fn establish(script: &Script<'_>, _: &Checks) -> Applied {
+    let Script { probe, program, .. } = script;
+    // The user's control replaces ours; where chance decides, one control run says nothing. It does
+    // not matter who reports the failure: PyTorch, too, uses the same words for several causes.
+    if script.is_flaky || probe.control.is_some() || matches!(probe.measure, Measure::Test(_)) {
+        return Ok(None);
+    }
+    let texts = Control::ALL.map(|control| (control, control.without(program)));
+    let jobs: Vec<(Control, Job)> = texts
+        .into_iter()
+        .filter_map(|(control, without)| Some((control, job(probe, program, without)?)))
+        .collect();
+    let controls: Vec<Control> = jobs.iter().map(|(control, _)| *control).collect();
+    let jobs: Vec<Job> = jobs.into_iter().map(|(_, job)| job).collect();
+    let found: Vec<AutomaticControl> = controls
+        .into_iter()
+        .zip(probe.run(&jobs)?)
+        .filter(|(_, outcome)| !probe.shows(outcome))
+        .map(|(control, outcome)| AutomaticControl {
+            control,
+            succeeds: succeeds(&outcome),
+        })
+        .collect();
+    // A control under which the script succeeds asks more of candidates than one under which it
+    // fails in another way.
+    let best = found.iter().find(|check| check.succeeds).or(found.first());
+    Ok(best.map(|check| Box::new(*check) as Box<dyn Check>))
+}
+
+/// Whether a run ended without a failure.
+pub(super) fn succeeds(outcome: &Outcome) -> bool {
+    outcome.end == End::Exit(0)
+}
+
+impl Check for AutomaticControl {
+    fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
+        let mut objections = Vec::new();
+        let mut jobs = Vec::new();
+        let mut places = Vec::new();
+        for (place, candidate) in shown.iter().enumerate() {
+            let program = candidate.program;
+            let without = self.control.without(program);
+            // A program that does not name the part is its own control run, and showed the bug.
+            let is_itself = without == Without::Itself;
+            objections.push(Objection {
+                verdict: is_itself.then_some(Verdict::Passed),
+                ..Objection::default()
+            });
+            if let Some(job) = job(probe, program, without) {
+                jobs.push(job);
+                places.push(place);
+            }
+        }
+        for (place, outcome) in places.into_iter().zip(probe.run(&jobs)?) {
+            objections[place] = Objection::after(&outcome, control_verdict(probe, &outcome, self.succeeds));
+        }
+        Ok(objections)
+    }
+
+    fn is_hopeless(&self, program: &Program) -> bool {
+        self.control.without(program) == Without::Itself
+    }
+
+    fn describe(&self) -> Vec<String> {
+        let without = self.control.description();
+        let rule = if self.succeeds {
+            "so must every candidate"
+        } else {
+            "candidates that do are rejected"
+        };
+        let state = if self.succeeds {
+            "the script succeeds"
+        } else {
+            "the script does not show the bug"
+        };
+        vec![format!("control: {state} {without}; {rule}")]
+    }
+
+    fn findings(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+/// The verdict on a candidate by its control run, if that speaks against it: it shows the bug there,
+/// or fails where the script succeeds.
+pub(super) fn control_verdict(
+    probe: &Probe<'_>,
+    outcome: &Outcome,
+    script_succeeds: bool,
+) -> Option<Verdict> {
+    if probe.shows(outcome) {
+        return Some(Verdict::Passed);
+    }
+    (script_succeeds && !succeeds(outcome)).then_some(Verdict::Invalid)
+}
+
+/// The control run of a program, unless the program is its own.
+fn job(probe: &Probe<'_>, program: &Program, without: Without) -> Option<Job> {
+    let Without::As(text) = without else {
+        return None;
+    };
+    Some(probe.job(&program.sibling(text).ok()?.encode()?))
+}
