@@ -20,7 +20,7 @@ pub enum Control {
     Compile,
     /// What captures functions as graphs: `torch.export`, ONNX, `make_fx`, `symbolic_trace`.
     Export,
-    /// TorchScript: `torch.jit.script`, `torch.jit.trace`.
+    /// `TorchScript`: `torch.jit.script`, `torch.jit.trace`.
     Script,
     /// `vmap`, replaced by a loop.
     Vmap,

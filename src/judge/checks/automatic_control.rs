@@ -1,5 +1,5 @@
 //! Control runs without the part of PyTorch that may be at fault: its compiler, its export,
-//! TorchScript, vmap, checkpointing, autocast. A repro of a bug of such a part passes without it,
+//! `TorchScript`, vmap, checkpointing, autocast. A repro of a bug of such a part passes without it,
 //! or it is a repro of something else: of a failure of the program itself that uses the same words,
 //! or of a claim that any program can make.
 
