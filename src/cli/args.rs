@@ -109,10 +109,13 @@ pub struct RunArgs {
     /// The share of runs that must show a flaky bug [default: a sixteenth of the script's own].
     #[arg(long, value_name = "RATE", value_parser = share)]
     pub min_rate: Option<f64>,
-    /// Reject candidates that raise the same message from a different place in a library [default:
-    /// warn].
+    /// Accept candidates with the same words whatever raises them [default: only by the mechanism
+    /// of the script's own failure].
+    ///
+    /// The mechanism is what a traceback shows beside the words: the message in full, the cause
+    /// from which a library raised the exception, and the place in the library.
     #[arg(long)]
-    pub strict: bool,
+    pub loose: bool,
     /// An interestingness test: a command that exits with 0 while the candidate is interesting.
     ///
     /// It runs in the scratch folder that holds the candidate under the script's own name. The

@@ -169,7 +169,7 @@ impl Found {
 fn run_args(case: &Case, python: &Interpreter, args: &BenchArgs) -> RunArgs {
     RunArgs {
         signature: vec![case.expected.signature.clone()],
-        strict: case.expected.strict,
+        loose: false,
         control: None,
         min_rate: case.expected.min_rate,
         test: None,

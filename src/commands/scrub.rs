@@ -96,7 +96,7 @@ pub(super) fn tools(printer: Printer) -> Result<ExternalTools, Failure> {
 pub(super) fn run_args(args: &ProbeArgs) -> RunArgs {
     RunArgs {
         signature: Vec::new(),
-        strict: false,
+        loose: false,
         control: None,
         min_rate: None,
         test: None,

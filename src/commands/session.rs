@@ -86,7 +86,7 @@ impl Session {
                 RunnerKind::Cold => Warmth::Never,
             },
             min_rate: args.min_rate,
-            strict: args.strict,
+            loose: args.loose,
             env: args.env.clone(),
         };
         Ok(Self {
@@ -144,7 +144,7 @@ impl Session {
                 self.subject.runner.allowed(),
             ),
             args.runner,
-            (args.strict, args.min_rate, &args.control),
+            (args.loose, args.min_rate, &args.control),
         )
     }
 

@@ -288,7 +288,7 @@ fn sighting(subject: &Subject, outcomes: Vec<Outcome>) -> Result<Sighting, Basel
     let hanging = first.as_ref().filter(|_| baseline.signature.is_hang());
     let limit = hanging.map(|first| subject.hang_limit(first));
     let signature = Signature {
-        strict: subject.settings.strict,
+        loose: subject.settings.loose,
         ..baseline.signature
     };
     Ok(Sighting {

@@ -77,7 +77,7 @@ pub fn confirm(
         .count();
     let elsewhere = outcomes
         .iter()
-        .find_map(|outcome| probe.measure.elsewhere(outcome));
+        .find_map(|outcome| probe.measure.mismatch(outcome));
     Ok((
         Confirmed {
             same: RUNS - failed,

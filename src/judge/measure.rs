@@ -33,14 +33,15 @@ impl Measure {
                 class: String::new(),
                 message: String::new(),
                 line: None,
+                mechanism: None,
             }),
         }
     }
 
-    /// Where an exception was raised, if that is in a library and not where the bug was.
-    pub fn elsewhere(&self, outcome: &Outcome) -> Option<String> {
+    /// How the mechanism of a failure with the bug's words differs from the bug's.
+    pub fn mismatch(&self, outcome: &Outcome) -> Option<String> {
         match self {
-            Self::Signature(signature) => signature.elsewhere(outcome),
+            Self::Signature(signature) => signature.mismatch(outcome),
             Self::Test(_) => None,
         }
     }

@@ -263,7 +263,7 @@ impl Judge for RunnerJudge<'_> {
         let other = outcomes.iter().find(|outcome| !self.probe.shows(outcome));
         let Some(other) = other else {
             let mut outcomes = outcomes.iter();
-            let elsewhere = outcomes.find_map(|outcome| self.probe.measure.elsewhere(outcome));
+            let elsewhere = outcomes.find_map(|outcome| self.probe.measure.mismatch(outcome));
             self.fresh = Some((Arc::clone(&candidate.bytes), elsewhere));
             return Ok(None);
         };

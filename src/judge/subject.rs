@@ -48,8 +48,8 @@ pub struct Settings {
     pub warmth: Warmth,
     /// The share of runs that must show a bug which does not show each time.
     pub min_rate: Option<f64>,
-    /// Whether the same message from another place in a library is refused.
-    pub strict: bool,
+    /// Whether the same words count as the bug whatever the mechanism is.
+    pub loose: bool,
     /// Variables set for every run.
     pub env: Vec<(String, String)>,
 }

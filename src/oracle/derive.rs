@@ -124,7 +124,9 @@ fn exceptions(outcomes: &[Outcome]) -> Option<Vec<&Exception>> {
         .collect()
 }
 
-fn of_exceptions(exceptions: &[&Exception]) -> Option<Vec<Part>> {
+/// What exceptions share: the class, the words, the place where these are not distinctive, and the
+/// exception that they replace.
+pub(super) fn of_exceptions(exceptions: &[&Exception]) -> Option<Vec<Part>> {
     let class = common(exceptions, |raised| Some(raised.short_class().to_owned()))?;
     let mut parts = vec![Part::Class(class)];
     let message = message(exceptions);

@@ -1,10 +1,12 @@
 //! What an exception is a sign of: whether a statement or the interpreter raised it, what it
 //! holds as a group, and what it replaced. Pure. Called by the rest of the oracle.
 
-use minrepro_reducers::analysis::cpython::OPERATION_ERRORS;
+use minrepro_reducers::analysis::cpython::{OPERATION_ERRORS, OWN_WORDS_PATTERN};
 
 use super::raise_site::is_in_library;
-use crate::runner::Exception;
+use crate::{runner::Exception, text::pattern};
+
+pattern!(OWN_WORDS, OWN_WORDS_PATTERN);
 
 /// `Class: message`, or the class alone.
 pub(super) fn headline(exception: &Exception) -> String {
@@ -39,6 +41,33 @@ pub(super) fn wrapped(exception: &Exception) -> Option<&Exception> {
     let caught = cause.frames.first()?;
     let is_handler = caught.file == last.file && caught.function == last.function;
     (is_handler && is_raised(exception)).then_some(cause)
+}
+
+/// The first of the declared causes of an exception: what went wrong, if all that was raised from it
+/// only reports it. The exception itself if it has none.
+pub(super) fn innermost(exception: &Exception) -> &Exception {
+    let mut found = exception;
+    for cause in exception.chain.iter().rev() {
+        if !found.is_from_cause {
+            break;
+        }
+        found = cause;
+    }
+    leaves(found).first().copied().unwrap_or(found)
+}
+
+/// Whether an exception is one of the interpreter's own, about a name, an attribute or a value that
+/// does not fit the operation: it says nothing of what the program meant to do.
+pub(super) fn is_in_interpreters_words(exception: &Exception) -> bool {
+    if is_raised(exception) {
+        return false;
+    }
+    match exception.class.as_str() {
+        "AttributeError" | "KeyError" | "StopIteration" | "ZeroDivisionError" | "NameError"
+        | "UnboundLocalError" | "RecursionError" => true,
+        "TypeError" | "ValueError" | "IndexError" => OWN_WORDS.is_match(&exception.message),
+        _ => false,
+    }
 }
 
 /// Whether a statement raised an exception, and not the interpreter.

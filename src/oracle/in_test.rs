@@ -20,7 +20,8 @@ impl Signature {
             dies: false,
             ends: true,
             origin: None,
-            strict: self.strict,
+            fingerprint: None,
+            loose: self.loose,
         };
         if self.is_printed_alone() {
             let printed = self.parts.iter().filter_map(Part::on_stream);
@@ -91,7 +92,8 @@ mod tests {
             dies: false,
             ends: false,
             origin: None,
-            strict: false,
+            fingerprint: None,
+            loose: false,
         }
     }
 

@@ -6,6 +6,7 @@ mod baseline;
 mod crash_site;
 mod derive;
 mod exceptions;
+mod fingerprint;
 mod forms;
 mod in_test;
 mod normalize;

@@ -54,6 +54,11 @@ impl RaiseOrigin {
         its.stated || !self.stated || is_in_library(exception) || !is_of_interpreter(exception)
     }
 
+    /// Whether a library raised it.
+    pub(super) fn is_in_library(&self) -> bool {
+        matches!(self.site, RaiseSite::Library { .. })
+    }
+
     /// Where an exception was raised, if that is in a library and not where this was.
     pub(super) fn elsewhere(&self, exception: &Exception) -> Option<String> {
         let its = Self::of(exception).filter(|_| is_in_library(exception))?;

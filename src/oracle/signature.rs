@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     artifact::{self, Artifacts, ReductionArtifact},
+    fingerprint::Fingerprint,
     forms::{Part, is_status_alone},
     origin::RaiseOrigin,
     verdict::{Difference, Verdict},
@@ -39,9 +40,12 @@ pub struct Signature {
     /// What raised the exception of the script as given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<RaiseOrigin>,
-    /// Whether an exception from another place in a library is another bug.
+    /// The mechanism behind the words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
+    /// Whether the same words count as the bug whatever the mechanism is.
     #[serde(default)]
-    pub strict: bool,
+    pub loose: bool,
 }
 
 impl Signature {
@@ -74,18 +78,29 @@ impl Signature {
             outcome.exception.is_some() && matches!(outcome.end, End::Exit(1..))
         };
         Self {
+            fingerprint: fingerprint(&parts, &artifacts, outcomes).filter(|_| !dies),
             parts,
             artifacts,
             raises: exceptions().next().is_some(),
             dies,
             ends: !outcomes.is_empty() && outcomes.iter().all(ended),
             origin: RaiseOrigin::common(exceptions()),
-            strict: false,
+            loose: false,
         }
     }
 
     /// Whether an outcome shows the bug.
     pub fn matches(&self, outcome: &Outcome) -> bool {
+        self.has_words(outcome) && (self.loose || self.mismatch(outcome).is_none())
+    }
+
+    /// How the mechanism of a failure with the bug's words differs from the bug's.
+    pub fn mismatch(&self, outcome: &Outcome) -> Option<String> {
+        self.fingerprint.as_ref()?.mismatch(outcome)
+    }
+
+    /// Whether an outcome shows the bug, as far as words say.
+    fn has_words(&self, outcome: &Outcome) -> bool {
         if matches!(outcome.end, End::Limit(_)) || (outcome.end == End::Timeout && !self.is_hang())
         {
             return false;
@@ -118,20 +133,12 @@ impl Signature {
 
     /// Whether an exception may be the bug's by what raised it, and by what it ended.
     fn may_come_from(&self, outcome: &Outcome, exception: &Exception) -> bool {
-        let is_elsewhere = || self.strict && self.elsewhere(outcome).is_some();
         self.is_printed_alone()
             || (!(self.ends && outcome.end == End::Exit(0))
                 && self
                     .origin
                     .as_ref()
-                    .is_none_or(|origin| origin.allows(exception))
-                && !is_elsewhere())
-    }
-
-    /// Where the exception of an outcome was raised, if that is in a library and not where the bug
-    /// was.
-    pub fn elsewhere(&self, outcome: &Outcome) -> Option<String> {
-        self.origin.as_ref()?.elsewhere(outcome.exception.as_ref()?)
+                    .is_none_or(|origin| origin.allows(exception)))
     }
 
     /// Texts that the program prints when it shows the bug, in its output or in the messages of its
@@ -180,6 +187,7 @@ impl Signature {
                     raised.message.chars().take(300).collect()
                 }),
                 line: exception.and_then(|raised| Some(raised.frames.first()?.line)),
+                mechanism: self.mismatch(outcome).filter(|_| self.has_words(outcome)),
             }),
         }
     }
@@ -188,6 +196,22 @@ impl Signature {
     pub fn identity(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
+}
+
+/// The mechanism of the exceptions that show these parts. What is printed, and what a death by a
+/// signal leaves, has none that a traceback shows.
+fn fingerprint(parts: &[Part], artifacts: &Artifacts, outcomes: &[Outcome]) -> Option<Fingerprint> {
+    if parts.iter().all(|part| part.on_stream().is_some()) {
+        return None;
+    }
+    let shows = |outcome: &&Outcome| parts.iter().all(|part| part.holds(outcome, artifacts));
+    let exceptions: Option<Vec<&Exception>> = outcomes
+        .iter()
+        .filter(shows)
+        .map(|outcome| outcome.exception.as_ref())
+        .collect();
+    let is_outer = !parts.iter().all(|part| matches!(part, Part::Cause(..)));
+    Fingerprint::common(&exceptions?, is_outer)
 }
 
 /// The artifacts that both streams of an outcome name.

@@ -15,6 +15,9 @@ pub struct Slip {
     pub class: String,
     /// The first line of the message of the example.
     pub message: String,
+    /// How the mechanism differs from the bug's, if the words are the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mechanism: Option<String>,
     /// How many candidates showed it.
     pub count: u64,
     /// The content hash of the first candidate that did.
@@ -25,7 +28,7 @@ pub struct Slip {
 /// frequent first, without those that a reduction causes itself, such as missing names and
 /// arguments, syntax errors, and literals instead of objects.
 pub fn ledger<'a>(differences: impl IntoIterator<Item = (String, &'a Difference)>) -> Vec<Slip> {
-    let mut groups: BTreeMap<(String, String), Slip> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, String, Option<String>), Slip> = BTreeMap::new();
     for (example, difference) in differences {
         if is_artifact(&difference.class, &difference.message) {
             continue;
@@ -38,10 +41,11 @@ pub fn ledger<'a>(differences: impl IntoIterator<Item = (String, &'a Difference)
         let message = first_line(&difference.message).to_owned();
         let kind = normalize::kind(&message);
         groups
-            .entry((class.clone(), kind))
+            .entry((class.clone(), kind, difference.mechanism.clone()))
             .or_insert_with(|| Slip {
                 class,
                 message,
+                mechanism: difference.mechanism.clone(),
                 count: 0,
                 example,
             })
@@ -60,7 +64,9 @@ pub fn looser<'a>(typed: impl IntoIterator<Item = &'a str>, slips: &[Slip]) -> O
         let message = loose
             .split_once(": ")
             .map_or(loose.as_str(), |(_, message)| message);
-        let blocks = |slip: &Slip| normalize::kind(&slip.message).contains(message.trim());
+        let blocks = |slip: &Slip| {
+            slip.mechanism.is_none() && normalize::kind(&slip.message).contains(message.trim())
+        };
         (loose != typed && slips.iter().any(blocks)).then_some(loose)
     })
 }
@@ -82,6 +88,7 @@ mod tests {
             vec![Slip {
                 class: "RuntimeError".into(),
                 message: message.into(),
+                mechanism: None,
                 count: 1,
                 example: String::new(),
             }]

@@ -45,4 +45,7 @@ pub struct Difference {
     /// The line of the script in which it was raised, counted from 1, where the traceback says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// How the mechanism differs, if the words are those of the bug.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mechanism: Option<String>,
 }

@@ -29,7 +29,7 @@ pub(super) fn render(report: &Report) -> String {
                         h1 { (name) ": " (report.programs.before.tokens) " → " (report.programs.after.tokens) " tokens" }
                         p { code { (report.signature) } " — " (reasons::confirmed(report)) }
                         @if let Some(elsewhere) = &report.reproduction.elsewhere {
-                            p { strong { "It fails in another place than the script: " } (elsewhere) }
+                            p { strong { "The words are the same, the mechanism is another: " } (elsewhere) }
                         }
                     }
                     (result(report))
@@ -232,7 +232,10 @@ fn slips(report: &Report) -> Markup {
                 h2 id="slips" { "Other failures of candidates" }
                 ul {
                     @for slip in &report.slips {
-                        li { (slip.count) " × " code { (slip.class) ": " (slip.message) } }
+                        li {
+                            (slip.count) " × " code { (slip.class) ": " (slip.message) }
+                            @if let Some(mechanism) = &slip.mechanism { " (" (mechanism) ")" }
+                        }
                     }
                 }
             }

@@ -28,7 +28,7 @@ pub(super) fn render(report: &Report) -> String {
     if let Some(elsewhere) = &report.reproduction.elsewhere {
         let _ = writeln!(
             text,
-            "**It fails in another place than the script**: {}.\n",
+            "**The words are the same, the mechanism is another**: {}.\n",
             escaped(elsewhere)
         );
     }
@@ -98,7 +98,9 @@ fn push_details(text: &mut String, report: &Report) {
         );
         for slip in &report.slips {
             let failure = code(&format!("{}: {}", slip.class, slip.message));
-            let _ = writeln!(text, "- {} × `{failure}`", slip.count);
+            let mechanism = slip.mechanism.as_ref();
+            let mechanism = mechanism.map_or_else(String::new, |how| format!(" ({})", escaped(how)));
+            let _ = writeln!(text, "- {} × `{failure}`{mechanism}", slip.count);
         }
         let _ = writeln!(text, "\n</details>\n");
     }

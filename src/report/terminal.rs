@@ -46,7 +46,7 @@ pub fn summary(report: &Report) -> String {
     }
     if let Some(elsewhere) = &report.reproduction.elsewhere {
         lines.push(format!(
-            "warning: the result fails in another place ({elsewhere}); `--strict` rejects such candidates"
+            "warning: the words are the same, the mechanism is another ({elsewhere})"
         ));
     }
     if let Some(looser) = &report.looser {

@@ -122,6 +122,10 @@ pub struct Exception {
     /// empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chain: Vec<Exception>,
+    /// Whether the last of these is its declared cause (`raise … from`), and not only what was
+    /// being handled.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_from_cause: bool,
     /// The members, if this is an exception group.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<Exception>,

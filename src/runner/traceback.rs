@@ -160,9 +160,9 @@ fn parse_blocks(text: &str) -> Vec<Block> {
         at: 0,
     };
     let mut blocks: Vec<Block> = Vec::new();
-    // The standing announced for the next exception, the exception it was raised from, and where
-    // the last one ended.
-    let (mut standing, mut cause, mut end) = (Standing::Main, None, None);
+    // The standing announced for the next exception, the exception it was raised from, whether that
+    // is its declared cause, and where the last one ended.
+    let (mut standing, mut cause, mut is_declared, mut end) = (Standing::Main, None, false, None);
     while let Some(line) = reader.peek() {
         let from = reader.at;
         if IGNORED.is_match(line) {
@@ -172,6 +172,7 @@ fn parse_blocks(text: &str) -> Vec<Block> {
         } else if is_link(line) {
             let is_near =
                 end.is_some_and(|end| lines[end..from].iter().all(|line| line.trim().is_empty()));
+            is_declared = line == CAUSE;
             cause = if is_near {
                 blocks.pop()
             } else {
@@ -185,6 +186,7 @@ fn parse_blocks(text: &str) -> Vec<Block> {
             {
                 exception.chain = std::mem::take(&mut before.chain);
                 exception.chain.push(before);
+                exception.is_from_cause = is_declared;
                 standing = its;
             }
             blocks.push(Block {

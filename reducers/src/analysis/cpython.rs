@@ -46,6 +46,15 @@ pub const LITERAL_PATTERN: &str = r"(?x)
     \b (NoneType) \b
     | ' (int|float|str|bytes|bool|list|dict|tuple) '\ object\ (?: is | has | does | can )
     | ^ (list|tuple) \ (?:assignment\ )? index\ out\ of\ range | \b pop\ from\ empty\ (list)";
+/// Of a value that does not fit an operation, in verbose mode.
+pub const OWN_WORDS_PATTERN: &str = r"(?x)
+    ^ '[\w.]+' \ object\ (?: is\ not | has\ no | does\ not | cannot ) \b
+    | ^ unsupported\ operand\ type | ^ bad\ operand\ type | ^ cannot\ unpack \b
+    | ^ '.{1,2}'\ not\ supported\ between \b
+    | ^ argument\ of\ type\ ' | ^ can\ only\ concatenate \b
+    | ^ (?: not\ enough | too\ many )\ values\ to\ unpack \b
+    | ^ (?: list | tuple | string | range\ object )\ (?: assignment\ )? index\ out\ of\ range
+    | \bmust\ be\ an\ iterable,\ not\b | \bindices\ must\ be\ integers\b";
 /// Warnings of the interpreter: the location, then the category, a colon and the text.
 pub const WARNING_PATTERN: &str = r"^.+:\d+: (\w*Warning: .*)$";
 

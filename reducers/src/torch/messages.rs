@@ -17,7 +17,7 @@ const ADVICE: &[&str] = &[
     "(scroll up for backtrace)",
     "Exception raised from ",
     "CUDA kernel errors",
-    "Developer debug context",
+    DEBUG_CONTEXT,
     "Found from ",
 ];
 
@@ -25,6 +25,18 @@ const ADVICE: &[&str] = &[
 pub fn is_advice(line: &str) -> bool {
     ADVICE.iter().any(|advice| line.starts_with(advice))
 }
+
+/// What Dynamo was doing when it gave up, without the values that it did it with.
+pub fn debug_context(message: &str) -> Option<&str> {
+    let context = message
+        .lines()
+        .find_map(|line| line.trim().strip_prefix(DEBUG_CONTEXT))?;
+    let end = context.find(['(', '[', '{']).unwrap_or(context.len());
+    Some(context[..end].trim())
+}
+
+/// How the line begins in which Dynamo says what it was doing when it gave up.
+const DEBUG_CONTEXT: &str = "Developer debug context:";
 
 /// Symbols for sizes: `u0`, `s12`.
 pub const SYMBOLS: &str = r"\b[us]\d+\b";
@@ -92,6 +104,14 @@ mod tests {
         assert_eq!(original, "E: bad");
         assert_eq!(reported_elsewhere("BackendCompilerFailed", "E: bad"), None);
         assert_eq!(reported_elsewhere("ValueError", "E: bad"), None);
+    }
+
+    #[test]
+    fn the_context_is_free_of_values() {
+        let message = "Unsupported call\n  Explanation: a\n  Developer debug context: call_method \
+                       UserDefined(A) f [Constant(int: 3)]\n";
+        assert_eq!(debug_context(message), Some("call_method UserDefined"));
+        assert_eq!(debug_context("Unsupported call"), None);
     }
 
     #[test]

@@ -22,9 +22,6 @@ use crate::{
 pub(super) struct Expected {
     pub(super) description: String,
     pub(super) signature: String,
-    /// Whether the case is run with `--strict`.
-    #[serde(default)]
-    pub(super) strict: bool,
     /// The value of `--min-rate` for a bug that does not show in every run.
     pub(super) min_rate: Option<f64>,
     python: String,

@@ -1,0 +1,113 @@
+//! The fingerprint of a failure: the mechanism behind the words, by all that its traceback shows.
+//! Several bugs share the words of a generic wrapper, and users shorten the words that they give.
+//! Plain data and a pure match.
+
+use minrepro_reducers::torch::messages;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    artifact::Artifacts,
+    derive::{common, message, of_exceptions},
+    exceptions::{innermost, is_in_interpreters_words},
+    forms::Part,
+    normalize::kind,
+    origin::RaiseOrigin,
+    pattern::Pattern,
+    raise_site::{RaiseSite, is_in_library},
+};
+use crate::runner::{Exception, Outcome};
+
+/// The mechanism of a failure that ended with an exception.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fingerprint {
+    /// What the exception that was seen shares among all runs: its class, its words, and where
+    /// these are not distinctive, its place.
+    parts: Vec<Part>,
+    /// The class and the words of the exception from which a library raised it.
+    cause: Option<(String, Option<Pattern>)>,
+    /// What the compiler says that it was doing.
+    context: Option<String>,
+    /// What raised the exception, and where.
+    origin: Option<RaiseOrigin>,
+}
+
+impl Fingerprint {
+    /// The fingerprint that all exceptions share. Where the signature is about another exception
+    /// than the one that ended the program, `is_outer` is false, and only the causes count.
+    pub(super) fn common(exceptions: &[&Exception], is_outer: bool) -> Option<Self> {
+        exceptions.first()?;
+        let parts = if is_outer {
+            let mut parts = of_exceptions(exceptions).unwrap_or_default();
+            // A line of the script may change as all of the script may.
+            parts.retain(|part| !matches!(part, Part::RaisedAt(RaiseSite::Script { .. })));
+            parts
+        } else {
+            Vec::new()
+        };
+        let causes: Vec<&Exception> = exceptions.iter().map(|raised| innermost(raised)).collect();
+        let is_wrapped = exceptions
+            .iter()
+            .zip(&causes)
+            .all(|(raised, cause)| !std::ptr::eq(*raised, *cause) && is_in_library(raised));
+        let cause = common(&causes, |cause| Some(cause.short_class().to_owned()))
+            .filter(|_| is_wrapped)
+            .map(|class| (class, message(&causes)));
+        Some(Self {
+            parts,
+            cause,
+            context: common(exceptions, context),
+            origin: RaiseOrigin::common(exceptions.iter().copied()).filter(|_| is_outer),
+        })
+    }
+
+    /// How the mechanism of a failure differs from this one, in words; none if it does not.
+    pub(super) fn mismatch(&self, outcome: &Outcome) -> Option<String> {
+        let exception = outcome.exception.as_ref()?;
+        if let Some(other) = self.parts.iter().find(|part| {
+            // The artifacts that are allowed were judged with the signature.
+            !part.holds(outcome, &Artifacts::default())
+        }) {
+            return Some(format!("not {other}"));
+        }
+        let cause = innermost(exception);
+        if let Some((class, pattern)) = &self.cause {
+            let is_same = cause.short_class() == class
+                && pattern
+                    .as_ref()
+                    .is_none_or(|pattern| pattern.is_in(&cause.message));
+            if !is_same {
+                return Some(format!("caused by {}, not {class}", cause.short_class()));
+            }
+        }
+        if let Some(known) = &self.context {
+            let its = context(exception);
+            if its.as_ref() != Some(known) {
+                let its = its.unwrap_or_else(|| "nothing".to_owned());
+                return Some(format!("the compiler reports `{its}`, not `{known}`"));
+            }
+        }
+        self.elsewhere(exception)
+    }
+
+    /// Where an exception was raised, if that is not where this failure was: in another place of a
+    /// library, or, with the interpreter's words, not in a library any more.
+    pub(super) fn elsewhere(&self, exception: &Exception) -> Option<String> {
+        let origin = self.origin.as_ref()?;
+        let is_own_now = origin.is_in_library()
+            && !is_in_library(exception)
+            && !exception.frames.is_empty()
+            && is_in_interpreters_words(exception);
+        if is_own_now {
+            return Some(format!("raised by the script, not {}", origin.site));
+        }
+        origin.elsewhere(exception)
+    }
+}
+
+/// What the compiler was doing, free of numbers.
+fn context(exception: &Exception) -> Option<String> {
+    let all = [exception, innermost(exception)];
+    all.into_iter()
+        .find_map(|raised| messages::debug_context(&raised.message))
+        .map(kind)
+}
