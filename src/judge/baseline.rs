@@ -287,10 +287,11 @@ fn sighting(subject: &Subject, outcomes: Vec<Outcome>) -> Result<Sighting, Basel
     let first = if is_seeded { showing.clone() } else { first };
     let hanging = first.as_ref().filter(|_| baseline.signature.is_hang());
     let limit = hanging.map(|first| subject.hang_limit(first));
-    let signature = Signature {
+    let mut signature = Signature {
         loose: subject.settings.loose,
         ..baseline.signature
     };
+    signature.forget(&subject.program.defined_names());
     Ok(Sighting {
         measure: Measure::Signature(signature),
         wall: baseline.wall,

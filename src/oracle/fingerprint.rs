@@ -2,6 +2,8 @@
 //! Several bugs share the words of a generic wrapper, and users shorten the words that they give.
 //! Plain data and a pure match.
 
+use std::collections::BTreeSet;
+
 use minrepro_reducers::torch::messages;
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +13,17 @@ use super::{
     exceptions::{innermost, is_in_interpreters_words},
     forms::Part,
     normalize::kind,
-    origin::RaiseOrigin,
+    origin::{RaiseOrigin, claim},
     pattern::Pattern,
     raise_site::{RaiseSite, is_in_library},
 };
 use crate::runner::{Exception, Outcome};
+
+/// How many lines below the first of a message say what happened; more is data.
+const DETAILS: usize = 6;
+
+/// Fewer words say nothing of the mechanism.
+const FEW_WORDS: usize = 4;
 
 /// The mechanism of a failure that ended with an exception.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +35,9 @@ pub struct Fingerprint {
     cause: Option<(String, Option<Pattern>)>,
     /// What the compiler says that it was doing.
     context: Option<String>,
+    /// The plain words of the lines below the first: a general headline is followed by what
+    /// happened in particular.
+    details: BTreeSet<String>,
     /// What raised the exception, and where.
     origin: Option<RaiseOrigin>,
 }
@@ -36,7 +47,10 @@ impl Fingerprint {
     /// than the one that ended the program, `is_outer` is false, and only the causes count.
     pub(super) fn common(exceptions: &[&Exception], is_outer: bool) -> Option<Self> {
         exceptions.first()?;
-        let parts = if is_outer {
+        // What the script itself states is judged by what the statement depends on: its words are
+        // the script's own.
+        let is_claim = exceptions.iter().any(|raised| claim(raised).is_some());
+        let parts = if is_outer && !is_claim {
             let mut parts = of_exceptions(exceptions).unwrap_or_default();
             // A line of the script may change as all of the script may.
             parts.retain(|part| !matches!(part, Part::RaisedAt(RaiseSite::Script { .. })));
@@ -56,8 +70,28 @@ impl Fingerprint {
             parts,
             cause,
             context: common(exceptions, context),
+            details: exceptions
+                .iter()
+                .map(|raised| details(&raised.message))
+                .reduce(|all, words| &all & &words)
+                .unwrap_or_default(),
             origin: RaiseOrigin::common(exceptions.iter().copied()).filter(|_| is_outer),
         })
+    }
+
+    /// Takes the script's own names out of the words: a class may be merged into another.
+    pub(super) fn forget(&mut self, names: &BTreeSet<String>) {
+        let patterns = self.parts.iter_mut().filter_map(|part| match part {
+            Part::Message(pattern) | Part::Cause(_, Some(pattern)) => Some(pattern),
+            _ => None,
+        });
+        let cause = self
+            .cause
+            .as_mut()
+            .and_then(|(_, pattern)| pattern.as_mut());
+        for pattern in patterns.chain(cause) {
+            pattern.forget(names);
+        }
     }
 
     /// How the mechanism of a failure differs from this one, in words; none if it does not.
@@ -86,6 +120,13 @@ impl Fingerprint {
                 return Some(format!("the compiler reports `{its}`, not `{known}`"));
             }
         }
+        let its = details(&exception.message);
+        let shared = self.details.intersection(&its).count();
+        // Data among the words may go as the script shrinks, so not all of them have to stay.
+        if self.details.len() >= FEW_WORDS && shared * 2 < self.details.len() {
+            let line = exception.message.lines().nth(1).unwrap_or_default().trim();
+            return Some(format!("in particular `{line}`"));
+        }
         self.elsewhere(exception)
     }
 
@@ -102,6 +143,27 @@ impl Fingerprint {
         }
         origin.elsewhere(exception)
     }
+}
+
+/// The words in the lines of a message below the first, without names and data: without what is
+/// quoted, and what holds a digit, a dot or an underscore.
+fn details(message: &str) -> BTreeSet<String> {
+    let lines = message.lines().skip(1).map(str::trim);
+    let lines = lines
+        .take_while(|line| !messages::is_advice(line))
+        .take(DETAILS);
+    let is_plain = |word: &&str| {
+        let word = word.trim_end_matches([',', '.', ':', ';', '!', '?']);
+        word.len() > 1 && word.chars().all(|char| char.is_ascii_alphabetic())
+    };
+    lines
+        .flat_map(str::split_whitespace)
+        .filter(is_plain)
+        .map(|word| {
+            word.trim_end_matches(|char: char| !char.is_alphabetic())
+                .to_lowercase()
+        })
+        .collect()
 }
 
 /// What the compiler was doing, free of numbers.

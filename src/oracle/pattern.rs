@@ -1,7 +1,7 @@
 //! A pattern that a text must match: lines with fragments in them, a text, or a regular expression.
 //! Plain data and a pure match.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use regex::Regex;
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,35 @@ impl Pattern {
             // Checked when the signature was parsed.
             Self::Regex(regex) => Regex::new(regex).is_ok_and(|regex| regex.is_match(text)),
         }
+    }
+
+    /// Leaves gaps for these names.
+    pub(super) fn forget(&mut self, names: &BTreeSet<String>) {
+        let Self::Lines(lines) = self else {
+            return;
+        };
+        let is_word = |char: char| char.is_alphanumeric() || char == '_';
+        let known = |fragment: &str| -> Vec<String> {
+            let mut left = vec![String::new()];
+            // Words and what stands between them, each as a piece.
+            for piece in fragment.split_inclusive(|char| !is_word(char)) {
+                let word = piece.trim_end_matches(|char| !is_word(char));
+                if names.contains(word) {
+                    left.push(piece[word.len()..].to_owned());
+                } else if let Some(last) = left.last_mut() {
+                    last.push_str(piece);
+                }
+            }
+            let pieces = left.iter().map(|piece| piece.trim());
+            pieces
+                .filter(|piece| letters(piece) > 0)
+                .map(str::to_owned)
+                .collect()
+        };
+        for line in &mut *lines {
+            *line = line.iter().flat_map(|fragment| known(fragment)).collect();
+        }
+        lines.retain(|line| !line.is_empty());
     }
 
     /// The words that a text must hold, without those of one or two letters; none of a regular

@@ -1,7 +1,7 @@
 //! A signature defines "the same bug": parts that must all hold of an outcome. Plain data and a
 //! pure match; of the source lines inside a traceback, only the one that raised is ever looked at.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +97,14 @@ impl Signature {
     /// How the mechanism of a failure with the bug's words differs from the bug's.
     pub fn mismatch(&self, outcome: &Outcome) -> Option<String> {
         self.fingerprint.as_ref()?.mismatch(outcome)
+    }
+
+    /// Takes names that the script defines out of the words of the mechanism: these may change as
+    /// the script does.
+    pub fn forget(&mut self, names: &BTreeSet<String>) {
+        if let Some(fingerprint) = &mut self.fingerprint {
+            fingerprint.forget(names);
+        }
     }
 
     /// Whether an outcome shows the bug, as far as words say.

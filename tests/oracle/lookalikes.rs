@@ -662,6 +662,27 @@ fn the_cause_from_which_a_library_raises_is_part_of_the_bug() {
 }
 
 #[test]
+fn the_lines_below_a_general_headline_say_what_happened() {
+    let raised = |detail: &str| {
+        let line = format!("ConstraintError: Constraints violated (dz)!\n  - {detail}");
+        fails_at(
+            &[MAIN, (LIBRARY, "solve", "raise ConstraintError(text)")],
+            &line,
+        )
+    };
+    let own =
+        raised("Not all values of dz = L['z'].size()[1] satisfy the guard (1 + dz) // 2 != 1.");
+    let signature = given("ConstraintError: Constraints violated (dz)", &own).unwrap();
+    let shrunk = raised("Not all values of dz = L['z'].size()[0] satisfy the guard dz != 1.");
+    let specialized = "You marked dz as dynamic but your code specialized it to be a constant (1).";
+    assert_eq!(
+        signature.mismatch(&raised(specialized)).unwrap(),
+        format!("in particular `- {specialized}`")
+    );
+    check(&signature, &[own, shrunk], &[raised(specialized)]);
+}
+
+#[test]
 fn the_interpreters_words_count_in_the_library_where_they_were() {
     let words = "UnboundLocalError: cannot access local variable 'x' where it is not associated \
                  with a value";

@@ -164,6 +164,16 @@ impl Program {
         self.module.borrow_dependent()
     }
 
+    /// The names of the classes and functions that it defines.
+    pub fn defined_names(&self) -> BTreeSet<String> {
+        let defined = |node: &TreeNode<'_>| match node.node {
+            AnyNodeRef::StmtClassDef(def) => Some(def.name.to_string()),
+            AnyNodeRef::StmtFunctionDef(def) => Some(def.name.to_string()),
+            _ => None,
+        };
+        self.tree().nodes.iter().filter_map(defined).collect()
+    }
+
     /// How large the program is.
     pub fn size(&self) -> Size {
         let tokens: u32 = self
