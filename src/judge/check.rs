@@ -67,11 +67,6 @@ pub(super) trait Check: std::fmt::Debug {
         false
     }
 
-    /// The check whose question this one answers as well, so that no run is made twice.
-    fn replaces(&self) -> Option<&'static str> {
-        None
-    }
-
     /// What the user is told of it, one line each.
     fn describe(&self) -> Vec<String> {
         Vec::new()
@@ -116,8 +111,6 @@ pub struct Checks(Vec<(&'static str, Box<dyn Check>)>);
 
 impl Checks {
     pub(super) fn push(&mut self, id: &'static str, check: Box<dyn Check>) {
-        let replaced = check.replaces();
-        self.0.retain(|(other, _)| Some(*other) != replaced);
         self.0.push((id, check));
     }
 

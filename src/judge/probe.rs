@@ -67,11 +67,15 @@ impl Probe<'_> {
 
     /// What a traced run of a program shows; none if it does not show the bug while it is traced.
     pub(super) fn traced(&self, bytes: &[u8]) -> Result<Option<Evidence>, RunError> {
-        let job = Job {
+        Ok(self.evidence(&self.run(&[self.traced_job(bytes)])?))
+    }
+
+    /// A run that is traced, for a check.
+    pub(super) fn traced_job(&self, bytes: &[u8]) -> Job {
+        Job {
             traced: true,
             ..self.job(bytes)
-        };
-        Ok(self.evidence(&self.run(&[job])?))
+        }
     }
 
     /// What the first of some traced runs that shows the bug brought.

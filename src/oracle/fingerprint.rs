@@ -15,7 +15,7 @@ use super::{
     normalize::kind,
     origin::{RaiseOrigin, claim},
     pattern::Pattern,
-    raise_site::{RaiseSite, is_in_library},
+    raise_site::{RaiseSite, is_in_library, is_own, short_path},
 };
 use crate::runner::{Exception, Outcome};
 
@@ -38,6 +38,8 @@ pub struct Fingerprint {
     /// The plain words of the lines below the first: a general headline is followed by what
     /// happened in particular.
     details: BTreeSet<String>,
+    /// The functions of libraries that were on the way to the exception.
+    path: BTreeSet<String>,
     /// What raised the exception, and where.
     origin: Option<RaiseOrigin>,
 }
@@ -74,6 +76,11 @@ impl Fingerprint {
                 .iter()
                 .map(|raised| details(&raised.message))
                 .reduce(|all, words| &all & &words)
+                .unwrap_or_default(),
+            path: exceptions
+                .iter()
+                .map(|raised| path(raised).into_iter().collect())
+                .reduce(|all: BTreeSet<String>, functions| &all & &functions)
                 .unwrap_or_default(),
             origin: RaiseOrigin::common(exceptions.iter().copied()).filter(|_| is_outer),
         })
@@ -128,6 +135,15 @@ impl Fingerprint {
             return Some(format!("in particular `{line}`"));
         }
         self.elsewhere(exception)
+            .or_else(|| self.entered_elsewhere(exception))
+    }
+
+    /// The function by which the script's innermost call enters a library, if it was not on the
+    /// way: a script that shrinks may call what its library called, nothing else.
+    fn entered_elsewhere(&self, exception: &Exception) -> Option<String> {
+        let entry = path(exception).into_iter().next()?;
+        let is_other = !self.path.is_empty() && !self.path.contains(&entry);
+        is_other.then(|| format!("reached by {entry}, which the script did not pass"))
     }
 
     /// Where an exception was raised, if that is not where this failure was: in another place of a
@@ -143,6 +159,19 @@ impl Fingerprint {
         }
         origin.elsewhere(exception)
     }
+}
+
+/// The functions of libraries below the script's innermost frame, outermost first.
+fn path(exception: &Exception) -> Vec<String> {
+    let frames = &exception.frames;
+    let below = frames
+        .iter()
+        .rposition(|frame| is_own(exception, frame))
+        .map_or(0, |last| last + 1);
+    frames[below..]
+        .iter()
+        .map(|frame| format!("{}, {}()", short_path(exception, frame), frame.function))
+        .collect()
 }
 
 /// The words in the lines of a message below the first, without names and data: without what is

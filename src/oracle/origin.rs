@@ -86,9 +86,12 @@ impl RaiseOrigin {
 /// statement that raises, or by a check of a library.
 pub fn claim(exception: &Exception) -> Option<Vec<u32>> {
     let is_claim = is_raised(exception) && !is_in_library(exception) || is_check(exception);
-    let own = exception
-        .frames
-        .iter()
-        .filter(|frame| is_own(exception, frame));
-    is_claim.then(|| own.map(|frame| frame.line).collect())
+    is_claim.then(|| own_lines(exception))
+}
+
+/// The lines of the script's own frames, outermost first.
+pub fn own_lines(exception: &Exception) -> Vec<u32> {
+    let frames = exception.frames.iter();
+    let own = frames.filter(|frame| is_own(exception, frame));
+    own.map(|frame| frame.line).collect()
 }

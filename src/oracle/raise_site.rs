@@ -12,6 +12,9 @@ use crate::{
 
 pattern!(LIBRARY, r"^(\S+), ([\w<>.]+)\(\)(?:: (.+))?$");
 
+// Code that a library wrote: a file named by a hash, or a text that was numbered.
+pattern!(GENERATED, r"(?:^|/)[a-z0-9]{40,}\.py$|^<[\w ]+>\.\d+$");
+
 /// Where an exception was raised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -169,9 +172,12 @@ pub(super) fn is_own(exception: &Exception, frame: &TracebackFrame) -> bool {
 
 /// The end of a path that does not depend on where the script and the interpreter are: the part
 /// below their folders, the last two components at most.
-fn short_path(exception: &Exception, frame: &TracebackFrame) -> String {
+pub(super) fn short_path(exception: &Exception, frame: &TracebackFrame) -> String {
     let folder = script(exception).and_then(|script| Some(script.file.rsplit_once('/')?.0));
     let beside = folder.and_then(|folder| frame.file.strip_prefix(folder)?.strip_prefix('/'));
+    if GENERATED.is_match(&frame.file) {
+        return "<generated>".to_owned();
+    }
     let path = beside
         .or_else(|| installed_path(&frame.file))
         .unwrap_or(&frame.file);
@@ -254,6 +260,15 @@ mod tests {
             ],
             "raised by `assert x`",
         );
+        for generated in [
+            "/tmp/cache/yf/cyfx3tfk2aknmvvbk5rzmjmpyeczz6u3mcuejycvfwqgmrbyu5b3.py",
+            "<eval_with_key>.12",
+        ] {
+            check(
+                &[script, (generated, "call", "assert size(a)")],
+                "raised in <generated>, call(), by `assert size(a)`",
+            );
+        }
         check(
             &[("<frozen runpy>", "run", ""), ("<string>", "<module>", "")],
             "raised in <string>, <module>()",

@@ -99,7 +99,8 @@ fn push_details(text: &mut String, report: &Report) {
         for slip in &report.slips {
             let failure = code(&format!("{}: {}", slip.class, slip.message));
             let mechanism = slip.mechanism.as_ref();
-            let mechanism = mechanism.map_or_else(String::new, |how| format!(" ({})", escaped(how)));
+            let mechanism =
+                mechanism.map_or_else(String::new, |how| format!(" ({})", escaped(how)));
             let _ = writeln!(text, "- {} × `{failure}`{mechanism}", slip.count);
         }
         let _ = writeln!(text, "\n</details>\n");

@@ -9,6 +9,7 @@ pub(crate) mod dependence_graph;
 pub mod dependents;
 pub mod hints;
 pub mod names;
+pub mod producers;
 pub(crate) mod recorded_calls;
 pub(crate) mod slice;
 pub(crate) mod statement_tree;

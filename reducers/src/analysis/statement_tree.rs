@@ -255,6 +255,13 @@ impl<'a> StatementTree<'a> {
         self.by_range.get(&(range.start(), range.end())).copied()
     }
 
+    /// The innermost statement around a range.
+    pub(crate) fn around(&self, range: TextRange) -> Option<usize> {
+        (0..self.statements.len())
+            .filter(|&index| self.statements[index].range.contains_range(range))
+            .min_by_key(|&index| self.statements[index].range.len())
+    }
+
     /// The line of an offset, counted from 1.
     pub(crate) fn line_of(&self, offset: TextSize) -> u32 {
         self.program.line_of(offset)

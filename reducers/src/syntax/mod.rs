@@ -7,7 +7,10 @@ pub mod rows;
 pub mod scope;
 pub mod source;
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, OnceLock},
+};
 
 pub use rustpython_ast::{
     self as ast, AnyNodeRef,
@@ -166,7 +169,7 @@ impl Program {
 
     /// The names of the classes and functions that it defines.
     pub fn defined_names(&self) -> BTreeSet<String> {
-        let defined = |node: &TreeNode<'_>| match node.node {
+        let defined = |node: &Node<'_>| match node.node {
             AnyNodeRef::StmtClassDef(def) => Some(def.name.to_string()),
             AnyNodeRef::StmtFunctionDef(def) => Some(def.name.to_string()),
             _ => None,

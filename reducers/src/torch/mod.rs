@@ -15,5 +15,6 @@ pub mod control;
 pub mod environment;
 pub mod messages;
 pub mod numeric_divergence;
+pub mod producers;
 pub mod seeds;
 pub mod test_harness;

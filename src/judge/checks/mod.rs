@@ -24,6 +24,7 @@ checks! {
     automatic_control,
     numeric_divergence,
     dependence,
+    producers,
 }
 
 /// Finds out which checks apply to a script.

@@ -1,0 +1,152 @@
+//! Whether the store is still there whose loss a failure reports. A script that stores an attribute
+//! or a key and finds it missing shows that something lost it; without the store anything would
+//! lack it, in the same words.
+
+use minrepro_reducers::{
+    analysis::producers::{Producer, attributes_read, missing_name, owner_class, produces},
+    syntax::Program,
+    torch::producers::stored_by,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::super::{
+    check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
+    measure::Measure,
+    probe::Probe,
+};
+use crate::{
+    oracle::{Verdict, is_in_library, own_lines},
+    runner::{Exception, Outcome, RunError},
+};
+
+pub(super) const KIND: Kind = Kind {
+    id: "producers",
+    establish,
+    recall: |found| {
+        Some(Box::new(
+            serde_json::from_value::<Producers>(found.clone()).ok()?,
+        ))
+    },
+};
+
+/// Refuses candidates that no longer store what they find missing.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Producers {
+    /// What stored it.
+    producer: Producer,
+    /// Whether a traced run of the script shows the bug, so that those of candidates say which
+    /// statements ran.
+    can_trace: bool,
+}
+
+/// Applies where the script stores what the failure reports as missing, and a library had it in its
+/// hands: what the script's own code does not find in its own objects, nobody lost.
+fn establish(script: &Script<'_>, _: &Checks) -> Applied {
+    let Script { probe, program, .. } = script;
+    if script.is_flaky || matches!(probe.measure, Measure::Test(_)) {
+        return Ok(None);
+    }
+    let exception = script
+        .showing
+        .and_then(|showing| showing.exception.as_ref());
+    let producer = exception.and_then(|raised| {
+        let store = lost_by_library(program, raised).map(Producer::Store);
+        store.or_else(|| not_given_back(program, raised))
+    });
+    let Some(producer) = producer.filter(|producer| produces(program, producer, None)) else {
+        return Ok(None);
+    };
+    let evidence = probe.traced(script.bytes)?;
+    let was_stored = produces(program, &producer, evidence.as_ref());
+    let check = Producers {
+        producer,
+        can_trace: evidence.is_some(),
+    };
+    Ok(was_stored.then(|| Box::new(check) as Box<dyn Check>))
+}
+
+/// The name that an exception reports as missing where a library is involved: the library raises
+/// it, or the object is of none of the script's own classes.
+fn lost_by_library(program: &Program, exception: &Exception) -> Option<String> {
+    const BUILTINS: [&str; 8] = [
+        "dict", "list", "tuple", "str", "int", "float", "function", "type",
+    ];
+    let is_foreign = exception.short_class() == "AttributeError"
+        && owner_class(&exception.message).is_some_and(|class| {
+            !program.defined_names().contains(class) && !BUILTINS.contains(&class)
+        });
+    if !is_foreign && !is_in_library(exception) {
+        return None;
+    }
+    let mut all = exception.chain.iter().chain([exception]).rev();
+    all.find_map(|raised| missing_name(&raised.class, &raised.message))
+}
+
+/// The method whose stored values a library did not give back: the script fails where it reads
+/// them.
+fn not_given_back(program: &Program, exception: &Exception) -> Option<Producer> {
+    let line = own_lines(exception).pop()?;
+    let read = attributes_read(program, line);
+    let method = read.iter().find_map(|attribute| stored_by(attribute))?;
+    Some(Producer::Call(method.to_owned()))
+}
+
+impl Check for Producers {
+    fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
+        let mut objections: Vec<Objection> = shown
+            .iter()
+            .map(|candidate| Objection {
+                verdict: self.review_without_runs(candidate),
+                ..Objection::default()
+            })
+            .collect();
+        if !self.can_trace {
+            return Ok(objections);
+        }
+        // The text refuses most; whether a store that is left ran, only a trace says.
+        let open: Vec<usize> = (0..shown.len())
+            .filter(|&at| objections[at].verdict.is_none())
+            .collect();
+        let jobs: Vec<_> = open
+            .iter()
+            .map(|&at| probe.traced_job(&shown[at].program.encode().unwrap_or_default()))
+            .collect();
+        for (at, outcome) in open.into_iter().zip(probe.run(&jobs)?) {
+            let verdict = self.verdict(probe, shown[at].program, &outcome);
+            objections[at] = Objection::after(&outcome, verdict);
+        }
+        Ok(objections)
+    }
+
+    fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
+        self.is_hopeless(shown.program).then_some(Verdict::Vacuous)
+    }
+
+    fn is_hopeless(&self, program: &Program) -> bool {
+        !produces(program, &self.producer, None)
+    }
+
+    fn describe(&self) -> Vec<String> {
+        let name = self.producer.name();
+        let stores = match self.producer {
+            Producer::Store(_) => format!("stores `{name}`, which is missing later"),
+            Producer::Call(_) => format!("calls `{name}`, and what it stores is missing later"),
+        };
+        vec![format!("producer: the script {stores}; so must every candidate")]
+    }
+
+    fn findings(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+impl Producers {
+    /// The verdict on a candidate by a traced run, if that speaks against it. One that does not show
+    /// the bug while it is traced cannot be verified.
+    fn verdict(&self, probe: &Probe<'_>, program: &Program, outcome: &Outcome) -> Option<Verdict> {
+        let evidence = probe.evidence(std::slice::from_ref(outcome));
+        let is_stored = evidence.is_some_and(|ran| produces(program, &self.producer, Some(&ran)));
+        (!is_stored).then_some(Verdict::Vacuous)
+    }
+}
