@@ -21,6 +21,8 @@ pub enum Exit {
     Environment,
     /// A security concern that the user has not accepted.
     Refused,
+    /// The result shows the same words, its cause could not be verified.
+    Unverified,
     /// A bug in minrepro.
     Bug,
     /// This signal asked for the end.
@@ -37,6 +39,7 @@ impl Exit {
         Self::Unstable,
         Self::Environment,
         Self::Refused,
+        Self::Unverified,
         Self::Bug,
         Self::Interrupted(2),
         Self::Interrupted(15),
@@ -52,6 +55,7 @@ impl Exit {
             Self::Unstable => 4,
             Self::Environment => 5,
             Self::Refused => 6,
+            Self::Unverified => 7,
             Self::Bug => 70,
             Self::Interrupted(signal) => u8::try_from(128 + signal).unwrap_or(130),
         }
@@ -67,6 +71,9 @@ impl Exit {
             Self::Unstable => "the bug shows too rarely",
             Self::Environment => "Python or another tool is missing or broken, or the disk is full",
             Self::Refused => "a security concern, and nobody has said to go on",
+            Self::Unverified => {
+                "the result shows the same words, its cause could not be verified; it was written"
+            }
             Self::Bug => "a bug in minrepro",
             Self::Interrupted(15) => "terminated; the best so far was written",
             Self::Interrupted(_) => "interrupted; the best so far was written",

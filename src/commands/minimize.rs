@@ -15,7 +15,7 @@ use crate::{
     cli::Failure,
     engine::{self, Ablation, Event, Halt, Options, Reduction, Stop, ablate},
     journal::Journal,
-    judge::{Confirmed, Established, RunnerJudge, establish},
+    judge::{Confirmed, Established, RunnerJudge, Truth, establish},
     oracle::{self, SequentialTest},
     report::{
         self, Emitted, InterpreterReport, Output, Progress, Report, ReportedAblation,
@@ -31,8 +31,10 @@ pub(super) struct Minimized {
     /// Which parts of the result are necessary.
     pub(super) ablation: Ablation,
     pub(super) confirmed: Confirmed,
-    /// Where in a library the result fails, if the script failed elsewhere.
-    elsewhere: Option<String>,
+    /// How the mechanism of the result's failure differs from the script's, if it does.
+    mismatch: Option<String>,
+    /// What was found of all that makes the result true.
+    pub(super) truth: Truth,
     /// How candidates started, in words.
     runner: String,
     pub(super) seconds: f64,
@@ -99,7 +101,7 @@ pub(super) fn minimize(
         ),
         _ => Ablation::default(),
     };
-    let (confirmed, elsewhere) = match &reduction.stop {
+    let (confirmed, mismatch) = match &reduction.stop {
         Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Default::default(),
         _ => {
             subject.runner.set_deadline(None);
@@ -117,6 +119,15 @@ pub(super) fn minimize(
                 })
         }
     };
+    let truth = match &reduction.stop {
+        Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Truth::default(),
+        _ => judge
+            .verify(&reduction.program, mismatch.as_deref())
+            .unwrap_or_else(|error| {
+                reduction.stop = Stop::Halted(error.into());
+                Truth::default()
+            }),
+    };
     let why_cold = subject.runner.why_cold();
     Ok(Minimized {
         runner: established.calibration.describe(why_cold.as_deref()),
@@ -124,7 +135,8 @@ pub(super) fn minimize(
         reduction,
         ablation,
         confirmed,
-        elsewhere,
+        mismatch,
+        truth,
         seconds: started.elapsed().as_secs_f64(),
         test: None,
     })
@@ -222,7 +234,8 @@ impl Minimized {
             reproduction: Reproduction {
                 confirmed: self.confirmed,
                 shown: self.shown(),
-                elsewhere: self.elsewhere.clone(),
+                mismatch: self.mismatch.clone(),
+                truth: self.truth.clone(),
                 stabilizer: subject.stabilizer().map(ToString::to_string),
             },
             ablation: ReportedAblation {

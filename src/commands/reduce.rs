@@ -17,7 +17,7 @@ use crate::{
     cli::{Exit, Failure, Format, Printer, ReduceArgs},
     engine::{Halt, Stop},
     journal::{Journal, JournalError, cache_folder},
-    judge::Confirmed,
+    judge::{Confirmed, Truth},
     report::{
         self, Output, Progress, Report, check_writable, encoded, target, temporary,
         write_atomically,
@@ -219,9 +219,28 @@ fn finish(
                 "the bug is not steady: seed what is random, or give a looser signature or more `--timeout`",
             ))
         }
+        _ if !minimized.truth.is_verified() && !session.subject.settings.loose => {
+            Err(unverified(&minimized.truth))
+        }
         Stop::MaxRuns | Stop::Halted(Halt::MaxTime) => Ok(Exit::Stopped),
         Stop::Done => Ok(Exit::Reduced),
     }
+}
+
+/// A result with the same words that lacks something that makes it true.
+fn unverified(truth: &Truth) -> Failure {
+    let missing = truth.findings.iter().filter(|finding| !finding.holds);
+    let claims: Vec<&str> = missing.map(|finding| finding.claim.as_str()).collect();
+    Failure::new(
+        Exit::Unverified,
+        anyhow::anyhow!(
+            "the result shows the same words, its cause is not verified: not so that {}",
+            claims.join("; that ")
+        ),
+    )
+    .hint(
+        "the result was written all the same; `--loose` accepts the same words whatever the cause",
+    )
 }
 
 /// The failure of a reduction that could not continue.

@@ -4,7 +4,11 @@
 use minrepro_reducers::{analysis::dependence_check::ReportSite, syntax::Program};
 use serde_json::Value;
 
-use super::{error::BaselineFailure, probe::Probe};
+use super::{
+    error::BaselineFailure,
+    probe::Probe,
+    truth::{Finding, Truth},
+};
 use crate::{
     oracle::Verdict,
     runner::{Outcome, RunError},
@@ -64,6 +68,14 @@ pub(super) trait Check: std::fmt::Debug {
 
     /// Whether a candidate is known before its own run to be refused.
     fn is_hopeless(&self, _: &Program) -> bool {
+        false
+    }
+
+    /// What must hold of a result, as a sentence without its end.
+    fn claim(&self) -> String;
+
+    /// Whether the check is a control.
+    fn is_control(&self) -> bool {
         false
     }
 
@@ -150,6 +162,22 @@ impl Checks {
     pub(super) fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
         let mut checks = self.0.iter();
         checks.find_map(|(_, check)| check.review_without_runs(shown))
+    }
+
+    /// What each of them finds of a result.
+    pub(super) fn verify(&self, probe: &Probe<'_>, shown: &Shown<'_>) -> Result<Truth, RunError> {
+        let mut truth = Truth::default();
+        for (_, check) in &self.0 {
+            let objections = check.review(probe, std::slice::from_ref(shown))?;
+            truth.has_control |= check.is_control();
+            truth.findings.push(Finding {
+                claim: check.claim(),
+                holds: objections
+                    .iter()
+                    .all(|objection| objection.verdict.is_none()),
+            });
+        }
+        Ok(truth)
     }
 
     /// What speaks against each of these candidates. A candidate against which something speaks is

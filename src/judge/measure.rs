@@ -46,6 +46,11 @@ impl Measure {
         }
     }
 
+    /// Whether a mechanism behind the words is known.
+    pub fn has_mechanism(&self) -> bool {
+        matches!(self, Self::Signature(signature) if signature.fingerprint.is_some())
+    }
+
     /// In words.
     pub fn describe(&self) -> String {
         match self {

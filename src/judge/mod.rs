@@ -17,6 +17,7 @@ mod repetition;
 mod runner_judge;
 mod seeding;
 mod subject;
+mod truth;
 
 pub use baseline::{Established, establish};
 pub use calibration::Calibration;
@@ -28,3 +29,4 @@ pub use measure::Measure;
 pub use probe::Probe;
 pub use runner_judge::RunnerJudge;
 pub use subject::{FLAKY_RUNS, Settings, Subject, Warmth, cores};
+pub use truth::{Finding, Truth};

@@ -18,6 +18,7 @@ use super::{
     probe::Probe,
     repetition::{Repeated, repeated},
     subject::Subject,
+    truth::{Finding, Truth},
 };
 use crate::{
     oracle::{SequentialTest, Verdict, summary},
@@ -106,6 +107,41 @@ impl<'a> RunnerJudge<'a> {
         let steadiness = self.steadiness.as_ref();
         let (confirmed, elsewhere) = confirm(&self.probe, program, steadiness, own + already)?;
         Ok((confirmed, elsewhere.or(last.and_then(|(_, place)| place))))
+    }
+
+    /// Looks at a result once more, by fresh runs, for all that makes it true.
+    ///
+    /// # Errors
+    ///
+    /// A run could not be made.
+    pub fn verify(&self, program: &Program, mismatch: Option<&str>) -> Result<Truth, RunError> {
+        let mut truth = Truth::default();
+        // Chance decides what each further run of a flaky bug shows.
+        if self.steadiness.is_none() && !self.checks.is_empty() {
+            let probe = Probe {
+                start: Start::Cold,
+                ..self.probe
+            };
+            let bytes = program.encode().unwrap_or_default();
+            let job = Job {
+                start: self.probe.start,
+                ..probe.job(&bytes)
+            };
+            let outcomes = probe.run(&[job])?;
+            let outcome = outcomes.iter().find(|outcome| probe.shows(outcome));
+            let shown = Shown {
+                program,
+                report_site: outcome.and_then(|outcome| probe.measure.report_site(outcome)),
+            };
+            truth = self.checks.verify(&probe, &shown)?;
+        }
+        if self.probe.measure.has_mechanism() {
+            truth.findings.push(Finding {
+                claim: "it fails by the mechanism of the script's own failure".to_owned(),
+                holds: mismatch.is_none(),
+            });
+        }
+        Ok(truth)
     }
 
     /// The run that a program is confirmed by.

@@ -17,7 +17,7 @@ use super::{
     pattern::Pattern,
     raise_site::{RaiseSite, is_in_library, is_own, short_path},
 };
-use crate::runner::{Exception, Outcome};
+use crate::runner::{Exception, Outcome, TracebackFrame};
 
 /// How many lines below the first of a message say what happened; more is data.
 const DETAILS: usize = 6;
@@ -79,7 +79,7 @@ impl Fingerprint {
                 .unwrap_or_default(),
             path: exceptions
                 .iter()
-                .map(|raised| path(raised).into_iter().collect())
+                .map(|raised| functions(raised, &raised.frames).collect())
                 .reduce(|all: BTreeSet<String>, functions| &all & &functions)
                 .unwrap_or_default(),
             origin: RaiseOrigin::common(exceptions.iter().copied()).filter(|_| is_outer),
@@ -141,7 +141,10 @@ impl Fingerprint {
     /// The function by which the script's innermost call enters a library, if it was not on the
     /// way: a script that shrinks may call what its library called, nothing else.
     fn entered_elsewhere(&self, exception: &Exception) -> Option<String> {
-        let entry = path(exception).into_iter().next()?;
+        let frames = &exception.frames;
+        let own = frames.iter().rposition(|frame| is_own(exception, frame));
+        let below = &frames[own.map_or(0, |last| last + 1)..];
+        let entry = functions(exception, below).next()?;
         let is_other = !self.path.is_empty() && !self.path.contains(&entry);
         is_other.then(|| format!("reached by {entry}, which the script did not pass"))
     }
@@ -161,17 +164,13 @@ impl Fingerprint {
     }
 }
 
-/// The functions of libraries below the script's innermost frame, outermost first.
-fn path(exception: &Exception) -> Vec<String> {
-    let frames = &exception.frames;
-    let below = frames
-        .iter()
-        .rposition(|frame| is_own(exception, frame))
-        .map_or(0, |last| last + 1);
-    frames[below..]
-        .iter()
-        .map(|frame| format!("{}, {}()", short_path(exception, frame), frame.function))
-        .collect()
+/// The functions of libraries among some frames of an exception, outermost first.
+fn functions<'a>(
+    exception: &'a Exception,
+    frames: &'a [TracebackFrame],
+) -> impl Iterator<Item = String> + 'a {
+    let of_library = frames.iter().filter(|frame| !is_own(exception, frame));
+    of_library.map(|frame| format!("{}, {}()", short_path(exception, frame), frame.function))
 }
 
 /// The words in the lines of a message below the first, without names and data: without what is

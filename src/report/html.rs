@@ -28,8 +28,14 @@ pub(super) fn render(report: &Report) -> String {
                     header {
                         h1 { (name) ": " (report.programs.before.tokens) " → " (report.programs.after.tokens) " tokens" }
                         p { code { (report.signature) } " — " (reasons::confirmed(report)) }
-                        @if let Some(elsewhere) = &report.reproduction.elsewhere {
-                            p { strong { "The words are the same, the mechanism is another: " } (elsewhere) }
+                        @for finding in &report.reproduction.truth.findings {
+                            p {
+                                @if finding.holds { "Verified: " } @else { strong { "Not verified: " } }
+                                (finding.claim)
+                            }
+                        }
+                        @if let Some(mismatch) = &report.reproduction.mismatch {
+                            p { strong { "The words are the same, the mechanism is another: " } (mismatch) }
                         }
                     }
                     (result(report))

@@ -25,11 +25,22 @@ pub(super) fn render(report: &Report) -> String {
         "| | before | after |\n|---|---:|---:|\n| tokens | {} | {} |\n| lines | {} | {} |\n",
         programs.before.tokens, programs.after.tokens, programs.before.lines, programs.after.lines
     );
-    if let Some(elsewhere) = &report.reproduction.elsewhere {
+    for finding in &report.reproduction.truth.findings {
+        let found = if finding.holds {
+            "Verified"
+        } else {
+            "**Not verified**"
+        };
+        let _ = writeln!(text, "- {found}: {}", escaped(&finding.claim));
+    }
+    if !report.reproduction.truth.findings.is_empty() {
+        text.push('\n');
+    }
+    if let Some(mismatch) = &report.reproduction.mismatch {
         let _ = writeln!(
             text,
             "**The words are the same, the mechanism is another**: {}.\n",
-            escaped(elsewhere)
+            escaped(mismatch)
         );
     }
     push_conditions(&mut text, report);

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     engine::{Ablated, Commit, Spent, WhyKept},
-    judge::Confirmed,
+    judge::{Confirmed, Truth},
     oracle::Slip,
 };
 pub use diff::unified;
@@ -133,10 +133,13 @@ pub struct Reproduction {
     /// How many runs of the script as given showed the bug, if not all of them did.
     #[serde(default)]
     pub shown: Option<Confirmed>,
-    /// Where in a library the result fails, if the script failed elsewhere: the message is the
-    /// same, but the bug may be another.
+    /// How the mechanism of the result's failure differs from the script's, if it does: the same
+    /// words, perhaps of another bug.
     #[serde(default)]
-    pub elsewhere: Option<String>,
+    pub mismatch: Option<String>,
+    /// What was found of all that makes the result true.
+    #[serde(default)]
+    pub truth: Truth,
     /// The seed that makes the bug show in every run, if it needs one: a variable, or calls that
     /// were added to the script.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,7 @@
 use minrepro_reducers::torch::environment::CompilerRank;
 
 use super::{Report, reasons};
-use crate::judge::Confirmed;
+use crate::judge::{Confirmed, Truth};
 
 /// The last lines of a reduction.
 pub fn summary(report: &Report) -> String {
@@ -44,9 +44,10 @@ pub fn summary(report: &Report) -> String {
         None if needed.is_empty() => {}
         None => lines.push(format!("needed: {needed}")),
     }
-    if let Some(elsewhere) = &report.reproduction.elsewhere {
+    lines.extend(truth(&report.reproduction.truth));
+    if let Some(mismatch) = &report.reproduction.mismatch {
         lines.push(format!(
-            "warning: the words are the same, the mechanism is another ({elsewhere})"
+            "warning: the words are the same, the mechanism is another ({mismatch})"
         ));
     }
     if let Some(looser) = &report.looser {
@@ -65,6 +66,29 @@ pub fn summary(report: &Report) -> String {
     lines.push(format!("confinement: {}", report.confinement));
     lines.push(format!("verify: {}", report.programs.verify));
     lines.join("\n")
+}
+
+/// What makes the result true, in at most three lines.
+fn truth(truth: &Truth) -> Vec<String> {
+    let listed = |holds: bool| -> Vec<&str> {
+        let findings = truth.findings.iter();
+        let found = findings.filter(|finding| finding.holds == holds);
+        found.map(|finding| finding.claim.as_str()).collect()
+    };
+    let mut lines = Vec::new();
+    for (state, claims) in [("verified", listed(true)), ("NOT verified", listed(false))] {
+        if !claims.is_empty() {
+            lines.push(format!("{state}: {}", claims.join("; ")));
+        }
+    }
+    if !truth.findings.is_empty() && !truth.has_control {
+        lines.push(
+            "no control: no setting is known under which the script succeeds; name one by \
+             `--control`"
+                .to_owned(),
+        );
+    }
+    lines
 }
 
 /// How often fresh runs of the result showed the bug.

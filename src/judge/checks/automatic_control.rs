@@ -106,6 +106,19 @@ impl Check for AutomaticControl {
         self.control.without(program) == Without::Itself
     }
 
+    fn claim(&self) -> String {
+        let does = if self.succeeds {
+            "succeeds"
+        } else {
+            "does not show the bug"
+        };
+        format!("it {does} {}", self.control.description())
+    }
+
+    fn is_control(&self) -> bool {
+        true
+    }
+
     fn describe(&self) -> Vec<String> {
         let without = self.control.description();
         let rule = if self.succeeds {

@@ -127,6 +127,10 @@ impl Check for Dependence {
         Ok(objections)
     }
 
+    fn claim(&self) -> String {
+        "what it reports depends on the same operations".to_owned()
+    }
+
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
         (!self.is_supported(shown)).then_some(Verdict::Vacuous)
     }

@@ -71,6 +71,10 @@ impl Check for NumericDivergence {
         Ok(found.iter().map(objection).collect())
     }
 
+    fn claim(&self) -> String {
+        "it is further from double precision when compiled".to_owned()
+    }
+
     fn describe(&self) -> Vec<String> {
         let further = "candidates that are not further from double precision when compiled do not \
                        count";

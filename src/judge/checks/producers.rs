@@ -127,6 +127,10 @@ impl Check for Producers {
         !produces(program, &self.producer, None)
     }
 
+    fn claim(&self) -> String {
+        format!("it stores what is missing by `{}`", self.producer.name())
+    }
+
     fn describe(&self) -> Vec<String> {
         let name = self.producer.name();
         let stores = match self.producer {

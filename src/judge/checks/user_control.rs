@@ -76,6 +76,19 @@ impl Check for UserControl {
         Ok(outcomes.iter().map(objection).collect())
     }
 
+    fn claim(&self) -> String {
+        let does = if self.succeeds {
+            "succeeds"
+        } else {
+            "does not show the bug"
+        };
+        format!("it {does} under the control")
+    }
+
+    fn is_control(&self) -> bool {
+        true
+    }
+
     fn findings(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }

@@ -1,0 +1,29 @@
+//! The last look at a result: which of the things that make it true were found to hold. A repro that
+//! shows the words and lacks one of them shows, for all that is known, another bug.
+
+use serde::{Deserialize, Serialize};
+
+/// What the checks found of a result.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Truth {
+    /// The findings, one for each check that applies.
+    pub findings: Vec<Finding>,
+    /// Whether one of them is a control: a setting under which the script does not show the bug.
+    pub has_control: bool,
+}
+
+/// What one check found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What must hold of the result: `it succeeds without the compiler`.
+    pub claim: String,
+    /// Whether it does.
+    pub holds: bool,
+}
+
+impl Truth {
+    /// Whether all that was looked at holds.
+    pub fn is_verified(&self) -> bool {
+        self.findings.iter().all(|finding| finding.holds)
+    }
+}
