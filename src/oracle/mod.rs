@@ -40,4 +40,4 @@ pub use verdict::{Difference, Verdict};
 
 /// Grows whenever the same outcome would be judged differently; journals written under older rules
 /// are not read.
-pub const RULES: u32 = 10;
+pub const RULES: u32 = 11;
