@@ -15,7 +15,10 @@ use crate::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{Expr, ExprCall, ExprNumberLiteral, Number},
     },
-    torch::names::{Torch, keyword},
+    torch::{
+        environment::is_captured,
+        names::{Torch, keyword},
+    },
 };
 
 /// Numbers up to this are as often choices, counts and indices as they are sizes.
@@ -255,6 +258,17 @@ fn whole_literal(literal: &ExprNumberLiteral) -> Option<(u64, TextRange)> {
 }
 
 impl PassContext<'_> {
+    /// The least size that tensors are given. A size of 0 or 1 is a constant to whatever captures
+    /// graphs, where all larger ones may be symbols: a program with such a size fails for a reason
+    /// of its own, often with the same words.
+    pub(crate) fn least_size(&self) -> u64 {
+        if is_captured(self.program, self.program.tree()) {
+            2
+        } else {
+            1
+        }
+    }
+
     /// Where the expressions start that are sizes of tensors and layers. No pass makes one 0: a
     /// tensor without elements is a special case for most of PyTorch and would puzzle the reader of
     /// the result.

@@ -15,8 +15,9 @@ pass! {
     /// Empties or shortens strings and makes numbers smaller.
     ///
     /// Numbers are tried as 0, 1 and 2, then with half, three quarters and all but one of their
-    /// bits, which closes in on the smallest number that works. Sizes of tensors never become 0.
-    /// Strings are tried empty, as one character, and by halves.
+    /// bits, which closes in on the smallest number that works. Sizes of tensors never become 0, and
+    /// not 1 where PyTorch captures graphs. Strings are tried empty, as one character, and by
+    /// halves.
     ///
     /// ```python before
     /// x = zeros(768)
@@ -29,13 +30,15 @@ pass! {
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
-    let sizes = cx.sizes();
+    let (sizes, least) = (cx.sizes(), cx.least_size());
     let mut literals: Vec<(Place<'_>, Vec<String>)> = expressions(cx.program)
         .into_iter()
         .filter(|place| statements.place(place.expr.range()).is_none())
         .map(|place| {
             let mut smaller = smaller(place.expr, cx.program.slice(place.expr.range()));
-            smaller.retain(|literal| literal != "0" || !sizes.contains(&place.expr.start()));
+            let is_size = sizes.contains(&place.expr.start());
+            let is_special = |literal: &str| literal.parse().is_ok_and(|size: u64| size < least);
+            smaller.retain(|literal| !(is_size && is_special(literal)));
             (place, smaller)
         })
         .filter(|(_, smaller)| !smaller.is_empty())
@@ -269,6 +272,14 @@ mod tests {
             ],
         );
         check_none(&SHRINK_LITERALS, "from torch import nn\nnn.Linear(1, 1)\n");
+        check_edits(
+            &SHRINK_LITERALS,
+            "import torch\nx = torch.randn(8)\ntorch.export.export(m, (x,))\n",
+            &[
+                "import torch\nx = torch.randn(2)\ntorch.export.export(m, (x,))\n",
+                "import torch\nx = torch.randn(4)\ntorch.export.export(m, (x,))\n",
+            ],
+        );
     }
 
     #[test]

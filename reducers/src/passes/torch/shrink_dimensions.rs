@@ -26,7 +26,8 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         return;
     };
     for (size, places) in dimensions.sizes() {
-        for smaller in [1, 2, 4, 8].into_iter().filter(|&smaller| smaller < size) {
+        let smaller = [1, 2, 4, 8].into_iter();
+        for smaller in smaller.filter(|smaller| (cx.least_size()..size).contains(smaller)) {
             let edits = dimensions.changed(size, smaller);
             let is_alone = edits
                 .resolve(cx.program)
