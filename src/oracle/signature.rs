@@ -42,7 +42,7 @@ pub struct Signature {
     pub origin: Option<RaiseOrigin>,
     /// The mechanism behind the words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fingerprint: Option<Fingerprint>,
+    pub fingerprint: Option<Box<Fingerprint>>,
     /// Whether the same words count as the bug whatever the mechanism is.
     #[serde(default)]
     pub loose: bool,
@@ -208,7 +208,11 @@ impl Signature {
 
 /// The mechanism of the exceptions that show these parts. What is printed, and what a death by a
 /// signal leaves, has none that a traceback shows.
-fn fingerprint(parts: &[Part], artifacts: &Artifacts, outcomes: &[Outcome]) -> Option<Fingerprint> {
+fn fingerprint(
+    parts: &[Part],
+    artifacts: &Artifacts,
+    outcomes: &[Outcome],
+) -> Option<Box<Fingerprint>> {
     if parts.iter().all(|part| part.on_stream().is_some()) {
         return None;
     }
@@ -219,7 +223,7 @@ fn fingerprint(parts: &[Part], artifacts: &Artifacts, outcomes: &[Outcome]) -> O
         .map(|outcome| outcome.exception.as_ref())
         .collect();
     let is_outer = !parts.iter().all(|part| matches!(part, Part::Cause(..)));
-    Fingerprint::common(&exceptions?, is_outer)
+    Fingerprint::common(&exceptions?, is_outer).map(Box::new)
 }
 
 /// The artifacts that both streams of an outcome name.

@@ -154,7 +154,7 @@ fn breaks_inside_a_library() {
     );
     let mut signature = derived(&[own]);
     let there = fails_at(&[MAIN, (LIBRARY, "build", "raise TypeError(m)")], told);
-    check(&signature, &[], &[there.clone()]);
+    check(&signature, &[], std::slice::from_ref(&there));
     signature.loose = true;
     check(&signature, &[there], &[]);
 }
