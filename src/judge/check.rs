@@ -14,6 +14,9 @@ use crate::{
     runner::{Outcome, RunError},
 };
 
+/// How often a check looks at a result before it is said not to hold.
+const LOOKS: usize = 3;
+
 /// A candidate whose own run showed the bug.
 #[derive(Clone, Debug)]
 pub(super) struct Shown<'a> {
@@ -168,13 +171,20 @@ impl Checks {
     pub(super) fn verify(&self, probe: &Probe<'_>, shown: &Shown<'_>) -> Result<Truth, RunError> {
         let mut truth = Truth::default();
         for (_, check) in &self.0 {
-            let objections = check.review(probe, std::slice::from_ref(shown))?;
+            // The check has passed this program before. Where it draws numbers by chance, one look
+            // that speaks against it is no proof.
+            let mut holds = false;
+            for _ in 0..LOOKS {
+                let objections = check.review(probe, std::slice::from_ref(shown))?;
+                holds = objections.iter().all(|found| found.verdict.is_none());
+                if holds {
+                    break;
+                }
+            }
             truth.has_control |= check.is_control();
             truth.findings.push(Finding {
                 claim: check.claim(),
-                holds: objections
-                    .iter()
-                    .all(|objection| objection.verdict.is_none()),
+                holds,
             });
         }
         Ok(truth)

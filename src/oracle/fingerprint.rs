@@ -35,6 +35,8 @@ pub struct Fingerprint {
     cause: Option<(String, Option<Pattern>)>,
     /// What the compiler says that it was doing.
     context: Option<String>,
+    /// The form of the guard that an exported program cannot keep.
+    guard: Option<String>,
     /// The plain words of the lines below the first: a general headline is followed by what
     /// happened in particular.
     details: BTreeSet<String>,
@@ -72,6 +74,7 @@ impl Fingerprint {
             parts,
             cause,
             context: common(exceptions, context),
+            guard: common(exceptions, |raised| messages::guard_form(&raised.message)),
             details: exceptions
                 .iter()
                 .map(|raised| details(&raised.message))
@@ -125,6 +128,13 @@ impl Fingerprint {
             if its.as_ref() != Some(known) {
                 let its = its.unwrap_or_else(|| "nothing".to_owned());
                 return Some(format!("the compiler reports `{its}`, not `{known}`"));
+            }
+        }
+        if let Some(known) = &self.guard {
+            let its = messages::guard_form(&exception.message);
+            if its.as_ref() != Some(known) {
+                let its = its.unwrap_or_else(|| "none".to_owned());
+                return Some(format!("the guard is `{its}`, not `{known}`"));
             }
         }
         let its = details(&exception.message);

@@ -35,6 +35,34 @@ pub fn debug_context(message: &str) -> Option<&str> {
     Some(context[..end].trim())
 }
 
+/// The form of the guard that an exported program cannot keep: its text with `N` for numbers and `S`
+/// for sizes of inputs, which change as the program shrinks.
+pub fn guard_form(message: &str) -> Option<String> {
+    let (_, behind) = message.split_once(GUARD)?;
+    let guard = behind.lines().next()?.trim().trim_end_matches('.');
+    let mut form = String::new();
+    let mut rest = guard;
+    while let Some(first) = rest.chars().next() {
+        let input = rest
+            .strip_prefix("L['")
+            .and_then(|_| rest.split_once("].size()["));
+        if let Some((_, behind)) = input {
+            form.push('S');
+            rest = behind.split_once(']').map_or("", |(_, behind)| behind);
+        } else if first.is_ascii_digit() {
+            form.push('N');
+            rest = rest.trim_start_matches(|char: char| char.is_ascii_digit() || char == '.');
+        } else {
+            form.push(first);
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    Some(form)
+}
+
+/// What stands before the guard that an exported program cannot keep.
+const GUARD: &str = "satisfy the generated guard ";
+
 /// How the line begins in which Dynamo says what it was doing when it gave up.
 const DEBUG_CONTEXT: &str = "Developer debug context:";
 
@@ -112,6 +140,22 @@ mod tests {
                        UserDefined(A) f [Constant(int: 3)]\n";
         assert_eq!(debug_context(message), Some("call_method UserDefined"));
         assert_eq!(debug_context("Unsupported call"), None);
+    }
+
+    #[test]
+    fn guards_have_the_same_form_whatever_the_sizes_are() {
+        let of = |guard: &str| {
+            guard_form(&format!(
+                "Constraints violated (d)!\n  - Not all values of d = L['z'].size()[1] in the \
+                 specified range satisfy the generated guard {guard}.\nmore"
+            ))
+        };
+        assert_eq!(
+            of("((1 + L['z'].size()[1]) // 2) != 1").as_deref(),
+            Some("((N + S) // N) != N")
+        );
+        assert_eq!(of("L['a']['b'].size()[0] > 2").as_deref(), Some("S > N"));
+        assert_eq!(guard_form("Constraints violated (d)!"), None);
     }
 
     #[test]
