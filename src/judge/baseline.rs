@@ -291,7 +291,7 @@ fn sighting(subject: &Subject, outcomes: Vec<Outcome>) -> Result<Sighting, Basel
         loose: subject.settings.loose,
         ..baseline.signature
     };
-    signature.forget(&subject.program.defined_names());
+    signature.forget(&subject.program.defined_names(), &subject.program.texts());
     Ok(Sighting {
         measure: Measure::Signature(signature),
         wall: baseline.wall,

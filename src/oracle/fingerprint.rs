@@ -89,8 +89,9 @@ impl Fingerprint {
         })
     }
 
-    /// Takes the script's own names out of the words: a class may be merged into another.
-    pub(super) fn forget(&mut self, names: &BTreeSet<String>) {
+    /// Takes the script's own names and texts out of the words: a class may be merged into another,
+    /// and a text be cut, as long as the user's words stay.
+    pub(super) fn forget(&mut self, names: &BTreeSet<String>, texts: &[&str]) {
         let patterns = self.parts.iter_mut().filter_map(|part| match part {
             Part::Message(pattern) | Part::Cause(_, Some(pattern)) => Some(pattern),
             _ => None,
@@ -100,7 +101,7 @@ impl Fingerprint {
             .as_mut()
             .and_then(|(_, pattern)| pattern.as_mut());
         for pattern in patterns.chain(cause) {
-            pattern.forget(names);
+            pattern.forget(names, texts);
         }
     }
 

@@ -78,8 +78,8 @@ impl Pattern {
         }
     }
 
-    /// Leaves gaps for these names.
-    pub(super) fn forget(&mut self, names: &BTreeSet<String>) {
+    /// Leaves gaps for these names, and for what is in these texts.
+    pub(super) fn forget(&mut self, names: &BTreeSet<String>, texts: &[&str]) {
         let Self::Lines(lines) = self else {
             return;
         };
@@ -95,7 +95,8 @@ impl Pattern {
                     last.push_str(piece);
                 }
             }
-            let pieces = left.iter().map(|piece| piece.trim());
+            let is_separator = |char: char| char.is_whitespace() || ":.,;".contains(char);
+            let pieces = left.iter().map(|piece| piece.trim_matches(is_separator));
             pieces
                 .filter(|piece| letters(piece) > 0)
                 .map(str::to_owned)
@@ -103,6 +104,7 @@ impl Pattern {
         };
         for line in &mut *lines {
             *line = line.iter().flat_map(|fragment| known(fragment)).collect();
+            line.retain(|fragment| !texts.iter().any(|text| text.contains(fragment.as_str())));
         }
         lines.retain(|line| !line.is_empty());
     }

@@ -99,11 +99,11 @@ impl Signature {
         self.fingerprint.as_ref()?.mismatch(outcome)
     }
 
-    /// Takes names that the script defines out of the words of the mechanism: these may change as
-    /// the script does.
-    pub fn forget(&mut self, names: &BTreeSet<String>) {
+    /// Takes names that the script defines and texts that it holds out of the words of the
+    /// mechanism: these may change as the script does.
+    pub fn forget(&mut self, names: &BTreeSet<String>, texts: &[&str]) {
         if let Some(fingerprint) = &mut self.fingerprint {
-            fingerprint.forget(names);
+            fingerprint.forget(names, texts);
         }
     }
 

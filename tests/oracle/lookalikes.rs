@@ -697,6 +697,25 @@ fn a_library_is_entered_by_a_function_on_the_way() {
 }
 
 #[test]
+fn the_scripts_own_names_and_texts_may_change() {
+    let warned = |words: &str| {
+        let script = ("/tmp/run-1/x.py", "feed", "warnings.warn(text)");
+        fails_at(&[MAIN, script], &format!("UserWarning: {words}"))
+    };
+    let own = warned("Decoder: the buffer is too small for 7 bytes");
+    let mut signature = given("UserWarning: too small", &own).unwrap();
+    let cut = warned("buffer is too small");
+    check(&signature, &[own.clone()], std::slice::from_ref(&cut));
+    let names = ["Decoder".to_owned()].into();
+    signature.forget(&names, &["the buffer is too small for %d bytes"]);
+    check(
+        &signature,
+        &[own, cut],
+        &[warned("the buffer is too large")],
+    );
+}
+
+#[test]
 fn the_interpreters_words_count_in_the_library_where_they_were() {
     let words = "UnboundLocalError: cannot access local variable 'x' where it is not associated \
                  with a value";

@@ -167,6 +167,16 @@ impl Program {
         self.module.borrow_dependent()
     }
 
+    /// The texts that it holds as literals.
+    pub fn texts(&self) -> Vec<&str> {
+        let text = |node: &Node<'_>| match node.node {
+            AnyNodeRef::StringLiteral(literal) => Some(self.slice(literal.range())),
+            AnyNodeRef::InterpolatedStringLiteralElement(part) => Some(self.slice(part.range())),
+            _ => None,
+        };
+        self.tree().nodes.iter().filter_map(text).collect()
+    }
+
     /// The names of the classes and functions that it defines.
     pub fn defined_names(&self) -> BTreeSet<String> {
         let defined = |node: &Node<'_>| match node.node {
