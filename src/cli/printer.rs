@@ -42,11 +42,6 @@ impl Printer {
         self.quiet
     }
 
-    /// Whether details are wanted.
-    pub fn is_verbose(self) -> bool {
-        self.verbose
-    }
-
     /// Prints data on standard output. A reader that has closed the pipe is no error.
     pub fn data(self, text: &str) {
         let _ = anstream::stdout().write_all(text.as_bytes());

@@ -5,7 +5,10 @@ mod obstruction;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use minrepro_reducers::{syntax::Program, torch::environment::makes_operators};
+use minrepro_reducers::{
+    syntax::Program,
+    torch::{environment::makes_operators, variables::NO_GRAPHS},
+};
 
 use self::obstruction::Obstruction;
 use super::script;
@@ -16,15 +19,6 @@ use crate::{
     runner::{Allowed, Command, Confinement, Interpreter, Limits, Outcome, Runner, Sandbox, Setup},
     text::quoted,
 };
-
-/// The variables that have PyTorch's compiler find no graph that it compiled before. Such a graph is told by what
-/// it calls, not by what operators do that the script makes: changed ones would be taken for what
-/// they were.
-const NO_GRAPHS: [&str; 3] = [
-    "TORCHINDUCTOR_FX_GRAPH_CACHE",
-    "TORCHINDUCTOR_AUTOGRAD_CACHE",
-    "ENABLE_AOT_AUTOGRAD_CACHE",
-];
 
 /// A script as a verb was given it, and all that it takes to run it.
 pub(super) struct Session {

@@ -3,7 +3,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use minrepro_reducers::{cost::Cost, syntax::Program, torch::environment::CompilerRank};
+use minrepro_reducers::{
+    cost::Cost,
+    syntax::Program,
+    torch::{environment::CompilerRank, variables::NO_CACHES},
+};
 use serde::{Deserialize, Serialize};
 
 use super::{probe::Probe, repetition::repeated};
@@ -14,13 +18,6 @@ use crate::{
 
 /// How often the script is run before, and the result after, the reduction.
 pub(super) const RUNS: usize = 3;
-
-/// The variables that have PyTorch's compiler find nothing that it compiled before, by the versions
-/// that know them.
-const NO_CACHES: [&str; 2] = [
-    "TORCHINDUCTOR_FORCE_DISABLE_CACHES",
-    "TORCH_COMPILE_FORCE_DISABLE_CACHES",
-];
 
 /// The last runs of the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -18,3 +18,4 @@ pub mod numeric_divergence;
 pub mod producers;
 pub mod seeds;
 pub mod test_harness;
+pub mod variables;

@@ -10,7 +10,7 @@ use crate::{
         AnyNodeRef, Program, Ranged, TextRange, Tree,
         ast::{Expr, ExprContext, Stmt, StmtClassDef, StmtFunctionDef},
         rows::RowKind,
-        scope::{BindingKind, Use, Variable},
+        scope::{Use, Variable},
     },
 };
 
@@ -36,16 +36,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
     let variables = &cx.program.scopes().variables;
     for variable in variables.iter().rev() {
-        let [binding] = variable.bindings.as_slice() else {
-            continue;
-        };
-        if binding.kind != BindingKind::Class {
-            continue;
-        }
-        let class = tree.nodes.iter().find_map(|node| match node.node {
-            AnyNodeRef::StmtClassDef(class) if class.range == binding.statement => Some(class),
-            _ => None,
-        });
+        let class = variable.only_class(tree);
         let Some((class, method)) = class.and_then(|class| Some((class, only_method(class)?)))
         else {
             continue;

@@ -10,7 +10,7 @@ use crate::{
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, Tree,
         ast::{Expr, ExprCall, Stmt, StmtClassDef, StmtFunctionDef},
-        scope::{BindingKind, Use},
+        scope::Use,
     },
 };
 
@@ -40,16 +40,10 @@ pass! {
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
     for variable in cx.program.scopes().variables.iter().rev() {
-        let ([binding], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else {
+        let [only] = variable.uses.as_slice() else {
             continue;
         };
-        if binding.kind != BindingKind::Class {
-            continue;
-        }
-        let class = tree.nodes.iter().find_map(|node| match node.node {
-            AnyNodeRef::StmtClassDef(class) if class.range == binding.statement => Some(class),
-            _ => None,
-        });
+        let class = variable.only_class(tree);
         if let Some(edits) = class.and_then(|class| flat(cx.program, tree, class, only))
             && gains(cx.program, &edits)
         {

@@ -8,7 +8,6 @@ use crate::{
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, Tree,
         ast::{ArgOrKeyword, Decorator, Expr, Parameters, Stmt, StmtFunctionDef},
-        scope::BindingKind,
     },
 };
 
@@ -34,17 +33,10 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
     let tree = cx.program.tree();
     for variable in cx.program.scopes().variables.iter().rev() {
-        let [binding] = variable.bindings.as_slice() else {
+        let is_used = !variable.uses.is_empty();
+        let Some(def) = variable.only_function(tree).filter(|_| is_used) else {
             continue;
         };
-        if binding.kind != BindingKind::Function || variable.uses.is_empty() {
-            continue;
-        }
-        let def = tree.nodes.iter().find_map(|node| match node.node {
-            AnyNodeRef::StmtFunctionDef(def) if def.range == binding.statement => Some(def),
-            _ => None,
-        });
-        let Some(def) = def else { continue };
         let is_recursive = variable
             .uses
             .iter()

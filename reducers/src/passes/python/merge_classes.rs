@@ -10,7 +10,7 @@ use crate::{
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, Tree,
         ast::{self, Expr, Stmt},
-        scope::{BindingKind, Variable},
+        scope::Variable,
     },
 };
 
@@ -69,16 +69,9 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
 
 /// The class that a name stands for, if the name has no other binding and the class is plain.
 fn class_of<'a>(tree: &Tree<'a>, variable: &Variable) -> Option<&'a ast::StmtClassDef> {
-    let [binding] = variable.bindings.as_slice() else {
-        return None;
-    };
-    (binding.kind == BindingKind::Class).then_some(())?;
-    tree.nodes.iter().find_map(|node| match node.node {
-        AnyNodeRef::StmtClassDef(class) if class.range == binding.statement => {
-            (class.decorator_list.is_empty() && class.type_params.is_none()).then_some(class)
-        }
-        _ => None,
-    })
+    let is_plain =
+        |class: &&ast::StmtClassDef| class.decorator_list.is_empty() && class.type_params.is_none();
+    variable.only_class(tree).filter(is_plain)
 }
 
 fn is_nothing(stmt: &Stmt) -> bool {

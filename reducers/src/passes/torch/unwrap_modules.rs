@@ -10,7 +10,7 @@ use crate::{
     syntax::{
         AnyNodeRef, Program, Ranged, Tree,
         ast::{Stmt, StmtClassDef, StmtFunctionDef},
-        scope::{BindingKind, ScopeKind, Use},
+        scope::{ScopeKind, Use},
     },
     torch::names::Torch,
 };
@@ -53,17 +53,10 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         .rev()
         .filter(|variable| is_free && variable.scope == ScopeKind::Module)
     {
-        let ([binding], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else {
+        let [only] = variable.uses.as_slice() else {
             continue;
         };
-        let class = tree.nodes.iter().find_map(|node| match node.node {
-            AnyNodeRef::StmtClassDef(class)
-                if binding.kind == BindingKind::Class && class.range == binding.statement =>
-            {
-                Some(class)
-            }
-            _ => None,
-        });
+        let class = variable.only_class(tree);
         if let Some(edits) = class.and_then(|class| flat(cx.program, tree, &torch, class, only))
             && gains(cx.program, &edits)
         {

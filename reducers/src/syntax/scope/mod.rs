@@ -8,8 +8,8 @@ mod builder;
 use std::collections::BTreeSet;
 
 use crate::syntax::{
-    Program, TextRange, TextSize,
-    ast::{name::Name, visitor::Visitor},
+    AnyNodeRef, Program, TextRange, TextSize, Tree,
+    ast::{StmtClassDef, StmtFunctionDef, name::Name, visitor::Visitor},
 };
 use builder::Builder;
 
@@ -89,6 +89,34 @@ pub struct Use {
     pub range: TextRange,
     /// The innermost statement around it.
     pub statement: TextRange,
+}
+
+impl Variable {
+    /// The class statement that alone binds the variable.
+    pub(crate) fn only_class<'a>(&self, tree: &Tree<'a>) -> Option<&'a StmtClassDef> {
+        let statement = self.only_binding(BindingKind::Class)?;
+        tree.nodes.iter().find_map(|node| match node.node {
+            AnyNodeRef::StmtClassDef(class) if class.range == statement => Some(class),
+            _ => None,
+        })
+    }
+
+    /// The `def` statement that alone binds the variable.
+    pub(crate) fn only_function<'a>(&self, tree: &Tree<'a>) -> Option<&'a StmtFunctionDef> {
+        let statement = self.only_binding(BindingKind::Function)?;
+        tree.nodes.iter().find_map(|node| match node.node {
+            AnyNodeRef::StmtFunctionDef(def) if def.range == statement => Some(def),
+            _ => None,
+        })
+    }
+
+    /// The statement of the only binding, if that is of a kind.
+    fn only_binding(&self, kind: BindingKind) -> Option<TextRange> {
+        match self.bindings.as_slice() {
+            [only] if only.kind == kind => Some(only.statement),
+            _ => None,
+        }
+    }
 }
 
 impl Scopes {
