@@ -155,6 +155,9 @@ pub struct RunArgs {
     /// Runs at a time [default: the number of cores]; the result does not depend on it.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
+    /// Whether runs have only what of the user's environment is fit for a stranger's script.
+    #[arg(skip)]
+    pub scrubbed: bool,
     /// The script's own arguments.
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
@@ -193,6 +196,10 @@ pub struct ReduceArgs {
     /// Use these passes only; `no-NAME` leaves one out.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub passes: Vec<String>,
+    /// Reject candidates that no longer hold this: a name in code, the text of a line by its number,
+    /// or a match of a regular expression; may be given several times.
+    #[arg(long, value_name = "NAME|LINE|/REGEX/")]
+    pub keep: Vec<String>,
     /// Write a report: FILE.html, FILE.md or FILE.json.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

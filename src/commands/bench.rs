@@ -178,6 +178,7 @@ fn run_args(case: &Case, python: &Interpreter, args: &BenchArgs) -> RunArgs {
         memory: None,
         env: Vec::new(),
         sandbox: SandboxWhen::Auto,
+        scrubbed: true,
         allow_network: false,
         allow_write: Vec::new(),
         runner: args.runner,

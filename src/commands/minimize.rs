@@ -15,7 +15,7 @@ use crate::{
     cli::Failure,
     engine::{self, Ablation, Event, Halt, Options, Reduction, Stop, ablate},
     journal::Journal,
-    judge::{Confirmed, Established, RunnerJudge, Truth, establish},
+    judge::{Confirmed, Established, Measure, RunnerJudge, Truth, establish},
     oracle::{self, SequentialTest},
     report::{
         self, Emitted, InterpreterReport, Output, Progress, Report, ReportedAblation,
@@ -148,6 +148,9 @@ fn announce(session: &Session, established: &Established, progress: &Progress) {
     progress.phase(&format!("signature: {signature}"));
     let runner = established.calibration.describe(None);
     progress.phase(&format!("runner: {runner}"));
+    if let Some(environment) = session.environment() {
+        progress.phase(&environment);
+    }
     for line in established.checks.describe() {
         progress.phase(&line);
     }
@@ -200,6 +203,15 @@ impl Minimized {
         })
     }
 
+    /// Whether the failure is one of the script's own code.
+    fn is_own(&self) -> bool {
+        let of_script = match &self.established.measure {
+            Measure::Signature(signature) => signature.is_of_script(),
+            Measure::Test(_) => false,
+        };
+        of_script && !self.reduction.program.has_imports()
+    }
+
     /// The report.
     pub(super) fn report(&self, session: &Session, output: &Output) -> Report {
         let subject = &session.subject;
@@ -236,6 +248,7 @@ impl Minimized {
                 shown: self.shown(),
                 mismatch: self.mismatch.clone(),
                 truth: self.truth.clone(),
+                own: self.is_own(),
                 stabilizer: subject.stabilizer().map(ToString::to_string),
             },
             ablation: ReportedAblation {

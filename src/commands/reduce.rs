@@ -55,7 +55,8 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
         &output,
         report_path.as_ref().map(|(path, _)| path.as_path()),
     )?;
-    let session = Session::start(script, &args.run)?;
+    let mut session = Session::start(script, &args.run)?;
+    session.keep(&args.keep)?;
     session.warn_of_weak_confinement(printer);
     output.check()?;
     let report_file = report_path.as_ref().map(|(path, _)| path.as_path());

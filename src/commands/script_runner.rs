@@ -105,6 +105,7 @@ impl ScriptRunner for Bench {
             max_time: None,
             max_runs: None,
             passes: Vec::new(),
+            keep: Vec::new(),
             report: None,
             emit_test: None,
             // The comment says why each line stays, which the final sweep found out.

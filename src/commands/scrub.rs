@@ -105,6 +105,7 @@ pub(super) fn run_args(args: &ProbeArgs) -> RunArgs {
         memory: args.memory,
         env: Vec::new(),
         sandbox: args.sandbox,
+        scrubbed: true,
         allow_network: false,
         allow_write: Vec::new(),
         runner: RunnerKind::Auto,

@@ -14,9 +14,12 @@ use self::obstruction::Obstruction;
 use super::script;
 use crate::{
     cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen},
-    judge::{BaselineFailure, Settings, Subject, Warmth, cores},
+    judge::{BaselineFailure, Kept, Settings, Subject, Warmth, cores},
     oracle::{BaselineError, NotDerivable, Obstacle, RULES, Spec, forbidden_anywhere, summary},
-    runner::{Allowed, Command, Confinement, Interpreter, Limits, Outcome, Runner, Sandbox, Setup},
+    runner::{
+        Allowed, Command, Confinement, EnvironmentDifference, Inherited, Interpreter, Limits,
+        Outcome, Runner, Sandbox, Setup,
+    },
     text::quoted,
 };
 
@@ -82,6 +85,7 @@ impl Session {
             min_rate: args.min_rate,
             loose: args.loose,
             env: args.env.clone(),
+            keep: Vec::new(),
         };
         Ok(Self {
             script,
@@ -93,6 +97,19 @@ impl Session {
         })
     }
 
+    /// Has candidates hold what the user typed.
+    pub(super) fn keep(&mut self, typed: &[String]) -> Result<(), Failure> {
+        let program = &self.subject.program;
+        let read = |text: &String| {
+            Kept::read(text, program).map_err(|reason| {
+                Failure::usage(format!("`--keep {text}` cannot be kept: {reason}"))
+                    .hint("give a name that the script uses, the number of a line, or `/REGEX/`")
+            })
+        };
+        self.subject.settings.keep = typed.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
     /// Says so where runs are confined less than was asked for.
     pub(super) fn warn_of_weak_confinement(&self, printer: Printer) {
         let confinement = self.subject.runner.confinement();
@@ -100,6 +117,21 @@ impl Session {
             let bounds = self.subject.runner.bounds();
             printer.warning(&format!("confinement of runs: {bounds}"));
         }
+    }
+
+    /// What runs are given that the user has otherwise, in one line; nothing if it is all the same.
+    pub(super) fn environment(&self) -> Option<String> {
+        let EnvironmentDifference { set, withheld } = self.subject.runner.environment_difference();
+        let set: Vec<String> = set
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let said: Vec<String> = [("with", set), ("without", withheld)]
+            .into_iter()
+            .filter(|(_, names)| !names.is_empty())
+            .map(|(word, names)| format!("{word} {}", names.join(", ")))
+            .collect();
+        (!said.is_empty()).then(|| format!("environment: yours {}", said.join("; ")))
     }
 
     /// All that verdicts depend on, as one text: the name of the journal. Files `written` by us are
@@ -118,10 +150,19 @@ impl Session {
             .collect();
         let args = &self.args;
         let test = args.test.as_deref().unwrap_or_default();
+        let variables = self.subject.runner.inherited_variables();
+        let of_runs = args.env.iter().rev().find(|(name, _)| name == "PYTHONPATH");
+        let of_runs = of_runs
+            .map(|(_, value)| value)
+            .or(variables.get("PYTHONPATH"));
+        let path: Vec<PathBuf> = of_runs
+            .map(|value| std::env::split_paths(value).collect())
+            .unwrap_or_default();
         let inputs = crate::journal::fingerprint(
             &self.script,
             &[&self.subject.bytes, test.as_bytes()],
             &self.programs,
+            &path,
             written,
         );
         format!(
@@ -138,7 +179,14 @@ impl Session {
                 self.subject.runner.allowed(),
             ),
             args.runner,
-            (args.loose, args.min_rate, &args.control),
+            (
+                args.loose,
+                args.min_rate,
+                &args.control,
+                &self.subject.settings.keep,
+                // A hash: values may be long, and private.
+                blake3::hash(format!("{variables:?}").as_bytes()),
+            ),
         )
     }
 
@@ -290,14 +338,26 @@ impl Session {
     /// What a user types to run a file as minrepro does.
     pub(super) fn by_hand(&self, file: &Path) -> String {
         let folder = self.script.parent().unwrap_or(Path::new("/"));
-        let env: String = self
-            .subject
-            .env()
+        let EnvironmentDifference { set, withheld } = self.subject.runner.environment_difference();
+        let own = self.subject.env();
+        let is_own = |name: &str| own.iter().any(|(its, _)| its == name);
+        let set = set.iter().filter(|(name, _)| !is_own(name));
+        let env: String = own
             .iter()
+            .chain(set)
             .map(|(name, value)| format!("{name}={} ", quoted(value)))
             .collect();
+        let without: String = withheld
+            .iter()
+            .map(|name| format!("-u {} ", quoted(name)))
+            .collect();
+        let without = if without.is_empty() {
+            without
+        } else {
+            format!("env {without}")
+        };
         format!(
-            "cd {} && {env}{}",
+            "cd {} && {without}{env}{}",
             quoted(&folder.to_string_lossy()),
             self.command_line(file)
         )
@@ -321,6 +381,11 @@ fn setup(
         command,
         script: script.to_owned(),
         env: own.chain(args.env.iter().cloned()).collect(),
+        inherited: if args.scrubbed {
+            Inherited::Scrubbed
+        } else {
+            Inherited::Users
+        },
         limits: Limits {
             memory,
             processes: 512,

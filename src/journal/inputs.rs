@@ -15,7 +15,8 @@ const READ_WHOLE: u64 = 8 << 20;
 const ENTRIES: usize = 2_000;
 
 /// A hash of all files beside the script that its text names, of those that these name in turn, and
-/// of `programs`.
+/// of `programs`. What lies in a folder of `path`, from which modules are imported, counts as if it
+/// lay beside the script.
 ///
 /// A name counts wherever it occurs as a word: `helper` for `helper.py` or a folder, `data.json` in
 /// full. The files of `except`, which will be written, do not count.
@@ -23,13 +24,17 @@ pub(crate) fn fingerprint(
     script: &Path,
     texts: &[&[u8]],
     programs: &[PathBuf],
+    path: &[PathBuf],
     except: &[&Path],
 ) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     for program in programs {
         hasher.update(&state(program));
     }
-    let beside = beside(script, except);
+    let mut beside = beside(script, script.parent(), except);
+    for folder in path {
+        beside.extend(self::beside(script, Some(folder), except));
+    }
     let mut words: BTreeSet<String> = texts.iter().flat_map(|text| words(text)).collect();
     words.extend(
         programs
@@ -67,9 +72,9 @@ pub(crate) fn fingerprint(
     hasher.finalize()
 }
 
-/// The files and folders beside the script, each with the words that name it.
-fn beside(script: &Path, except: &[&Path]) -> Vec<(PathBuf, Vec<String>)> {
-    let Some(folder) = script.parent() else {
+/// The files and folders in a folder but the script, each with the words that name it.
+fn beside(script: &Path, folder: Option<&Path>, except: &[&Path]) -> Vec<(PathBuf, Vec<String>)> {
+    let Some(folder) = folder else {
         return Vec::new();
     };
     let mut found = Vec::new();
@@ -121,6 +126,19 @@ fn words_of_text(bytes: &[u8]) -> Vec<String> {
     } else {
         words(bytes)
     }
+}
+
+/// What changes when one of these files does, by their sizes and dates.
+pub(crate) fn state_of_files(files: &[PathBuf]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for path in files {
+        let state = match path.metadata() {
+            Ok(metadata) => stamp(path, &metadata),
+            Err(_) => "gone".to_owned(),
+        };
+        hasher.update(state.as_bytes());
+    }
+    hasher.finalize().to_string()
 }
 
 /// A text that changes when a file's content, or a folder's files, change.
@@ -192,7 +210,7 @@ mod tests {
         let text = b"import helper, pack.inner\nopen('data.json')\nt.min()\n";
         put(folder, "x.py", "");
         put(folder, "helper.py", "from deeper import y\n");
-        let now = || fingerprint(&script, &[text], &[], &[&folder.join("out.json")]);
+        let now = || fingerprint(&script, &[text], &[], &[], &[&folder.join("out.json")]);
         let mut last = now();
         for (name, content, counts) in [
             ("other.py", "1", false),
@@ -220,7 +238,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let programs = [folder.join("test.sh")];
-        let now = || fingerprint(&folder.join("x.py"), &[b"", b"./test.sh"], &programs, &[]);
+        let now = || {
+            fingerprint(
+                &folder.join("x.py"),
+                &[b"", b"./test.sh"],
+                &programs,
+                &[],
+                &[],
+            )
+        };
         let gone = now();
         put(folder, "test.sh", "grep -f words.txt \"$1\"");
         let there = now();

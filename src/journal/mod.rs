@@ -8,7 +8,7 @@ mod inputs;
 use std::{
     collections::{BTreeMap, HashMap},
     fmt, io,
-    path::Path,
+    path::{Path, PathBuf},
     str::FromStr,
     time::Duration,
 };
@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::oracle::{Seed, SequentialTest, Signature, Verdict};
 use file::File;
 pub use file::{JournalError, cache_folder};
-pub(crate) use inputs::fingerprint;
+pub(crate) use inputs::{fingerprint, state_of_files};
 
 /// The content of a candidate: BLAKE3 of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -104,6 +104,9 @@ pub struct BaselineRecord {
     /// Why all runs are cold, if something was found that speaks against warm ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<String>,
+    /// The files of modules that the script imported, and what changes when one of them does.
+    #[serde(default)]
+    pub imported: (Vec<PathBuf>, String),
 }
 
 /// One line of the file.
@@ -167,6 +170,20 @@ impl Journal {
     /// What the baseline runs found out.
     pub fn baseline(&self) -> Option<&BaselineRecord> {
         self.baseline.as_ref()
+    }
+
+    /// Forgets everything: what was recorded is not true any more.
+    ///
+    /// # Errors
+    ///
+    /// The file could not be written.
+    pub fn start_over(&mut self) -> io::Result<()> {
+        self.baseline = None;
+        self.records.clear();
+        self.traces.clear();
+        let file = self.file.as_ref();
+        file.map_or(Ok(()), |file| file.keep(0))
+            .map_err(io::Error::other)
     }
 
     /// Records what the baseline runs found out.
@@ -298,6 +315,7 @@ mod tests {
                 flaky: None,
                 stabilizer: None,
                 cold: None,
+                imported: Default::default(),
             })
             .unwrap();
         journal.put(one, record(Verdict::Same)).unwrap();

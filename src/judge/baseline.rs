@@ -15,7 +15,7 @@ use super::{
     subject::{FIRST_TIMEOUT, FLAKY_RUNS, Subject, cores},
 };
 use crate::{
-    journal::{BaselineRecord, Journal},
+    journal::{BaselineRecord, Journal, state_of_files},
     oracle::{Baseline, BaselineError, SequentialTest, Signature},
     runner::{End, Outcome, RunError, Start},
 };
@@ -137,6 +137,8 @@ pub fn establish(subject: &Subject, journal: &mut Journal) -> Result<Established
         showing: sighting.showing.as_ref(),
         is_flaky: sighting.flaky.is_some(),
     })?;
+    let imported = subject.runner.imported_files();
+    let state = state_of_files(&imported);
     let record = BaselineRecord {
         signature: match &sighting.measure {
             Measure::Signature(signature) => Some(signature.clone()),
@@ -149,6 +151,7 @@ pub fn establish(subject: &Subject, journal: &mut Journal) -> Result<Established
         flaky: sighting.flaky,
         stabilizer: subject.stabilizer().cloned(),
         cold,
+        imported: (imported, state),
     };
     // Where the journal cannot be written, the engine will say so.
     let _ = journal.put_baseline(record.clone());
@@ -163,10 +166,19 @@ pub fn establish(subject: &Subject, journal: &mut Journal) -> Result<Established
 }
 
 /// What an earlier session established.
-fn recalled(subject: &Subject, journal: &Journal) -> Result<Option<Established>, BaselineFailure> {
+fn recalled(
+    subject: &Subject,
+    journal: &mut Journal,
+) -> Result<Option<Established>, BaselineFailure> {
     let Some(record) = journal.baseline().cloned() else {
         return Ok(None);
     };
+    let (files, state) = &record.imported;
+    if !files.is_empty() && *state != state_of_files(files) {
+        // Other libraries, other verdicts. Where the file cannot be cut, the engine will say so.
+        let _ = journal.start_over();
+        return Ok(None);
+    }
     let measure = match (record.signature.clone(), &subject.settings.test) {
         (Some(signature), None) => Measure::Signature(signature),
         (None, Some(test)) => Measure::Test(test.clone()),

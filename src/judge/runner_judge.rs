@@ -14,6 +14,7 @@ use super::{
     check::{Checks, Objection, Shown},
     confirmation::{Confirmed, confirm, last_runs},
     contract::{Candidate, Halt, Judge, Judged, Retraction},
+    kept::Kept,
     measure::Measure,
     probe::Probe,
     repetition::{Repeated, repeated},
@@ -30,6 +31,8 @@ pub struct RunnerJudge<'a> {
     probe: Probe<'a>,
     /// What candidates that show the bug have to pass.
     checks: &'a Checks,
+    /// What every candidate must hold.
+    kept: &'a [Kept],
     /// How candidates are tested, if the bug does not show each time.
     steadiness: Option<SequentialTest>,
     /// The variables that the ablation takes away from the result; none if there is no ablation.
@@ -49,6 +52,7 @@ impl<'a> RunnerJudge<'a> {
         Self {
             probe: established.probe(subject),
             checks: &established.checks,
+            kept: &subject.settings.keep,
             steadiness: established.record.flaky.map(|(test, ..)| test),
             ablated,
             fresh: None,
@@ -283,7 +287,8 @@ impl Judge for RunnerJudge<'_> {
     }
 
     fn is_hopeless(&self, candidate: &Candidate) -> bool {
-        self.checks.is_hopeless(&candidate.program)
+        let program = &candidate.program;
+        self.kept.iter().any(|kept| !kept.is_in(program)) || self.checks.is_hopeless(program)
     }
 
     fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Retraction>, Halt> {

@@ -5,7 +5,7 @@ use std::{cell::OnceCell, sync::Arc, time::Duration};
 
 use minrepro_reducers::syntax::Program;
 
-use super::{measure::Measure, probe::Probe};
+use super::{kept::Kept, measure::Measure, probe::Probe};
 use crate::{
     oracle::{Baseline, Forbidden, Obstacle, Seed, Spec, obstacle},
     runner::{End, Job, Outcome, RunError, Runner, Start},
@@ -52,6 +52,8 @@ pub struct Settings {
     pub loose: bool,
     /// Variables set for every run.
     pub env: Vec<(String, String)>,
+    /// What every candidate must hold.
+    pub keep: Vec<Kept>,
 }
 
 /// The script as given, and all that it takes to run it.

@@ -10,6 +10,7 @@ use super::{
     fingerprint::Fingerprint,
     forms::{Part, is_status_alone},
     origin::RaiseOrigin,
+    raise_site::RaiseSite,
     verdict::{Difference, Verdict},
 };
 use crate::runner::{Captured, End, Exception, Outcome, traceback};
@@ -158,6 +159,12 @@ impl Signature {
             .filter(|text| !text.trim().is_empty())
             .map(str::to_owned)
             .collect()
+    }
+
+    /// Whether the bug is an exception that the script itself caused, not a library.
+    pub fn is_of_script(&self) -> bool {
+        let origin = self.origin.as_ref();
+        self.ends && origin.is_some_and(|its| matches!(its.site, RaiseSite::Script { .. }))
     }
 
     /// Whether the bug is that the program hangs.

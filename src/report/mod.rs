@@ -144,6 +144,10 @@ pub struct Reproduction {
     /// were added to the script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stabilizer: Option<String>,
+    /// Whether the failure is one of the script's own code: no library raised it, and the result
+    /// imports nothing.
+    #[serde(default)]
+    pub own: bool,
 }
 
 /// The conditions that the bug needs, and those that it does not.

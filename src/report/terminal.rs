@@ -50,6 +50,13 @@ pub fn summary(report: &Report) -> String {
             "warning: the words are the same, the mechanism is another ({mismatch})"
         ));
     }
+    if report.reproduction.own {
+        lines.push(
+            "nothing of a library is involved; if that is not the bug, name it by `--signature`, \
+             or what matters by `--keep NAME`"
+                .to_owned(),
+        );
+    }
     if let Some(looser) = &report.looser {
         lines.push(format!(
             "hint: numbers in the signature rejected smaller candidates; try `--signature \"{looser}\"`"

@@ -1,18 +1,19 @@
-//! The environment of a run: the user's without variables that change messages or verdicts, with
-//! those that make runs repeat. Pure; called by `workspace`. The variables and their reasons are
-//! those that PyTorch and CPython document.
+//! The environment of a run: the user's, without secrets and what would break runs, with what makes
+//! them repeat; for a stranger's script also without what changes messages or verdicts. Pure; called
+//! by `workspace`. The variables and their reasons are those that PyTorch and CPython document.
 
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
 };
 
-/// Removed by name.
-const REMOVED: &[&str] = &[
+use super::setup::Inherited;
+
+/// Removed by name from a stranger's surroundings.
+const SCRUBBED: &[&str] = &[
     "PYTHONPATH",
     "PYTHONHOME",
     "PYTHONSTARTUP",
-    "PYTHONINSPECT",
     "PYTHONVERBOSE",
     "PYTHONWARNINGS",
     "PYTHONOPTIMIZE",
@@ -25,32 +26,35 @@ const REMOVED: &[&str] = &[
     "PYTHONASYNCIODEBUG",
     "PYTHONMALLOC",
     "PYTHONPYCACHEPREFIX",
-    "FORCE_COLOR",
     "TORCH_LOGS",
-    "TORCH_LOGS_OUT",
-    "TORCH_TRACE",
     "TORCH_COMPILE_DEBUG",
-    "TORCH_COMPILE_DEBUG_DIR",
     "TORCH_COMPILE_DISABLE",
     "TORCH_SHOW_CPP_STACKTRACES",
     "OLDPWD",
 ];
 
-/// Removed by prefix.
-const REMOVED_PREFIXES: &[&str] = &[
+/// The same by prefix.
+const SCRUBBED_PREFIXES: &[&str] = &[
     "TORCHDYNAMO_",
     "TORCH_BISECT_",
     "TORCHINDUCTOR_",
     "SLURM_",
     "TORCHELASTIC_",
-    "MINREPRO_",
+];
+
+/// Withheld from every run: an interpreter that never ends, messages in colour, files that are
+/// written outside the scratch folder.
+const WITHHELD: &[&str] = &[
+    "PYTHONINSPECT",
+    "FORCE_COLOR",
+    "TORCH_LOGS_OUT",
+    "TORCH_TRACE",
+    "TORCH_COMPILE_DEBUG_DIR",
 ];
 
 /// Set for every run.
 const SET: &[(&str, &str)] = &[
-    ("PYTHONHASHSEED", "0"),
     ("PYTHONDONTWRITEBYTECODE", "1"),
-    ("PYTHONNOUSERSITE", "1"),
     // A death by a signal shows where it was.
     ("PYTHONFAULTHANDLER", "1"),
     // Tracebacks without colour, and without lines broken at the width of a terminal.
@@ -59,32 +63,167 @@ const SET: &[(&str, &str)] = &[
     ("TERM", "dumb"),
     ("COLUMNS", "120"),
     ("LINES", "40"),
-    // One worker each: many runs share the machine.
+];
+
+/// Set for every run unless the user has set them: runs repeat, and many share the machine.
+const SET_IF_UNSET: &[(&str, &str)] = &[
+    ("PYTHONHASHSEED", "0"),
     ("TORCHINDUCTOR_COMPILE_THREADS", "1"),
     ("OMP_NUM_THREADS", "1"),
     ("MKL_NUM_THREADS", "1"),
 ];
+/// Of these, the variables that can change what a program does, and so belong to its command.
+const MATTERS: &[&str] = &["PYTHONHASHSEED", "OMP_NUM_THREADS", "MKL_NUM_THREADS"];
+/// Whoever sets one of these has decided on the others.
+const THREADS: &[&str] = &["OMP_NUM_THREADS", "MKL_NUM_THREADS"];
 
-/// The environment of a run: `user` scrubbed, folders for temporary files and caches, then `own` on
-/// top.
-pub(super) fn environment(
-    user: impl IntoIterator<Item = (String, String)>,
-    own: &[(String, String)],
-    work: &Path,
-    temporary: &Path,
-    cache: &Path,
-) -> BTreeMap<String, String> {
-    let kept = |name: &str| {
-        !REMOVED.contains(&name)
-            && !REMOVED_PREFIXES
+/// Variables that differ between the user's own shells and say nothing about a program.
+const OF_A_SHELL: &[&str] = &[
+    "_",
+    "COLORTERM",
+    "COLUMNS",
+    "DISPLAY",
+    "EDITOR",
+    "LINES",
+    "LS_COLORS",
+    "OLDPWD",
+    "PAGER",
+    "PS1",
+    "PWD",
+    "SHLVL",
+    "STY",
+    "TERM",
+    "TERM_PROGRAM",
+    "TMPDIR",
+    "TMUX",
+    "TMUX_PANE",
+    "WINDOWID",
+];
+/// The same by prefix.
+const OF_A_SHELL_PREFIXES: &[&str] = &["DBUS_", "GPG_", "SSH_", "VSCODE_", "XDG_SESSION_"];
+
+/// Whether a variable is likely to hold a secret, by its name.
+fn is_secret(name: &str) -> bool {
+    const WORDS: [&str; 7] = [
+        "TOKEN",
+        "SECRET",
+        "KEY",
+        "PASSWORD",
+        "PASSWD",
+        "CREDENTIALS",
+        "APIKEY",
+    ];
+    let name = name.to_ascii_uppercase();
+    name.starts_with("AWS_")
+        || name.contains("_SECRET")
+        || WORDS.iter().any(|word| {
+            name.strip_suffix(word)
+                .is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
+        })
+        || matches!(
+            name.as_str(),
+            "SSH_AUTH_SOCK" | "GOOGLE_APPLICATION_CREDENTIALS"
+        )
+        || name.ends_with("_KEY_ID")
+}
+
+/// Whether a run is given a variable of the user's.
+fn is_kept(name: &str, inherited: Inherited) -> bool {
+    let is_withheld = name.starts_with("MINREPRO_") || WITHHELD.contains(&name) || is_secret(name);
+    let is_scrubbed = || {
+        SCRUBBED.contains(&name)
+            || SCRUBBED_PREFIXES
                 .iter()
                 .any(|prefix| name.starts_with(prefix))
     };
-    let mut environment: BTreeMap<String, String> =
-        user.into_iter().filter(|(name, _)| kept(name)).collect();
+    !is_withheld && (inherited == Inherited::Users || !is_scrubbed())
+}
+
+/// The differences between the environment of runs and the user's that can change what a program
+/// does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EnvironmentDifference {
+    /// Variables that are set.
+    pub set: Vec<(String, String)>,
+    /// Variables that are withheld.
+    pub withheld: Vec<String>,
+}
+
+/// The variables that are set for every run since nobody has set them.
+fn added<'a>(
+    user: &'a BTreeMap<String, String>,
+    inherited: Inherited,
+) -> impl Iterator<Item = (&'static str, &'static str)> + 'a {
+    let has = move |name: &str| inherited == Inherited::Users && user.contains_key(name);
+    SET_IF_UNSET.iter().copied().filter(move |(name, _)| {
+        let decides = THREADS.contains(name) && THREADS.iter().any(|name| has(name));
+        !(decides || has(name))
+    })
+}
+
+/// What runs are given that the user has otherwise; `own` are variables for each run.
+pub(super) fn difference(
+    user: &[(String, String)],
+    own: &[(String, String)],
+    inherited: Inherited,
+) -> EnvironmentDifference {
+    let user: BTreeMap<String, String> = user.iter().cloned().collect();
+    let is_own = |name: &str| own.iter().any(|(its, _)| its == name);
+    let matters = |(name, value): &(&str, &str)| {
+        MATTERS.contains(name) && !is_own(name) && user.get(*name).is_none_or(|its| its != value)
+    };
+    EnvironmentDifference {
+        set: added(&user, inherited)
+            .filter(matters)
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+        withheld: user
+            .keys()
+            .filter(|name| !is_kept(name, inherited) && !is_own(name))
+            .filter(|name| !OF_A_SHELL.contains(&name.as_str()))
+            .cloned()
+            .collect(),
+    }
+}
+
+/// The variables of the user's that runs are given and that may change what they do: a part of the
+/// journal's name.
+pub(super) fn inherited_variables(
+    user: &[(String, String)],
+    inherited: Inherited,
+) -> BTreeMap<String, String> {
+    let of_a_shell = |name: &str| {
+        OF_A_SHELL.contains(&name)
+            || OF_A_SHELL_PREFIXES
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
+    };
+    user.iter()
+        .filter(|(name, _)| is_kept(name, inherited) && !of_a_shell(name))
+        .cloned()
+        .collect()
+}
+
+/// The environment of a run: what of `user` is kept, folders for temporary files and caches, then
+/// `own` on top.
+pub(super) fn environment(
+    user: &[(String, String)],
+    inherited: Inherited,
+    own: &[(String, String)],
+    [work, temporary, cache]: [&Path; 3],
+) -> BTreeMap<String, String> {
+    let mut environment: BTreeMap<String, String> = user
+        .iter()
+        .filter(|(name, _)| is_kept(name, inherited))
+        .cloned()
+        .collect();
+    let added: Vec<_> = added(&environment, inherited).collect();
     let mut set = |name: &str, value: &str| environment.insert(name.to_owned(), value.to_owned());
-    for (name, value) in SET {
+    for (name, value) in SET.iter().copied().chain(added) {
         set(name, value);
+    }
+    if inherited == Inherited::Scrubbed {
+        set("PYTHONNOUSERSITE", "1");
     }
     let temporary = temporary.to_string_lossy();
     for name in ["TMPDIR", "TEMP", "TMP"] {
@@ -165,20 +304,21 @@ pub(super) fn model_caches(environment: &BTreeMap<String, String>) -> Vec<PathBu
 mod tests {
     use super::*;
 
+    fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
     fn of(user: &[(&str, &str)], own: &[(&str, &str)]) -> BTreeMap<String, String> {
-        let owned = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
-            pairs
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect()
-        };
-        environment(
-            owned(user),
-            &owned(own),
-            Path::new("/w"),
-            Path::new("/t"),
-            Path::new("/c"),
-        )
+        let folders = ["/w", "/t", "/c"].map(Path::new);
+        environment(&owned(user), Inherited::Scrubbed, &owned(own), folders)
+    }
+
+    fn kept(user: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let folders = ["/w", "/t", "/c"].map(Path::new);
+        environment(&owned(user), Inherited::Users, &[], folders)
     }
 
     #[test]
@@ -245,6 +385,56 @@ mod tests {
             paths(&["/c/huggingface", "/c/torch"])
         );
         assert_eq!(of(&[]), paths(&[]));
+    }
+
+    #[test]
+    fn the_environment_of_the_user_is_kept_but_for_secrets() {
+        let user = [
+            ("PYTHONPATH", "/lib"),
+            ("PYTHONWARNINGS", "error"),
+            ("TORCH_LOGS", "+dynamo"),
+            ("TORCHINDUCTOR_MAX_AUTOTUNE", "1"),
+            ("OMP_NUM_THREADS", "4"),
+            ("TOKENIZERS_PARALLELISM", "0"),
+            ("KEYBOARD", "us"),
+        ];
+        let result = kept(&user);
+        for (name, value) in user {
+            assert_eq!(result[name], value, "{name}");
+        }
+        assert!(
+            !result.contains_key("MKL_NUM_THREADS") && !result.contains_key("PYTHONNOUSERSITE")
+        );
+        assert_eq!(result["PYTHONHASHSEED"], "0");
+        for secret in [
+            "GITHUB_TOKEN",
+            "TOKEN",
+            "HF_TOKEN",
+            "AWS_PROFILE",
+            "MY_SECRET_NAME",
+            "OPENAI_API_KEY",
+            "DB_PASSWORD",
+            "MINREPRO_X",
+            "PYTHONINSPECT",
+        ] {
+            assert!(!kept(&[(secret, "1")]).contains_key(secret), "{secret}");
+        }
+    }
+
+    #[test]
+    fn differences_are_what_a_command_by_hand_has_to_repeat() {
+        let user = [
+            ("OMP_NUM_THREADS", "4"),
+            ("HF_TOKEN", "x"),
+            ("FORCE_COLOR", "1"),
+        ];
+        let of = |own: &[(&str, &str)]| difference(&owned(&user), &owned(own), Inherited::Users);
+        let found = of(&[]);
+        assert_eq!(found.set, owned(&[("PYTHONHASHSEED", "0")]));
+        assert_eq!(found.withheld, ["FORCE_COLOR", "HF_TOKEN"]);
+        assert_eq!(of(&[("PYTHONHASHSEED", "3")]).set, owned(&[]));
+        let named = inherited_variables(&owned(&[("A", "1"), ("SHLVL", "2")]), Inherited::Users);
+        assert_eq!(named.into_iter().collect::<Vec<_>>(), owned(&[("A", "1")]));
     }
 
     #[test]

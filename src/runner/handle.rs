@@ -3,8 +3,9 @@
 //! commands.
 
 use std::{
+    collections::BTreeMap,
     os::unix::net::UnixStream,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -16,6 +17,7 @@ use super::{
     background::{Background, Priority},
     cold::Cold,
     confinement,
+    environment::EnvironmentDifference,
     error::RunError,
     guard::remove,
     helpers,
@@ -90,6 +92,16 @@ impl Runner {
         self.confinement().describe(self.allowed())
     }
 
+    /// What runs are given that the user has otherwise.
+    pub fn environment_difference(&self) -> EnvironmentDifference {
+        self.workspace.difference()
+    }
+
+    /// The variables of the user's that runs are given and that may change what they do.
+    pub fn inherited_variables(&self) -> BTreeMap<String, String> {
+        self.workspace.inherited_variables()
+    }
+
     /// The user's script.
     pub fn script(&self) -> &Path {
         &self.workspace.setup.script
@@ -108,6 +120,11 @@ impl Runner {
     /// How many runs were warm.
     pub fn forked(&self) -> u64 {
         self.warm.forked()
+    }
+
+    /// The files outside the script's folder that recorded runs imported modules from.
+    pub fn imported_files(&self) -> Vec<PathBuf> {
+        self.runtime.block_on(self.warm.imported_files())
     }
 
     /// Why runs that were to be warm are cold, if they are.

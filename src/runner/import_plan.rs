@@ -68,6 +68,15 @@ impl ImportPlan {
         plan
     }
 
+    /// The files that the modules of a run were loaded from, by its notes.
+    pub(super) fn files(notes: &str) -> impl Iterator<Item = PathBuf> {
+        let file = |line| match serde_json::from_str::<[PathBuf; 1]>(line) {
+            Ok([file]) => Some(file),
+            Err(_) => None,
+        };
+        notes.lines().filter_map(file)
+    }
+
     /// Whether something is imported in this environment.
     pub(super) fn fits(&self, wanted: &EnvironmentChange) -> bool {
         self.modules

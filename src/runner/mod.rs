@@ -41,6 +41,7 @@ mod zygote;
 mod zygote_supervisor;
 
 pub use background::Priority;
+pub use environment::EnvironmentDifference;
 pub use error::RunError;
 pub use handle::Runner;
 pub use installed::{installed_path, is_installed, package_path};
@@ -48,5 +49,5 @@ pub use interpreter::Interpreter;
 pub use job::{Job, Start};
 pub use outcome::{Captured, End, Exception, Outcome, Resource, TracebackFrame};
 pub use sandbox::Confinement;
-pub use setup::{Allowed, Command, Limits, Sandbox, Setup};
+pub use setup::{Allowed, Command, Inherited, Limits, Sandbox, Setup};
 pub use supervise::supervise;

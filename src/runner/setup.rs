@@ -11,8 +11,10 @@ pub struct Setup {
     /// The user's script: names the candidate in the scratch folder, and its folder holds the
     /// siblings.
     pub script: PathBuf,
-    /// Variables set for every run (`--env`), on top of the scrubbed environment.
+    /// Variables set for every run (`--env`), on top of the environment.
     pub env: Vec<(String, String)>,
+    /// What runs have of the user's own environment.
+    pub inherited: Inherited,
     /// Limits other than time.
     pub limits: Limits,
     /// How many runs at a time.
@@ -52,6 +54,16 @@ pub struct Limits {
     pub scratch: u64,
     /// How much of each output stream is kept at its head and again at its tail, in bytes.
     pub output: usize,
+}
+
+/// What runs have of the user's own environment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inherited {
+    /// All but secrets.
+    #[default]
+    Users,
+    /// What neither leads a stranger's script astray nor changes what it says.
+    Scrubbed,
 }
 
 /// What confined runs may do besides, by the user's word.

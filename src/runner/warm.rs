@@ -4,9 +4,10 @@
 //! remembered.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File},
     io::Write,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -59,6 +60,8 @@ pub(super) struct Warm {
 
 #[derive(Debug, Default)]
 struct State {
+    /// The files of modules that recorded runs imported.
+    files: BTreeSet<PathBuf>,
     /// Plans that were recorded; the index is the plan's name.
     plans: Vec<ImportPlan>,
     /// Running zygotes, the latest used last; the one without a plan has imported nothing.
@@ -137,6 +140,11 @@ impl Warm {
         Duration::from_millis(self.imports.load(Ordering::Relaxed))
     }
 
+    /// The files of modules that recorded runs imported, those beside the script aside.
+    pub(super) async fn imported_files(&self) -> Vec<PathBuf> {
+        self.state.lock().await.files.iter().cloned().collect()
+    }
+
     /// How many runs were warm to their end.
     pub(super) fn forked(&self) -> u64 {
         self.forked.load(Ordering::Relaxed)
@@ -176,6 +184,11 @@ impl Warm {
         let plan = ImportPlan::read(&notes, &self.workspace.siblings.modules());
         let place = {
             let mut state = self.state.lock().await;
+            // What lies beside the script is another file in each run.
+            let is_outside = |file: &PathBuf| !file.starts_with(&self.workspace.root);
+            state
+                .files
+                .extend(ImportPlan::files(&notes).filter(is_outside));
             state.plans.push(plan);
             state.plans.len() - 1
         };

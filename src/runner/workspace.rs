@@ -3,6 +3,7 @@
 //! backends and the zygotes.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{
         Mutex, PoisonError,
@@ -13,7 +14,10 @@ use std::{
 
 use super::{
     copies::copied,
-    environment::{compiler_folder, environment, model_caches},
+    environment::{
+        EnvironmentDifference, compiler_folder, difference, environment, inherited_variables,
+        model_caches,
+    },
     error::RunError,
     job::Job,
     orders::{Launch, RunLimits, RunOrder},
@@ -104,6 +108,17 @@ impl Workspace {
             .variables
             .lock()
             .unwrap_or_else(PoisonError::into_inner) = variables;
+    }
+
+    /// What runs are given that the user has otherwise.
+    pub(super) fn difference(&self) -> EnvironmentDifference {
+        let user = &self.user_environment;
+        difference(user, &self.setup.env, self.setup.inherited)
+    }
+
+    /// The variables of the user's that runs are given and that may change what they do.
+    pub(super) fn inherited_variables(&self) -> BTreeMap<String, String> {
+        inherited_variables(&self.user_environment, self.setup.inherited)
     }
 
     /// The session's cache folder, which all runs share.
@@ -228,14 +243,15 @@ impl Workspace {
         timeout: Duration,
     ) -> RunOrder {
         let limits = &self.setup.limits;
-        let user = self.user_environment.iter().cloned();
         let variables = self
             .variables
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
         let own: Vec<_> = self.setup.env.iter().cloned().chain(variables).collect();
-        let env = environment(user, &own, work, temporary, &self.cache());
+        let folders = [work, temporary, &self.cache()];
+        let inherited = self.setup.inherited;
+        let env = environment(&self.user_environment, inherited, &own, folders);
         RunOrder {
             program: Launch {
                 argv,

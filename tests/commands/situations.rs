@@ -281,3 +281,143 @@ fn what_the_script_lacks_is_not_reduced_but_named() {
     place.file("x.ipynb", cell);
     shows(&place, &["x.ipynb"], 2, &["is a notebook", "nbconvert"]);
 }
+
+#[test]
+fn the_environment_of_the_user_is_kept_and_its_changes_are_said() {
+    let place = Place::new();
+    let library = place.root.path().join("library");
+    std::fs::create_dir(&library).unwrap();
+    std::io::Write::write_all(
+        &mut std::fs::File::create(library.join("mine.py")).unwrap(),
+        b"def f():\n    raise LookupError('found by the path')\n",
+    )
+    .unwrap();
+    let script = "import mine, os\nnoise = 1\nassert 'MY_TOKEN' not in os.environ\nassert os.environ['OMP_NUM_THREADS'] == '3'\nassert os.environ['TORCH_LOGS'] == 'x'\nmine.f()\n";
+    place.file("x.py", script);
+    let mut command = place.command(&["x.py"]);
+    command
+        .env("PYTHONPATH", &library)
+        .env("OMP_NUM_THREADS", "3")
+        .env("TORCH_LOGS", "x")
+        .env("MY_TOKEN", "t");
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{stderr}");
+    assert!(
+        stderr.contains("LookupError: found by the path"),
+        "{stderr}"
+    );
+    let said = "environment: yours with PYTHONHASHSEED=0; without MY_TOKEN\n";
+    assert!(stderr.contains(said), "{stderr}");
+    let verify = stderr
+        .lines()
+        .find_map(|line| line.strip_prefix("verify: "))
+        .unwrap();
+    assert!(
+        verify.contains("&& env -u MY_TOKEN PYTHONHASHSEED=0 /"),
+        "{verify}"
+    );
+    let by_hand = crate::support::command("sh")
+        .args(["-c", verify])
+        .env("PYTHONPATH", &library)
+        .env("MY_TOKEN", "t")
+        .output()
+        .unwrap();
+    let seen = String::from_utf8_lossy(&by_hand.stderr).into_owned();
+    assert!(seen.contains("LookupError: found by the path"), "{seen}");
+}
+
+#[test]
+fn a_bug_of_the_scripts_own_is_said_to_be_one_and_what_is_named_is_kept() {
+    let place = Place::new();
+    let script = "rows = [3, 4]\nnoise = 1\n\n\ndef mean(values, count):\n    total = sum(values)\n    return total / count\n\n\nprint(mean(rows, 0))\n";
+    place.file("x.py", script);
+    let said = "nothing of a library is involved";
+    shows(&place, &["x.py"], 0, &[said, "--keep NAME"]);
+    let result = place.read("x.min.py");
+    assert!(
+        !result.contains("mean") && !result.contains("sum"),
+        "{result}"
+    );
+    shows(
+        &place,
+        &[
+            "x.py",
+            "--keep",
+            "mean",
+            "--keep",
+            "6",
+            "--keep",
+            "/rows, *0/",
+        ],
+        0,
+        &["confirmed by 3 fresh runs"],
+    );
+    let result = place.read("x.min.py");
+    for kept in ["def mean(", "total = sum(values)\n", "rows, 0"] {
+        assert!(result.contains(kept), "{result}");
+    }
+    assert!(!result.contains("noise"), "{result}");
+    for (keep, why) in [
+        ("gone", "does not hold it"),
+        ("99", "no text"),
+        ("/(/", "regex"),
+    ] {
+        shows(
+            &place,
+            &["x.py", "--keep", keep],
+            2,
+            &[why, "hint: give a name"],
+        );
+    }
+    place.file("y.py", super::NOISY);
+    let shown = shows(&place, &["y.py", "-s", super::SIGNATURE], 0, &[]);
+    assert!(!shown.contains(said), "{shown}");
+}
+
+#[test]
+fn a_library_that_was_patched_voids_what_the_journal_remembers() {
+    let place = Place::new();
+    let library = place.root.path().join("library");
+    let put = |text: &str| {
+        std::fs::create_dir_all(library.join("mine")).unwrap();
+        std::io::Write::write_all(
+            &mut std::fs::File::create(library.join("mine/__init__.py")).unwrap(),
+            text.as_bytes(),
+        )
+        .unwrap();
+    };
+    let broken = "def f(x):\n    raise LookupError('out of the table')\n";
+    let patched = "def f(x):\n    if x > 2:\n        raise LookupError('out of the table')\n";
+    let library_path = library.to_str().unwrap();
+    place.file("by_path.py", "import mine\nnoise = 1\nmine.f(3)\n");
+    place.file(
+        "by_itself.py",
+        format!(
+            "import sys\nsys.path.append({library_path:?})\nimport mine\nnoise = 1\nmine.f(3)\n"
+        ),
+    );
+    for (script, args) in [
+        ("by_path.py", &["--runner", "cold"][..]),
+        ("by_itself.py", &[]),
+    ] {
+        put(broken);
+        let run = || {
+            let args = [&[script, "-s", "LookupError: out of the table"], args].concat();
+            let mut command = place.command(&args);
+            if script == "by_path.py" {
+                command.env("PYTHONPATH", library_path);
+            }
+            let output = command.output().unwrap();
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{stderr}");
+            stderr
+        };
+        run();
+        let again = run();
+        assert!(again.contains("recalled from the journal"), "{again}");
+        put(patched);
+        let other = run();
+        assert!(!other.contains("recalled from the journal"), "{other}");
+    }
+}

@@ -14,8 +14,8 @@ use std::{
 };
 
 use minrepro::runner::{
-    Allowed, Command, Confinement, End, Interpreter, Job, Limits, Outcome, Priority, Resource,
-    RunError, Runner, Sandbox, Setup, Start,
+    Allowed, Command, Confinement, End, Inherited, Interpreter, Job, Limits, Outcome, Priority,
+    Resource, RunError, Runner, Sandbox, Setup, Start,
 };
 
 use crate::support::{processes_with, skip, snapshot};
@@ -42,6 +42,7 @@ fn setup(folder: &Path, jobs: usize) -> Setup {
         },
         script: folder.join("script.py"),
         env: vec![("GIVEN".to_owned(), "yes".to_owned())],
+        inherited: Inherited::Scrubbed,
         limits: LIMITS,
         jobs,
         sandbox: Sandbox::Auto,

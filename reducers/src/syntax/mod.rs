@@ -205,6 +205,24 @@ impl Program {
         }
     }
 
+    /// Whether a name occurs, be it of a variable, an attribute or a parameter.
+    pub fn has_name(&self, name: &str) -> bool {
+        let is_it =
+            |token: &Token| token.kind() == TokenKind::Name && self.slice(token.range()) == name;
+        self.tokens().iter().any(is_it)
+    }
+
+    /// Whether anything is imported.
+    pub fn has_imports(&self) -> bool {
+        let is_import = |node: AnyNodeRef<'_>| {
+            matches!(
+                node,
+                AnyNodeRef::StmtImport(_) | AnyNodeRef::StmtImportFrom(_)
+            )
+        };
+        self.tree().nodes.iter().any(|node| is_import(node.node))
+    }
+
     /// The lines on which a token begins that belongs to no import: what people call the lines of a
     /// repro.
     pub fn lines_without_imports(&self) -> u32 {

@@ -72,6 +72,9 @@ class Shelf:
                 self.note(name)
                 if name in self.modules and (path is not None or not self.is_elsewhere(name)):
                     return bootstrap.ModuleSpec(name, self)
+                spec = plain(name, path, target)
+                self.note_file(spec)
+                return spec
             return plain(name, path, target)
 
         _find_spec.__code__ = _find_spec.__code__.replace(co_filename=plain.__code__.co_filename)
@@ -82,6 +85,11 @@ class Shelf:
         if self.notes is not None and not name.startswith(OWN):
             line = self.json.dumps([name, difference(self.base, environment())])
             os.write(self.notes, (line + "\n").encode())
+
+    def note_file(self, spec):
+        """Notes, in a run that is recorded, the file that a module is loaded from: a line that is no import."""
+        if self.notes is not None and spec is not None and spec.has_location:
+            os.write(self.notes, (self.json.dumps([spec.origin]) + "\n").encode())
 
     def create_module(self, spec):
         return self.modules[spec.name]
