@@ -119,15 +119,7 @@ pub(super) fn minimize(
                 })
         }
     };
-    let truth = match &reduction.stop {
-        Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Truth::default(),
-        _ => judge
-            .verify(&reduction.program, mismatch.as_deref())
-            .unwrap_or_else(|error| {
-                reduction.stop = Stop::Halted(error.into());
-                Truth::default()
-            }),
-    };
+    let truth = truth(&mut judge, &mut reduction, mismatch.as_deref());
     let why_cold = subject.runner.why_cold();
     Ok(Minimized {
         runner: established.calibration.describe(why_cold.as_deref()),
@@ -140,6 +132,19 @@ pub(super) fn minimize(
         seconds: started.elapsed().as_secs_f64(),
         test: None,
     })
+}
+
+/// How far it could be verified that the result shows the same bug.
+fn truth(judge: &mut RunnerJudge<'_>, reduction: &mut Reduction, mismatch: Option<&str>) -> Truth {
+    if let Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) = &reduction.stop {
+        return Truth::default();
+    }
+    judge
+        .verify(&reduction.program, mismatch)
+        .unwrap_or_else(|error| {
+            reduction.stop = Stop::Halted(error.into());
+            Truth::default()
+        })
 }
 
 /// Reports what the runs of the script established.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     error::BaselineFailure,
     probe::Probe,
-    truth::{Finding, Truth},
+    truth::{CheckFinding, Truth},
 };
 use crate::{
     oracle::Verdict,
@@ -182,7 +182,7 @@ impl Checks {
                 }
             }
             truth.has_control |= check.is_control();
-            truth.findings.push(Finding {
+            truth.findings.push(CheckFinding {
                 claim: check.claim(),
                 holds,
             });

@@ -31,4 +31,4 @@ pub use measure::Measure;
 pub use probe::Probe;
 pub use runner_judge::RunnerJudge;
 pub use subject::{FLAKY_RUNS, Settings, Subject, Warmth, cores};
-pub use truth::{Finding, Truth};
+pub use truth::{CheckFinding, Truth};

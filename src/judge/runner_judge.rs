@@ -19,7 +19,7 @@ use super::{
     probe::Probe,
     repetition::{Repeated, repeated},
     subject::Subject,
-    truth::{Finding, Truth},
+    truth::{CheckFinding, Truth},
 };
 use crate::{
     oracle::{SequentialTest, Verdict, summary},
@@ -140,7 +140,7 @@ impl<'a> RunnerJudge<'a> {
             truth = self.checks.verify(&probe, &shown)?;
         }
         if self.probe.measure.has_mechanism() {
-            truth.findings.push(Finding {
+            truth.findings.push(CheckFinding {
                 claim: "it fails by the mechanism of the script's own failure".to_owned(),
                 holds: mismatch.is_none(),
             });

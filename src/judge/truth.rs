@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Truth {
     /// The findings, one for each check that applies.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CheckFinding>,
     /// Whether one of them is a control: a setting under which the script does not show the bug.
     pub has_control: bool,
 }
 
 /// What one check found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct CheckFinding {
     /// What must hold of the result: `it succeeds without the compiler`.
     pub claim: String,
     /// Whether it does.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     artifact::Artifacts,
-    derive::{common, message, of_exceptions},
+    common_parts::{common, message, of_exceptions},
     exceptions::{innermost, is_in_interpreters_words},
     forms::Part,
     normalize::kind,

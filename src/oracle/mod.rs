@@ -3,6 +3,7 @@
 
 mod artifact;
 mod baseline;
+mod common_parts;
 mod crash_site;
 mod derive;
 mod exceptions;

@@ -2,8 +2,8 @@
 //! message; the first meaning that the baseline supports is taken. Pure.
 
 use super::{
+    common_parts::{common, message},
     crash_site::CrashSite,
-    derive::{common, message},
     exceptions::{is_internal, wrapped},
     forms::{Part, is_status_alone, readings},
     raise_site::{RaiseSite, is_in_library},

@@ -150,10 +150,10 @@ pub struct EnvironmentDifference {
 }
 
 /// The variables that are set for every run since nobody has set them.
-fn added<'a>(
-    user: &'a BTreeMap<String, String>,
+fn added(
+    user: &BTreeMap<String, String>,
     inherited: Inherited,
-) -> impl Iterator<Item = (&'static str, &'static str)> + 'a {
+) -> impl Iterator<Item = (&'static str, &'static str)> {
     let has = move |name: &str| inherited == Inherited::Users && user.contains_key(name);
     SET_IF_UNSET.iter().copied().filter(move |(name, _)| {
         let decides = THREADS.contains(name) && THREADS.iter().any(|name| has(name));
