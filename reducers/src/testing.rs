@@ -7,7 +7,10 @@ use crate::{
     pass::{Pass, Proposal, Stage},
     rewrite::edit::EditSet,
     syntax::Program,
-    trace::evidence::{Call, Evidence, Frame, MissingSymbols},
+    trace::{
+        evidence::{Call, Evidence, Frame, MissingSymbols, SourceLine},
+        value::{RecordedValue, Tensor, ValueKind},
+    },
 };
 
 /// Proposals of a pass, each held to what every proposal must be: it applies, parses, lowers the
@@ -107,23 +110,24 @@ pub(crate) fn check_example(pass: &Pass) {
 /// functions were entered.
 pub(crate) fn evidence(text: &str) -> Evidence {
     let mut evidence = Evidence::default();
-    for (line, content) in (1..).zip(text.lines()) {
+    for (number, content) in (1..).zip(text.lines()) {
+        let line = SourceLine::of_program(number);
         evidence.entered.insert(line, 1);
         if !content.ends_with("# not executed") {
             evidence.hits.insert(line, 1);
         }
-        let pairs = |values: &str| -> BTreeMap<String, String> {
+        let pairs = |values: &str| -> BTreeMap<String, RecordedValue> {
             let pairs = values.trim_start_matches(" with").split("; ");
             let pairs = pairs.filter_map(|pair| pair.split_once(": "));
             pairs
-                .map(|(name, value)| (name.trim().to_owned(), value.to_owned()))
+                .map(|(name, value)| (name.trim().to_owned(), recorded(value)))
                 .collect()
         };
         if let Some((_, value)) = content.split_once("# returned ") {
-            evidence.returned.insert(line, value.to_owned());
+            evidence.returned.insert(line, recorded(value));
         }
         if let Some((_, call)) = content.split_once("# done ") {
-            evidence.done.insert(line, call.to_owned());
+            evidence.done.insert(line, call.to_owned().into());
         }
         for (mark, compiled) in [("# under way ", false), ("# under way, compiled ", true)] {
             let call = content
@@ -167,4 +171,29 @@ pub(crate) fn evidence(text: &str) -> Evidence {
         }
     }
     evidence
+}
+
+/// A recorded value, of a kind that its expression tells: tensors are made by functions of `torch`,
+/// modules by classes. Those of classes of the program's own are written as they were made.
+pub(crate) fn recorded(expression: &str) -> RecordedValue {
+    let called = expression.split('(').next().unwrap_or_default();
+    let is_class = |name: &str| name.starts_with(|first: char| first.is_uppercase());
+    let is_call = called.len() < expression.len();
+    let is_module = is_call && called.rsplit('.').next().is_some_and(is_class);
+    let kind = if called.starts_with("torch.") && is_call && !is_module {
+        ValueKind::Tensor(Tensor {
+            requires_grad: expression.contains("requires_grad=True"),
+            ..Tensor::default()
+        })
+    } else if is_module {
+        ValueKind::Module
+    } else {
+        ValueKind::Plain
+    };
+    RecordedValue {
+        expression: expression.to_owned().into(),
+        kind,
+        parts: Vec::new(),
+        is_exact: !is_module || called.contains('.'),
+    }
 }

@@ -39,6 +39,6 @@ pub use slips::{Slip, ledger, looser};
 pub use spec::{Spec, SpecError};
 pub use verdict::{Difference, Verdict};
 
-/// Grows whenever the same outcome would be judged differently; journals written under older rules
-/// are not read.
-pub const RULES: u32 = 11;
+/// Grows whenever the same outcome would be judged differently, or evidence is written differently;
+/// journals written under older rules are not read.
+pub const RULES: u32 = 12;

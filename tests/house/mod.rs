@@ -31,7 +31,7 @@ const LIMITS: &[(&str, Limit)] = &[
     ("passes that use other passes", Limit::AtMost(0.0)),
     (
         "files outside its rooms that name PyTorch",
-        Limit::AtMost(7.0),
+        Limit::AtMost(2.0),
     ),
     ("type names that several types carry", Limit::AtMost(4.0)),
     ("closures with a parameter named `it`", Limit::AtMost(31.0)),
@@ -54,7 +54,7 @@ const LIMITS: &[(&str, Limit)] = &[
     ),
     (
         "comments in bodies of functions of extraction, per thousand lines",
-        Limit::AtLeast(0.0),
+        Limit::AtLeast(20.0),
     ),
     (
         "comments in bodies of functions of the slicer, per thousand lines",

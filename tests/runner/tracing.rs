@@ -6,7 +6,10 @@ mod torch;
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use minrepro::runner::{Command, End, Job, Outcome, Runner};
-use minrepro_reducers::trace::evidence::{Evidence, Frame};
+use minrepro_reducers::trace::{
+    evidence::{Arguments, Evidence, Frame, SourceLine},
+    value::RecordedValue,
+};
 
 use super::setup;
 use crate::support::{interpreters, skip};
@@ -30,6 +33,16 @@ print(sys.argv[1:], __name__)
 for factor in range(3):
     scale(Point([base()], y=factor), factor)
 ";
+
+/// A line of the script, by its number.
+fn at(number: u32) -> SourceLine {
+    SourceLine::of_program(number)
+}
+
+/// The number of a line of the script.
+fn number(line: SourceLine) -> u32 {
+    line.in_program().expect("only the script is traced")
+}
 
 /// A plain run and a traced run of a script under each interpreter.
 fn on_all(source: &str, check: impl Fn(&Outcome, &Outcome, Option<Evidence>)) {
@@ -88,19 +101,23 @@ fn a_failure_is_written_down_with_its_values() {
 
         let evidence = evidence.unwrap();
         assert!(
-            evidence.hits.contains_key(&7) && !evidence.hits.contains_key(&8),
+            evidence.hits.contains_key(&at(7)) && !evidence.hits.contains_key(&at(8)),
             "{:?}",
             evidence.hits
         );
-        assert_eq!(evidence.hits.get(&9), Some(&2));
-        assert_eq!(evidence.entered.get(&12), Some(&2));
-        assert_eq!(evidence.returned.get(&12).map(String::as_str), Some("40"));
+        assert_eq!(evidence.hits.get(&at(9)), Some(&2));
+        assert_eq!(evidence.entered.get(&at(12)), Some(&2));
+        assert_eq!(
+            evidence.returned.get(&at(12)).map(RecordedValue::text),
+            Some("40")
+        );
         assert!(evidence.varying.is_empty());
+        assert_eq!(evidence.files.len(), 1);
         let [module, function] = evidence.failure.as_slice() else {
             panic!("{:?}", evidence.failure)
         };
-        assert!(module.is_module() && (module.line, function.line) == (17, 10));
-        let value = |name: &str| function.values.get(name).map(String::as_str);
+        assert!(module.is_module() && (module.line, function.line) == (at(17), at(10)));
+        let value = |name: &str| function.values.get(name).map(RecordedValue::text);
         assert_eq!(value("factor"), Some("1"));
         assert_eq!(value("point"), Some("Point([40], y=1)"));
         assert_eq!(
@@ -134,16 +151,13 @@ save(tree, template, {'a': [1, Slot('left')]})
             .iter()
             .find(|frame| frame.function == "save")
             .unwrap();
-        let value = |name: &str| frame.values.get(name).map(String::as_str);
+        let value = |name: &str| frame.values.get(name).map(RecordedValue::text);
         assert_eq!(value("tree"), Some("ET.ElementTree(ET.Element('scene'))"));
         assert_eq!(value("template"), Some("string.Template('$x')"));
-        assert!(frame.rough.contains("tree") && frame.rough.contains("template"));
-        assert_eq!(frame.inside[0], "Slot('left')");
-        assert!(
-            frame.inside.contains(&"[1, Slot('left')]".to_owned()),
-            "{:?}",
-            frame.inside
-        );
+        assert!(!frame.values["tree"].is_exact && !frame.values["template"].is_exact);
+        let inside: Vec<&str> = frame.inside.iter().map(RecordedValue::text).collect();
+        assert_eq!(inside[0], "Slot('left')");
+        assert!(inside.contains(&"[1, Slot('left')]"), "{inside:?}");
     });
 }
 
@@ -166,7 +180,10 @@ f([('a', ['b']), ('c', ['d', 5])])
             (outer.function.as_str(), inner.function.as_str()),
             ("<dictcomp>", "<listcomp>")
         );
-        let value = |frame: &Frame, name: &str| frame.values.get(name).cloned();
+        let value = |frame: &Frame, name: &str| {
+            let value = frame.values.get(name);
+            value.map(|value| value.text().to_owned())
+        };
         assert_eq!(value(outer, "g").as_deref(), Some("['d', 5]"));
         assert_eq!(value(inner, "x").as_deref(), Some("5"));
         assert_eq!(evidence.failure.len(), 4);
@@ -210,8 +227,8 @@ print(list(Words('a b')), first([1]), caught([]))
 ";
     on_all(source, |_, _, evidence| {
         let returned = evidence.unwrap().returned;
-        assert_eq!((returned.get(&4), returned.get(&6)), (None, None));
-        let value = |line: u32| returned.get(&line).map(String::as_str);
+        assert_eq!((returned.get(&at(4)), returned.get(&at(6))), (None, None));
+        let value = |line: u32| returned.get(&at(line)).map(RecordedValue::text);
         assert_eq!((value(10), value(12)), (Some("[1]"), Some("3")));
     });
 }
@@ -243,7 +260,8 @@ for text in ['a b', 'c d']:
             panic!("{:?}", evidence.failure)
         };
         let result = |frame: &minrepro_reducers::trace::evidence::Frame, name: &str| {
-            frame.results.get(name).cloned()
+            let value = frame.results.get(name);
+            value.map(|value| value.text().to_owned())
         };
         assert_eq!(
             result(add, "list(words.rest)").as_deref(),
@@ -253,7 +271,7 @@ for text in ['a b', 'c d']:
         assert_eq!(result(add, "len(more)").as_deref(), Some("2"));
         assert_eq!(result(module, "sorted([2, 1])").as_deref(), Some("[1, 2]"));
         assert_eq!(
-            add.values.get("words").map(String::as_str),
+            add.values.get("words").map(RecordedValue::text),
             Some("Words('c d')")
         );
     });
@@ -297,7 +315,7 @@ fail(Book(), 'aaa')
                 frame
                     .values
                     .get(name)
-                    .map(String::as_str)
+                    .map(RecordedValue::text)
                     .filter(|_| *minor > 8)
             };
             let expected = |text: &'static str| Some(text).filter(|_| *minor > 8);
@@ -308,7 +326,8 @@ fail(Book(), 'aaa')
             assert_eq!(value("found"), expected("re.compile('a+').match('aaa')"));
             assert_eq!(value("made"), expected("lock(0)"));
             assert_eq!(value("local"), expected("None"));
-            assert_eq!(frame.rough.contains("cursor"), *minor > 8);
+            let is_exact = frame.values.get("cursor").map(|value| value.is_exact);
+            assert_eq!(is_exact, (*minor > 8).then_some(false));
         });
     }
 }
@@ -337,7 +356,8 @@ begin(30, {'n': 1})
     for (minor, python) in interpreters() {
         on(python, source, |_, _, evidence| {
             let done = evidence.unwrap().done;
-            let expected = BTreeMap::from([(4, "logging.basicConfig(level=30)".to_owned())]);
+            let expected =
+                BTreeMap::from([(at(4), "logging.basicConfig(level=30)".to_owned().into())]);
             assert_eq!(
                 done,
                 if *minor > 8 {
@@ -403,10 +423,10 @@ last([1, 2, 3], 4)
         let found: Vec<(&str, u32)> = evidence
             .failure
             .iter()
-            .map(|frame| (frame.function.as_str(), frame.line))
+            .map(|frame| (frame.function.as_str(), number(frame.line)))
             .collect();
         assert_eq!(found, [("<module>", 10), ("last", 6), ("stop", 9)]);
-        let value = |at: usize, name: &str| evidence.failure[at].values[name].clone();
+        let value = |at: usize, name: &str| evidence.failure[at].values[name].text();
         assert_eq!(
             [value(1, "thing"), value(2, "total"), value(2, "limit")],
             ["3", "6", "4"]
@@ -422,7 +442,7 @@ fn causes_exits_and_broken_scripts() {
         |_, traced, evidence| {
             let evidence = evidence.unwrap();
             assert_eq!(evidence.causes.len(), 1);
-            assert_eq!(evidence.causes[0].last().unwrap().line, 3);
+            assert_eq!(evidence.causes[0].last().unwrap().line, at(3));
             assert_eq!(traced.exception.as_ref().unwrap().chain.len(), 1);
         },
     );
@@ -434,7 +454,7 @@ fn causes_exits_and_broken_scripts() {
             .unwrap()
             .causes
             .iter()
-            .map(|cause| cause[0].line)
+            .map(|cause| number(cause[0].line))
             .collect();
         assert_eq!(lines, [5, 5]);
     });
@@ -487,12 +507,12 @@ fn the_statement_that_prints_a_sought_text_is_noted() {
         let [module, show] = evidence.failure.as_slice() else {
             panic!("{:?}", evidence.failure)
         };
-        assert_eq!((module.line, show.line), (28, 24));
+        assert_eq!((module.line, show.line), (at(28), at(24)));
         assert_eq!(
             evidence
                 .causes
                 .iter()
-                .map(|cause| cause[0].line)
+                .map(|cause| number(cause[0].line))
                 .collect::<Vec<_>>(),
             [26]
         );
@@ -509,7 +529,7 @@ fn the_statement_that_prints_a_sought_text_is_noted() {
             ("path", "Path('data.csv')"),
         ] {
             assert_eq!(
-                show.values.get(name).map(String::as_str),
+                show.values.get(name).map(RecordedValue::text),
                 Some(expected),
                 "{name}"
             );
@@ -533,14 +553,14 @@ for n in (1, 0):
 ";
     on_all(source, |_, _, evidence| {
         let evidence = evidence.unwrap();
-        let values = |calls: &std::collections::BTreeMap<
-            u32,
-            std::collections::BTreeMap<String, String>,
-        >,
-                      line| {
-            calls
-                .get(&line)
-                .map(|values| values.values().cloned().collect::<Vec<_>>().join(" "))
+        let values = |calls: &Arguments, line| {
+            let values = calls.get(&at(line))?.values();
+            Some(
+                values
+                    .map(RecordedValue::text)
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            )
         };
         assert_eq!(values(&evidence.arguments, 2).as_deref(), Some("1 1"));
         assert_eq!(values(&evidence.latest, 2).as_deref(), Some("2.0 0"));

@@ -165,6 +165,24 @@ impl<'t> Movable<'t> {
     }
 }
 
+/// The first call of a function by its name in a part of the program, and what it is called on.
+pub(crate) fn call_in<'a>(
+    program: &'a Program,
+    name: &str,
+    part: TextRange,
+) -> Option<(&'a ast::ExprCall, Option<&'a Expr>)> {
+    let nodes = program.tree().nodes.iter();
+    let calls = nodes.filter_map(|node| node.node.as_expr_call().copied());
+    let mut inside = calls.filter(|call| part.contains_range(call.range));
+    inside.find_map(|call| match &*call.func {
+        Expr::Name(called) => (called.id == *name).then_some((call, None)),
+        Expr::Attribute(called) => {
+            (called.attr.as_str() == name).then_some((call, Some(&*called.value)))
+        }
+        _ => None,
+    })
+}
+
 /// What a call gives for a parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Given<'a> {

@@ -17,7 +17,7 @@ use crate::{
         ast::{CmpOp, Expr, name::Name},
         scope::{BindingKind, ScopeKind},
     },
-    trace::evidence::Evidence,
+    trace::evidence::{Evidence, SourceLine},
 };
 
 /// Operations by name: `round()`, `+`.
@@ -175,7 +175,7 @@ fn told<T>(
         ReportSite::Raised(lines) => vec![
             lines
                 .iter()
-                .filter_map(|&line| outline.on_line(line))
+                .filter_map(|&line| outline.on_line(SourceLine::of_program(line)))
                 .collect(),
         ],
         ReportSite::Words(words) => most_telling(&outline, &nodes, words)

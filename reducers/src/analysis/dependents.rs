@@ -5,9 +5,15 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    analysis::{dependence_graph::DependenceGraph, statement_tree::StatementTree},
+    analysis::{
+        dependence_graph::DependenceGraph, statement_tree::StatementTree, statements::Statements,
+    },
     rewrite::edit::EditSet,
-    syntax::{Program, TextRange, rows::ItemId, scope::BindingKind},
+    syntax::{
+        Program, TextRange,
+        rows::ItemId,
+        scope::{BindingKind, ScopeKind},
+    },
 };
 
 impl DependenceGraph<'_, '_> {
@@ -82,6 +88,35 @@ pub fn with_dependents(program: &Program, edits: &EditSet) -> Option<EditSet> {
     Some(wider)
 }
 
+/// A text without the classes and functions that nothing in it uses; `None` if it is no program.
+pub(crate) fn without_unused_definitions(program: &Program, mut text: String) -> Option<String> {
+    loop {
+        let program = program.sibling(text.as_str()).ok()?;
+        let statements = Statements::of(&program);
+        let mut edits = EditSet::default();
+        for variable in &program.scopes().variables {
+            let [binding] = variable.bindings.as_slice() else {
+                continue;
+            };
+            let is_definition = variable.scope == ScopeKind::Module
+                && matches!(binding.kind, BindingKind::Class | BindingKind::Function);
+            // What only its own body uses is not used.
+            let is_inside = |range: TextRange| binding.statement.contains_range(range);
+            if is_definition
+                && variable.uses.iter().all(|used| is_inside(used.range))
+                && let Some(place) = statements.place(binding.statement)
+            {
+                edits.remove(place);
+            }
+        }
+        if edits.is_empty() {
+            return Some(text);
+        }
+        // What was used by these alone goes next.
+        text = edits.apply(&program).ok()?;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,5 +161,13 @@ mod tests {
     #[test]
     fn nothing_else_goes() {
         check("x = 1\nprint(2)\n", "x = 1", "print(2)\n");
+    }
+
+    #[test]
+    fn definitions_that_only_unused_ones_use_go_with_them() {
+        let text = "def f(): return f()\ndef g(): return f()\nclass A: pass\nA()\n";
+        let program = Program::parse(text).unwrap();
+        let left = without_unused_definitions(&program, text.to_owned()).unwrap();
+        assert_eq!(left, "class A: pass\nA()\n");
     }
 }

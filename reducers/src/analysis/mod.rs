@@ -12,6 +12,7 @@ pub mod names;
 pub mod producers;
 pub(crate) mod recorded_calls;
 pub(crate) mod slice;
+pub(crate) mod special_names;
 pub(crate) mod statement_tree;
 pub(crate) mod statements;
 

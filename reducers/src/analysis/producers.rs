@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     analysis::{cpython, statement_tree::StatementTree},
     syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
-    trace::evidence::Evidence,
+    trace::evidence::{Evidence, SourceLine},
 };
 
 /// A statement that must have run for a value to be there.
@@ -35,7 +35,9 @@ impl Producer {
 /// The attributes that the innermost statement on a line, counted from 1, reads.
 pub fn attributes_read(program: &Program, line: u32) -> Vec<String> {
     let tree = StatementTree::untraced(program);
-    let statement = tree.on_line(line).map(|at| &tree.statements[at]);
+    let statement = tree
+        .on_line(SourceLine::of_program(line))
+        .map(|at| &tree.statements[at]);
     let read = statement
         .into_iter()
         .flat_map(|statement| &statement.attributes);
@@ -176,7 +178,10 @@ mod tests {
         let text = "def f(x):\n    x.a = 1\nf(y)\n";
         let program = Program::parse(text).unwrap();
         let executed = |lines: &[u32]| Evidence {
-            hits: lines.iter().map(|line| (*line, 1)).collect(),
+            hits: lines
+                .iter()
+                .map(|line| (SourceLine::of_program(*line), 1))
+                .collect(),
             ..Evidence::default()
         };
         let store = Producer::Store("a".to_owned());

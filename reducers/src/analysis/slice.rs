@@ -3,34 +3,32 @@
 //! Horgan do (PLDI 1990); but by names, attributes by name alone, so it is a guess that a run has
 //! to confirm. Called by the passes that use evidence.
 
+mod lifting;
 mod values;
 
+pub(crate) use lifting::Lifting;
 pub(crate) use values::Values;
+use values::assigned;
 
 use std::collections::{BTreeMap, HashSet};
 
 use crate::{
-    analysis::{dependence_graph::DependenceGraph, statement_tree::StatementTree},
+    analysis::{
+        dependence_graph::DependenceGraph,
+        special_names::{is_of_library, is_special},
+        statement_tree::StatementTree,
+    },
     rewrite::edit::Edit,
     syntax::{
-        AnyNodeRef, Program, TextRange,
+        AnyNodeRef, TextRange,
         ast::{Expr, StmtAssign, name::Name},
         scope::{BindingKind, ScopeKind},
     },
-    trace::evidence::{Evidence, Frame, MissingSymbols},
+    trace::{
+        evidence::{Evidence, Frame, MissingSymbols, SourceLine},
+        value::Expression,
+    },
 };
-
-/// Special methods of the language that have names of several words: others of that kind belong to
-/// a library.
-const OF_THE_LANGUAGE: [&str; 7] = [
-    "__class_getitem__",
-    "__getnewargs_ex__",
-    "__init_subclass__",
-    "__length_hint__",
-    "__mro_entries__",
-    "__reduce_ex__",
-    "__set_name__",
-];
 
 /// How much of the functions that are kept is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,9 +175,14 @@ impl<'a> Slicer<'a> {
         self.settle();
     }
 
-    /// Keeps what makes the variables that an expression reads, of the module.
-    pub(crate) fn keep_names_of(&mut self, expression: &str) {
-        for name in names_of(expression) {
+    /// Keeps what makes the variables that some code reads, of the module.
+    pub(crate) fn keep_names_of(&mut self, code: &str) {
+        self.keep_names(&code.to_owned().into());
+    }
+
+    /// The same of an expression.
+    pub(crate) fn keep_names(&mut self, expression: &Expression) {
+        for name in expression.names() {
             let variables = &self.outline.program.scopes().variables;
             let found = variables
                 .iter()
@@ -223,31 +226,30 @@ impl<'a> Slicer<'a> {
     /// The program's text with only the slice, then the calls that a gap names of functions that
     /// are not in it: what has to be set up first.
     pub(crate) fn text_set_up(&mut self) -> Option<String> {
-        let name = |call: &str| {
-            call.split('(')
-                .next()
-                .and_then(|callee| callee.rsplit('.').next())
-                .map(str::to_owned)
-        };
         let done = &self.evidence.done;
-        let named: Vec<(&u32, &String)> = done
+        let is_named = |call: &Expression| {
+            call.called()
+                .is_some_and(|name| self.missing.words.contains(name))
+        };
+        let named: Vec<(SourceLine, &Expression)> = done
             .iter()
-            .filter(|(_, call)| name(call).is_some_and(|name| self.missing.words.contains(&name)))
+            .filter(|(_, call)| is_named(call))
+            .map(|(&line, call)| (line, call))
             .collect();
         for (_, call) in &named {
-            self.keep_names_of(call);
+            self.keep_names(call);
         }
         let mut text = self.text()?;
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
-        for (&line, call) in named {
+        for (line, call) in named {
             if self
                 .outline
                 .on_line(line)
                 .is_some_and(|statement| !self.kept[statement])
             {
-                text.push_str(call);
+                text.push_str(call.text());
                 text.push('\n');
             }
         }
@@ -371,7 +373,7 @@ impl<'a> Slicer<'a> {
                     self.kept[inside] = true;
                 }
                 edits.push(stub);
-                self.keep_names_of(&value);
+                self.keep_names(&value);
             }
             AnyNodeRef::StmtFunctionDef(_) => {
                 let body = self.graph.body(index).filter(|&statement| {
@@ -425,7 +427,7 @@ impl<'a> Slicer<'a> {
                 AnyNodeRef::StmtFunctionDef(def) => {
                     let is_called =
                         is_special(&def.name) || !self.outline.attributes.contains(&def.name.id);
-                    is_protocol(&def.name) || (is_called && self.is_entered(index))
+                    is_of_library(&def.name) || (is_called && self.is_entered(index))
                 }
                 AnyNodeRef::StmtAssign(stmt) => {
                     self.depth == Depth::Full || assigns(stmt, is_special)
@@ -452,19 +454,21 @@ impl<'a> Slicer<'a> {
 
     fn grow_by_variable(&mut self, index: usize) {
         let variable = &self.outline.program.scopes().variables[index];
-        if let Some((statement, text, value, is_rough)) = self.value_for(variable) {
+        if let Some((statement, value)) = self.value_for(variable) {
             if !self.kept[statement] {
                 self.kept[statement] = true;
                 let range = self.outline.statements[statement].range;
-                self.replaced
-                    .insert(statement, vec![Edit::replace(range, text)]);
+                self.replaced.insert(
+                    statement,
+                    vec![Edit::replace(range, assigned(variable, value))],
+                );
                 self.todo.extend(
                     self.outline.statements[statement]
                         .parent
                         .map(Need::Statement),
                 );
-                self.keep_names_of(&value);
-                if self.depth != Depth::Thin && is_rough {
+                self.keep_names(&value.expression);
+                if self.depth != Depth::Thin && !value.is_exact {
                     let changes = self.graph.changes(index);
                     self.todo.extend(changes.into_iter().map(Need::Change));
                 }
@@ -487,11 +491,6 @@ impl<'a> Slicer<'a> {
         }
     }
 
-    /// The statements that change what a variable stands for.
-    pub(crate) fn changes(&self, variable: usize) -> Vec<usize> {
-        self.graph.changes(variable)
-    }
-
     fn grow_by_attribute(&mut self, name: &Name) {
         if self.is_anew {
             return;
@@ -509,16 +508,6 @@ impl<'a> Slicer<'a> {
             self.todo.extend(changes.map(Need::Statement));
         }
     }
-}
-
-/// Whether a name is one of those that the interpreter or a library asks for.
-fn is_special(name: &str) -> bool {
-    name.starts_with("__") && name.ends_with("__")
-}
-
-/// Whether a name is one that a library asks for.
-fn is_protocol(name: &str) -> bool {
-    is_special(name) && name.trim_matches('_').contains('_') && !OF_THE_LANGUAGE.contains(&name)
 }
 
 /// Whether a statement gives a function's result, or is there for names.
@@ -543,17 +532,4 @@ fn assigns(stmt: &StmtAssign, is_wanted: impl Fn(&str) -> bool) -> bool {
 
 fn is_docstring(node: &AnyNodeRef<'_>) -> bool {
     matches!(node, AnyNodeRef::StmtExpr(it) if it.value.is_string_literal_expr())
-}
-
-/// The names that an expression reads, builtins left out.
-pub(crate) fn names_of(expression: &str) -> Vec<String> {
-    let Ok(program) = Program::parse(expression) else {
-        return Vec::new();
-    };
-    program
-        .scopes()
-        .unbound_names()
-        .into_iter()
-        .map(str::to_owned)
-        .collect()
 }

@@ -13,7 +13,10 @@ use crate::{
         rows::ItemId,
         scope::{BindingKind, ScopeKind},
     },
-    trace::evidence::{Evidence, Frame},
+    trace::{
+        evidence::{Evidence, Frame, SourceLine},
+        value::RecordedValue,
+    },
 };
 
 /// The statements that failed in a traced run: those of the failure's frames.
@@ -46,7 +49,7 @@ pub(crate) struct Read<'a, 'v> {
     pub(crate) range: TextRange,
     /// The name, of an attribute the last part.
     pub(crate) name: &'a str,
-    pub(crate) value: &'v str,
+    pub(crate) value: &'v RecordedValue,
 }
 
 /// One statement.
@@ -68,6 +71,31 @@ pub(crate) struct Statement<'a> {
     /// The calls and attributes in it that stand for what a function of the program returned:
     /// where, and which function.
     pub(crate) results: Vec<(TextRange, usize)>,
+}
+
+impl<'a> Statement<'a> {
+    /// The expression that it is, or whose value it assigns or returns.
+    pub(crate) fn value(&self) -> Option<&'a Expr> {
+        match self.node {
+            AnyNodeRef::StmtExpr(statement) => Some(&statement.value),
+            AnyNodeRef::StmtReturn(statement) => statement.value.as_deref(),
+            AnyNodeRef::StmtAssign(statement) => Some(&statement.value),
+            AnyNodeRef::StmtAnnAssign(statement) => statement.value.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The only thing that it assigns that value to.
+    pub(crate) fn target(&self) -> Option<&'a Expr> {
+        match self.node {
+            AnyNodeRef::StmtAssign(statement) => match statement.targets.as_slice() {
+                [target] => Some(target),
+                _ => None,
+            },
+            AnyNodeRef::StmtAnnAssign(statement) => Some(&statement.target),
+            _ => None,
+        }
+    }
 }
 
 impl<'a> StatementTree<'a> {
@@ -220,17 +248,16 @@ impl<'a> StatementTree<'a> {
                 .map_or(statement.range.end(), |&child| {
                     self.statements[child].range.start()
                 });
-            let (first, last) = (
-                self.line_of(statement.range.start()),
-                self.line_of(header_end),
-            );
+            let first = self.program.line_of(statement.range.start());
+            let last = self.program.line_of(header_end);
             // A child on a line of its own does not speak for its header.
             let last = if statement.children.is_empty() {
                 last
             } else {
                 last.saturating_sub(1).max(first)
             };
-            let is_hit = evidence.hits.range(first..=last).next().is_some();
+            let lines = SourceLine::of_program(first)..=SourceLine::of_program(last);
+            let is_hit = evidence.hits.range(lines).next().is_some();
             let is_entered = statement
                 .children
                 .iter()
@@ -262,9 +289,9 @@ impl<'a> StatementTree<'a> {
             .min_by_key(|&index| self.statements[index].range.len())
     }
 
-    /// The line of an offset, counted from 1.
-    pub(crate) fn line_of(&self, offset: TextSize) -> u32 {
-        self.program.line_of(offset)
+    /// The line of an offset.
+    pub(crate) fn line_of(&self, offset: TextSize) -> SourceLine {
+        SourceLine::of_program(self.program.line_of(offset))
     }
 
     /// The offset of a line, counted from 1, and a column in bytes, counted from 0.
@@ -278,8 +305,9 @@ impl<'a> StatementTree<'a> {
     }
 
     /// The innermost statement on a line: of those that begin on different lines the latest, of one
-    /// line the first.
-    pub(crate) fn on_line(&self, line: u32) -> Option<usize> {
+    /// line the first. Other files than the program have none.
+    pub(crate) fn on_line(&self, line: SourceLine) -> Option<usize> {
+        line.in_program()?;
         let covers = |statement: &Statement<'_>| {
             self.line_of(statement.range.start()) <= line
                 && line <= self.line_of(statement.range.end())
@@ -314,6 +342,20 @@ impl<'a> StatementTree<'a> {
             .take_while(move |&at| self.statements[at].range.start() < end)
     }
 
+    /// The executed statements that follow one in its block.
+    pub(crate) fn following(&self, index: usize) -> impl Iterator<Item = &Statement<'a>> {
+        let block = self.statements[index].place.row;
+        let after = self.statements[index + 1..].iter();
+        after.filter(move |statement| statement.place.row == block && statement.is_executed)
+    }
+
+    /// Whether a statement itself reads a name.
+    pub(crate) fn reads_name(&self, statement: &Statement<'_>, name: &str) -> bool {
+        let variables = &self.program.scopes().variables;
+        let mut reads = statement.reads.iter();
+        reads.any(|(variable, _)| variables[*variable].name == name)
+    }
+
     /// Where a statement is, up to the first of the statements within it.
     pub(crate) fn own_range(&self, index: usize) -> TextRange {
         let statement = &self.statements[index];
@@ -332,21 +374,25 @@ impl<'a> StatementTree<'a> {
     }
 
     /// What a part of a frame's statement reads: where, by which name, and its value; plain names
-    /// of the program's own are left out. Nothing if a value is not known.
+    /// of the program's own are left out, and so is what is looked up in some names that stay.
+    /// Nothing if a value is not known.
     pub(crate) fn values_in<'v>(
         &self,
         part: TextRange,
         frame: &'v Frame,
+        staying: &[&str],
     ) -> Option<Vec<Read<'a, 'v>>> {
-        self.reads_in(part, frame, |_| false)
+        self.reads_in(part, frame, |node| {
+            root_name(node).is_some_and(|name| staying.contains(&name))
+        })
     }
 
-    /// The same, but of what goes nothing.
+    /// The same of all but some nodes and what is within them.
     fn reads_in<'v>(
         &self,
         part: TextRange,
         frame: &'v Frame,
-        goes: impl Fn(TextRange) -> bool,
+        is_left_out: impl Fn(AnyNodeRef<'a>) -> bool,
     ) -> Option<Vec<Read<'a, 'v>>> {
         let mut reads = Vec::new();
         let mut done = TextRange::default();
@@ -361,13 +407,13 @@ impl<'a> StatementTree<'a> {
             let Some(name) = looked_up(node.node) else {
                 continue;
             };
-            if done.contains_range(range) || goes(range) {
+            if done.contains_range(range) || is_left_out(node.node) {
                 continue;
             }
             let text = self.program.slice(range);
             match frame.values.get(text) {
                 Some(value) => {
-                    if value != text {
+                    if value.text() != text {
                         reads.push(Read { range, name, value });
                     }
                     done = range;
@@ -395,7 +441,7 @@ impl<'a> StatementTree<'a> {
             .iter()
             .chain(evidence.causes.iter().flatten())
             .map(|frame| frame.first_line);
-        let failing: BTreeSet<u32> = lines.collect();
+        let failing: BTreeSet<SourceLine> = lines.collect();
         let calls = self
             .statements
             .iter()
@@ -434,10 +480,9 @@ impl<'a> StatementTree<'a> {
         if results.is_empty() {
             return None;
         }
-        let mut reads = self.reads_in(part, frame, |range| {
-            results
-                .iter()
-                .any(|result| result.range.contains_range(range))
+        let mut reads = self.reads_in(part, frame, |node| {
+            let mut ranges = results.iter().map(|result| result.range);
+            ranges.any(|range| range.contains_range(node.range()))
         })?;
         reads.extend(results);
         reads.sort_by_key(|read| read.range.start());
@@ -450,8 +495,8 @@ impl<'a> StatementTree<'a> {
         &self,
         part: TextRange,
         frame: &'v Frame,
-    ) -> Vec<(TextRange, &'v str)> {
-        let mut paths: Vec<(TextRange, &str)> = Vec::new();
+    ) -> Vec<(TextRange, &'v RecordedValue)> {
+        let mut paths: Vec<(TextRange, &RecordedValue)> = Vec::new();
         for node in self
             .program
             .tree()
@@ -602,6 +647,16 @@ impl<'a> StatementTree<'a> {
     }
 }
 
+/// The name that a path of attributes and elements begins with.
+fn root_name(node: AnyNodeRef<'_>) -> Option<&str> {
+    match node {
+        AnyNodeRef::ExprAttribute(attribute) => root_name((&*attribute.value).into()),
+        AnyNodeRef::ExprSubscript(element) => root_name((&*element.value).into()),
+        AnyNodeRef::ExprName(name) => Some(name.id.as_str()),
+        _ => None,
+    }
+}
+
 /// By which name an expression that is a name, an attribute or an element reads.
 fn looked_up(node: AnyNodeRef<'_>) -> Option<&str> {
     match node {
@@ -717,7 +772,9 @@ mod tests {
     const TEXT: &str = "import a\nif a:\n    x = a.b(\n        1)\nelse:\n    y = 2\ndef f(z):\n    global x\n    z.c = x\n    return z\n";
 
     fn outline(program: &Program) -> StatementTree<'_> {
-        let hits = [1, 2, 3, 7].map(|line| (line, 1)).into();
+        let hits = [1, 2, 3, 7]
+            .map(|line| (SourceLine::of_program(line), 1))
+            .into();
         StatementTree::of(
             program,
             &Evidence {
@@ -740,7 +797,8 @@ mod tests {
             executed,
             [true, true, true, false, true, true, false, false]
         );
-        assert_eq!(outline.on_line(4), Some(2));
+        assert_eq!(outline.on_line(SourceLine::of_program(4)), Some(2));
+        assert_eq!(outline.on_line(SourceLine::from((1, 4))), None);
         assert_eq!(outline.function_of(7), Some(4));
         assert_eq!(outline.statements[2].attributes[0].0, "b");
         assert_eq!(outline.stores.keys().collect::<Vec<_>>(), ["c"]);

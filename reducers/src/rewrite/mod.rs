@@ -9,6 +9,7 @@ pub mod splice;
 pub(crate) mod arguments;
 pub(crate) mod parenthesize;
 pub(crate) mod reindent;
+pub(crate) mod super_calls;
 pub(crate) mod unwrap;
 pub(crate) mod without_self;
 

@@ -3,7 +3,7 @@
 
 use crate::syntax::{
     Program, Ranged, TextRange, TokenKind,
-    ast::Expr,
+    ast::{Expr, Stmt},
     positions::{closes, opens},
 };
 
@@ -22,6 +22,14 @@ pub(crate) fn as_primary(expr: &Expr, text: &str) -> String {
         text.to_owned()
     } else {
         format!("({text})")
+    }
+}
+
+/// The same of a text that is to be an expression; `None` if it is none.
+pub(crate) fn primary(text: &str) -> Option<String> {
+    match Program::parse(text).ok()?.body() {
+        [Stmt::Expr(statement)] => Some(as_primary(&statement.value, text)),
+        _ => None,
     }
 }
 

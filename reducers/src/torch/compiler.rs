@@ -2,8 +2,11 @@
 //! passes that compile a part of the program alone.
 
 use crate::{
-    syntax::{Program, Ranged},
-    torch::compilation::{Compilation, Form},
+    syntax::{Program, Ranged, TextRange, ast::StmtFunctionDef},
+    torch::{
+        compilation::{Compilation, Form, compilations},
+        names::Torch,
+    },
 };
 
 /// What compiles, and its settings.
@@ -15,18 +18,43 @@ pub(crate) struct Compiler {
     settings: String,
 }
 
-impl Compiler {
-    /// Those of a program, each once.
-    pub(crate) fn all(program: &Program, found: &[Compilation<'_>]) -> Vec<Self> {
-        let mut compilers: Vec<Self> = found
+/// The compilers that a program calls.
+pub(crate) struct Compilers {
+    /// Each once.
+    pub(crate) all: Vec<Compiler>,
+    /// Where the program names them.
+    mentions: Vec<TextRange>,
+}
+
+impl Compilers {
+    pub(crate) fn of(program: &Program) -> Self {
+        let tree = program.tree();
+        let found =
+            Torch::of(program, tree).map_or_else(Vec::new, |torch| compilations(&torch, tree));
+        let mut all: Vec<Compiler> = found
             .iter()
-            .filter_map(|compilation| Self::of(program, compilation))
+            .filter_map(|compilation| Compiler::of(program, compilation))
             .collect();
-        compilers.sort();
-        compilers.dedup();
-        compilers
+        all.sort();
+        all.dedup();
+        let mentions = found.iter().map(|compilation| compilation.mention);
+        Self {
+            all,
+            mentions: mentions.collect(),
+        }
     }
 
+    /// Whether a function is compiled by one of its decorators.
+    pub(crate) fn decorate(&self, function: &StmtFunctionDef) -> bool {
+        let mut decorators = function.decorator_list.iter();
+        decorators.any(|decorator| {
+            let mut mentions = self.mentions.iter();
+            mentions.any(|mention| decorator.range.contains_range(*mention))
+        })
+    }
+}
+
+impl Compiler {
     fn of(program: &Program, compilation: &Compilation<'_>) -> Option<Self> {
         let is_method = compilation.form == Form::Method;
         let name = if is_method {

@@ -8,6 +8,7 @@ pub(crate) mod compiler;
 pub(crate) mod data_types;
 pub mod devices;
 pub mod dimensions;
+pub(crate) mod values;
 
 pub mod ablation;
 pub mod components;

@@ -5,35 +5,78 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-/// What one run of a program did. Lines are counted from 1.
+use crate::trace::value::{Expression, RecordedValue};
+
+/// A line of a file that was traced.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(from = "(u32, u32)", into = "(u32, u32)")]
+pub struct SourceLine {
+    /// The file, as an index into [`Evidence::files`].
+    file: u32,
+    /// Counted from 1.
+    number: u32,
+}
+
+impl SourceLine {
+    /// A line of the program itself, counted from 1.
+    pub fn of_program(number: u32) -> Self {
+        Self { file: 0, number }
+    }
+
+    /// Which line of the program it is, counted from 1; `None` if it is one of another file.
+    pub fn in_program(self) -> Option<u32> {
+        (self.file == 0).then_some(self.number)
+    }
+}
+
+impl From<(u32, u32)> for SourceLine {
+    fn from((file, number): (u32, u32)) -> Self {
+        Self { file, number }
+    }
+}
+
+impl From<SourceLine> for (u32, u32) {
+    fn from(line: SourceLine) -> Self {
+        (line.file, line.number)
+    }
+}
+
+/// The arguments of calls by parameter, by the line on which the function begins.
+pub type Arguments = BTreeMap<SourceLine, BTreeMap<String, RecordedValue>>;
+
+/// What one run of a program did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
+    /// The files that were traced, by name; the program is the first.
+    #[serde(default)]
+    pub files: Vec<String>,
     /// How often each line was executed, as far as it was counted; lines that were not are missing.
     #[serde(with = "pairs")]
-    pub hits: BTreeMap<u32, u64>,
+    pub hits: BTreeMap<SourceLine, u64>,
     /// How often each function was entered, by the line on which it begins, its decorators
     /// included.
     #[serde(with = "pairs")]
-    pub entered: BTreeMap<u32, u64>,
-    /// What each function had returned last when the failure began, as an expression, by the line
-    /// on which it begins; those missing returned nothing that can be written as one, or were
-    /// called too often to tell.
+    pub entered: BTreeMap<SourceLine, u64>,
+    /// What each function had returned last when the failure began, by the line on which it begins;
+    /// those missing returned nothing that can be written as an expression, or were called too
+    /// often to tell.
     #[serde(with = "pairs")]
-    pub returned: BTreeMap<u32, String>,
+    pub returned: BTreeMap<SourceLine, RecordedValue>,
     /// The functions that did not always return the same, by the line on which they begin.
-    pub varying: BTreeSet<u32>,
-    /// What each function was first called with, by parameter, as expressions, by the line on which
-    /// it begins.
+    pub varying: BTreeSet<SourceLine>,
+    /// What each function was first called with.
     #[serde(with = "pairs", default)]
-    pub arguments: BTreeMap<u32, BTreeMap<String, String>>,
+    pub arguments: Arguments,
     /// The same of the last call of each function that was called again, if that was called with
     /// something else.
     #[serde(with = "pairs", default)]
-    pub latest: BTreeMap<u32, BTreeMap<String, String>>,
+    pub latest: Arguments,
     /// What functions of libraries were called for what they do, by line: the call with values in
     /// place of variables.
     #[serde(with = "pairs", default)]
-    pub done: BTreeMap<u32, String>,
+    pub done: BTreeMap<SourceLine, Expression>,
     /// Calls of PyTorch's functions that were under way beneath the program's frames, the likeliest
     /// to fail first.
     #[serde(default)]
@@ -75,28 +118,23 @@ pub struct Call {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     /// The line that failed.
-    pub line: u32,
+    pub line: SourceLine,
     /// The expression that failed: line and column where it starts, line and column where it ends.
     /// Columns are counted in bytes of UTF-8 from 0. Only the line is known before CPython 3.11.
     pub place: (Option<u32>, Option<u32>, Option<u32>, Option<u32>),
     /// The function's name; `<module>` for top-level code.
     pub function: String,
     /// The line on which the function begins.
-    pub first_line: u32,
-    /// The values of its variables that can be written as expressions, in terms of the program's
-    /// own global names, and those of the attributes and elements that its line reads, as they are
-    /// written there.
-    pub values: BTreeMap<String, String>,
-    /// Those of them whose values hold objects as they were made, not as they became.
-    #[serde(default)]
-    pub rough: BTreeSet<String>,
+    pub first_line: SourceLine,
+    /// The values of its variables that can be written as expressions, and those of the attributes
+    /// and elements that its line reads, as they are written there.
+    pub values: BTreeMap<String, RecordedValue>,
     /// What the calls on its line returned, as these are written there.
     #[serde(default)]
-    pub results: BTreeMap<String, String>,
-    /// What code that is not the program's was given beneath it, the innermost first, as
-    /// expressions.
+    pub results: BTreeMap<String, RecordedValue>,
+    /// What code that is not the program's was given beneath it, the innermost first.
     #[serde(default)]
-    pub inside: Vec<String>,
+    pub inside: Vec<RecordedValue>,
     /// Whether it was being compiled when that failed; its values are those of a run without a
     /// compiler.
     #[serde(default)]
@@ -135,8 +173,9 @@ impl MissingSymbols {
             )
         );
         let mut quoted = message.split('\'').skip(1).step_by(2).filter(|_| is_naming);
-        let is_name = |it: &&str| {
-            !it.is_empty() && it.chars().all(|char| char.is_alphanumeric() || char == '_')
+        let is_name = |word: &&str| {
+            let mut chars = word.chars();
+            !word.is_empty() && chars.all(|char| char.is_alphanumeric() || char == '_')
         };
         // An object without an attribute: the attribute is what is missing, not the object's class.
         let named = if class.ends_with("AttributeError") {
@@ -149,7 +188,7 @@ impl MissingSymbols {
             quoted.find(is_name)
         };
         // Prose has no such words: what they name is what to call first, often.
-        let is_plain = |it: &&str| it.trim_matches('_').contains('_') && text.contains(it);
+        let is_plain = |word: &&str| word.trim_matches('_').contains('_') && text.contains(word);
         let spoken = message
             .split(|char: char| !(char.is_alphanumeric() || char == '_'))
             .filter(is_plain);

@@ -123,7 +123,8 @@ impl Search<'_> {
                 Some(Verdict::Passed) => {
                     let lines: Vec<&str> = text.lines().collect();
                     for frame in &evidence.failure {
-                        let line = lines.get(frame.line as usize - 1).copied();
+                        let number = frame.line.in_program().unwrap_or_default() as usize;
+                        let line = number.checked_sub(1).and_then(|at| lines.get(at).copied());
                         is_news |= self.missing.learn("", "", "", line);
                     }
                 }

@@ -1,8 +1,11 @@
 //! The tracer in programs of PyTorch: tensors, what is compiled, what a backward goes through.
 
-use minrepro_reducers::trace::evidence::Evidence;
+use minrepro_reducers::trace::{
+    evidence::Evidence,
+    value::{RecordedValue, Tensor, ValueKind},
+};
 
-use super::on;
+use super::{at, number, on};
 use crate::support::{skip, torch};
 
 const TENSORS: &str = "\
@@ -22,6 +25,7 @@ class Model(nn.Module):
         half, zero = torch.randn(3).half(), torch.zeros(2, dtype=torch.float64)
         layers = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.GELU()).eval()
         shape, kind, weight = x.shape, torch.bfloat16, self.linear.weight
+        held = {'a': [1, weight], 'b': (layers, half)}
         raise ValueError(1)
 Model(4)(torch.randn(3, 4))
 ";
@@ -53,11 +57,42 @@ fn tensors_are_written_as_calls() {
             ("weight", "torch.randn(2, 4, requires_grad=True)"),
         ] {
             assert_eq!(
-                values.get(name).map(String::as_str),
+                values.get(name).map(RecordedValue::text),
                 Some(expected),
                 "{name}"
             );
         }
+        let tensor = |shape: &[u64], dtype: &str, requires_grad| {
+            ValueKind::Tensor(Tensor {
+                shape: shape.to_vec(),
+                dtype: dtype.to_owned(),
+                device: "cpu".to_owned(),
+                requires_grad,
+            })
+        };
+        let weight = tensor(&[2, 4], "float32", true);
+        let kind = |name: &str| &values[name].kind;
+        assert_eq!(kind("moved"), &tensor(&[4, 3], "float32", false));
+        assert_eq!(kind("weight"), &weight);
+        assert_eq!(
+            (kind("self"), kind("layers")),
+            (&ValueKind::Module, &ValueKind::Module)
+        );
+        assert_eq!(
+            (kind("shape"), kind("kind")),
+            (&ValueKind::Plain, &ValueKind::Plain)
+        );
+        let parts = values["held"].parts.iter();
+        let parts: Vec<_> = parts
+            .map(|part| (part.path.as_deref(), &part.kind))
+            .collect();
+        let half = tensor(&[3], "float16", false);
+        let expected = [
+            (Some("['a'][1]"), &weight),
+            (Some("['b'][0]"), &ValueKind::Module),
+            (Some("['b'][1]"), &half),
+        ];
+        assert_eq!(parts, expected);
     });
 }
 
@@ -83,15 +118,20 @@ fn compiled_code_is_run_once_more_without_the_compiler() {
     on(&python, COMPILED, |plain, traced, evidence| {
         assert_eq!((plain.end, &plain.stdout), (traced.end, &traced.stdout));
         let evidence = evidence.unwrap();
-        assert!(evidence.hits.contains_key(&7), "{:?}", evidence.hits);
+        assert!(evidence.hits.contains_key(&at(7)), "{:?}", evidence.hits);
         let [module, compiled] = evidence.failure.as_slice() else {
             panic!("{:?}", evidence.failure)
         };
-        assert!(module.line == 10 && !module.compiled && compiled.line == 8 && compiled.compiled);
-        let value = |name: &str| compiled.values.get(name).map(String::as_str);
+        assert!(
+            module.line == at(10)
+                && !module.compiled
+                && compiled.line == at(8)
+                && compiled.compiled
+        );
+        let value = |name: &str| compiled.values.get(name).map(RecordedValue::text);
         assert_eq!(value("y"), Some("torch.rand(3, 4)"));
         assert_eq!(value("self.limit"), Some("0.5"));
-        assert_eq!(evidence.arguments[&6]["x"], "torch.randn(3, 4)");
+        assert_eq!(evidence.arguments[&at(6)]["x"].text(), "torch.randn(3, 4)");
     });
 }
 
@@ -178,10 +218,18 @@ fn the_forward_call_of_a_failing_backward_is_found() {
     on(&python, BACKWARD, |plain, traced, evidence| {
         assert_eq!((plain.end, &plain.stdout), (traced.end, &traced.stdout));
         let evidence = evidence.unwrap();
-        let lines: Vec<u32> = evidence.forward.iter().map(|frame| frame.line).collect();
+        let lines: Vec<u32> = evidence
+            .forward
+            .iter()
+            .map(|frame| number(frame.line))
+            .collect();
         assert_eq!(lines, [19, 18, 10]);
-        let value =
-            |frame: usize, name: &str| evidence.forward[frame].values.get(name).map(String::as_str);
+        let value = |frame: usize, name: &str| {
+            evidence.forward[frame]
+                .values
+                .get(name)
+                .map(RecordedValue::text)
+        };
         // With gradients, though it was called without them before; and what is read by the line
         // after it.
         assert_eq!(value(2, "x"), Some("torch.randn(8, 4)"));
@@ -220,11 +268,14 @@ loss = squared(w).sum() / count(w)
         on(&python, source, |_, _, evidence| {
             let evidence = evidence.unwrap();
             let found = (
-                evidence.returned.contains_key(&2),
+                evidence.returned.contains_key(&at(2)),
                 evidence.failure[0].values.contains_key("loss"),
             );
             assert_eq!(found, wanted);
-            assert_eq!(evidence.returned.get(&4).map(String::as_str), Some("3"));
+            assert_eq!(
+                evidence.returned.get(&at(4)).map(RecordedValue::text),
+                Some("3")
+            );
             assert!(evidence.failure[0].values.contains_key("w"));
         });
     };
@@ -268,7 +319,7 @@ fn functions_that_compiled_code_hands_over_count_as_executed() {
         let hits = evidence.unwrap().hits;
         let found: Vec<u32> = [7, 9, 11, 18]
             .into_iter()
-            .filter(|line| hits.contains_key(line))
+            .filter(|line| hits.contains_key(&at(*line)))
             .collect();
         assert_eq!(found, [7, 9, 18]);
     });
@@ -293,6 +344,6 @@ fn the_compiler_does_not_compile_the_tracer() {
     };
     on(&python, WATCHED, |plain, traced, evidence| {
         assert_eq!((plain.end, &plain.stdout), (traced.end, &traced.stdout));
-        assert!(evidence.unwrap().hits.contains_key(&4));
+        assert!(evidence.unwrap().hits.contains_key(&at(4)));
     });
 }

@@ -1,16 +1,20 @@
 //! What values stand for in a slice: in the place of calls, of bodies of functions, of what made a
 //! variable, of a loop's turns.
 
-use super::{Depth, Slicer, is_protocol, names_of};
+use super::{Depth, Slicer};
 use crate::{
+    analysis::special_names::is_of_library,
     rewrite::edit::Edit,
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::Expr,
         scope::{ScopeKind, Variable},
     },
-    torch::environment::is_captured,
-    trace::evidence::{Evidence, Frame},
+    torch::{environment::is_captured, values::with_ones},
+    trace::{
+        evidence::{Evidence, Frame},
+        value::{Expression, RecordedValue},
+    },
 };
 
 /// Up to so many characters a value may stand for what made it, however short that is.
@@ -52,35 +56,35 @@ impl Values {
     }
 }
 
-impl Slicer<'_> {
+impl<'a> Slicer<'a> {
     /// What stands for the calls in a statement of functions that are not in the traceback: what
     /// they returned.
     pub(crate) fn results(&self, index: usize) -> Vec<Edit> {
         let mut edits: Vec<Edit> = Vec::new();
         let here = self.outline.function_of(index);
-        let is_failing = self.values.iter().any(|(it, _)| *it == here);
+        let is_failing = self.values.iter().any(|(function, _)| *function == here);
         if self.which == Values::Inner && is_failing {
             return edits;
         }
         for &(range, function) in &self.outline.statements[index].results {
-            let is_inside = edits.iter().any(|it| it.range.contains_range(range));
+            let is_inside = edits.iter().any(|edit| edit.range.contains_range(range));
             if let Some(value) = self.value_of(function).filter(|_| !is_inside) {
-                edits.push(Edit::replace(range, value));
+                edits.push(Edit::replace(range, value.text()));
             }
         }
-        let fails_here = |it: &Frame| self.outline.on_line(it.line) == Some(index);
+        let fails_here = |frame: &Frame| self.outline.on_line(frame.line) == Some(index);
         if let Some((_, frame)) = self
             .values
             .iter()
-            .find(|it| it.0 == here && fails_here(it.1))
+            .find(|(function, frame)| *function == here && fails_here(frame))
         {
             for (range, value) in self.outline.paths_in(self.outline.own_range(index), frame) {
-                let is_inside = edits.iter().any(|it| it.range.contains_range(range));
+                let is_inside = edits.iter().any(|edit| edit.range.contains_range(range));
                 // Where all that changes objects is kept, an object as it was made does not stand
                 // for what it became.
-                let is_rough = frame.rough.contains(self.outline.program.slice(range));
-                if !is_inside && value.len() <= LONG && (self.depth != Depth::Full || !is_rough) {
-                    edits.push(Edit::replace(range, value));
+                let stands = self.depth != Depth::Full || value.is_exact;
+                if !is_inside && value.text().len() <= LONG && stands {
+                    edits.push(Edit::replace(range, value.text()));
                 }
             }
         }
@@ -88,53 +92,50 @@ impl Slicer<'_> {
     }
 
     /// What a function returned, if it is not in the traceback.
-    fn value_of(&self, function: usize) -> Option<String> {
+    fn value_of(&self, function: usize) -> Option<Expression> {
         if self.which == Values::Variables {
             return None;
         }
-        let line = self
-            .outline
-            .line_of(self.outline.statements[function].range.start());
+        let statement = &self.outline.statements[function];
+        let line = self.outline.line_of(statement.range.start());
         // What returns nothing is called for what it does.
-        let value = self
-            .evidence
-            .returned
-            .get(&line)
-            .filter(|it| *it != "None")?;
+        let returned = self.evidence.returned.get(&line);
+        let value = returned.filter(|value| !value.is_none())?;
         if self.evidence.varying.contains(&line) {
             // What it returned last it returned to one of its callers, and what a library calls has
             // many.
-            let calls = self.outline.statements.iter().flat_map(|it| &it.results);
-            let is_for_one = calls.filter(|it| it.1 == function).nth(1).is_none();
-            let is_called_by_others = matches!(self.outline.statements[function].node, AnyNodeRef::StmtFunctionDef(def) if is_protocol(&def.name));
+            let statements = self.outline.statements.iter();
+            let calls = statements.flat_map(|statement| &statement.results);
+            let to_it = calls.filter(|(_, called)| *called == function);
+            let is_for_one = to_it.take(2).count() < 2;
+            let is_called_by_others = matches!(statement.node, AnyNodeRef::StmtFunctionDef(def) if is_of_library(&def.name));
             if self.which == Values::Steady || !is_for_one || is_called_by_others {
                 return None;
             }
         }
-        let fails_within = |it: usize| {
-            it == function || self.outline.ancestors(it).any(|around| around == function)
+        let fails_within = |failing: usize| {
+            let mut around = self.outline.ancestors(failing);
+            failing == function || around.any(|around| around == function)
         };
         let is_failing = self
             .values
             .iter()
-            .any(|(it, _)| it.is_some_and(fails_within));
-        if self.values.is_empty() || is_failing || value.len() > LONG {
+            .any(|(failing, _)| failing.is_some_and(fails_within));
+        if self.values.is_empty() || is_failing || value.text().len() > LONG {
             return None;
         }
         // What is compared with what a compiler makes of it has to be the same each time.
         let is_steady = self.which == Values::Inner;
         Some(if is_steady {
-            value
-                .replace("torch.randn(", "torch.ones(")
-                .replace("torch.rand(", "torch.ones(")
+            with_ones(self.outline.program, &value.expression)
         } else {
-            value.clone()
+            value.expression.clone()
         })
     }
 
     /// What stands for the body of a function that is not in the traceback, and the value that it
     /// returned.
-    pub(super) fn stub(&self, index: usize) -> Option<(Edit, String)> {
+    pub(super) fn stub(&self, index: usize) -> Option<(Edit, Expression)> {
         let AnyNodeRef::StmtFunctionDef(def) = self.outline.statements[index].node else {
             return None;
         };
@@ -143,7 +144,10 @@ impl Slicer<'_> {
             .value_of(index)
             .filter(|_| self.which != Values::Inner)?;
         let body = TextRange::new(def.body.first()?.start(), def.body.last()?.end());
-        Some((Edit::replace(body, format!("return {value}")), value))
+        Some((
+            Edit::replace(body, format!("return {}", value.text())),
+            value,
+        ))
     }
 
     /// What a loop that failed turns over, cut to the turn that failed.
@@ -155,22 +159,23 @@ impl Slicer<'_> {
             return None;
         }
         let function = self.outline.function_of(index);
-        let values = &self.values.iter().find(|(it, _)| *it == function)?.1;
+        let values = &self.values.iter().find(|(here, _)| *here == function)?.1;
         // What a cause ended may have gone on after it: a loop that tries again, say.
         if !self.evidence.failure.contains(values) {
             return None;
         }
-        let is_failing = self
-            .outline
-            .on_line(values.line)
-            .is_some_and(|it| self.outline.ancestors(it).any(|around| around == index));
+        let is_failing = self.outline.on_line(values.line).is_some_and(|failing| {
+            self.outline
+                .ancestors(failing)
+                .any(|around| around == index)
+        });
         let value = |expr: &Expr| match expr {
-            Expr::Name(it) => values.values.get(it.id.as_str()).cloned(),
+            Expr::Name(it) => values.values.get(it.id.as_str()).map(RecordedValue::text),
             _ => None,
         };
         let turn = match &*stmt.target {
             Expr::Tuple(it) => {
-                let parts: Option<Vec<String>> = it.elts.iter().map(value).collect();
+                let parts: Option<Vec<&str>> = it.elts.iter().map(value).collect();
                 format!("[({})]", parts?.join(", "))
             }
             target => format!("[{}]", value(target)?),
@@ -178,9 +183,8 @@ impl Slicer<'_> {
         (is_failing && !stmt.is_async).then(|| Edit::replace(stmt.iter.range(), turn))
     }
 
-    /// The statement that makes a variable, what can stand for it, the value in that, and whether
-    /// it is rough.
-    pub(super) fn value_for(&self, variable: &Variable) -> Option<(usize, String, String, bool)> {
+    /// The statement that makes a variable, and the value that can stand for that.
+    pub(super) fn value_for(&self, variable: &Variable) -> Option<(usize, &'a RecordedValue)> {
         if self.which == Values::Inner {
             return None;
         }
@@ -190,7 +194,7 @@ impl Slicer<'_> {
             ScopeKind::Function => Some(self.outline.function_of(at)?),
             ScopeKind::Class | ScopeKind::Comprehension => return None,
         };
-        let (_, frame) = self.values.iter().find(|(it, _)| *it == function)?;
+        let (_, frame) = self.values.iter().find(|(here, _)| *here == function)?;
         let value = frame.values.get(variable.name.as_str())?;
         let mut first = None;
         for binding in &variable.bindings {
@@ -213,17 +217,14 @@ impl Slicer<'_> {
         if self.outline.statements[statement].reads.is_empty() {
             return None;
         }
-        let text = format!("{} = {value}", variable.name);
-        let old = self.outline.statements[statement].range.len();
-        (text.len() <= usize::from(old).max(LONG)
-            && !names_of(value).contains(&variable.name.to_string()))
-        .then(|| {
-            (
-                statement,
-                text,
-                value.clone(),
-                frame.rough.contains(variable.name.as_str()),
-            )
-        })
+        let old = usize::from(self.outline.statements[statement].range.len());
+        let is_short = assigned(variable, value).len() <= old.max(LONG);
+        let reads_itself = value.expression.names().any(|name| *name == *variable.name);
+        (is_short && !reads_itself).then_some((statement, value))
     }
+}
+
+/// The statement that gives a variable a value.
+pub(super) fn assigned(variable: &Variable, value: &RecordedValue) -> String {
+    format!("{} = {}", variable.name, value.text())
 }

@@ -18,8 +18,7 @@ use crate::{
         edit::{Edit, EditSet, rewritten},
         parenthesize::one_logical_line,
     },
-    syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Expr},
-    torch::names::Torch,
+    syntax::{AnyNodeRef, Program, Ranged, TextRange},
     trace::evidence::{Evidence, Frame, MissingSymbols},
 };
 
@@ -53,13 +52,6 @@ impl<'a> Extraction<'a> {
         })
     }
 
-    /// The same of a program that imports PyTorch.
-    pub(crate) fn of_torch(cx: &PassContext<'a>) -> Option<Self> {
-        cx.evidence?;
-        Torch::of(cx.program, cx.program.tree())?;
-        Self::of(cx)
-    }
-
     /// The frames of the failure that ran as they are written, innermost first.
     pub(crate) fn failing_frames(&self) -> impl Iterator<Item = &'a Frame> {
         let frames = self.evidence.failure.iter().rev();
@@ -84,16 +76,15 @@ impl<'a> Extraction<'a> {
 
     /// The expression of a region that failed, if that is known and not all of it.
     pub(crate) fn expression<'e>(&self, region: Region<'e>) -> Option<Region<'e>> {
+        // Columns are those of the file as the interpreter read it. They are trusted only where an
+        // expression stands: an edit or an odd encoding in between would cut names in half.
         let (first_line, first, last_line, last) = region.frame.place;
         let start = self.tree.offset(first_line?, first?)?;
         let end = self.tree.offset(last_line?, last?)?;
         let range = (start < end).then(|| TextRange::new(start, end))?;
-        let is_expression = self
-            .program
-            .tree()
-            .nodes
-            .iter()
-            .any(|node| node.node.is_expression() && node.node.range() == range);
+        let mut nodes = self.program.tree().nodes.iter();
+        let is_expression =
+            nodes.any(|node| node.node.is_expression() && node.node.range() == range);
         let is_part = range != region.range && region.range.contains_range(range);
         (is_expression && is_part).then_some(Region { range, ..region })
     }
@@ -102,18 +93,30 @@ impl<'a> Extraction<'a> {
     pub(crate) fn failing<'e>(&self, frame: &'e Frame) -> Option<Region<'e>> {
         let whole = self.region(frame)?;
         self.expression(whole).or_else(|| {
-            let range = value(self.tree.statements[whole.statement].node)?.range();
+            let range = self.tree.statements[whole.statement].value()?.range();
             Some(Region { range, ..whole })
         })
     }
 
-    /// A part of the program with values in place of what it reads, as one logical line.
-    pub(crate) fn printed(&self, range: TextRange, reads: &[Read<'_, '_>]) -> Option<String> {
-        let edits: Vec<Edit> = reads
+    /// A part of a frame's statement with values in place of what it reads, but for some names;
+    /// `None` if a value is not known.
+    pub(crate) fn given(&self, part: TextRange, frame: &Frame, staying: &[&str]) -> Option<String> {
+        let reads = self.tree.values_in(part, frame, staying)?;
+        self.printed(part, &reads, |read| read.value.text())
+    }
+
+    /// A part of the program with texts in place of what it reads, as one logical line.
+    pub(crate) fn printed<'t>(
+        &self,
+        part: TextRange,
+        reads: &'t [Read<'a, 't>],
+        text: impl Fn(&'t Read<'a, 't>) -> &'t str,
+    ) -> Option<String> {
+        let edits = reads
             .iter()
-            .map(|read| Edit::replace(read.range, read.value))
-            .collect();
-        Some(one_logical_line(&rewritten(self.program, range, &edits)?))
+            .map(|read| Edit::replace(read.range, text(read)));
+        let edits: Vec<Edit> = edits.collect();
+        Some(one_logical_line(&rewritten(self.program, part, &edits)?))
     }
 
     /// Proposes each code alone, after what of the program it needs, at each depth.
@@ -136,16 +139,16 @@ impl<'a> Extraction<'a> {
     /// The program as some code alone, after what of the program that code needs.
     fn alone(&self, code: &str, depth: Depth) -> Option<EditSet> {
         let parsed = Program::parse(code).ok()?;
-        let attributes = parsed
-            .tree()
-            .nodes
-            .iter()
-            .filter_map(|node| match node.node {
-                AnyNodeRef::ExprAttribute(attribute) => Some(attribute.attr.id.clone()),
-                _ => None,
-            });
-        let mut slicer =
-            Slicer::new(&self.tree, self.evidence, self.missing, depth).anew(attributes);
+        let nodes = parsed.tree().nodes.iter();
+        // The objects of the code are made there, by name. So of what the program does with
+        // attributes only that counts which the code reads itself; otherwise every assignment to
+        // an attribute of such a name would draw its function in, and nothing would be left out.
+        let attributes = nodes.filter_map(|node| match node.node {
+            AnyNodeRef::ExprAttribute(attribute) => Some(attribute.attr.id.clone()),
+            _ => None,
+        });
+        let slicer = Slicer::new(&self.tree, self.evidence, self.missing, depth);
+        let mut slicer = slicer.anew(attributes);
         slicer.keep_names_of(code);
         let set_up = slicer.text_set_up().unwrap_or_default();
         self.simpler(set_up + code)
@@ -157,19 +160,11 @@ impl<'a> Extraction<'a> {
     }
 }
 
-/// The value of a statement that is no more than that.
-pub(crate) fn value(statement: AnyNodeRef<'_>) -> Option<&Expr> {
-    match statement {
-        AnyNodeRef::StmtExpr(it) => Some(&it.value),
-        AnyNodeRef::StmtReturn(it) => it.value.as_deref(),
-        AnyNodeRef::StmtAssign(it) => Some(&it.value),
-        AnyNodeRef::StmtAnnAssign(it) => it.value.as_deref(),
-        _ => None,
-    }
-}
-
 /// A text without what is there for readers, and without imports that nothing uses.
 fn tidied(program: &Program, mut text: String) -> Option<String> {
+    // Each of these goes as good as certainly, and the runs that would show it cost as much as any:
+    // the script is tried without them at once. Comments go first, since docstrings and blank lines
+    // are what is left round them.
     for pass in [
         &DROP_COMMENTS,
         &DROP_DOCSTRINGS,

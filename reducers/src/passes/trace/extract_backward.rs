@@ -1,13 +1,11 @@
-use std::fmt::Write as _;
+use std::fmt::Write;
 
 use crate::{
     analysis::{recorded_calls::RecordedCall, slice::Depth},
     pass::{PassContext, Proposals, Stage, pass},
-    passes::trace::extract::{Extraction, Region, value},
-    syntax::{
-        AnyNodeRef, Program, Ranged, TextRange,
-        ast::{Expr, Stmt},
-    },
+    passes::trace::extract::{Extraction, Region},
+    rewrite::parenthesize::primary,
+    syntax::{AnyNodeRef, Ranged, ast::Expr},
     trace::evidence::Frame,
 };
 
@@ -35,16 +33,14 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    let Some(extraction) = Extraction::of_torch(cx) else {
+    let Some(extraction) = Extraction::of(cx) else {
         return;
     };
     for frame in extraction.evidence.forward.iter().rev() {
         let mut codes = Vec::new();
-        if let Some(region) = extraction.region(frame)
-            && let Some((value, target)) = assigned(&extraction, region)
-        {
-            codes.extend(operation(&extraction, region, value).unwrap_or_default());
-            codes.extend(followed(&extraction, region, value, target));
+        if let Some(region) = extraction.region(frame) {
+            codes.extend(operation(&extraction, region).unwrap_or_default());
+            codes.extend(followed(&extraction, region));
         }
         codes.extend(function(&extraction, frame));
         let note = "the call whose backward fails, alone";
@@ -52,123 +48,55 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// The value of a statement on the way forward, and the name it is given.
-fn assigned<'a>(
-    extraction: &Extraction<'a>,
-    region: Region<'_>,
-) -> Option<(&'a Expr, Option<&'a str>)> {
-    let node = extraction.tree.statements[region.statement].node;
-    let target = match node {
-        AnyNodeRef::StmtAnnAssign(it) => name(&it.target),
-        AnyNodeRef::StmtAssign(it) => match it.targets.as_slice() {
-            [target] => name(target),
-            _ => return None,
-        },
-        _ => None,
-    };
-    Some((value(node)?, target))
-}
-
-fn name(target: &Expr) -> Option<&str> {
-    target.as_name_expr().map(|it| it.id.as_str())
-}
-
-/// A part of a frame's statement with values in place of what it reads, but for some names.
-fn given(
-    extraction: &Extraction<'_>,
-    frame: &Frame,
-    part: TextRange,
-    kept: &[&str],
-) -> Option<String> {
-    let mut frame = frame.clone();
-    for name in kept {
-        frame.values.insert((*name).to_owned(), (*name).to_owned());
-        let prefix = format!("{name}.");
-        frame.values.retain(|path, _| !path.starts_with(&prefix));
-    }
-    let reads = extraction.tree.values_in(part, &frame)?;
-    extraction.printed(part, &reads)
-}
-
 /// The failing call alone, and its backward: that of each of its results, where it has several.
-fn operation(extraction: &Extraction<'_>, region: Region<'_>, value: &Expr) -> Option<Vec<String>> {
-    let failing = extraction.expression(region);
-    let part = failing.map_or(value.range(), |it| it.range);
-    let text = given(extraction, region.frame, part, &[])?;
-    let results = match extraction.tree.statements[region.statement].node {
-        AnyNodeRef::StmtAssign(it) if part == value.range() => match it.targets.as_slice() {
-            [Expr::Tuple(it)] => it.elts.len(),
-            _ => 0,
-        },
-        _ => 0,
+fn operation(extraction: &Extraction<'_>, region: Region<'_>) -> Option<Vec<String>> {
+    let statement = &extraction.tree.statements[region.statement];
+    let failing = extraction.failing(region.frame)?;
+    let text = extraction.given(failing.range, region.frame, &[])?;
+    let is_all = failing.range == statement.value()?.range();
+    let codes = match statement.target().filter(|_| is_all) {
+        // Which of the results has the history that fails is not known.
+        Some(Expr::Tuple(target)) if !target.is_empty() => (0..target.len())
+            .filter_map(|at| backward(&format!("{text}[{at}]")))
+            .collect(),
+        _ => backward(&text).into_iter().collect(),
     };
-    if results == 0 {
-        return Some(backward(&text).into_iter().collect());
-    }
-    let parts = (0..results).filter_map(|at| backward(&format!("{text}[{at}]")));
-    Some(parts.collect())
+    Some(codes)
 }
 
 /// The statement of the failing call, those of its block that have to do with its result, and the
 /// backward of what they come to.
-fn followed(
-    extraction: &Extraction<'_>,
-    region: Region<'_>,
-    value: &Expr,
-    target: Option<&str>,
-) -> Option<String> {
-    let Region {
-        statement, frame, ..
-    } = region;
-    let mut last = target?;
-    let first = given(extraction, frame, value.range(), &[])?;
-    let mut text = format!("{last} = {first}\n");
-    let mut results = vec![last];
-    let mut count = 0;
-    let block = extraction.tree.statements[statement].place.row;
-    let variables = &extraction.program.scopes().variables;
-    for statement in &extraction.tree.statements[statement + 1..] {
-        let reads = |name: &str| {
-            let mut reads = statement.reads.iter();
-            reads.any(|(variable, _)| variables[*variable].name == name)
-        };
-        let is_next = statement.place.row == block && statement.is_executed;
-        if !is_next || !results.iter().any(|result| reads(result)) {
+fn followed(extraction: &Extraction<'_>, region: Region<'_>) -> Option<String> {
+    let tree = &extraction.tree;
+    let first = &tree.statements[region.statement];
+    let mut results = vec![name(first.target()?)?];
+    let given =
+        |value: &Expr, results: &[&str]| extraction.given(value.range(), region.frame, results);
+    let mut text = format!("{} = {}\n", results[0], given(first.value()?, &[])?);
+    let alone = text.len();
+    for statement in tree.following(region.statement) {
+        if !results.iter().any(|name| tree.reads_name(statement, name)) {
             continue;
         }
-        let given = |part: TextRange| given(extraction, frame, part, &results);
-        match statement.node {
-            AnyNodeRef::StmtAssign(it) => {
-                let [target] = it.targets.as_slice() else {
-                    break;
-                };
-                let Some(target) = name(target) else { break };
-                let _ = writeln!(text, "{target} = {}", given(it.value.range())?);
-                last = target;
-                results.push(last);
-            }
+        let (start, value) = match statement.node {
+            AnyNodeRef::StmtAssign(it) => match statement.target().and_then(name) {
+                Some(name) => (format!("{name} = "), &*it.value),
+                None => break,
+            },
             AnyNodeRef::StmtAugAssign(it) => {
-                let target = TextRange::new(it.range.start(), it.value.range().start());
-                let target = extraction.program.slice(target);
-                let _ = writeln!(text, "{target}{}", given(it.value.range())?);
+                let target = extraction.program.slice(it.target.range());
+                (format!("{target} {}= ", it.op), &*it.value)
             }
-            AnyNodeRef::StmtExpr(it) if is_backward(&it.value) => break,
-            AnyNodeRef::StmtExpr(it) => {
-                let _ = writeln!(text, "{}", given(it.range)?);
-            }
+            AnyNodeRef::StmtExpr(it) if !is_backward(&it.value) => (String::new(), &*it.value),
             _ => break,
+        };
+        let _ = writeln!(text, "{start}{}", given(value, &results)?);
+        if statement.node.is_stmt_assign() {
+            results.extend(statement.target().and_then(name));
         }
-        count += 1;
     }
-    (count > 0).then(|| format!("{text}{last}.sum().backward()\n"))
-}
-
-/// Whether an expression calls the method that goes back.
-fn is_backward(expr: &Expr) -> bool {
-    let called = expr.as_call_expr().map(|call| &*call.func);
-    called
-        .and_then(|called| called.as_attribute_expr())
-        .is_some_and(|it| it.attr.as_str() == "backward")
+    let is_followed = text.len() > alone;
+    is_followed.then(|| format!("{text}{}.sum().backward()\n", results[results.len() - 1]))
 }
 
 /// The call of the function on the way forward with what it was called with, and the backward of
@@ -177,63 +105,28 @@ fn function(extraction: &Extraction<'_>, frame: &Frame) -> Option<String> {
     let evidence = extraction.evidence;
     let call = RecordedCall::of(&extraction.tree, &evidence.arguments, frame.first_line)?;
     let returned = evidence.returned.get(&frame.first_line)?;
-    backward(&(call.expression()? + &part_with_gradient(returned)?))
+    backward(&(call.expression()? + returned.path_to_gradient()?))
 }
 
 fn backward(text: &str) -> Option<String> {
-    Program::parse(text).ok()?;
-    let is_plain = matches!(
-        Program::parse(text).ok()?.body(),
-        [Stmt::Expr(it)] if matches!(&*it.value, Expr::Call(_) | Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_))
-    );
-    let text = if is_plain {
-        text.to_owned()
-    } else {
-        format!("({text})")
-    };
-    Some(format!("{text}.sum().backward()\n"))
+    Some(primary(text)? + ".sum().backward()\n")
 }
 
-/// How to get from a value, as an expression, to a tensor in it that has a gradient.
-fn part_with_gradient(value: &str) -> Option<String> {
-    const MARK: &str = "requires_grad=True";
-    let program = Program::parse(value).ok()?;
-    let [Stmt::Expr(stmt)] = program.body() else {
-        return None;
-    };
-    if !value.contains(MARK) {
-        return None;
-    }
-    let has = |expr: &Expr| program.slice(expr.range()).contains(MARK);
-    let inner = |expr: &Expr, step: String| {
-        Some(format!(
-            "{step}{}",
-            part_with_gradient(program.slice(expr.range()))?
-        ))
-    };
-    match &*stmt.value {
-        Expr::Tuple(it) => {
-            let at = it.elts.iter().position(has)?;
-            inner(&it.elts[at], format!("[{at}]"))
-        }
-        Expr::List(it) => {
-            let at = it.elts.iter().position(has)?;
-            inner(&it.elts[at], format!("[{at}]"))
-        }
-        Expr::Dict(it) => {
-            let item = it.items.iter().find(|item| has(&item.value))?;
-            inner(
-                &item.value,
-                format!("[{}]", program.slice(item.key.as_ref()?.range())),
-            )
-        }
-        _ => Some(String::new()),
-    }
+fn name(target: &Expr) -> Option<&str> {
+    target.as_name_expr().map(|name| name.id.as_str())
+}
+
+/// Whether an expression calls the method that goes back.
+fn is_backward(expr: &Expr) -> bool {
+    let called = expr.as_call_expr().map(|call| &*call.func);
+    called
+        .and_then(|called| called.as_attribute_expr())
+        .is_some_and(|called| called.attr.as_str() == "backward")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{EXTRACT_BACKWARD, part_with_gradient};
+    use super::EXTRACT_BACKWARD;
     use crate::{syntax::Program, testing::evidence, trace::evidence::MissingSymbols};
 
     fn texts(text: &str) -> Vec<String> {
@@ -296,16 +189,5 @@ loss.backward()  # fails
             texts("import torch\ndef f(x):\n    return x + 1\nf(1)  # fails with x: 1\n")
                 .is_empty()
         );
-    }
-
-    #[test]
-    fn the_tensor_with_a_gradient_is_found_in_what_holds_it() {
-        let found = |value: &str| part_with_gradient(value).unwrap_or_else(|| "none".to_owned());
-        assert_eq!(found("torch.ones(1, requires_grad=True)"), "");
-        assert_eq!(
-            found("(1, {'a': torch.ones(2), 'b': torch.ones(1, requires_grad=True)})"),
-            "[1]['b']"
-        );
-        assert_eq!(found("torch.ones(1)"), "none");
     }
 }

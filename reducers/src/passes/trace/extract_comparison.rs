@@ -5,7 +5,8 @@ use crate::{
     pass::{PassContext, Proposals, Stage, pass},
     passes::trace::extract::{Extraction, Region},
     syntax::{AnyNodeRef, Ranged, TextRange},
-    torch::{compilation::compilations, compiler::Compiler, names::Torch},
+    torch::compiler::{Compiler, Compilers},
+    trace::evidence::SourceLine,
 };
 
 pass! {
@@ -37,26 +38,22 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    let Some(extraction) = Extraction::of_torch(cx) else {
+    let Some(extraction) = Extraction::of(cx) else {
         return;
     };
-    let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, tree) else {
-        return;
-    };
-    let compilers = Compiler::all(cx.program, &compilations(&torch, tree));
-    let check = extraction
-        .failing_frames()
-        .next()
-        .and_then(|frame| extraction.region(frame))
+    let compilers = Compilers::of(cx.program).all;
+    let failing = extraction.failing_frames().next();
+    let check = failing
         .filter(|_| !compilers.is_empty())
-        .and_then(|region| comparison(&extraction, region));
+        .and_then(|frame| comparison(&extraction, extraction.region(frame)?));
     let Some((names, check)) = check else { return };
     for compiler in &compilers {
         for &line in extraction.evidence.arguments.keys() {
-            if let Some(code) = compared(&extraction, line, compiler, names, &check) {
-                let note = format!("what the compiler makes otherwise of line {line}, alone");
-                extraction.propose_alone(out, [code], &[Depth::Thin, Depth::Full], &note);
+            if let Some((function, code)) = compared(&extraction, line, compiler, names) {
+                let note = format!("what the compiler makes otherwise of `{function}`, alone");
+                let depths = [Depth::Thin, Depth::Full];
+                extraction.propose_alone(out, [code + &check], &depths, &note);
+                // What this function does otherwise says nothing of the next.
                 out.next_group();
             }
         }
@@ -71,23 +68,23 @@ fn comparison<'a>(
 ) -> Option<([&'a str; 2], String)> {
     let mut names: Vec<&str> = Vec::new();
     let mut written = |range: TextRange| {
-        let mut reads = extraction.tree.values_in(range, region.frame)?;
+        let mut reads = extraction.tree.values_in(range, region.frame, &[])?;
         reads.retain(|read| {
-            let is_variable =
-                region.frame.values.get(read.name).map(String::as_str) == Some(read.value);
-            let is_compared = is_variable && read.value.contains("torch.");
+            let is_variable = region.frame.values.get(read.name) == Some(read.value);
+            let is_compared = is_variable && read.value.holds_tensor();
             if is_compared && !names.contains(&read.name) {
                 names.push(read.name);
             }
             !is_compared
         });
-        extraction.printed(range, &reads)
+        extraction.printed(range, &reads, |read| read.value.text())
     };
     let statement = &extraction.tree.statements[region.statement];
     let check = match statement.node {
         AnyNodeRef::StmtExpr(_) | AnyNodeRef::StmtAssert(_) => {
             format!("{}\n", written(region.range)?)
         }
+        // What is raised is raised for a reason: the condition around it is the check.
         AnyNodeRef::StmtRaise(_) => match extraction.tree.statements[statement.parent?].node {
             AnyNodeRef::StmtIf(it) => {
                 let test = written(it.test.range())?;
@@ -101,42 +98,42 @@ fn comparison<'a>(
     Some(([one, other], check))
 }
 
-/// The comparison of the function that begins on a line, with the arguments of its last call.
-fn compared(
-    extraction: &Extraction<'_>,
-    line: u32,
+/// The two results of the function that begins on a line, with the arguments of its last call, and
+/// the function's name.
+fn compared<'a>(
+    extraction: &Extraction<'a>,
+    line: SourceLine,
     compiler: &Compiler,
     [one, other]: [&str; 2],
-    check: &str,
-) -> Option<String> {
+) -> Option<(&'a str, String)> {
     let evidence = extraction.evidence;
     let call = RecordedCall::of(&extraction.tree, &evidence.latest, line)
         .or_else(|| RecordedCall::of(&extraction.tree, &evidence.arguments, line))?;
     let mut code = String::new();
-    let function = match call.owner {
-        None if call.def.decorator_list.is_empty() => call.def.name.as_str(),
-        Some((_, model)) if call.def.name.as_str() == "forward" => {
-            let _ = writeln!(code, "model = {model}");
-            "model"
-        }
-        _ => return None,
-    };
-    // Both are to be given the same tensors.
-    let mut values = call.values.clone();
-    let mut has_tensor = false;
-    for (name, value) in &mut values {
-        let is_free = ![one, other, function, "self"].contains(&name.as_str());
-        if is_free && value.contains("torch.") {
-            let _ = writeln!(code, "{name} = {value}");
-            value.clone_from(name);
-            has_tensor = true;
-        }
+    let is_method = call.owner.is_some();
+    let mut function = call
+        .callee()
+        .filter(|_| is_method || call.def.decorator_list.is_empty())?;
+    if is_method {
+        // Two modules that are made alike have different parameters.
+        let _ = writeln!(code, "model = {function}");
+        function = "model";
     }
-    let given = call.arguments(&values).filter(|_| has_tensor)?;
+    // Both are to be given the same tensors.
+    let is_shared = |name: &str| {
+        let is_free = ![one, other, function, "self"].contains(&name);
+        is_free && call.values.get(name).is_some_and(|value| !value.is_plain())
+    };
+    for (name, value) in call.values.iter().filter(|(name, _)| is_shared(name)) {
+        let _ = writeln!(code, "{name} = {}", value.text());
+    }
+    let mut values = call.values.iter();
+    values.find(|(name, value)| is_shared(name) && value.holds_tensor())?;
+    let given = call.arguments(|name, value| if is_shared(name) { name } else { value.text() })?;
     let compiled = compiler.call(function);
     let _ = writeln!(code, "{one} = {compiled}({given})");
     let _ = writeln!(code, "{other} = {function}({given})");
-    Some(code + check)
+    Some((call.def.name.as_str(), code))
 }
 
 #[cfg(test)]

@@ -1,18 +1,12 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    analysis::{recorded_calls::RecordedCall, slice::Depth},
+    analysis::{recorded_calls::RecordedCall, slice::Depth, statement_tree::Read},
     pass::{PassContext, Proposals, Stage, pass},
-    passes::trace::extract::{Extraction, Region, value},
-    rewrite::{
-        edit::{Edit, rewritten},
-        parenthesize::one_logical_line,
-    },
-    syntax::{
-        AnyNodeRef, Program, Ranged, TextRange,
-        ast::{Expr, Stmt},
-    },
-    torch::{compilation::compilations, compiler::Compiler, names::Torch},
+    passes::trace::extract::{Extraction, Region},
+    syntax::{AnyNodeRef, Ranged},
+    torch::compiler::{Compiler, Compilers},
+    trace::evidence::SourceLine,
 };
 
 pass! {
@@ -39,32 +33,26 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    let Some(extraction) = Extraction::of_torch(cx) else {
+    let Some(extraction) = Extraction::of(cx) else {
         return;
     };
-    let tree = cx.program.tree();
-    let Some(torch) = Torch::of(cx.program, tree) else {
-        return;
-    };
-    let found = compilations(&torch, tree);
-    let mentions: Vec<TextRange> = found.iter().map(|it| it.mention).collect();
     let evidence = extraction.evidence;
     let frames = evidence.failure.iter().rev();
-    let regions: Vec<Region<'_>> = frames
-        .filter(|frame| frame.compiled)
+    let compiled = frames.filter(|frame| frame.compiled);
+    let regions: Vec<Region<'_>> = compiled
         .filter_map(|frame| extraction.region(frame))
         .collect();
-    for compiler in &Compiler::all(cx.program, &found) {
+    let compilers = Compilers::of(cx.program);
+    for compiler in &compilers.all {
         let under_way = evidence.calls.iter().filter(|call| call.compiled);
         let under_way =
             under_way.map(|call| format!("{}({})\n", compiler.call(&call.called), call.arguments));
         let statements = regions.iter().flat_map(|region| {
-            [false, true]
-                .into_iter()
-                .filter_map(|results| statement(&extraction, *region, compiler, results))
+            let with = |results| statement(&extraction, *region, compiler, results);
+            [false, true].into_iter().filter_map(with)
         });
-        let functions = (evidence.arguments.keys())
-            .filter_map(|&line| function(&extraction, line, compiler, &mentions));
+        let lines = evidence.arguments.keys();
+        let functions = lines.filter_map(|&line| function(&extraction, line, compiler, &compilers));
         let codes = under_way.chain(statements).chain(functions);
         let note = "what fails when it is compiled, alone";
         extraction.propose_alone(out, codes, &[Depth::Thin, Depth::Full], note);
@@ -81,37 +69,42 @@ fn statement(
 ) -> Option<String> {
     let Extraction { tree, program, .. } = extraction;
     let node = tree.statements[region.statement].node;
-    let (part, lead, end) = match node {
+    let (part, start, end) = match node {
         AnyNodeRef::StmtIf(it) => (it.test.range(), "if ", ":\n        pass"),
         AnyNodeRef::StmtWhile(it) => (it.test.range(), "if ", ":\n        pass"),
         AnyNodeRef::StmtFor(it) => (it.iter.range(), "for _ in ", ":\n        pass"),
         AnyNodeRef::StmtAugAssign(_) | AnyNodeRef::StmtAssert(_) => (region.range, "", ""),
-        _ => (value(node)?.range(), "return ", ""),
+        _ => {
+            let value = tree.statements[region.statement].value()?;
+            (value.range(), "return ", "")
+        }
     };
     let reads = if results {
         tree.results_in(part, region.frame, extraction.evidence)?
     } else {
-        tree.values_in(part, region.frame)?
+        tree.values_in(part, region.frame, &[])?
     };
     let mut parameters = BTreeMap::new();
-    let mut edits = Vec::new();
-    for read in reads {
-        if is_literal(read.value) {
-            edits.push(Edit::replace(read.range, read.value));
-            continue;
-        }
-        let old = parameters.insert(read.name, read.value);
-        if old.is_some_and(|old| old != read.value) || read.name == "f" {
+    for read in reads.iter().filter(|read| !is_constant(read)) {
+        let value = read.value.text();
+        let old = parameters.insert(read.name, value);
+        // One parameter stands for one value, and the function has a name of its own.
+        if old.is_some_and(|old| old != value) || read.name == "f" {
             return None;
         }
-        edits.push(Edit::replace(read.range, read.name));
     }
-    let body = one_logical_line(&rewritten(program, part, &edits)?);
+    let body = extraction.printed(part, &reads, |read| {
+        if is_constant(read) {
+            read.value.text()
+        } else {
+            read.name
+        }
+    })?;
     // A statement takes no parentheses.
-    if lead.is_empty() && body.contains('\n') {
+    if start.is_empty() && body.contains('\n') {
         return None;
     }
-    let mut body = format!("{lead}{body}{end}");
+    let mut body = format!("{start}{body}{end}");
     if let AnyNodeRef::StmtAugAssign(it) = node {
         body.push_str("\n    return ");
         body.push_str(program.slice(it.target.range()));
@@ -126,54 +119,30 @@ fn statement(
     ))
 }
 
+/// Whether a value may as well stand where it is read: the compiler takes it for a constant.
+fn is_constant(read: &Read<'_, '_>) -> bool {
+    const SHORT: usize = 24;
+    read.value.text().len() <= SHORT && read.value.expression.is_literal()
+}
+
 /// The compiled call of the function that begins on a line, with what it was called with.
 fn function(
     extraction: &Extraction<'_>,
-    line: u32,
+    line: SourceLine,
     compiler: &Compiler,
-    mentions: &[TextRange],
+    compilers: &Compilers,
 ) -> Option<String> {
     let call = RecordedCall::of(&extraction.tree, &extraction.evidence.arguments, line)?;
-    if !call.values.values().any(|value| value.contains("torch.")) {
-        return None;
-    }
-    let arguments = call.arguments(call.values)?;
-    let is_compiled = |range: TextRange| mentions.iter().any(|it| range.contains_range(*it));
-    let name = call.def.name.as_str();
-    let called = match call.owner {
-        None if call
-            .def
-            .decorator_list
-            .iter()
-            .any(|it| is_compiled(it.range)) =>
-        {
-            name.to_owned()
-        }
-        None => compiler.call(name),
-        Some((_, model)) if name == "forward" => compiler.call(model),
-        Some(_) => return None,
-    };
-    Some(format!("{called}({arguments})\n"))
-}
-
-/// Whether a value may as well stand where it is used.
-fn is_literal(value: &str) -> bool {
-    const SHORT: usize = 24;
-    let Ok(program) = Program::parse(value) else {
-        return false;
-    };
-    match program.body() {
-        [Stmt::Expr(stmt)] => value.len() <= SHORT && is_plain(&stmt.value),
-        _ => false,
-    }
-}
-
-fn is_plain(expr: &Expr) -> bool {
-    match expr {
-        Expr::Tuple(it) => it.elts.iter().all(is_plain),
-        Expr::UnaryOp(it) => is_plain(&it.operand),
-        _ => expr.is_literal_expr(),
-    }
+    // What is compiled computes with tensors.
+    call.values.values().find(|value| value.holds_tensor())?;
+    let arguments = call.arguments(|_, value| value.text())?;
+    let callee = call.callee()?;
+    let is_compiled = call.owner.is_none() && compilers.decorate(call.def);
+    Some(if is_compiled {
+        format!("{callee}({arguments})\n")
+    } else {
+        format!("{}({arguments})\n", compiler.call(callee))
+    })
 }
 
 #[cfg(test)]

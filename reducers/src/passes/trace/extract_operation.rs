@@ -1,10 +1,13 @@
 use crate::{
-    analysis::{recorded_calls::ModuleCall, slice::Depth, statement_tree::Read},
+    analysis::{recorded_calls::ModuleCall, slice::Depth},
     pass::{PassContext, Proposals, Stage, pass},
     passes::trace::extract::{Extraction, Region},
     rewrite::edit::{Edit, splice},
-    syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::ArgOrKeyword},
-    trace::evidence::Frame,
+    syntax::{Program, Ranged, TextRange, ast::ArgOrKeyword},
+    trace::{
+        evidence::Frame,
+        value::{RecordedValue, ValueKind},
+    },
 };
 
 pass! {
@@ -41,7 +44,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let under_way = calls
         .filter(|call| !call.compiled)
         .map(|call| format!("{}({})\n", call.called, call.arguments));
-    let note = "the operation of PyTorch that failed, alone";
+    let note = "the library's operation that failed, alone";
     extraction.propose_alone(out, under_way, &[Depth::Thin], note);
     let modules = extraction.modules();
     for frame in extraction.failing_frames() {
@@ -54,7 +57,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let note = "the operation that failed, alone";
         extraction.propose_alone(out, alone, &[Depth::Thin], note);
         // What a call leaves behind may be left by any of its statements.
-        let called = after_a_call(&extraction, region, &modules);
+        let called = after_a_call(&extraction, region, &modules).unwrap_or_default();
         extraction.propose_alone(out, called, &[Depth::Full], note);
     }
 }
@@ -66,78 +69,60 @@ fn with_values(extraction: &Extraction<'_>, region: Region<'_>) -> Vec<String> {
     let tree = &extraction.tree;
     let all = [
         tree.recorded_in(range, frame),
-        tree.values_in(range, frame),
+        tree.values_in(range, frame, &[]),
         tree.results_in(range, frame, extraction.evidence),
     ];
     let known = all.iter().flatten().filter(|reads| !reads.is_empty());
     known
-        .filter_map(|reads| Some(extraction.printed(range, reads)? + "\n"))
+        .filter_map(|reads| extraction.printed(range, reads, |read| read.value.text()))
+        .map(|operation| operation + "\n")
         .collect()
 }
 
-/// The operation with what the code beneath it was given in the place of one argument of its calls.
+/// The operation with what the code beneath it was given in place of one argument of its calls.
 fn with_parts(operation: &str, frame: &Frame) -> Vec<String> {
-    let Some(program) = Program::parse(operation)
-        .ok()
-        .filter(|_| !frame.inside.is_empty())
-    else {
+    let Ok(program) = Program::parse(operation) else {
         return Vec::new();
     };
-    let calls = program
-        .tree()
-        .nodes
-        .iter()
-        .filter_map(|node| match node.node {
-            AnyNodeRef::ExprCall(call) => Some(call),
-            _ => None,
-        });
+    let nodes = program.tree().nodes.iter();
+    let calls = nodes.filter_map(|node| node.node.as_expr_call());
     let arguments: Vec<TextRange> = calls
         .flat_map(|call| call.arguments.arguments_source_order())
         .map(ArgOrKeyword::value)
         .filter(|value| !value.is_literal_expr() && !value.is_starred_expr())
         .map(Ranged::range)
         .collect();
-    let pairs = frame
-        .inside
-        .iter()
-        .flat_map(|part| arguments.iter().map(move |&argument| (part, argument)));
-    pairs
-        .map(|(part, argument)| splice(operation, &[Edit::replace(argument, part)]))
-        .collect()
+    let of_each = frame.inside.iter().flat_map(|part| {
+        let put = |argument: &TextRange| Edit::replace(*argument, part.text());
+        arguments
+            .iter()
+            .map(move |argument| splice(operation, &[put(argument)]))
+    });
+    of_each.collect()
 }
 
-/// The operation after one call of a module: where it reads a module of the program, its failure
-/// may hang on what a call left in that module or in a part of it. So each module that was called
-/// stands once in its place.
+/// The operation after one call of a module that it reads.
+///
+/// A module that can only be written as it was made lacks what calls have left in it since, and the
+/// operation may fail for that. One recorded call makes up for it: its own, or that of any other
+/// module, which then stands in its place, since what was left may lie in a part of it.
 fn after_a_call(
     extraction: &Extraction<'_>,
     region: Region<'_>,
     modules: &[ModuleCall<'_>],
-) -> Vec<String> {
-    let Some(mut reads) = extraction.tree.values_in(region.range, region.frame) else {
-        return Vec::new();
-    };
-    let makes = |value: &str, class: &str| {
-        value
-            .strip_prefix(class)
-            .is_some_and(|rest| rest.starts_with('('))
-    };
-    let is_module = |read: &Read<'_, '_>| modules.iter().any(|it| makes(read.value, it.class));
-    let Some(read) = reads.iter_mut().find(|read| is_module(read)) else {
-        return Vec::new();
-    };
-    let name = read.name;
-    read.value = name;
-    let Some(operation) = extraction.printed(region.range, &reads) else {
-        return Vec::new();
-    };
-    modules
-        .iter()
-        .map(|ModuleCall { module, given, .. }| {
-            let given = given.join(", ");
-            format!("{name} = {module}\n{name}({given})\n{operation}\n")
-        })
-        .collect()
+) -> Option<Vec<String>> {
+    let reads = (extraction.tree).values_in(region.range, region.frame, &[])?;
+    let lacks_calls = |value: &RecordedValue| value.kind == ValueKind::Module && !value.is_exact;
+    let name = reads.iter().find(|read| lacks_calls(read.value))?.name;
+    let operation = extraction.printed(region.range, &reads, |read| {
+        let is_it = read.name == name && lacks_calls(read.value);
+        if is_it { name } else { read.value.text() }
+    })?;
+    let after = modules.iter().map(|call| {
+        let (module, row) = (call.module, call.row());
+        format!("{name} = {module}\n{name}({row})\n{operation}\n")
+    });
+    Some(after.collect())
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 use crate::{
-    analysis::{recorded_calls::ModuleCall, statements::Statements},
+    analysis::{dependents::without_unused_definitions, recorded_calls::ModuleCall},
     pass::{PassContext, Prior, Proposals, Stage, pass},
     passes::trace::extract::Extraction,
     rewrite::edit::{Edit, EditSet},
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, Tree,
+        AnyNodeRef, Ranged, TextRange,
         ast::{DictItem, Expr},
-        scope::{BindingKind, ScopeKind},
+        scope::ScopeKind,
     },
+    torch::values::without_gradients,
 };
 
 pass! {
@@ -42,12 +43,11 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    let Some(extraction) = Extraction::of_torch(cx) else {
+    let Some(extraction) = Extraction::of(cx) else {
         return;
     };
     let modules = extraction.modules();
-    let tree = cx.program.tree();
-    for node in &tree.nodes {
+    for node in &cx.program.tree().nodes {
         let AnyNodeRef::ExprCall(call) = node.node else {
             continue;
         };
@@ -58,7 +58,6 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         for part in modules.iter().filter(|part| part.class != whole.class) {
             let mut swap = Swap {
                 extraction: &extraction,
-                tree,
                 edits: EditSet::one(Edit::replace(call.range, part.module)),
             };
             if !swap.arguments(whole, part) {
@@ -66,7 +65,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             }
             swap.names(&whole.parameters, &part.parameters);
             let text = swap.edits.apply(cx.program).ok();
-            let text = text.and_then(|text| used(cx.program, text));
+            let text = text.and_then(|text| without_unused_definitions(cx.program, text));
             if let Some(edits) = text.and_then(|text| extraction.simpler(text)) {
                 let note = format!("`{}` for `{}`", part.class, whole.class);
                 out.propose(edits, Prior::Even, note);
@@ -78,21 +77,21 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
 /// The edits that put a part of a module in place of the whole.
 struct Swap<'a> {
     extraction: &'a Extraction<'a>,
-    tree: &'a Tree<'a>,
     edits: EditSet,
 }
 
-impl Swap<'_> {
+impl<'a> Swap<'a> {
     /// Gives the part its own arguments where the whole was given its. Returns whether it can.
     fn arguments(&mut self, whole: &ModuleCall<'_>, part: &ModuleCall<'_>) -> bool {
         if part.given.len() != whole.given.len() {
-            return self.row(&whole.given, &part.given);
+            return self.row(whole, part);
         }
         for (old, new) in whole.given.iter().zip(&part.given) {
-            if old != new {
-                let new = new.replace(", requires_grad=True", "");
-                self.variables(old, &new);
-                self.calls(old, &new);
+            if old.text() != new.text() {
+                // What the part was given was computed; what is written instead is an input.
+                let new = without_gradients(&new.expression);
+                self.variables(old.text(), new.text());
+                self.calls(old.text(), new.text());
             }
         }
         true
@@ -100,73 +99,69 @@ impl Swap<'_> {
 
     /// Assigns another value to variables of the failure's frames that hold one value.
     fn variables(&mut self, old: &str, new: &str) {
-        let statements = &self.extraction.tree;
+        let tree = &self.extraction.tree;
         for frame in self.extraction.failing_frames() {
             let region = self.extraction.region(frame);
-            let function = region.and_then(|region| statements.function_of(region.statement));
-            for variable in &self.extraction.program.scopes().variables {
-                if frame.values.get(variable.name.as_str()).map(String::as_str) != Some(old) {
-                    continue;
-                }
-                for binding in &variable.bindings {
-                    let Some(at) = statements.at(binding.statement) else {
-                        continue;
-                    };
+            let function = region.and_then(|region| tree.function_of(region.statement));
+            let variables = self.extraction.program.scopes().variables.iter();
+            let holding = variables.filter(|variable| {
+                let value = frame.values.get(variable.name.as_str());
+                value.is_some_and(|value| value.text() == old)
+            });
+            for variable in holding {
+                let bindings = variable.bindings.iter();
+                for at in bindings.filter_map(|binding| tree.at(binding.statement)) {
                     let is_here = match variable.scope {
                         ScopeKind::Module => frame.is_module(),
-                        _ => function.is_some() && statements.function_of(at) == function,
+                        _ => function.is_some() && tree.function_of(at) == function,
                     };
-                    if let AnyNodeRef::StmtAssign(assign) = statements.statements[at].node
+                    if let AnyNodeRef::StmtAssign(assign) = tree.statements[at].node
                         && is_here
                         && matches!(assign.targets.as_slice(), [Expr::Name(_)])
                     {
-                        let edit = Edit::replace(assign.value.range(), new);
-                        self.edits.edit(edit);
+                        self.edits.edit(Edit::replace(assign.value.range(), new));
                     }
                 }
             }
         }
     }
 
-    /// Writes another value where a call is written that makes one, outside of classes and
-    /// functions.
+    /// Writes another value where a call is written that makes one, outside of definitions.
     fn calls(&mut self, old: &str, new: &str) {
-        for (index, node) in self.tree.nodes.iter().enumerate() {
-            if let AnyNodeRef::ExprCall(call) = node.node
+        for node in self.outside(|_| true) {
+            if let AnyNodeRef::ExprCall(call) = node
                 && self.extraction.program.slice(call.range) == old
-                && !self.is_within_definition(index, true)
             {
                 self.edits.edit(Edit::replace(call.range, new));
             }
         }
     }
 
-    /// Writes other arguments where these stand in a row, in a call or a tuple outside of classes
-    /// and functions. Returns whether they do.
-    fn row(&mut self, old: &[&str], new: &[&str]) -> bool {
+    /// Writes the part's arguments where those of the whole stand in a row, in a call or a tuple
+    /// outside of definitions. Returns whether they do.
+    fn row(&mut self, whole: &ModuleCall<'_>, part: &ModuleCall<'_>) -> bool {
         let program = self.extraction.program;
         let mut found = false;
-        for (index, node) in self.tree.nodes.iter().enumerate() {
-            let row = match node.node {
+        if whole.given.is_empty() {
+            return false;
+        }
+        for node in self.outside(|_| true) {
+            let row = match node {
                 AnyNodeRef::Arguments(it) => &*it.args,
                 AnyNodeRef::ExprTuple(it) => it.elts.as_slice(),
                 _ => continue,
             };
-            if old.is_empty() || self.is_within_definition(index, true) {
-                continue;
-            }
             let is_old = |row: &&[Expr]| {
-                let mut pairs = row.iter().zip(old);
-                pairs.all(|(expr, old)| program.slice(expr.range()) == *old)
+                let mut pairs = row.iter().zip(&whole.given);
+                pairs.all(|(expr, old)| program.slice(expr.range()) == old.text())
             };
-            if let Some(row) = row.windows(old.len()).find(is_old) {
+            if let Some(row) = row.windows(whole.given.len()).find(is_old) {
                 let range = TextRange::new(row[0].start(), row[row.len() - 1].end());
                 let rest = program.text()[usize::from(range.end())..].trim_start();
                 // A tuple of one needs its comma.
-                let is_open = node.node.is_expr_tuple() && !rest.starts_with(',');
+                let is_open = node.is_expr_tuple() && !rest.starts_with(',');
                 let comma = if is_open { "," } else { "" };
-                let text = new.join(", ") + comma;
-                self.edits.edit(Edit::replace(range, text));
+                self.edits.edit(Edit::replace(range, part.row() + comma));
                 found = true;
             }
         }
@@ -176,8 +171,8 @@ impl Swap<'_> {
     /// Names the part's parameters where a dict is keyed by those of the whole: one whose keys are
     /// all of them texts that name parameters, outside of classes.
     fn names(&mut self, whole: &[&str], part: &[&str]) {
-        for (index, node) in self.tree.nodes.iter().enumerate() {
-            let AnyNodeRef::ExprDict(dict) = node.node else {
+        for node in self.outside(|around| around.is_stmt_class_def()) {
+            let AnyNodeRef::ExprDict(dict) = node else {
                 continue;
             };
             let key = |item: &DictItem| {
@@ -186,9 +181,6 @@ impl Swap<'_> {
                 Some((key.range, at))
             };
             let keys: Option<Vec<_>> = dict.items.iter().map(key).collect();
-            if self.is_within_definition(index, false) {
-                continue;
-            }
             for (range, at) in keys.into_iter().flatten() {
                 if let Some(name) = part.get(at).filter(|name| **name != whole[at]) {
                     self.edits.edit(Edit::replace(range, format!("\"{name}\"")));
@@ -197,41 +189,16 @@ impl Swap<'_> {
         }
     }
 
-    /// Whether a node is within a class, or within a function where that counts, too.
-    fn is_within_definition(&self, index: usize, functions: bool) -> bool {
-        let mut around = self.tree.ancestors(index as u32);
-        around.any(|it| it.is_stmt_class_def() || functions && it.is_stmt_function_def())
-    }
-}
-
-/// A text without the classes and functions that nothing in it uses any more.
-fn used(program: &Program, text: String) -> Option<String> {
-    let mut text = text;
-    loop {
-        let program = program.sibling(text.as_str()).ok()?;
-        let statements = Statements::of(&program);
-        let mut edits = EditSet::default();
-        for variable in program
-            .scopes()
-            .variables
-            .iter()
-            .filter(|it| it.scope == ScopeKind::Module)
-        {
-            let [binding] = variable.bindings.as_slice() else {
-                continue;
-            };
-            let is_inside = |range: TextRange| binding.statement.contains_range(range);
-            if matches!(binding.kind, BindingKind::Class | BindingKind::Function)
-                && variable.uses.iter().all(|it| is_inside(it.range))
-                && let Some(place) = statements.place(binding.statement)
-            {
-                edits.remove(place);
-            }
-        }
-        if edits.is_empty() {
-            return Some(text);
-        }
-        text = edits.apply(&program).ok()?;
+    /// The nodes outside of such definitions.
+    fn outside(&self, counts: impl Fn(AnyNodeRef<'_>) -> bool) -> Vec<AnyNodeRef<'a>> {
+        let tree = self.extraction.program.tree();
+        let is_definition = |around: AnyNodeRef<'_>| {
+            let is_one = around.is_stmt_class_def() || around.is_stmt_function_def();
+            is_one && counts(around)
+        };
+        let indices = (0..).zip(&tree.nodes);
+        let outside = indices.filter(|(index, _)| !tree.ancestors(*index).any(is_definition));
+        outside.map(|(_, node)| node.node).collect()
     }
 }
 

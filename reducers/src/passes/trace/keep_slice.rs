@@ -65,7 +65,11 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
 #[cfg(test)]
 mod tests {
     use super::KEEP_SLICE;
-    use crate::{syntax::Program, testing::evidence, trace::evidence::MissingSymbols};
+    use crate::{
+        syntax::Program,
+        testing::{evidence, recorded},
+        trace::evidence::{MissingSymbols, SourceLine},
+    };
 
     #[test]
     fn what_changes_objects_stays_with_them() {
@@ -87,7 +91,9 @@ stack.pop()  # fails
 ";
         let program = Program::parse(text).unwrap();
         let mut evidence = evidence(text);
-        evidence.returned.insert(9, "None".to_owned());
+        evidence
+            .returned
+            .insert(SourceLine::of_program(9), recorded("None"));
         let proposals =
             KEEP_SLICE.proposals_with(&program, Some(&evidence), &MissingSymbols::default());
         let texts: Vec<String> = proposals
@@ -163,7 +169,9 @@ dict(row)  # fails
 ";
         let program = Program::parse(text).unwrap();
         let mut evidence = evidence(text);
-        evidence.entered.retain(|&line, _| line == 2);
+        evidence
+            .entered
+            .retain(|line, _| line.in_program() == Some(2));
         let proposals =
             KEEP_SLICE.proposals_with(&program, Some(&evidence), &MissingSymbols::default());
         let texts: Vec<String> = proposals
@@ -205,8 +213,8 @@ torch.testing.assert_close(torch.compile(model)(x), model(x))  # fails with x: t
         let program = Program::parse(text).unwrap();
         let mut evidence = evidence(text);
         evidence.returned = [
-            (6, "torch.randn(4)".to_owned()),
-            (8, "torch.randn(2, 4)".to_owned()),
+            (SourceLine::of_program(6), recorded("torch.randn(4)")),
+            (SourceLine::of_program(8), recorded("torch.randn(2, 4)")),
         ]
         .into();
         let proposals =

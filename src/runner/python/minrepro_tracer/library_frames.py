@@ -12,7 +12,7 @@ UNDER_WAY = 3  # of their calls that are
 
 
 def given_to(tracer, frames):
-    """The arguments of library functions, the innermost first: objects and rows that can be written.
+    """The arguments of library functions as they are recorded, the innermost first: objects and rows that can be written.
 
     PyTorch's are left out: their calls say more.
     """
@@ -26,9 +26,10 @@ def given_to(tracer, frames):
         for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
             value = frame.f_locals.get(name)
             if value is not None and not isinstance(value, (bool, int, float, complex, type)) and not callable(value):
-                texts[writer.text(value)] = None
-    texts.pop(None, None)
-    return list(texts)[:PARTS]
+                noted = writer.recorded(value)
+                if noted is not None:
+                    texts.setdefault(noted["expression"], noted)
+    return list(texts.values())[:PARTS]
 
 
 def is_of_torch(frame):

@@ -106,7 +106,7 @@ def run_recorded(tracer, error, seconds):
             def record(text, value):
                 counts[text] = counts.get(text, 0) + 1
                 if counts[text] <= CALLS:
-                    results[text] = Writer(again).text(value)
+                    results[text] = Writer(again).recorded(value)
                 return value
 
             again.namespace["__recorded__"] = record

@@ -64,10 +64,6 @@ class Source:
         found = self.found = {}
 
         def add(line, target, value):
-            name = getattr(getattr(value, "func", None), "attr", getattr(getattr(value, "func", None), "id", None))
-            # `contextlib` documents that these two return their argument: that is the call that makes the value.
-            if name in ("closing", "nullcontext") and len(value.args) == 1:
-                value = value.args[0]
             allowed = (ast.Call, ast.Attribute, ast.Name, ast.Constant, ast.keyword, ast.List, ast.Tuple, ast.Dict)
             allowed += (ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context, ast.Starred)
             if isinstance(value, ast.Call) and all(isinstance(node, allowed) for node in ast.walk(value)):

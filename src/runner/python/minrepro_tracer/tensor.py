@@ -1,6 +1,31 @@
 """Tensors as Python expressions. Knows PyTorch and no script; called by the writer of values."""
 
+import sys
+
 from .expressions import Stop
+
+
+def kind_of(value):
+    """What a tensor is, or that a value is a module; None of anything else. Runs no code of the script."""
+    torch = sys.modules.get("torch")
+    kind = type(value)
+    if torch is None or kind.__module__ == "builtins" or not hasattr(torch, "nn"):
+        return None
+    if issubclass(kind, torch.nn.Module):
+        return "module"
+    if not issubclass(kind, torch.Tensor):
+        return None
+    # Classes of tensors may answer for their attributes by code of their own.
+    plainly = getattr(torch._C, "DisableTorchFunctionSubclass", None) or torch._C.DisableTorchFunction
+    with plainly():
+        return {
+            "tensor": {
+                "shape": [int(size) for size in value.shape],
+                "dtype": str(value.dtype)[len("torch."):],
+                "device": str(value.device),
+                "requires_grad": value.requires_grad,
+            }
+        }
 
 
 class Tensor:

@@ -32,7 +32,7 @@ class Tracer:
         self.hits = {}  # line -> times
         self.entered = {}  # first line of a function -> calls
         self.varying = set()  # first lines of functions that did not always return the same
-        self.returned = {}  # first line of a function -> its last value as an expression, or None
+        self.returned = {}  # first line of a function -> its last value as it is recorded, or None
         self.historic = set()  # first lines of functions that returned tensors with a history of gradients
         self.goes_back = False  # whether it was on the way back through such a history that it failed
         self.unwound = set()  # first lines of functions that an exception has left, as at the end of a loop
@@ -48,9 +48,9 @@ class Tracer:
         self.causes = []
         self.forward = []
         self.namespace = {}
-        self.arguments = {}  # first line of a function -> the arguments of its first call, as expressions
+        self.arguments = {}  # first line of a function -> the arguments of its first call, as they are recorded
         self.latest = {}  # first line of a function -> the arguments of its last call, if that is another one
-        self.eager_calls = {}  # the same as expressions, from a run without the compiler
+        self.eager_calls = {}  # the same as they are recorded, from a run without the compiler
         self.watched = {}  # line -> attributes that are read there
         self.crash_stack = []  # lines of the script's frames, outermost first, where it crashes
         self.out = None  # where all this is written down
@@ -108,7 +108,7 @@ class Tracer:
         if count <= AGAIN and not code.co_name.startswith("<"):
             names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
             if count == 1:
-                self.arguments[first] = self.values(frame, names, [])
+                self.arguments[first] = self.values(frame, names)
             else:
                 self.latest[first] = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
         if code.co_name == "__init__" and code.co_argcount and len(self.made) < 5_000:
@@ -160,6 +160,7 @@ class Tracer:
             return
         _, target, expression, inputs, before = made
         value = looked_up(target, frame, None) if target is not None else result
+        expression = maker(expression, frame, value)
         kind = type(value)
         torch = sys.modules.get("torch")
         if value is None or value is before or kind.__module__ in ("builtins", "__main__") or isinstance(value, type):
@@ -179,10 +180,11 @@ class Tracer:
         is_plain = not code.co_flags & 0x2A0 and first not in self.unwound and not is_given(frame, value)
         if is_plain and self.entered.get(first, 0) <= CALLS:
             writer = Writer(self)
-            self.returned[first] = writer.text(value)
+            self.returned[first] = writer.recorded(value)
             if writer.has_history:
                 self.historic.add(first)
-            if self.entered.get(first, 0) > 1 and self.returned[first] != before:
+            texts = [noted and noted["expression"] for noted in (before, self.returned[first])]
+            if self.entered.get(first, 0) > 1 and texts[0] != texts[1]:
                 self.varying.add(first)
 
     def unwind(self, code):
@@ -333,18 +335,16 @@ class Tracer:
     def frame(self, frame, line, names):
         """A frame with the values of some names and attributes."""
         code = frame.f_code
-        rough = []
         return {
             "line": line,
             "place": [line, None, None, None],
             "function": code.co_name,
             "first_line": code.co_firstlineno,
-            "values": self.values(frame, names, rough),
-            "rough": rough,
+            "values": self.values(frame, names),
         }
 
-    def values(self, frame, names, rough):
-        """The values that can be written; the names of those that are only as they were made go to the other list."""
+    def values(self, frame, names):
+        """The values that can be written, by name."""
         writer = Writer(self)
         values = {}
         for name in names:
@@ -360,11 +360,9 @@ class Tracer:
                         continue
                 except Exception:
                     continue
-                text = writer.text(value)
-                if text is not None and not (self.goes_back and writer.has_history):
-                    values[name] = text
-                    if writer.is_rough:
-                        rough.append(name)
+                noted = writer.recorded(value)
+                if noted is not None and not (self.goes_back and writer.has_history):
+                    values[name] = noted
         return values
 
     def compiled(self, error):
@@ -410,8 +408,8 @@ class Tracer:
         for mine, its in ((self.hits, eager.hits), (self.entered, eager.entered)):
             for line, count in its.items():
                 mine.setdefault(line, count)
-        for first, text in eager.returned.items():
-            self.returned.setdefault(first, text)
+        for first, noted in eager.returned.items():
+            self.returned.setdefault(first, noted)
         self.forget_histories(eager.historic)
         self.eager_calls.update(eager.last_calls())
         for first, values in eager.arguments.items():
@@ -426,8 +424,8 @@ class Tracer:
             if frame is not None:
                 # The values that its result meets on its way out of the function.
                 for other in self.source.rest_of(line):
-                    for name, text in eager.seen.get(other, {}).get("values", {}).items():
-                        frame["values"].setdefault(name, text)
+                    for name, noted in eager.seen.get(other, {}).get("values", {}).items():
+                        frame["values"].setdefault(name, noted)
                 self.forward.append(frame)
 
     def take_in(self, lines):
@@ -448,14 +446,14 @@ class Tracer:
                     todo += self.source.functions(line, called=True)
 
     def last_calls(self):
-        """The arguments of the last calls, as expressions, where they differ from those of the first."""
+        """The arguments of the last calls, as they are recorded, where they differ from those of the first."""
         writer = Writer(self)
         found = {}
         for first, values in self.latest.items():
-            texts = {name: writer.text(value) for name, value in values.items()}
-            texts = {name: text for name, text in texts.items() if text is not None}
-            if texts != self.arguments.get(first):
-                found[first] = texts
+            noted = {name: writer.recorded(value) for name, value in values.items()}
+            noted = {name: value for name, value in noted.items() if value is not None}
+            if noted != self.arguments.get(first):
+                found[first] = noted
         return found
 
     def save(self, out):
@@ -463,24 +461,40 @@ class Tracer:
 
         if not self.failure and self.printed_failure is not None:
             self.failure, self.causes = self.printed_failure
-            self.returned = {line: text for line, text in self.returned.items() if not self.shows_failure(text or "")}
+            known = [item for item in self.returned.items() if item[1] is not None]
+            self.returned = {line: noted for line, noted in known if not self.shows_failure(noted["expression"])}
         with open(out, "w", encoding="utf-8") as file:
             json.dump(
                 {
-                    "hits": sorted(self.hits.items()),
-                    "entered": sorted(self.entered.items()),
-                    "returned": sorted(item for item in self.returned.items() if item[1] is not None),
-                    "varying": sorted(self.varying),
-                    "failure": self.failure,
+                    "files": [os.path.basename(self.script)],
+                    "hits": by_line(self.hits),
+                    "entered": by_line(self.entered),
+                    "returned": by_line(self.returned),
+                    "varying": [of_script(line) for line in sorted(self.varying)],
+                    "failure": placed(self.failure),
                     "calls": self.calls,
-                    "causes": self.causes,
-                    "forward": self.forward,
-                    "done": sorted(item for item in self.done.items() if item[1] is not None),
-                    "arguments": sorted(self.arguments.items()),
-                    "latest": sorted({**self.last_calls(), **self.eager_calls}.items()),
+                    "causes": [placed(frames) for frames in self.causes],
+                    "forward": placed(self.forward),
+                    "done": by_line(self.done),
+                    "arguments": by_line(self.arguments),
+                    "latest": by_line({**self.last_calls(), **self.eager_calls}),
                 },
                 file,
             )
+
+
+def of_script(line):
+    """A line of the script as the evidence names lines: by the file's place in the list of files, and by number."""
+    return [0, line]
+
+
+def by_line(notes):
+    """What is known of lines, in their order."""
+    return [[of_script(line), notes[line]] for line in sorted(notes) if notes[line] is not None]
+
+
+def placed(frames):
+    return [dict(frame, line=of_script(frame["line"]), first_line=of_script(frame["first_line"])) for frame in frames]
 
 
 class Turn:
@@ -508,6 +522,20 @@ def is_of_library(function):
     return is_free and not isinstance(function, type) and getattr(function, "__module__", "") not in (
         None, "", "builtins", "__main__"
     )
+
+
+def maker(expression, frame, value):
+    """The call in an expression that made its value. A class makes no object of another class: where a `with` has such a one
+    from it, as from `contextlib.closing`, that is what the class was given.
+    """
+    import ast
+
+    while isinstance(expression, ast.Call) and len(expression.args) == 1 and isinstance(expression.args[0], ast.Call):
+        called = looked_up(expression.func, frame, None)
+        if not isinstance(called, type) or isinstance(value, called):
+            break
+        expression = expression.args[0]
+    return expression
 
 
 def is_given(frame, value):

@@ -2,9 +2,9 @@
 
 import sys
 
-from .expressions import NODES, TEXT, Enough, Stop
+from .expressions import NODES, PARTS, TEXT, Enough, Stop
 from .source import is_path
-from .tensor import Tensor
+from .tensor import Tensor, kind_of
 
 
 class Writer:
@@ -16,6 +16,8 @@ class Writer:
         self.made = tracer.made
         self.tracer = tracer
         self.keeps_leaves = False  # whether tensors that were computed differ from those that were made
+        self.path = None  # how the value that is being written is looked up in the whole, if that is known
+        self.held = []  # tensors and modules in the whole: how they are looked up, and what they are
         self.names = {}
         for name, value in namespace.items():
             if not (name.startswith("__") and name.endswith("__")):
@@ -23,13 +25,27 @@ class Writer:
 
     def text(self, value):
         """The expression, or None."""
-        return self.attempt(lambda: self.write(value))
+        return self.attempt(lambda: self.write(value, ""))
+
+    def recorded(self, value):
+        """The value as the evidence holds it: its expression, what it is or holds, and whether that is all; or None."""
+        text = self.text(value)
+        if text is None:
+            return None
+        noted = {"expression": text, "exact": not self.is_rough}
+        if self.held and self.held[0][0] == "":
+            noted["kind"] = self.held[0][1]
+        elif self.held:
+            noted["parts"] = [{"path": path, "kind": kind} for path, kind in self.held[:PARTS]]
+        return noted
 
     def attempt(self, write):
         self.left = NODES
         self.seen = set()
         self.is_rough = False  # whether an object is written as it was made, not as it became
         self.has_history = False  # whether a tensor is in it that gradients go back through
+        self.path = ""
+        self.held = []
         try:
             text = write()
         except Exception:
@@ -37,7 +53,21 @@ class Writer:
         is_echo = self.tracer.is_noting_print and self.tracer.shows_failure(text)
         return text if len(text) <= TEXT and not is_echo else None
 
-    def write(self, value):
+    def write(self, value, step=None):
+        """The expression of a value; `step` is how it is looked up in what it is a part of."""
+        outer, held = self.path, len(self.held)
+        self.path = None if outer is None or step is None else outer + step
+        try:
+            text = self.expression(value)
+            kind = kind_of(value)
+            if kind is not None:
+                # What it holds is its own.
+                self.held[held:] = [(self.path, kind)]
+            return text
+        finally:
+            self.path = outer
+
+    def expression(self, value):
         self.left -= 1
         if self.left < 0:
             raise Enough
@@ -81,16 +111,16 @@ class Writer:
 
     def compound(self, kind, value):
         if kind is list:
-            return "[" + ", ".join(self.parts((item,) for item in value)) + "]"
+            return "[" + ", ".join(self.parts(enumerate(value), self.element)) + "]"
         if kind is tuple:
             return "(" + self.row(value) + ("," if len(value) == 1 else "") + ")"
         if kind is set:
-            parts = sorted(self.parts((item,) for item in value))
+            parts = sorted(self.parts(value, self.write))
             return "{" + ", ".join(parts) + "}" if parts else "set()"
         if kind is frozenset:
             return "frozenset(" + (self.write(set(value)) if value else "") + ")"
         if kind is dict:
-            return "{" + ", ".join(self.parts(value.items())) + "}"
+            return "{" + ", ".join(self.parts(value.items(), self.entry)) + "}"
         if kind in (bytearray, memoryview):
             return kind.__name__ + "(" + self.write(bytes(value)) + ")"
         if kind is range:
@@ -101,7 +131,7 @@ class Writer:
             return self.of_torch(sys.modules["torch"], kind, value)
         return self.instance(kind, value)
 
-    def parts(self, items):
+    def parts(self, items, write):
         """The elements of a container; those that cannot be written are left out, unless that is all of them.
 
         Tuples are no containers: each of their places has a meaning.
@@ -110,7 +140,7 @@ class Writer:
         left_out = False
         for item in items:
             try:
-                written.append(": ".join(map(self.write, item)))
+                written.append(write(item))
             except Stop:
                 self.is_rough = True
                 left_out = True
@@ -118,8 +148,15 @@ class Writer:
             raise Stop
         return written
 
+    def element(self, item):
+        return self.write(item[1], "[%d]" % item[0])
+
+    def entry(self, item):
+        key = self.write(item[0])
+        return key + ": " + self.write(item[1], "[" + key + "]")
+
     def row(self, values):
-        return ", ".join(map(self.write, values))
+        return ", ".join(map(self.element, enumerate(values)))
 
     def named(self, value):
         """A class, function or module by a name that the script has for it."""
@@ -182,14 +219,14 @@ class Writer:
         fields = getattr(kind, "__dataclass_fields__", None)
         if fields is not None:
             parts = [(n, getattr(value, n)) for n, f in fields.items() if f.init]
-            return self.named(kind) + "(" + ", ".join(n + "=" + self.write(v) for n, v in parts) + ")"
+            return self.named(kind) + "(" + ", ".join(n + "=" + self.write(v, "." + n) for n, v in parts) + ")"
         if isinstance(value, tuple) and hasattr(kind, "_fields"):
             return self.named(kind) + "(" + self.row(value) + ")"
         enum = sys.modules.get("enum")
         if enum is not None and isinstance(value, enum.Enum):
             return self.named(kind) + "." + value.name
         if isinstance(value, BaseException):
-            return self.named(kind) + "(" + self.row(value.args) + ")"
+            return self.named(kind) + "(" + self.arguments(value.args, ()) + ")"
         if kind.__module__ == "__main__":
             import inspect
 
@@ -212,7 +249,7 @@ class Writer:
         if isinstance(value, torch.Tensor) and hasattr(value, "device_mesh") and hasattr(value, "placements"):
             # One that is spread over the processes of a mesh.
             parts = (value._local_tensor, value.device_mesh, value.placements)
-            return self.named(kind) + ".from_local(" + self.row(parts) + ")"
+            return self.named(kind) + ".from_local(" + self.arguments(parts, ()) + ")"
         if kind is torch.Size:
             return self.compound(tuple, tuple(value))
         if kind is torch.device:

@@ -1,0 +1,66 @@
+//! Names with two underscores around them: those that the language reference and the standard
+//! library give a meaning, and all others, which belong to some library. Called by slices.
+
+/// The special names of Python's data model, of copying and pickling, and of paths, without their
+/// underscores; those of binary operators stand apart.
+const OF_THE_LANGUAGE: &str = "\
+    new init del repr str bytes format lt le eq ne gt ge hash bool \
+    getattr getattribute setattr delattr dir get set delete set_name slots dict doc match_args \
+    init_subclass mro_entries prepare instancecheck subclasscheck subclasshook class_getitem \
+    call len length_hint getitem setitem delitem missing iter next reversed contains \
+    neg pos abs invert complex int float index round trunc floor ceil \
+    enter exit await aiter anext aenter aexit buffer release_buffer \
+    copy deepcopy replace getstate setstate reduce reduce_ex getnewargs getnewargs_ex \
+    fspath sizeof post_init annotations all name file main module qualname class bases";
+
+/// Binary operators: each also has a reflected form and one in place.
+const OPERATORS: &str =
+    "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or";
+
+/// Whether a name is one of those that the interpreter or a library asks for.
+pub(crate) fn is_special(name: &str) -> bool {
+    inner(name).is_some()
+}
+
+/// Whether a name is special to a library, not to the language: the library may ask whether an
+/// object has it without ever calling it.
+pub(crate) fn is_of_library(name: &str) -> bool {
+    let lists = |list: &str, name: &str| list.split(' ').any(|listed| listed == name);
+    inner(name).is_some_and(|name| {
+        let operator = name.strip_prefix(['r', 'i']);
+        !lists(OF_THE_LANGUAGE, name)
+            && !lists(OPERATORS, name)
+            && !operator.is_some_and(|name| lists(OPERATORS, name))
+    })
+}
+
+/// What stands between the underscores of a special name.
+fn inner(name: &str) -> Option<&str> {
+    let inner = name.strip_prefix("__")?.strip_suffix("__")?;
+    (!inner.is_empty()).then_some(inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_language_s_names_are_told_from_those_of_libraries() {
+        for name in [
+            "__init__",
+            "__class_getitem__",
+            "__radd__",
+            "__ior__",
+            "__matmul__",
+            "__post_init__",
+        ] {
+            assert!(is_special(name) && !is_of_library(name), "{name}");
+        }
+        for name in ["__array__", "__array_interface__", "__geo_interface__"] {
+            assert!(is_special(name) && is_of_library(name), "{name}");
+        }
+        for name in ["init", "_init_", "__init", "__", "____"] {
+            assert!(!is_special(name) && !is_of_library(name), "{name}");
+        }
+    }
+}
