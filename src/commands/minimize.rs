@@ -106,8 +106,8 @@ pub(super) fn minimize(
         _ => {
             subject.runner.set_deadline(None);
             progress.phase("confirming the result by fresh runs");
-            let is_unchanged = reduction.commits.is_empty();
-            let unchanged = is_unchanged.then_some(established.fresh);
+            let commits = &reduction.commits;
+            let unchanged = commits.is_empty().then_some(established.fresh);
             // The ablation ran the program itself, too: under other variables.
             let already = ablation.confirming;
             judge
@@ -120,9 +120,8 @@ pub(super) fn minimize(
         }
     };
     let truth = truth(&mut judge, &mut reduction, mismatch.as_deref());
-    let why_cold = subject.runner.why_cold();
     Ok(Minimized {
-        runner: established.calibration.describe(why_cold.as_deref()),
+        runner: described(session, &established),
         established,
         reduction,
         ablation,
@@ -132,6 +131,12 @@ pub(super) fn minimize(
         seconds: started.elapsed().as_secs_f64(),
         test: None,
     })
+}
+
+/// From where candidates started, in words.
+fn described(session: &Session, established: &Established) -> String {
+    let why_cold = session.subject.runner.why_cold();
+    established.calibration.describe(why_cold.as_deref())
 }
 
 /// How far it could be verified that the result shows the same bug.
