@@ -705,7 +705,11 @@ fn the_scripts_own_names_and_texts_may_change() {
     let own = warned("Decoder: the buffer is too small for 7 bytes");
     let mut signature = given("UserWarning: too small", &own).unwrap();
     let cut = warned("buffer is too small");
-    check(&signature, std::slice::from_ref(&own), std::slice::from_ref(&cut));
+    check(
+        &signature,
+        std::slice::from_ref(&own),
+        std::slice::from_ref(&cut),
+    );
     let names = ["Decoder".to_owned()].into();
     signature.forget(&names, &["the buffer is too small for %d bytes"]);
     check(
