@@ -51,6 +51,19 @@ class Values(unittest.TestCase):
             self.assertIsNotNone(text, value)
             self.assertEqual(eval(text, writer().namespace), value, text)
 
+    def test_iterators_are_written_by_what_is_left_of_them_unless_they_run_code(self):
+        left = iter([1, 2, 3])
+        next(left)
+        self.assertEqual(list(eval(writer().text(left), writer().namespace)), [2, 3])
+        self.assertEqual(next(left), 2)
+
+        class Endless:
+            def __getitem__(self, index):
+                return index
+
+        self.assertIsNone(writer().text(iter(int, 1)))
+        self.assertIsNone(writer().text(iter(Endless())))
+
     def test_numbers_without_a_literal_are_written_as_calls(self):
         self.assertEqual(writer().text(float("inf")), 'float("inf")')
         self.assertEqual(writer().text([float("-inf")]), '[float("-inf")]')

@@ -410,6 +410,10 @@ class Writer:
             base = next((base for base in kind.__mro__ if id(base) in self.names), kind)
             return base, [str(value)], []
         if name.endswith("iterator") and hasattr(value, "__reduce__"):
+            # One that calls a function, or asks an object of the script for its elements, runs the script's own code,
+            # perhaps for ever.
+            if name in ("builtins.callable_iterator", "builtins.iterator"):
+                return None
             import copy
 
             return iter, [list(copy.copy(value))], []
