@@ -43,11 +43,13 @@ class Traced(unittest.TestCase):
         self.assertEqual(ended.returncode, 1)
         self.assertNotIn("minrepro", ended.stderr)
         self.assertIn("IndexError", ended.stderr)
-        self.assertEqual(dict(evidence["hits"])[9], 2)
-        self.assertEqual(dict(evidence["returned"])[6], "40")
+        # Lines are pairs: the file's place in the list of files, the number.
+        of_line = lambda noted: {tuple(line): what for line, what in evidence[noted]}
+        self.assertEqual(of_line("hits")[(0, 9)], 2)
+        self.assertEqual(of_line("returned")[(0, 6)], {"expression": "40", "exact": True})
         outer, inner = evidence["failure"]
         self.assertEqual((outer["function"], inner["function"]), ("<module>", "scale"))
-        self.assertEqual(inner["values"]["point"], "Point([40], y=1)")
+        self.assertEqual(inner["values"]["point"]["expression"], "Point([40], y=1)")
 
     def test_a_text_that_is_sought_counts_as_the_failure_where_it_is_printed(self):
         evidence, ended = traced("def tell():\n    print('total: 7')\ntell()\n", sought='["total: 7"]')

@@ -81,7 +81,7 @@ class Low(unittest.TestCase):
         self.assertEqual(int.from_bytes(words(7, 9)[8:], sys.byteorder), 9)
 
     def test_without_confinement_a_fork_is_a_fork(self):
-        confinement = Confinement(False, False, {}, "/", "/", [], 0)
+        confinement = Confinement(False, False, {}, "/", "/", [], 0, False, [])
         child = confinement.fork()
         if child == 0:
             confinement.enter("/", [])
