@@ -149,6 +149,7 @@ torch.vmap(Model(), in_dims=1)(torch.zeros(3, 4))
 
 const COMPILED_BENEATH: &str = "\
 import torch
+torch.manual_seed(0)
 torch.compile(torch.nn.Sequential(torch.nn.Linear(4, 2, False)), backend='eager')(torch.randn(3, 5))
 ";
 
