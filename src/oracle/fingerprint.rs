@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     artifact::Artifacts,
     common_parts::{common, message, of_exceptions},
-    exceptions::{innermost, is_in_interpreters_words},
+    exceptions::{innermost, is_in_interpreters_words, is_raised},
     forms::Part,
     normalize::kind,
     origin::{RaiseOrigin, claim},
@@ -149,13 +149,18 @@ impl Fingerprint {
             .or_else(|| self.entered_elsewhere(exception))
     }
 
-    /// The function by which the script's innermost call enters a library, if it was not on the
-    /// way: a script that shrinks may call what its library called, nothing else.
+    /// The special method by which the script enters a library, if it was not on the way. A script
+    /// that shrinks may call another function by name that leads to the same place; what Python
+    /// calls by itself, to iterate or to compare, shows that the script now does something else.
     fn entered_elsewhere(&self, exception: &Exception) -> Option<String> {
         let frames = &exception.frames;
         let own = frames.iter().rposition(|frame| is_own(exception, frame));
         let below = &frames[own.map_or(0, |last| last + 1)..];
-        let entry = functions(exception, below).next()?;
+        let frame = below.iter().find(|frame| !is_own(exception, frame))?;
+        if !(frame.function.starts_with("__") && frame.function.ends_with("__")) {
+            return None;
+        }
+        let entry = functions(exception, std::slice::from_ref(frame)).next()?;
         let is_other = !self.path.is_empty() && !self.path.contains(&entry);
         is_other.then(|| format!("reached by {entry}, which the script did not pass"))
     }
@@ -170,6 +175,16 @@ impl Fingerprint {
             && is_in_interpreters_words(exception);
         if is_own_now {
             return Some(format!("raised by the script, not {}", origin.site));
+        }
+        // What compiled code raises shows its caller at the end, and that may be any on the way.
+        let is_of_compiled_code =
+            !origin.stated && !is_raised(exception) && !is_in_interpreters_words(exception);
+        let mut caller = functions(
+            exception,
+            &exception.frames[exception.frames.len().saturating_sub(1)..],
+        );
+        if is_of_compiled_code && caller.next().is_some_and(|last| self.path.contains(&last)) {
+            return None;
         }
         origin.elsewhere(exception)
     }

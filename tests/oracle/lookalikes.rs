@@ -681,19 +681,43 @@ fn the_lines_below_a_general_headline_say_what_happened() {
 }
 
 #[test]
-fn a_library_is_entered_by_a_function_on_the_way() {
+fn a_library_is_not_entered_by_another_special_method() {
     const RAISED: At<'_> = (LIBRARY, "dispatch", "raise RuntimeError('mixed')");
-    const OUTER: At<'_> = ("/v/lib/python3.12/site-packages/torch/nn.py", "call", "f()");
-    const OTHER: At<'_> = ("/v/lib/python3.12/site-packages/torch/nn.py", "iter", "f()");
-    let own = fails_at(&[MAIN, OUTER, RAISED], "RuntimeError: mixed");
+    let nn = |function| {
+        let file = "/v/lib/python3.12/site-packages/torch/nn.py";
+        fails_at(
+            &[MAIN, (file, function, "f()"), RAISED],
+            "RuntimeError: mixed",
+        )
+    };
+    let own = nn("call");
     let signature = given("RuntimeError: mixed", &own).unwrap();
     let shortened = fails_at(&[MAIN, RAISED], "RuntimeError: mixed");
-    let other = fails_at(&[MAIN, OTHER, RAISED], "RuntimeError: mixed");
     assert_eq!(
-        signature.mismatch(&other).unwrap(),
-        "reached by torch/nn.py, iter(), which the script did not pass"
+        signature.mismatch(&nn("__iter__")).unwrap(),
+        "reached by torch/nn.py, __iter__(), which the script did not pass"
     );
-    check(&signature, &[own, shortened], &[other]);
+    check(
+        &signature,
+        &[own, shortened, nn("apply")],
+        &[nn("__iter__")],
+    );
+}
+
+#[test]
+fn compiled_code_may_be_called_from_anywhere_on_the_way() {
+    const MODULE: At<'_> = ("/v/lib/python3.12/site-packages/torch/nn.py", "call", "f()");
+    let own = fails_at(
+        &[MAIN, MODULE, (LIBRARY, "dropout", "_C.dropout(x)")],
+        "RuntimeError: mode",
+    );
+    let signature = given("RuntimeError: mode", &own).unwrap();
+    let nearer = fails_at(&[MAIN, MODULE], "RuntimeError: mode");
+    let other = fails_at(
+        &[MAIN, (LIBRARY, "rand", "_C.rand(x)")],
+        "RuntimeError: mode",
+    );
+    check(&signature, &[own, nearer], &[other]);
 }
 
 #[test]

@@ -2,7 +2,7 @@ import torch
 
 class M(torch.nn.Module):
     def forward(self, x):
-        if x:
+        if x.item() < 4:
             pass
 
 torch.export.export(M(), (torch.ones(1),))
