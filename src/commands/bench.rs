@@ -246,6 +246,8 @@ fn ideal_faults(
     timeout: Duration,
     times: usize,
 ) -> Result<Vec<String>, Failure> {
+    // An expert has judged that it is the same bug, by whatever mechanism.
+    let measure = &measure.by_words();
     let ideal = encoded(&case.ideal).map_err(|error| Failure::new(Exit::Usage, error))?;
     let mut jobs = vec![Job::new(ideal.into(), timeout); times];
     let mut ranks: Vec<(CompilerRank, bool)> = Vec::new();

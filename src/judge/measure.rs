@@ -46,6 +46,16 @@ impl Measure {
         }
     }
 
+    /// The same measure, whatever the mechanism behind the words is.
+    #[must_use]
+    pub fn by_words(&self) -> Self {
+        let mut measure = self.clone();
+        if let Self::Signature(signature) = &mut measure {
+            signature.loose = true;
+        }
+        measure
+    }
+
     /// Whether a mechanism behind the words is known.
     pub fn has_mechanism(&self) -> bool {
         matches!(self, Self::Signature(signature) if signature.fingerprint.is_some())

@@ -36,9 +36,13 @@ pub fn debug_context(message: &str) -> Option<&str> {
 }
 
 /// The form of the guard that an exported program cannot keep: its text with `N` for numbers and `S`
-/// for sizes of inputs, which change as the program shrinks.
+/// for sizes of inputs, which change as the program shrinks. None where several guards are listed:
+/// some of them go as the program shrinks.
 pub fn guard_form(message: &str) -> Option<String> {
     let (_, behind) = message.split_once(GUARD)?;
+    if behind.contains(GUARD) {
+        return None;
+    }
     let guard = behind.lines().next()?.trim().trim_end_matches('.');
     let mut form = String::new();
     let mut rest = guard;
