@@ -65,6 +65,15 @@ impl Probe<'_> {
         self.judge(outcome).is_same()
     }
 
+    /// Whether a run shows the bug's words, by whatever mechanism. Without a part of what is run the
+    /// way to a failure differs, so a control run is judged by these alone.
+    pub(super) fn shows_words(&self, outcome: &Outcome) -> bool {
+        self.measure
+            .by_words()
+            .judge(outcome, self.timeout)
+            .is_same()
+    }
+
     /// What a traced run of a program shows; none if it does not show the bug while it is traced.
     pub(super) fn traced(&self, bytes: &[u8]) -> Result<Option<Evidence>, RunError> {
         Ok(self.evidence(&self.run(&[self.traced_job(bytes)])?))

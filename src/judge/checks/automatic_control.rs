@@ -60,7 +60,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let found: Vec<AutomaticControl> = controls
         .into_iter()
         .zip(probe.run(&jobs)?)
-        .filter(|(_, outcome)| !probe.shows(outcome))
+        .filter(|(_, outcome)| !probe.shows_words(outcome))
         .map(|(control, outcome)| AutomaticControl {
             control,
             succeeds: succeeds(&outcome),
@@ -146,7 +146,7 @@ pub(super) fn control_verdict(
     outcome: &Outcome,
     script_succeeds: bool,
 ) -> Option<Verdict> {
-    if probe.shows(outcome) {
+    if probe.shows_words(outcome) {
         return Some(Verdict::Passed);
     }
     (script_succeeds && !succeeds(outcome)).then_some(Verdict::Invalid)

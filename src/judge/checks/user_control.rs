@@ -48,7 +48,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let check = UserControl {
         succeeds: outcomes.iter().all(succeeds),
     };
-    match outcomes.into_iter().find(|outcome| probe.shows(outcome)) {
+    match outcomes.into_iter().find(|outcome| probe.shows_words(outcome)) {
         Some(outcome) => Err(BaselineFailure::ShowsUnderControl(Box::new(outcome))),
         None => Ok(Some(Box::new(check))),
     }
