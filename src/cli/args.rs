@@ -128,7 +128,8 @@ pub struct RunArgs {
     /// Time limit of each run in seconds [default: four times the slowest baseline run, at least 10,
     /// at most 60].
     ///
-    /// Idle runs are killed after twice the slowest baseline run, at least 1 second.
+    /// Time in which other processes keep the run from the processors does not count. Idle runs are
+    /// killed after twice the slowest baseline run, at least 1 second.
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
     /// Memory limit of each run and all its processes, such as 4G [default: 16G, or three quarters of

@@ -15,7 +15,7 @@ pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure>
         .subject
         .baseline_runs(args.runs.into(), Start::Cold)?;
     for (number, outcome) in outcomes.iter().enumerate() {
-        let seconds = outcome.wall.as_secs_f64();
+        let seconds = outcome.timing.wall.as_secs_f64();
         printer.note(&format!(
             "run {:>2}: {seconds:6.2} s  {}",
             number + 1,

@@ -12,7 +12,7 @@ use super::{
     measure::Measure,
     probe::Probe,
     seeding,
-    subject::{FIRST_TIMEOUT, FLAKY_RUNS, Subject, cores},
+    subject::{FIRST_TIMEOUT, FLAKY_RUNS, Subject},
 };
 use crate::{
     journal::{BaselineRecord, Journal, state_of_files},
@@ -80,14 +80,6 @@ struct Sighting {
     seeded: Option<usize>,
 }
 
-/// What a run would have taken alone that had to share: each second of its work took so many, its
-/// waiting did not.
-fn alone(wall: Duration, cpu: Duration, crowd: f64) -> Duration {
-    let crowd = crowd.max(1.0);
-    wall.saturating_sub(cpu.mul_f64(crowd - 1.0))
-        .max(wall.div_f64(crowd))
-}
-
 /// Establishes what counts as the bug and how long it takes: from the journal, or by running the
 /// script.
 ///
@@ -101,7 +93,8 @@ pub fn establish(subject: &Subject, journal: &mut Journal) -> Result<Established
     // Measured before anything is decided: the first runs tell what counts, how long it takes, and
     // whether a warm run shows the same.
     let FirstRuns { fresh, warm, agree } = first_runs(subject)?;
-    let fastest = fastest(subject, &fresh);
+    let walls = fresh.iter().map(|outcome| outcome.timing.alone());
+    let fastest = walls.min().unwrap_or_default();
     // The first is forked as well, if from an interpreter that had imported nothing.
     let unforked = fresh.len() - usize::from(subject.may_be_warm() && !fresh.is_empty());
     let outcomes = fresh
@@ -246,21 +239,6 @@ fn first_runs(subject: &Subject) -> Result<FirstRuns, RunError> {
     Ok(FirstRuns { fresh, warm, agree })
 }
 
-/// How long the fastest fresh run would have taken alone.
-fn fastest(subject: &Subject, fresh: &[Outcome]) -> Duration {
-    // Two runs were beside the one that warm runs will be forked from.
-    let crowd = if subject.may_be_warm() && subject.runner.jobs() > 1 {
-        RUNS as f64 / cores() as f64
-    } else {
-        1.0
-    };
-    fresh
-        .iter()
-        .map(|outcome| alone(outcome.wall, outcome.cpu, crowd))
-        .min()
-        .unwrap_or_default()
-}
-
 /// What counts as the bug, by the first runs of the script.
 fn sighting(subject: &Subject, outcomes: Vec<Outcome>) -> Result<Sighting, BaselineFailure> {
     let first = outcomes.first().cloned();
@@ -364,7 +342,7 @@ fn steadied(
     signature: Option<&Signature>,
     first: Option<&Outcome>,
 ) -> Result<Option<Baseline>, RunError> {
-    let timeout = subject.timeout(first.map(|first| first.wall).unwrap_or_default());
+    let timeout = subject.timeout(first.map(|first| first.timing.alone()).unwrap_or_default());
     let Some(found) = seeding::steady(subject, rate, signature, timeout)? else {
         return Ok(None);
     };
@@ -410,24 +388,6 @@ fn interesting(outcomes: &[Outcome]) -> Result<Duration, BaselineFailure> {
 }
 
 fn slowest(outcomes: &[Outcome]) -> Duration {
-    let walls = outcomes.iter().map(|outcome| outcome.wall);
+    let walls = outcomes.iter().map(|outcome| outcome.timing.alone());
     walls.max().unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_run_that_had_to_share_would_have_taken_less_alone() {
-        let seconds = |wall: f64, cpu: f64, crowd: f64| {
-            let [wall, cpu] = [wall, cpu].map(Duration::from_secs_f64);
-            alone(wall, cpu, crowd).as_millis()
-        };
-        assert_eq!(seconds(4.5, 3.0, 1.5), 3000);
-        assert_eq!(seconds(10.5, 1.0, 1.5), 10_000);
-        // It works by several threads.
-        assert_eq!(seconds(4.5, 6.0, 1.5), 3000);
-        assert_eq!(seconds(4.5, 3.0, 0.4), 4500);
-    }
 }

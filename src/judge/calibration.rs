@@ -98,7 +98,9 @@ pub(super) fn calibrate(
             (!is_same).then(|| format!("a warm run behaves differently: {}", summary(&outcome)))
         });
         if start == Start::Warm {
-            let fastest = fastest_warm.map_or(outcome.wall, |fastest| fastest.min(outcome.wall));
+            let fastest = fastest_warm.map_or(outcome.timing.alone(), |fastest| {
+                fastest.min(outcome.timing.alone())
+            });
             fastest_warm = Some(fastest);
         }
     }

@@ -41,7 +41,7 @@ impl Objection {
     pub(super) fn after(outcome: &Outcome, verdict: Option<Verdict>) -> Self {
         Self {
             verdict,
-            seconds: outcome.wall.as_secs_f64(),
+            seconds: outcome.timing.wall.as_secs_f64(),
             runs: 1,
         }
     }

@@ -57,7 +57,7 @@ pub(super) fn repeated(
         for (&at, outcome) in round.iter().zip(probe.run(&these)?) {
             let repeated = &mut all[at];
             repeated.of += 1;
-            repeated.seconds += outcome.wall.as_secs_f64();
+            repeated.seconds += outcome.timing.wall.as_secs_f64();
             match probe.measure.judge(&outcome, jobs[at].timeout) {
                 Verdict::Same => {
                     repeated.same += 1;

@@ -234,7 +234,7 @@ impl Judge for RunnerJudge<'_> {
         let mut same = Vec::new();
         let result = self.probe.runner.run_all(&jobs, &mut |index, outcome| {
             let verdict = self.probe.judge(outcome);
-            let seconds = outcome.wall.as_secs_f64();
+            let seconds = outcome.timing.wall.as_secs_f64();
             if verdict.is_same() && !self.checks.is_empty() {
                 same.push((index, seconds, self.probe.measure.report_site(outcome)));
             } else {

@@ -123,7 +123,7 @@ impl Subject {
     pub(super) fn hang_limit(&self, first: &Outcome) -> Duration {
         let [least, most] = HANG;
         let of_user = self.settings.timeout;
-        of_user.unwrap_or_else(|| (first.cpu * 4).clamp(least, most))
+        of_user.unwrap_or_else(|| (first.timing.cpu * 4).clamp(least, most))
     }
 
     /// Whether the bug is that the script does not end, as far as the user says.

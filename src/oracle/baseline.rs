@@ -109,7 +109,7 @@ impl Baseline {
         }
         let wall = outcomes
             .iter()
-            .map(|outcome| outcome.wall)
+            .map(|outcome| outcome.timing.alone())
             .max()
             .unwrap_or_default();
         Ok(Self {
@@ -214,7 +214,7 @@ pub fn summary(outcome: &Outcome) -> String {
     let end = match outcome.end {
         End::Exit(status) => format!("exit {status}"),
         End::Signal(signal) => format!("killed by {}", signals::name(signal)),
-        End::Timeout => format!("timed out after {:.1} s", outcome.wall.as_secs_f64()),
+        End::Timeout => format!("timed out after {:.1} s", outcome.timing.wall.as_secs_f64()),
         End::Limit(Resource::Memory) => "stopped: too much memory".to_owned(),
         End::Limit(Resource::Processes) => "stopped: too many processes".to_owned(),
         End::Limit(Resource::Scratch) => "stopped: too much data written".to_owned(),

@@ -554,8 +554,7 @@ impl fmt::Display for Part {
 impl HangKind {
     /// What an outcome's processor time shows.
     fn of(outcome: &Outcome) -> Self {
-        // Many runs may share a core.
-        if outcome.cpu * 5 > outcome.wall {
+        if outcome.timing.cpu * 5 > outcome.timing.alone() {
             Self::Busy
         } else {
             Self::Waiting
@@ -613,10 +612,8 @@ fn listed(statuses: &[i32]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-    use crate::runner::Captured;
+    use crate::runner::{Captured, Timing};
 
     #[test]
     fn every_example_is_read_by_its_form_and_shown_as_it_is_typed() {
@@ -641,8 +638,7 @@ mod tests {
         let stderr = "/w/x.py:3: UserWarning: array is not writable\n  f(array)\nother: array\n";
         let outcome = Outcome {
             end: End::Exit(0),
-            wall: Duration::ZERO,
-            cpu: Duration::ZERO,
+            timing: Timing::default(),
             stdout: Captured::default(),
             stderr: Captured::whole(stderr),
             exception: None,

@@ -50,16 +50,13 @@ impl Signature {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-    use crate::runner::{Captured, traceback};
+    use crate::runner::{Captured, Timing, traceback};
 
     fn outcome(end: End, stderr: &str) -> Outcome {
         Outcome {
             end,
-            wall: Duration::ZERO,
-            cpu: Duration::ZERO,
+            timing: Timing::default(),
             stdout: Captured::default(),
             stderr: Captured::whole(stderr),
             exception: traceback::parse(stderr),

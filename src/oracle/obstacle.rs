@@ -163,16 +163,13 @@ fn missing(exception: &Exception) -> Option<Obstacle> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-    use crate::runner::{Captured, traceback};
+    use crate::runner::{Captured, Timing, traceback};
 
     fn of(end: End, stderr: &str) -> Option<Obstacle> {
         obstacle(&Outcome {
             end,
-            wall: Duration::ZERO,
-            cpu: Duration::ZERO,
+            timing: Timing::default(),
             stdout: Captured::default(),
             stderr: Captured::whole(stderr),
             exception: traceback::parse(stderr),

@@ -226,14 +226,13 @@ mod tests {
     use super::*;
     use crate::{
         oracle::{Baseline, Spec},
-        runner::{Captured, End, Outcome, traceback},
+        runner::{Captured, End, Outcome, Timing, traceback},
     };
 
     fn signature(spec: &str, stdout: &str, stderr: &str) -> Signature {
         let outcome = Outcome {
             end: End::Exit(1),
-            wall: std::time::Duration::ZERO,
-            cpu: std::time::Duration::ZERO,
+            timing: Timing::default(),
             stdout: Captured::whole(stdout),
             stderr: Captured::whole(stderr),
             exception: traceback::parse(stderr),

@@ -40,7 +40,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::runner::outcome::{Captured, End};
+    use crate::runner::outcome::{Captured, End, Timing};
 
     /// Takes jobs with this source alone.
     struct Only(&'static [u8]);
@@ -49,8 +49,7 @@ mod tests {
         fn run<'a>(&'a self, job: &'a Job, _: Stop) -> Running<'a> {
             let outcome = (*job.source == *self.0).then(|| Outcome {
                 end: End::Exit(0),
-                wall: Duration::ZERO,
-                cpu: Duration::ZERO,
+                timing: Timing::default(),
                 stdout: Captured::whole(String::from_utf8_lossy(self.0)),
                 stderr: Captured::default(),
                 exception: None,

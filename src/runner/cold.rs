@@ -1,7 +1,7 @@
 //! The cold backend: a fresh process for every run, each under a supervisor of its own. Takes every
 //! job.
 
-use std::{process::Stdio, sync::Arc, time::Duration};
+use std::{process::Stdio, sync::Arc};
 
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -15,7 +15,7 @@ use super::{
     helpers,
     job::Job,
     orders::{Order, Reply, send},
-    outcome::End,
+    outcome::{End, Timing},
     workspace::Workspace,
 };
 
@@ -59,13 +59,13 @@ impl Cold {
         if ended.is_none() {
             return Ok(None);
         }
-        let (end, wall, cpu) = match serde_json::from_str(&reply) {
-            Ok(Reply::Ended { end, wall, cpu }) => (end, wall, cpu),
+        let (end, timing) = match serde_json::from_str(&reply) {
+            Ok(Reply::Ended { end, timing }) => (end, timing),
             Ok(Reply::NotStarted(reason)) => return Err(RunError::NotStarted { command, reason }),
             // The program killed its supervisor, which nothing but a KILL does.
-            Ok(_) | Err(_) => (End::Signal(9), Duration::ZERO, Duration::ZERO),
+            Ok(_) | Err(_) => (End::Signal(9), Timing::default()),
         };
-        Ok(Some(scratch.outcome(job, (end, wall, cpu), stdout, stderr)))
+        Ok(Some(scratch.outcome(job, (end, timing), stdout, stderr)))
     }
 }
 

@@ -25,7 +25,7 @@ use rustix::{
 use super::{
     limits::timespec,
     orders::{Launch, Order, Reply, reply, send, silence},
-    outcome::End,
+    outcome::{End, Timing},
     process_tree,
     sandbox::{self, Bounds},
 };
@@ -117,8 +117,10 @@ pub(super) fn serve(bounds: &Bounds, program: Option<&Launch>) {
         if pid == program {
             reply(&Reply::Ended {
                 end: end_of(status),
-                wall: started.elapsed(),
-                cpu: Duration::ZERO,
+                timing: Timing {
+                    wall: started.elapsed(),
+                    ..Timing::default()
+                },
             });
         }
     }

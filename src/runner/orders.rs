@@ -12,7 +12,10 @@ use std::{
 use rustix::stdio;
 use serde::{Deserialize, Serialize};
 
-use super::{outcome::End, sandbox::Bounds};
+use super::{
+    outcome::{End, Timing},
+    sandbox::Bounds,
+};
 
 /// A helper process's task.
 #[derive(Debug, Serialize, Deserialize)]
@@ -98,11 +101,7 @@ pub(super) struct Fork {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Reply {
     /// How the run ended.
-    Ended {
-        end: End,
-        wall: Duration,
-        cpu: Duration,
-    },
+    Ended { end: End, timing: Timing },
     /// The command could not be started or confined.
     NotStarted(String),
     /// Confined as ordered.
@@ -111,12 +110,7 @@ pub(super) enum Reply {
     /// it.
     Ready { unfit: Option<String>, seconds: f64 },
     /// A run forked from the zygote has ended, and nothing of it is left.
-    Gone {
-        id: u64,
-        end: End,
-        wall: Duration,
-        cpu: Duration,
-    },
+    Gone { id: u64, end: End, timing: Timing },
     /// The zygote ended or had to be ended, and all its runs with it.
     Lost(String),
 }

@@ -10,10 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct Outcome {
     /// How the run ended.
     pub end: End,
-    /// Wall time from start to end.
-    pub wall: Duration,
-    /// User and system time of the whole process tree, as far as the kernel attributed it.
-    pub cpu: Duration,
+    /// How long it took.
+    pub timing: Timing,
     /// Standard output, capped.
     pub stdout: Captured,
     /// Standard error, capped.
@@ -28,6 +26,24 @@ pub struct Outcome {
     /// The notes of a traced run: a JSON object, [`minrepro_reducers::trace::evidence::Evidence`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
+}
+
+/// How long a run took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Wall time from start to end.
+    pub wall: Duration,
+    /// User and system time of the whole process tree, as far as the kernel attributed it.
+    pub cpu: Duration,
+    /// The part of the wall time in which it could work and other processes had the processors.
+    pub delay: Duration,
+}
+
+impl Timing {
+    /// How long the run would have taken on a machine with nothing else to do.
+    pub fn alone(self) -> Duration {
+        self.wall.saturating_sub(self.delay)
+    }
 }
 
 /// How a run ended.

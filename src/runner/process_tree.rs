@@ -68,6 +68,31 @@ pub(super) fn memory(pids: &[u32]) -> u64 {
     pages * procfs::page_size()
 }
 
+/// What the scheduler has given a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Scheduled {
+    /// For how long it ran.
+    pub(super) ran: Duration,
+    /// For how long it waited for a processor.
+    pub(super) waited: Duration,
+}
+
+/// All threads of some processes by their numbers; none where the kernel does not count.
+pub(super) fn threads(pids: &[u32]) -> impl Iterator<Item = (u32, Scheduled)> {
+    let tasks = pids
+        .iter()
+        .filter_map(|pid| process(*pid)?.tasks().ok())
+        .flat_map(Iterator::flatten);
+    tasks.filter_map(|task| {
+        let counted = task.schedstat().ok()?;
+        let scheduled = Scheduled {
+            ran: Duration::from_nanos(counted.sum_exec_runtime),
+            waited: Duration::from_nanos(counted.run_delay),
+        };
+        Some((u32::try_from(task.tid).ok()?, scheduled))
+    })
+}
+
 /// User and system time of all children of this process that were collected.
 pub(super) fn cpu_of_children() -> Duration {
     let ticks = Process::myself()

@@ -9,13 +9,12 @@ use std::{
     os::unix::fs::symlink,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
 };
 
 use super::{
     guard::remove,
     job::Job,
-    outcome::{Captured, End, Outcome},
+    outcome::{Captured, End, Outcome, Timing},
     stack, traceback,
 };
 
@@ -240,12 +239,11 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// The outcome of a run in these folders, from its end, its wall time, its processor time, and
-    /// its streams.
+    /// The outcome of a run in these folders, from its end, how long it took, and its streams.
     pub(super) fn outcome(
         &self,
         job: &Job,
-        (end, wall, cpu): (End, Duration, Duration),
+        (end, timing): (End, Timing),
         stdout: Captured,
         stderr: Captured,
     ) -> Outcome {
@@ -273,8 +271,7 @@ impl Scratch {
             .flatten();
         Outcome {
             end,
-            wall,
-            cpu,
+            timing,
             stdout,
             stderr,
             exception,

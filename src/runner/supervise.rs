@@ -19,8 +19,9 @@ use super::{
     init::{self, Init},
     limits::{GRACE, GRACE_FOR_LEFTOVERS, TICK, exceeded, timespec},
     orders::{Order, Reply, RunLimits, RunOrder, reply},
-    outcome::End,
+    outcome::{End, Timing},
     process_tree::{self, Idleness},
+    run_clock::RunClock,
     sandbox::Bounds,
     zygote_supervisor,
 };
@@ -46,13 +47,13 @@ pub fn supervise() -> ExitCode {
 /// Runs one program to its end, whichever comes first.
 fn watch(order: RunOrder) -> Reply {
     // The time limit holds for the start, too: a program that cannot be started must not hang.
-    let started = Instant::now();
+    let mut clock = RunClock::start();
     let mut init = match Init::start(order.bounds, Some(order.program)) {
         Ok(init) => init,
         Err(reason) => return Reply::NotStarted(reason),
     };
-    let (reply, limit) = observe(&mut init, &order.limits, started);
-    let wall = started.elapsed();
+    let (reply, limit) = observe(&mut init, &order.limits, &mut clock);
+    let wall = clock.started().elapsed();
     let grace = match limit {
         None => GRACE_FOR_LEFTOVERS,
         Some(End::Timeout) => GRACE,
@@ -66,12 +67,15 @@ fn watch(order: RunOrder) -> Reply {
     init.end(grace);
     let ended = |end, wall| Reply::Ended {
         end,
-        wall,
-        cpu: process_tree::cpu_of_children(),
+        timing: Timing {
+            wall,
+            cpu: process_tree::cpu_of_children(),
+            delay: clock.delay(),
+        },
     };
     match (limit, reply) {
         (Some(end), _) => ended(end, wall),
-        (None, Some(Reply::Ended { end, wall, .. })) => ended(end, wall),
+        (None, Some(Reply::Ended { end, timing })) => ended(end, timing.wall),
         (None, Some(reply)) => reply,
         // The program killed its init process, which nothing but a KILL does.
         (None, None) => ended(End::Signal(9), wall),
@@ -92,18 +96,22 @@ fn attempt(bounds: Bounds) -> Reply {
 
 /// Waits for the end of the program, of minrepro, or of what it may use. Returns the reply of the
 /// init process if there is one and the limit that was passed if one was.
-fn observe(init: &mut Init, limits: &RunLimits, started: Instant) -> (Option<Reply>, Option<End>) {
+fn observe(
+    init: &mut Init,
+    limits: &RunLimits,
+    clock: &mut RunClock,
+) -> (Option<Reply>, Option<End>) {
     let mut next_look = Instant::now() + TICK;
     let mut looks = 0u32;
     let mut idleness = Idleness::default();
     loop {
         let now = Instant::now();
-        if now.duration_since(started) >= limits.timeout {
-            return (None, Some(End::Timeout));
-        }
-        if now >= next_look {
+        if now >= next_look.min(clock.reaches(limits.timeout)) {
             looks += 1;
             let pids = process_tree::descendants(std::process::id());
+            if clock.has_reached(limits.timeout, &pids) {
+                return (None, Some(End::Timeout));
+            }
             if let Some(resource) = exceeded(limits, &pids, &limits.scratch, looks) {
                 return (None, Some(End::Limit(resource)));
             }
@@ -116,7 +124,7 @@ fn observe(init: &mut Init, limits: &RunLimits, started: Instant) -> (Option<Rep
             next_look = Instant::now() + TICK;
         }
         let until = next_look
-            .min(started + limits.timeout)
+            .min(clock.reaches(limits.timeout))
             .saturating_duration_since(now);
         let ours = stdio::stdin();
         let mut fds = [

@@ -322,7 +322,7 @@ impl Warm {
         };
         let workspace = Arc::clone(&self.workspace);
         // It waits for the run between its imports.
-        let limit = IMPORTS + workspace.shared_time(timeout);
+        let limit = IMPORTS + timeout;
         Some(Starting(tokio::spawn(async move {
             Zygote::start(&workspace, number, &imports, limit).await
         })))

@@ -95,13 +95,6 @@ impl Workspace {
         self.setup.jobs.max(1)
     }
 
-    /// How long a run may take that shares its core with others. Limits are meant for a run that
-    /// has a core to itself, so that a verdict does not depend on how many run at once.
-    pub(super) fn shared_time(&self, timeout: Duration) -> Duration {
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        timeout * self.setup.jobs.div_ceil(cores).max(1) as u32
-    }
-
     /// Sets variables for every run from now on, besides those of the setup.
     pub(super) fn set_variables(&self, variables: Vec<(String, String)>) {
         *self
@@ -262,7 +255,7 @@ impl Workspace {
             },
             bounds: self.bounds(writable),
             limits: RunLimits {
-                timeout: self.shared_time(timeout),
+                timeout,
                 idle: None,
                 memory: limits.memory,
                 processes: limits.processes,

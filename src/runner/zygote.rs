@@ -183,9 +183,9 @@ impl Zygote {
         let limit = workspace.setup.limits.output;
         let (reply, stdout, stderr) = until_end(limit, Some(stdout), Some(stderr), report).await;
         lock(&self.listeners).remove(&id);
-        let timing = match reply {
+        let end = match reply {
             None => return Ok(ForkEnd::Stopped),
-            Some(Some(Reply::Gone { end, wall, cpu, .. })) => (end, wall, cpu),
+            Some(Some(Reply::Gone { end, timing, .. })) => (end, timing),
             Some(Some(Reply::Lost(reason))) => return Ok(ForkEnd::Lost(reason)),
             Some(_) => return Ok(ForkEnd::Lost(NO_SUPERVISOR.to_owned())),
         };
@@ -196,7 +196,7 @@ impl Zygote {
                 Some(ChildNote::Stale(change)) => ForkEnd::Stale(change),
                 Some(ChildNote::Unfit) => ForkEnd::Unfit,
                 Some(ChildNote::Broken(reason)) => ForkEnd::Broken(reason),
-                None => ForkEnd::Ran(Box::new(scratch.outcome(job, timing, stdout, stderr))),
+                None => ForkEnd::Ran(Box::new(scratch.outcome(job, end, stdout, stderr))),
             },
         )
     }

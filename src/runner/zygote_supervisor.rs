@@ -26,8 +26,9 @@ use super::{
     init::Init,
     limits::{GRACE, GRACE_FOR_LEFTOVERS, TICK, exceeded, timespec},
     orders::{Fork, Launch, Reply, RunLimits, RunOrder, reply},
-    outcome::End,
+    outcome::{End, Timing},
     process_tree::{self, Idleness},
+    run_clock::RunClock,
 };
 
 /// Names the socket to the zygote.
@@ -58,7 +59,7 @@ struct ForkedRun {
     order: Fork,
     /// The process between the zygote and the run, which waits for it.
     reaper: Option<u32>,
-    started: Instant,
+    clock: RunClock,
     next_look: Instant,
     looks: u32,
     idleness: Idleness,
@@ -70,8 +71,7 @@ struct ForkedRun {
 /// A run that ended or was ended, while something of it may be left.
 struct Leaving {
     end: End,
-    wall: Duration,
-    cpu: Duration,
+    timing: Timing,
     /// From then on what is left is killed.
     kill: Instant,
 }
@@ -172,12 +172,11 @@ impl ZygoteSupervisor {
         let packet = serde_json::to_vec(&order).map_err(|error| error.to_string())?;
         send(&self.control, &packet, SendFlags::NOSIGNAL)
             .map_err(|error| format!("it takes no orders: {error}"))?;
-        let now = Instant::now();
-        let next_look = now + TICK;
+        let next_look = Instant::now() + TICK;
         self.runs.push(ForkedRun {
             order,
             reaper: None,
-            started: now,
+            clock: RunClock::start(),
             next_look,
             looks: 0,
             idleness: Idleness::default(),
@@ -192,7 +191,7 @@ impl ZygoteSupervisor {
     fn wait(&self) -> [bool; 3] {
         let now = Instant::now();
         let until = self.runs.iter().map(|run| match &run.leaving {
-            None => run.next_look.min(run.started + run.order.timeout),
+            None => run.next_look.min(run.clock.reaches(run.order.timeout)),
             // What ends leaves in no time, and nobody reports when: it is looked at often.
             Some(_) => now + Duration::from_millis(2),
         });
@@ -261,7 +260,7 @@ impl ZygoteSupervisor {
                         run.leave(end, GRACE_FOR_LEFTOVERS);
                     }
                     if let Some(leaving) = &mut run.leaving {
-                        leaving.cpu = Duration::try_from_secs_f64(cpu).unwrap_or_default();
+                        leaving.timing.cpu = Duration::try_from_secs_f64(cpu).unwrap_or_default();
                     }
                 }
             }
@@ -283,10 +282,10 @@ impl ZygoteSupervisor {
         }
         for id in ended {
             let at = self.runs.iter().position(|run| run.order.id == id);
-            if let Some(Leaving { end, wall, cpu, .. }) =
+            if let Some(Leaving { end, timing, .. }) =
                 at.and_then(|at| self.runs.swap_remove(at).leaving)
             {
-                reply(&Reply::Gone { id, end, wall, cpu });
+                reply(&Reply::Gone { id, end, timing });
                 if self.ready.is_some_and(|(zygote, size)| {
                     process_tree::memory(&[zygote]) > (size * GROWTH).max(SMALL)
                 }) {
@@ -303,7 +302,7 @@ impl ForkedRun {
     fn step(&mut self, limits: &RunLimits) -> Result<bool, String> {
         let now = Instant::now();
         let Some(reaper) = self.reaper else {
-            return if now.duration_since(self.started) > FORK {
+            return if now.duration_since(self.clock.started()) > FORK {
                 Err("it does not fork".to_owned())
             } else {
                 Ok(false)
@@ -326,9 +325,7 @@ impl ForkedRun {
             }
             return Ok(false);
         }
-        if now.duration_since(self.started) >= self.order.timeout {
-            self.leave(End::Timeout, GRACE);
-        } else if now >= self.next_look {
+        if now >= self.next_look.min(self.clock.reaches(self.order.timeout)) {
             self.looks += 1;
             self.next_look = now + TICK;
             if process_tree::has_ended(reaper) {
@@ -339,7 +336,10 @@ impl ForkedRun {
                 self.is_orphan = true;
                 self.next_look = now;
             }
-            if let Some(resource) = exceeded(limits, &below, &self.order.scratch, self.looks) {
+            if self.clock.has_reached(self.order.timeout, &below) {
+                self.leave(End::Timeout, GRACE);
+            } else if let Some(resource) = exceeded(limits, &below, &self.order.scratch, self.looks)
+            {
                 self.leave(End::Limit(resource), Duration::ZERO);
             } else if self
                 .order
@@ -354,7 +354,6 @@ impl ForkedRun {
 
     fn leave(&mut self, end: End, grace: Duration) {
         let now = Instant::now();
-        let wall = now.duration_since(self.started);
         match self.reaper {
             // An interpreter that is aborted prints its stack.
             Some(reaper) if end == End::Timeout => process_tree::abort_child(reaper),
@@ -363,8 +362,11 @@ impl ForkedRun {
         }
         self.leaving = Some(Leaving {
             end,
-            wall,
-            cpu: Duration::ZERO,
+            timing: Timing {
+                wall: now.duration_since(self.clock.started()),
+                cpu: Duration::ZERO,
+                delay: self.clock.delay(),
+            },
             kill: now + grace,
         });
     }

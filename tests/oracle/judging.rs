@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use minrepro::{
     oracle::{Baseline, BaselineError, NotDerivable, Signature, Spec, Verdict, ledger},
-    runner::{Captured, End, Outcome, traceback},
+    runner::{Captured, End, Outcome, Timing, traceback},
 };
 use proptest::{collection::vec, prelude::*};
 
@@ -13,8 +13,10 @@ pub(super) fn outcome(status: i32, stdout: &str, stderr: &str) -> Outcome {
         stack: Vec::new(),
         trace: None,
         end: End::Exit(status),
-        wall: Duration::from_millis(20),
-        cpu: Duration::ZERO,
+        timing: Timing {
+            wall: Duration::from_millis(20),
+            ..Timing::default()
+        },
         stdout: Captured::whole(stdout),
         stderr: Captured::whole(stderr),
         exception: traceback::parse(stderr),

@@ -10,7 +10,7 @@ use std::{path::Path, time::Duration};
 
 use minrepro::{
     oracle::{Baseline, BaselineError, NotDerivable, Spec, Verdict},
-    runner::{Captured, End, Exception, Outcome, traceback},
+    runner::{Captured, End, Exception, Outcome, Timing, traceback},
 };
 
 use crate::support::{command, interpreters, skip};
@@ -35,8 +35,10 @@ fn run(python: &Path, source: &str, env: &[(&str, &str)]) -> Outcome {
         stack: Vec::new(),
         trace: None,
         end: End::Exit(output.status.code().unwrap_or(-1)),
-        wall: Duration::from_millis(20),
-        cpu: Duration::ZERO,
+        timing: Timing {
+            wall: Duration::from_millis(20),
+            ..Timing::default()
+        },
         exception: traceback::parse(&stderr),
         stdout: Captured::whole(String::from_utf8_lossy(&output.stdout)),
         stderr: Captured::whole(stderr),

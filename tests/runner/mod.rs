@@ -10,6 +10,7 @@ use std::{
     fs,
     io::Write,
     path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
@@ -95,7 +96,7 @@ fn a_run_is_reported_as_it_was() {
         "['one', 'two words'] yes __main__ script.py\n"
     );
     assert_eq!(outcome.stderr.head, "xxx\n");
-    assert!(outcome.wall > Duration::ZERO && outcome.cpu > Duration::ZERO);
+    assert!(outcome.timing.wall > Duration::ZERO && outcome.timing.cpu > Duration::ZERO);
 }
 
 #[test]
@@ -116,6 +117,34 @@ fn a_time_limit_ends_processes_that_ignore_term() {
     );
     assert_eq!(outcome.end, End::Timeout);
     assert_eq!(outcome.stdout.head, "ready\nready\n");
+}
+
+#[test]
+fn time_in_which_other_processes_have_the_processors_is_not_the_runs_own() {
+    if !Path::new("/proc/self/schedstat").exists() {
+        return skip(
+            "runner on a busy machine",
+            "this kernel does not count how long threads wait for a processor",
+        );
+    }
+    let bench = Bench::new();
+    let ended = AtomicBool::new(false);
+    let busy = 8 * std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..busy {
+            scope.spawn(|| while !ended.load(Ordering::Relaxed) {});
+        }
+        let works = "import time\nwhile time.process_time() < 1: pass\nprint('done')\n";
+        for start in [Start::Cold, Start::Recorded, Start::Warm] {
+            let job = Job::new(works.as_bytes().into(), Duration::from_secs(3));
+            let outcomes = bench
+                .runner
+                .run_all(&[Job { start, ..job }], &mut |_, _| {});
+            let outcome = outcomes.unwrap().remove(0);
+            assert_eq!(outcome.end, End::Exit(0), "{start:?}: {:?}", outcome.timing);
+        }
+        ended.store(true, Ordering::Relaxed);
+    });
 }
 
 #[test]
@@ -146,7 +175,11 @@ fn idle_runs_are_ended_early() {
             (outcome.end, outcome.stdout.head.as_str()),
             (End::Timeout, "ready\n")
         );
-        assert!(outcome.wall < Duration::from_secs(30), "{:?}", outcome.wall);
+        assert!(
+            outcome.timing.wall < Duration::from_secs(30),
+            "{:?}",
+            outcome.timing
+        );
         assert_eq!(
             outcome.stack.last().map(|frame| frame.function.as_str()),
             Some("wait"),
@@ -165,7 +198,11 @@ fn idle_runs_are_ended_early() {
 fn the_time_of_an_ended_run_counts() {
     let outcome = Bench::new().run("x = []\nwhile True: x.append(bytearray(b'x' * (1 << 20)))\n");
     assert_eq!(outcome.end, End::Limit(Resource::Memory));
-    assert!(outcome.cpu > Duration::from_millis(50), "{:?}", outcome.cpu);
+    assert!(
+        outcome.timing.cpu > Duration::from_millis(50),
+        "{:?}",
+        outcome.timing
+    );
 }
 
 #[test]

@@ -44,7 +44,10 @@ pub(super) fn speed(case: &str, script: &Path, args: &RunArgs) -> Result<Speed, 
             session.subject.run_from(Start::Cold, timeout)?,
             session.subject.run_from(Start::Warm, timeout)?,
         );
-        (cold, warm) = (cold.min(fresh.wall), warm.min(forked.wall));
+        (cold, warm) = (
+            cold.min(fresh.timing.alone()),
+            warm.min(forked.timing.alone()),
+        );
         let (plain, said) = (ended(&fresh), ended(&forked));
         if plain != said && faults.is_empty() {
             faults.push(format!("{said} forked instead of {plain}"));

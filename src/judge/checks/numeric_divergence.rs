@@ -116,7 +116,7 @@ fn precisions(probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Precision>, 
         found[place] = Precision {
             is_further_off,
             runs: three.len() as u64,
-            seconds: three.iter().map(|outcome| outcome.wall.as_secs_f64()).sum(),
+            seconds: three.iter().map(|outcome| outcome.timing.wall.as_secs_f64()).sum(),
         };
     }
     Ok(found)
