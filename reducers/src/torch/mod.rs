@@ -13,6 +13,7 @@ pub(crate) mod values;
 pub mod ablation;
 pub mod components;
 pub mod control;
+pub mod emptiness;
 pub mod environment;
 pub mod messages;
 pub mod numeric_divergence;

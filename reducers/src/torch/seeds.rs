@@ -1,14 +1,50 @@
-//! Seeds: a program with the random numbers of PyTorch, `numpy` and Python seeded, for bugs that
-//! depend on chance. Changes nothing else. Called before a reduction.
+//! Chance: whether a program draws random numbers, and the program with those of PyTorch, `numpy`
+//! and Python seeded, for bugs that depend on them. Called before a reduction and by the judge.
 
 use crate::{
+    analysis::names::ImportedNames,
     rewrite::test_body::first_of_body,
     syntax::{
-        Program, Ranged,
+        AnyNodeRef, Program, Ranged,
         ast::{Alias, Stmt},
         lines::newline_of,
     },
 };
+
+/// Functions of PyTorch that make tensors of random numbers, or of whatever lies in memory.
+const RANDOM: &[&str] = &[
+    "bernoulli",
+    "empty",
+    "empty_like",
+    "empty_strided",
+    "multinomial",
+    "normal",
+    "poisson",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
+];
+
+/// Whether a program calls by name what draws random numbers.
+pub fn draws_random_numbers(program: &Program) -> bool {
+    let tree = program.tree();
+    let names = ImportedNames::of(tree);
+    tree.nodes.iter().any(|node| {
+        let AnyNodeRef::ExprCall(call) = node.node else {
+            return false;
+        };
+        names.path(&call.func).is_some_and(|path| {
+            let of_torch = path.strip_prefix("torch.");
+            of_torch.is_some_and(|name| RANDOM.contains(&name))
+                || path.starts_with("random.")
+                || path.starts_with("numpy.random.")
+        })
+    })
+}
 
 /// The program with a seed behind its first imports for each source of random numbers that it
 /// imports, and the inserted calls; none if it imports no such source.
@@ -88,6 +124,15 @@ mod tests {
                 .map(|(text, calls)| (text.as_str(), calls.as_str())),
             expected
         );
+    }
+
+    #[test]
+    fn draws_are_found_behind_aliases() {
+        let draws = |text| draws_random_numbers(&Program::parse(text).unwrap());
+        assert!(draws("from torch import randint as r\nr(3, (2,))\n"));
+        assert!(draws("import numpy as np\nnp.random.default_rng()\n"));
+        assert!(draws("import random\nrandom.choice([1])\n"));
+        assert!(!draws("import torch\ntorch.ones(2)\nrandn(2)\n"));
     }
 
     #[test]

@@ -106,13 +106,13 @@ impl Check for AutomaticControl {
         self.control.without(program) == Without::Itself
     }
 
-    fn claim(&self) -> String {
+    fn claim(&self) -> Option<String> {
         let does = if self.succeeds {
             "succeeds"
         } else {
             "does not show the bug"
         };
-        format!("it {does} {}", self.control.description())
+        Some(format!("it {does} {}", self.control.description()))
     }
 
     fn is_control(&self) -> bool {

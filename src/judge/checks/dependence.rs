@@ -127,8 +127,8 @@ impl Check for Dependence {
         Ok(objections)
     }
 
-    fn claim(&self) -> String {
-        "what it reports depends on the same operations".to_owned()
+    fn claim(&self) -> Option<String> {
+        Some("what it reports depends on the same operations".to_owned())
     }
 
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {

@@ -25,6 +25,8 @@ checks! {
     numeric_divergence,
     dependence,
     producers,
+    emptied,
+    steadiness,
 }
 
 /// Finds out which checks apply to a script.

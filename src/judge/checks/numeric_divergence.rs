@@ -71,8 +71,8 @@ impl Check for NumericDivergence {
         Ok(found.iter().map(objection).collect())
     }
 
-    fn claim(&self) -> String {
-        "it is further from double precision when compiled".to_owned()
+    fn claim(&self) -> Option<String> {
+        Some("it is further from double precision when compiled".to_owned())
     }
 
     fn describe(&self) -> Vec<String> {

@@ -127,8 +127,8 @@ impl Check for Producers {
         !produces(program, &self.producer, None)
     }
 
-    fn claim(&self) -> String {
-        format!("it stores what is missing by `{}`", self.producer.name())
+    fn claim(&self) -> Option<String> {
+        Some(format!("it stores what is missing by `{}`", self.producer.name()))
     }
 
     fn describe(&self) -> Vec<String> {

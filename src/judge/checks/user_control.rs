@@ -76,13 +76,13 @@ impl Check for UserControl {
         Ok(outcomes.iter().map(objection).collect())
     }
 
-    fn claim(&self) -> String {
+    fn claim(&self) -> Option<String> {
         let does = if self.succeeds {
             "succeeds"
         } else {
             "does not show the bug"
         };
-        format!("it {does} under the control")
+        Some(format!("it {does} under the control"))
     }
 
     fn is_control(&self) -> bool {

@@ -19,6 +19,8 @@ use crate::{
 pass! {
     /// Creates a tensor of fixed sizes directly in its final shape.
     ///
+    /// Random numbers become others, and fixed ones become ones: a result that fails by chance is none.
+    ///
     /// ```python before
     /// import torch
     /// x = torch.arange(24).reshape(2, 12)
@@ -26,7 +28,7 @@ pass! {
     /// ```
     /// ```python after
     /// import torch
-    /// x = torch.randn(2, 12)
+    /// x = torch.ones(2, 12)
     /// y = torch.randn(8, 2, 4)
     /// ```
     pub(crate) static PLAIN_TENSORS = Pass { stage: Stage::Detail, propose };
@@ -65,7 +67,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
 
 /// The tensor that an expression makes.
 struct Made {
-    /// The function that makes a tensor of random numbers, as this program names it.
+    /// The function that makes such a tensor, as this program names it.
     maker: String,
     sizes: Vec<u64>,
     /// The number of calls that one call of the maker saves.
@@ -76,25 +78,28 @@ struct Made {
 fn shape(torch: &Torch<'_>, call: &ExprCall) -> Option<Made> {
     if let Some(path) = torch.path(&call.func) {
         let name = path.strip_prefix("torch.")?;
-        let maker = match &*call.func {
-            Expr::Attribute(it) => format!("{}.randn", name_of(&it.value)?),
-            _ => return None,
-        };
+        let module = name_of(&call.func.as_attribute_expr()?.value)?;
+        let mut is_random = matches!(name, "randn" | "rand" | "empty" | "randint");
         let arguments = &call.arguments.args;
         let (sizes, steps) = match name {
             "randn" | "rand" | "zeros" | "ones" | "empty" => (sizes(arguments)?, 0),
             "arange" => (sizes(arguments).filter(|sizes| sizes.len() == 1)?, 1),
             "randint" => (sizes(std::slice::from_ref(arguments.last()?))?, 1),
             "full" => (sizes(std::slice::from_ref(arguments.first()?))?, 1),
-            "from_numpy" | "tensor" | "as_tensor" => (of_array(torch, arguments.first()?)?, 1),
+            "from_numpy" | "tensor" | "as_tensor" => {
+                let (sizes, is_drawn) = of_array(torch, arguments.first()?)?;
+                is_random = is_drawn;
+                (sizes, 1)
+            }
             _ => return None,
         };
         // The maker's tensor has the default type and device.
         let is_plain = ["dtype", "device"]
             .iter()
             .all(|name| keyword(call, name).is_none());
-        return is_plain.then_some(Made {
-            maker,
+        let function = if is_random { "randn" } else { "ones" };
+        return is_plain.then(|| Made {
+            maker: format!("{module}.{function}"),
             sizes,
             steps,
         });
@@ -127,15 +132,16 @@ fn shape(torch: &Torch<'_>, call: &ExprCall) -> Option<Made> {
     call.arguments.keywords.is_empty().then_some(made)
 }
 
-/// The sizes of `numpy.random.rand(2, 3)`.
-fn of_array(torch: &Torch<'_>, array: &Expr) -> Option<Vec<u64>> {
+/// The sizes of `numpy.random.rand(2, 3)`, and whether its numbers are random.
+fn of_array(torch: &Torch<'_>, array: &Expr) -> Option<(Vec<u64>, bool)> {
     let Expr::Call(call) = array else { return None };
     let path = torch.path(&call.func)?;
-    matches!(
-        path.as_str(),
-        "numpy.random.rand" | "numpy.random.randn" | "numpy.zeros" | "numpy.ones"
-    )
-    .then(|| sizes(&call.arguments.args))?
+    let is_random = match path.as_str() {
+        "numpy.random.rand" | "numpy.random.randn" => true,
+        "numpy.zeros" | "numpy.ones" => false,
+        _ => return None,
+    };
+    Some((sizes(&call.arguments.args)?, is_random))
 }
 
 /// Sizes that are written out, as arguments of their own or in one tuple or list.
@@ -185,8 +191,8 @@ mod tests {
             "import torch as t\nf(t.zeros((2, 3, 4)).permute(-1, 0, 1).contiguous(), t.randint(0, 9, (5, 6)))\n",
             &[
                 "import torch as t\nf(t.zeros((2, 3, 4)).permute(-1, 0, 1).contiguous(), t.randn(5, 6))\n",
-                "import torch as t\nf(t.randn(4, 2, 3), t.randint(0, 9, (5, 6)))\n",
-                "import torch as t\nf(t.randn(4, 2, 3).contiguous(), t.randint(0, 9, (5, 6)))\n",
+                "import torch as t\nf(t.ones(4, 2, 3), t.randint(0, 9, (5, 6)))\n",
+                "import torch as t\nf(t.ones(4, 2, 3).contiguous(), t.randint(0, 9, (5, 6)))\n",
             ],
         );
     }
