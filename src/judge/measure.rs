@@ -82,6 +82,31 @@ impl Measure {
         }
     }
 
+    /// The words of a bug that a program prints which an outcome printed, too.
+    pub(super) fn words_printed_by(&self, outcome: &Outcome) -> BTreeSet<String> {
+        let Self::Signature(signature) = self else {
+            return BTreeSet::new();
+        };
+        let mut words = BTreeSet::new();
+        for part in &signature.parts {
+            let (pattern, stream) = match part {
+                Part::Stdout(pattern) => (pattern, &outcome.stdout),
+                Part::Stderr(pattern) => (pattern, &outcome.stderr),
+                _ => continue,
+            };
+            let text = stream.text();
+            let its = text.split(|char: char| !char.is_alphanumeric());
+            let its: BTreeSet<&str> = its.collect();
+            words.extend(
+                pattern
+                    .words()
+                    .into_iter()
+                    .filter(|word| its.contains(word.as_str())),
+            );
+        }
+        words
+    }
+
     /// Which statements of the script report the bug, if it is the script that does.
     pub(super) fn report_site(&self, outcome: &Outcome) -> Option<ReportSite> {
         let Self::Signature(signature) = self else {

@@ -10,6 +10,7 @@ mod check;
 mod checks;
 mod confirmation;
 mod contract;
+mod control_run;
 mod error;
 mod kept;
 mod measure;

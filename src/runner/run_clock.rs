@@ -3,7 +3,7 @@
 //! what it is. Called by the supervisors; reads `/proc` and owns no limit.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     time::{Duration, Instant},
 };
 
@@ -19,7 +19,7 @@ pub(super) struct RunClock {
     started: Instant,
     /// The last look at the run's threads, and what each had been given until then.
     looked: Instant,
-    threads: HashMap<u32, Scheduled>,
+    threads: BTreeMap<u32, Scheduled>,
     /// For how long the run was kept from the processors.
     delay: Duration,
 }
@@ -31,7 +31,7 @@ impl RunClock {
         Self {
             started,
             looked: started,
-            threads: HashMap::new(),
+            threads: BTreeMap::new(),
             delay: Duration::ZERO,
         }
     }
@@ -54,7 +54,7 @@ impl RunClock {
     /// Looks at the processes of the run; returns whether it has had this much time.
     pub(super) fn has_reached(&mut self, limit: Duration, pids: &[u32]) -> bool {
         let now = Instant::now();
-        let threads: HashMap<u32, Scheduled> = process_tree::threads(pids).collect();
+        let threads: BTreeMap<u32, Scheduled> = process_tree::threads(pids).collect();
         let mut since = Scheduled::default();
         for (thread, scheduled) in &threads {
             // A thread that is new has been given all of it since the last look.

@@ -132,7 +132,11 @@ fn time_in_which_other_processes_have_the_processors_is_not_the_runs_own() {
     let busy = 8 * std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..busy {
-            scope.spawn(|| while !ended.load(Ordering::Relaxed) {});
+            scope.spawn(|| {
+                while !ended.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
         }
         let works = "import time\nwhile time.process_time() < 1: pass\nprint('done')\n";
         for start in [Start::Cold, Start::Recorded, Start::Warm] {

@@ -1,4 +1,4 @@
-//! Tensors that a program makes without elements, or without the sizes that it writes out. Goes by
+//! Tensors that a program makes without elements. Goes by
 //! names alone. Called by the judge, which compares a candidate with the script.
 
 use crate::{
@@ -6,7 +6,10 @@ use crate::{
         AnyNodeRef, Program,
         ast::{Expr, ExprCall},
     },
-    torch::names::Torch,
+    torch::{
+        dimensions::whole_number,
+        names::{Torch, keyword},
+    },
 };
 
 /// Functions that make tensors or arrays of data or sizes, which their arguments write out.
@@ -31,33 +34,54 @@ const MAKERS: &[&str] = &[
     "numpy.zeros",
 ];
 
-/// Whether a program writes out data or sizes of a tensor and leaves them empty. Such a tensor is a
-/// special case to most functions, which then fail, or do not, for reasons of their own.
+/// Functions of these whose plain arguments are sizes.
+const SIZED: &[&str] = &["torch.ones", "torch.rand", "torch.randn", "torch.zeros"];
+
+/// Whether a program writes out data or sizes of a tensor and leaves them empty, or a size of 0. Such
+/// a tensor is a special case to most functions, which then fail, or do not, for reasons of their
+/// own.
 pub fn makes_empty_tensors(program: &Program) -> bool {
     let tree = program.tree();
     let Some(torch) = Torch::of(program, tree) else {
         return false;
     };
     let makes_empty = |call: &ExprCall| {
-        let path = torch.path(&call.func);
-        let is_maker = path.is_some_and(|path| MAKERS.contains(&path.as_str()));
+        let path = torch.path(&call.func).unwrap_or_default();
+        if !MAKERS.contains(&path.as_str()) {
+            return false;
+        }
         let arguments = &call.arguments;
         let named = arguments.keywords.iter().map(|keyword| &keyword.value);
-        is_maker && arguments.args.iter().chain(named).any(has_empty_display)
+        let sizes = keyword(call, "size").map(|size| &size.value);
+        let is_sized = SIZED.contains(&path.as_str());
+        let mut all = arguments.args.iter().chain(named);
+        all.any(has_empty_display)
+            || sizes.is_some_and(has_zero)
+            || is_sized && arguments.args.iter().any(has_zero)
     };
     tree.nodes
         .iter()
         .any(|node| matches!(node.node, AnyNodeRef::ExprCall(call) if makes_empty(call)))
 }
 
+/// The elements of a list or tuple.
+fn elements(expr: &Expr) -> Option<&[Expr]> {
+    match expr {
+        Expr::List(list) => Some(&list.elts),
+        Expr::Tuple(tuple) => Some(&tuple.elts),
+        _ => None,
+    }
+}
+
 /// Whether an expression is a list or tuple without elements, or one that holds such a one.
 fn has_empty_display(expr: &Expr) -> bool {
-    let elements = match expr {
-        Expr::List(list) => &list.elts,
-        Expr::Tuple(tuple) => &tuple.elts,
-        _ => return false,
-    };
-    elements.is_empty() || elements.iter().any(has_empty_display)
+    elements(expr).is_some_and(|all| all.is_empty() || all.iter().any(has_empty_display))
+}
+
+/// Whether an expression is 0, or a list or tuple that holds it.
+fn has_zero(expr: &Expr) -> bool {
+    whole_number(expr).is_some_and(|(number, _)| number == 0)
+        || elements(expr).is_some_and(|all| all.iter().any(has_zero))
 }
 
 #[cfg(test)]
@@ -81,6 +105,9 @@ mod tests {
         check("t.tensor([[1], [2]])", false);
         check("t.tensor(0)", false);
         check("t.empty(())", false);
+        check("t.sparse_coo_tensor([[0]], 1, size=(0,))", true);
+        check("t.zeros(2, 0)", true);
+        check("t.randint(0, 9, (5,))", false);
         check("t.cat([])", false);
         check("f([])", false);
     }

@@ -29,7 +29,7 @@ const RANDOM: &[&str] = &[
     "randperm",
 ];
 
-/// Whether a program calls by name what draws random numbers.
+/// Whether a program calls by name what draws random numbers, as layers do for their weights.
 pub fn draws_random_numbers(program: &Program) -> bool {
     let tree = program.tree();
     let names = ImportedNames::of(tree);
@@ -39,7 +39,11 @@ pub fn draws_random_numbers(program: &Program) -> bool {
         };
         names.path(&call.func).is_some_and(|path| {
             let of_torch = path.strip_prefix("torch.");
-            of_torch.is_some_and(|name| RANDOM.contains(&name))
+            let is_layer = |name: &str| {
+                let class = name.strip_prefix("nn.");
+                class.is_some_and(|class| class.starts_with(char::is_uppercase))
+            };
+            of_torch.is_some_and(|name| RANDOM.contains(&name) || is_layer(name))
                 || path.starts_with("random.")
                 || path.starts_with("numpy.random.")
         })
@@ -132,7 +136,10 @@ mod tests {
         assert!(draws("from torch import randint as r\nr(3, (2,))\n"));
         assert!(draws("import numpy as np\nnp.random.default_rng()\n"));
         assert!(draws("import random\nrandom.choice([1])\n"));
-        assert!(!draws("import torch\ntorch.ones(2)\nrandn(2)\n"));
+        assert!(draws("from torch import nn\nnn.Linear(2, 3)\n"));
+        assert!(!draws(
+            "import torch\ntorch.ones(2)\nrandn(2)\ntorch.nn.functional.relu(x)\n"
+        ));
     }
 
     #[test]

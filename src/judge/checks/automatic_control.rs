@@ -12,12 +12,13 @@ use serde_json::Value;
 
 use super::super::{
     check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
+    control_run::ControlRun,
     measure::Measure,
     probe::Probe,
 };
 use crate::{
     oracle::Verdict,
-    runner::{End, Job, Outcome, RunError},
+    runner::{Job, RunError},
 };
 
 pub(super) const ID: &str = "automatic-control";
@@ -34,12 +35,12 @@ pub(super) const KIND: Kind = Kind {
 
 /// Refuses candidates that show the bug without a part of PyTorch as well, and those that fail in
 /// another way without it if the script does not: their code is not valid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct AutomaticControl {
     /// The part without which the script does not show the bug.
     pub(super) control: Control,
-    /// Whether the script as given succeeds without it.
-    pub(super) succeeds: bool,
+    /// What the script does without it.
+    run: ControlRun,
 }
 
 /// Applies where the script does not show the bug without a part of PyTorch.
@@ -63,18 +64,13 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         .filter(|(_, outcome)| !probe.shows_words(outcome))
         .map(|(control, outcome)| AutomaticControl {
             control,
-            succeeds: succeeds(&outcome),
+            run: ControlRun::of(probe, &outcome),
         })
         .collect();
     // A control under which the script succeeds asks more of candidates than one under which it
     // fails in another way.
-    let best = found.iter().find(|check| check.succeeds).or(found.first());
-    Ok(best.map(|check| Box::new(*check) as Box<dyn Check>))
-}
-
-/// Whether a run ended without a failure.
-pub(super) fn succeeds(outcome: &Outcome) -> bool {
-    outcome.end == End::Exit(0)
+    let best = found.iter().find(|check| check.run.succeeds).or(found.first());
+    Ok(best.map(|check| Box::new(check.clone()) as Box<dyn Check>))
 }
 
 impl Check for AutomaticControl {
@@ -97,7 +93,7 @@ impl Check for AutomaticControl {
             }
         }
         for (place, outcome) in places.into_iter().zip(probe.run(&jobs)?) {
-            objections[place] = Objection::after(&outcome, control_verdict(probe, &outcome, self.succeeds));
+            objections[place] = Objection::after(&outcome, self.run.verdict(probe, &outcome));
         }
         Ok(objections)
     }
@@ -107,11 +103,7 @@ impl Check for AutomaticControl {
     }
 
     fn claim(&self) -> Option<String> {
-        let does = if self.succeeds {
-            "succeeds"
-        } else {
-            "does not show the bug"
-        };
+        let does = self.run.description();
         Some(format!("it {does} {}", self.control.description()))
     }
 
@@ -120,36 +112,13 @@ impl Check for AutomaticControl {
     }
 
     fn describe(&self) -> Vec<String> {
-        let without = self.control.description();
-        let rule = if self.succeeds {
-            "so must every candidate"
-        } else {
-            "candidates that do are rejected"
-        };
-        let state = if self.succeeds {
-            "the script succeeds"
-        } else {
-            "the script does not show the bug"
-        };
-        vec![format!("control: {state} {without}; {rule}")]
+        let (does, without) = (self.run.description(), self.control.description());
+        vec![format!("control: the script {does} {without}; so must every candidate")]
     }
 
     fn findings(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
-}
-
-/// The verdict on a candidate by its control run, if that speaks against it: it shows the bug there,
-/// or fails where the script succeeds.
-pub(super) fn control_verdict(
-    probe: &Probe<'_>,
-    outcome: &Outcome,
-    script_succeeds: bool,
-) -> Option<Verdict> {
-    if probe.shows_words(outcome) {
-        return Some(Verdict::Passed);
-    }
-    (script_succeeds && !succeeds(outcome)).then_some(Verdict::Invalid)
 }
 
 /// The control run of a program, unless the program is its own.

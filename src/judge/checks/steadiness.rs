@@ -1,6 +1,6 @@
 //! Whether a candidate shows the bug each time, as the script does. One run tells that of a program
-//! that computes the same each time. It does not of one that draws random numbers where the script
-//! draws none, nor of one that dies by what happens to lie in memory.
+//! that computes the same each time. It does not of one that dies by what happens to lie in memory,
+//! nor of one that draws random numbers: where the script draws none, no candidate may.
 
 use minrepro_reducers::{syntax::Program, torch::seeds::draws_random_numbers};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,10 @@ use super::super::{
     measure::Measure,
     probe::Probe,
 };
-use crate::runner::{End, Job, RunError};
+use crate::{
+    oracle::Verdict,
+    runner::{End, Job, RunError},
+};
 
 pub(super) const KIND: Kind = Kind {
     id: "steadiness",
@@ -36,6 +39,7 @@ struct Steadiness {
 }
 
 /// Applies where the script shows the bug each time.
+#[expect(clippy::unnecessary_wraps, reason = "other kinds run the script and may fail")]
 fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     if script.is_flaky || matches!(script.probe.measure, Measure::Test(_)) {
         return Ok(None);
@@ -49,32 +53,39 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     Ok(applies.then(|| Box::new(check) as Box<dyn Check>))
 }
 
-impl Steadiness {
-    /// Whether one run of a candidate says too little.
-    fn is_doubtful(self, program: &Program) -> bool {
-        self.dies || !self.is_random && draws_random_numbers(program)
-    }
-}
-
 impl Check for Steadiness {
     fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
-        let mut objections = vec![Objection::default(); shown.len()];
-        let doubtful: Vec<usize> = (0..shown.len())
-            .filter(|&at| self.is_doubtful(shown[at].program))
+        let mut objections: Vec<Objection> = shown
+            .iter()
+            .map(|candidate| Objection {
+                verdict: self.review_without_runs(candidate),
+                ..Objection::default()
+            })
             .collect();
-        let jobs: Vec<Job> = doubtful
+        let open: Vec<usize> = (0..shown.len())
+            .filter(|&at| self.dies && objections[at].verdict.is_none())
+            .collect();
+        let jobs: Vec<Job> = open
             .iter()
             .map(|&at| probe.job(&shown[at].program.encode().unwrap_or_default()))
             .flat_map(|job| vec![job; MORE])
             .collect();
         let outcomes = probe.run(&jobs)?;
-        for (at, runs) in doubtful.into_iter().zip(outcomes.chunks(MORE)) {
+        for (at, runs) in open.into_iter().zip(outcomes.chunks(MORE)) {
             for outcome in runs {
                 let verdict = Some(probe.judge(outcome)).filter(|verdict| !verdict.is_same());
                 objections[at].add(Objection::after(outcome, verdict));
             }
         }
         Ok(objections)
+    }
+
+    fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
+        self.is_hopeless(shown.program).then_some(Verdict::Vacuous)
+    }
+
+    fn is_hopeless(&self, program: &Program) -> bool {
+        !self.is_random && draws_random_numbers(program)
     }
 
     fn claim(&self) -> Option<String> {

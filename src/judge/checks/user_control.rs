@@ -4,13 +4,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{
-    super::{
-        check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
-        error::BaselineFailure,
-        probe::Probe,
-    },
-    automatic_control::{control_verdict, succeeds},
+use super::super::{
+    check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
+    control_run::ControlRun,
+    error::BaselineFailure,
+    probe::Probe,
 };
 use crate::{
     judge::confirmation::RUNS,
@@ -27,10 +25,10 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct UserControl {
-    /// Whether the script as given succeeds under the control.
-    succeeds: bool,
+    /// What the script as given does under the control.
+    run: ControlRun,
 }
 
 /// Applies where the user named a control.
@@ -45,13 +43,13 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     };
     let jobs = vec![Job::new((*bytes).into(), probe.timeout); RUNS];
     let outcomes = control.run_all(&jobs, &mut |_, _| {})?;
-    let check = UserControl {
-        succeeds: outcomes.iter().all(succeeds),
-    };
-    match outcomes.into_iter().find(|outcome| probe.shows_words(outcome)) {
-        Some(outcome) => Err(BaselineFailure::ShowsUnderControl(Box::new(outcome))),
-        None => Ok(Some(Box::new(check))),
+    if let Some(outcome) = outcomes.iter().find(|outcome| probe.shows_words(outcome)) {
+        return Err(BaselineFailure::ShowsUnderControl(Box::new(outcome.clone())));
     }
+    let runs = outcomes.iter().map(|outcome| ControlRun::of(probe, outcome));
+    // Where it does not do the same each time, the failure says what may happen.
+    let run = runs.reduce(|one, other| if one.succeeds { other } else { one });
+    Ok(run.map(|run| Box::new(UserControl { run }) as Box<dyn Check>))
 }
 
 impl Check for UserControl {
@@ -70,18 +68,14 @@ impl Check for UserControl {
             .collect();
         let outcomes = control.run_all(&jobs, &mut |_, _| {})?;
         let objection = |outcome: &Outcome| {
-            let verdict = control_verdict(probe, outcome, self.succeeds);
+            let verdict = self.run.verdict(probe, outcome);
             Objection::after(outcome, verdict)
         };
         Ok(outcomes.iter().map(objection).collect())
     }
 
     fn claim(&self) -> Option<String> {
-        let does = if self.succeeds {
-            "succeeds"
-        } else {
-            "does not show the bug"
-        };
+        let does = self.run.description();
         Some(format!("it {does} under the control"))
     }
 

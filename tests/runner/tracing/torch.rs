@@ -30,6 +30,51 @@ class Model(nn.Module):
 Model(4)(torch.randn(3, 4))
 ";
 
+const FIXED: &str = "\
+import torch
+def f(x):
+    some, bits = x - 0.5, x > 2
+    many = -torch.linspace(0, 1, 12).reshape(3, 4)
+    index = torch.arange(24).reshape(2, 12).t() % 5
+    wide = (torch.arange(99) % 7 + 3).reshape(9, 11)
+    mask = wide > 5
+    raise ValueError(1)
+f(torch.arange(4.0))
+";
+
+#[test]
+fn a_program_without_random_numbers_is_given_none() {
+    let Some(python) = torch() else {
+        return skip(
+            "a_program_without_random_numbers_is_given_none",
+            "no PyTorch was found",
+        );
+    };
+    on(&python, FIXED, |_, _, evidence| {
+        let evidence = evidence.unwrap();
+        let values = &evidence.failure.last().unwrap().values;
+        for (name, expected) in [
+            ("x", "torch.tensor([0.0, 1.0, 2.0, 3.0])"),
+            ("some", "torch.tensor([-0.5, 0.5, 1.5, 2.5])"),
+            ("bits", "torch.tensor([False, False, False, True])"),
+            ("many", "torch.full((3, 4), -1.0)"),
+            (
+                "index",
+                "torch.tensor([[0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1], \
+                 [2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3]]).transpose(0, 1)",
+            ),
+            ("wide", "(torch.arange(99).reshape(9, 11) % 7 + 3)"),
+            ("mask", "(torch.arange(99).reshape(9, 11) % 2 == 0)"),
+        ] {
+            assert_eq!(
+                values.get(name).map(RecordedValue::text),
+                Some(expected),
+                "{name}"
+            );
+        }
+    });
+}
+
 #[test]
 fn tensors_are_written_as_calls() {
     let Some(python) = torch() else {

@@ -28,6 +28,27 @@ def kind_of(value):
         }
 
 
+# So many numbers are written out one by one: few where they hardly matter (random or real), more where each run
+# computes the same whole numbers.
+FEW = {True: 8, False: 64}
+
+
+def is_fixed(torch):
+    """Whether the program has drawn nothing from PyTorch's random numbers, so that each run computes the same."""
+    try:
+        generator = torch.default_generator
+        fresh = torch.Generator()
+        fresh.manual_seed(generator.initial_seed())
+        return fresh.get_state().tolist() == generator.get_state().tolist()
+    except Exception:
+        return False
+
+
+def grouped(shape):
+    """Sizes as one argument."""
+    return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+
+
 class Tensor:
     """A tensor as a call that makes one of the same shape, type, strides and device, with values of the same kind."""
 
@@ -66,7 +87,10 @@ class Tensor:
         strides = value.stride()
         order = sorted(range(value.dim()), key=lambda at: -strides[at])
         shape = [value.shape[at] if strides[at] or value.shape[at] == 0 else 1 for at in order]
-        text = self.filled(shape, value, options)
+        stored = value.permute(order)
+        for at, size in enumerate(shape):
+            stored = stored.narrow(at, 0, size)
+        text = self.filled(shape, stored, options)
         if order != list(range(value.dim())):
             text += self.moved(order)
             self.is_call = False
@@ -89,26 +113,49 @@ class Tensor:
         typed = "" if is_default else self.typed()
         if value.numel() == 0:
             return self.call("empty", shape, typed + options)
+        fixed = is_fixed(torch)
+        count = value.numel()
         if dtype.is_complex:
-            return self.call("randn", shape, typed + options)
+            return self.call("ones" if fixed else "randn", shape, typed + options)
         plain = value if dtype.is_floating_point and value.element_size() > 1 else value.to(torch.int64)
         least, most = plain.min().item(), plain.max().item()
         if least == most and least in (0, 1):
             return self.call("ones" if least else "zeros", shape, typed + options)
         if dtype.is_floating_point and value.element_size() == 1:
-            return self.call("randn", shape, options) + ".to(" + self.name + str(dtype)[len("torch"):] + ")"
+            maker = "ones" if fixed else "randn"
+            return self.call(maker, shape, options) + ".to(" + self.name + str(dtype)[len("torch"):] + ")"
         if dtype.is_floating_point:
             # Where nothing is negative, that may matter.
-            return self.call("rand" if least >= 0 else "randn", shape, typed + options)
+            if not fixed:
+                return self.call("rand" if least >= 0 else "randn", shape, typed + options)
+            if count <= FEW[True] and bool((plain - plain == 0).all()):
+                return self.listed(value, typed + options)
+            return self.name + ".full(" + grouped(shape) + (", 1.0" if least >= 0 else ", -1.0") + typed + options + ")"
         if dtype is torch.bool:
-            return "(" + self.call("rand", shape, options) + " > 0.5)"
+            if not fixed:
+                return "(" + self.call("rand", shape, options) + " > 0.5)"
+            if count <= FEW[False]:
+                return self.listed(value, options)
+            return "(" + self.counted(shape, count, options) + " % 2 == 0)"
         typed = "" if dtype is torch.int64 else typed
         if plain.dim() == 1 and plain.tolist() == list(range(len(plain))):
             return self.call("arange", shape, typed + options)
-        if plain.numel() <= 8:
-            return self.name + ".tensor(" + repr(value.tolist()) + typed + options + ")"
-        sizes = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
-        return self.name + ".randint(%d, %d, %s%s%s)" % (least, most + 1, sizes, typed, options)
+        if count <= FEW[not fixed]:
+            return self.listed(value, typed + options)
+        if fixed:
+            text = "(%s %% %d + %d)" % (self.counted(shape, count, options), most - least + 1, least)
+            self.is_call = False
+            return text + ".to(" + self.name + str(dtype)[len("torch"):] + ")" if typed else text
+        return self.name + ".randint(%d, %d, %s%s%s)" % (least, most + 1, grouped(shape), typed, options)
+
+    def listed(self, value, options):
+        """Its numbers one by one."""
+        return self.name + ".tensor(" + repr(value.tolist()) + options + ")"
+
+    def counted(self, shape, count, options):
+        """Whole numbers from 0 on."""
+        text = self.name + ".arange(%d%s)" % (count, options)
+        return text if len(shape) == 1 else text + ".reshape(" + ", ".join(map(str, shape)) + ")"
 
     def moved(self, order):
         """What puts dimensions from the order of the memory into their own."""

@@ -1,0 +1,72 @@
+//! What a script does under a control, and whether a candidate does the same there: it succeeds, or
+//! fails in the same other way, and reports no more of the bug. Called by the checks that are
+//! controls.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::probe::Probe;
+use crate::{
+    oracle::{Likeness, Verdict},
+    runner::{End, Outcome},
+};
+
+/// A run of the script under a control, where it does not show the bug.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ControlRun {
+    /// Whether it succeeds.
+    pub(super) succeeds: bool,
+    /// How it fails, if it ends with an exception.
+    failure: Option<Likeness>,
+    /// The words of the bug that it prints all the same.
+    words: BTreeSet<String>,
+}
+
+impl ControlRun {
+    /// A run that does not show the bug.
+    pub(super) fn of(probe: &Probe<'_>, outcome: &Outcome) -> Self {
+        let succeeds = succeeds(outcome);
+        let exception = outcome.exception.as_ref().filter(|_| !succeeds);
+        Self {
+            succeeds,
+            failure: exception.map(Likeness::of),
+            words: probe.measure.words_printed_by(outcome),
+        }
+    }
+
+    /// The verdict on a candidate by its own run under the control, if that speaks against it.
+    pub(super) fn verdict(&self, probe: &Probe<'_>, outcome: &Outcome) -> Option<Verdict> {
+        if probe.shows_words(outcome) {
+            return Some(Verdict::Passed);
+        }
+        let fails_alike = |kind: &Likeness| {
+            let exception = outcome.exception.as_ref();
+            exception.is_some_and(|exception| kind.is_of(exception))
+        };
+        let is_invalid = self.succeeds && !succeeds(outcome)
+            || self.failure.as_ref().is_some_and(|kind| !fails_alike(kind));
+        if is_invalid {
+            return Some(Verdict::Invalid);
+        }
+        // A report that the script does not make there is one that the candidate makes of nothing.
+        let words = probe.measure.words_printed_by(outcome);
+        (!words.is_subset(&self.words)).then_some(Verdict::Vacuous)
+    }
+
+    /// What the script does, as a sentence without its subject.
+    pub(super) fn description(&self) -> &'static str {
+        if self.succeeds {
+            "succeeds"
+        } else if self.failure.is_some() {
+            "fails in another way"
+        } else {
+            "does not show the bug"
+        }
+    }
+}
+
+/// Whether a run ended without a failure.
+fn succeeds(outcome: &Outcome) -> bool {
+    outcome.end == End::Exit(0)
+}

@@ -1,0 +1,79 @@
+//! Whether two exceptions are of one kind, by their classes and their plain words: looser than a
+//! signature, for failures that are not the bug. Pure. Called by the judge.
+
+use std::collections::BTreeSet;
+
+use minrepro_reducers::torch::messages;
+use serde::{Deserialize, Serialize};
+
+use super::exceptions::innermost;
+use crate::runner::Exception;
+
+/// How many lines of a message say what happened; more is data.
+const LINES: usize = 6;
+
+/// What an exception is like.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Likeness {
+    class: String,
+    words: BTreeSet<String>,
+}
+
+impl Likeness {
+    /// What the cause of an exception is like.
+    pub fn of(exception: &Exception) -> Self {
+        let cause = innermost(exception);
+        Self {
+            class: cause.short_class().to_owned(),
+            words: plain_words(cause.message.lines()),
+        }
+    }
+
+    /// Whether an exception is of this kind. A message may lose words as a program shrinks, and gain
+    /// others.
+    pub fn is_of(&self, exception: &Exception) -> bool {
+        let its = Self::of(exception);
+        let shared = self.words.intersection(&its.words).count();
+        self.class == its.class && shared * 2 >= self.words.len()
+    }
+}
+
+/// The words in some lines of a message without names and data: without what is quoted, and what
+/// holds a digit, a dot or an underscore.
+fn plain_words<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+    let lines = lines.map(str::trim);
+    let lines = lines.take_while(|line| !messages::is_advice(line));
+    let bare = |word: &'a str| word.trim_end_matches([',', '.', ':', ';', '!', '?']);
+    lines
+        .take(LINES)
+        .flat_map(str::split_whitespace)
+        .map(bare)
+        .filter(|word| word.len() > 1 && word.chars().all(|char| char.is_ascii_alphabetic()))
+        .map(str::to_lowercase)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raised(class: &str, message: &str) -> Exception {
+        Exception {
+            class: class.to_owned(),
+            message: message.to_owned(),
+            ..Exception::default()
+        }
+    }
+
+    #[test]
+    fn kinds_go_by_class_and_words() {
+        let sizes = "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)";
+        let kind = Likeness::of(&raised("RuntimeError", sizes));
+        let is_of = |class: &str, message: &str| kind.is_of(&raised(class, message));
+        let others = "mat1 and mat2 shapes cannot be multiplied (1x1 and 2x1)";
+        assert!(is_of("a.b.RuntimeError", others));
+        assert!(!is_of("ValueError", sizes));
+        assert!(!is_of("RuntimeError", "a view of a leaf is modified"));
+        assert!(Likeness::of(&raised("E", "")).is_of(&raised("E", "anything")));
+    }
+}
