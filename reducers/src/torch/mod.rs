@@ -19,5 +19,6 @@ pub mod messages;
 pub mod numeric_divergence;
 pub mod producers;
 pub mod seeds;
+pub mod settings;
 pub mod test_harness;
 pub mod variables;

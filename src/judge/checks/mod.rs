@@ -25,7 +25,7 @@ checks! {
     numeric_divergence,
     dependence,
     producers,
-    emptied,
+    preserved,
     steadiness,
 }
 
