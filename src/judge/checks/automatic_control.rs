@@ -47,7 +47,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     // The user's control replaces ours; where chance decides, one control run says nothing. It does
     // not matter who reports the failure: PyTorch, too, uses the same words for several causes.
-    if script.is_flaky || probe.control.is_some() || matches!(probe.measure, Measure::Test(_)) {
+    if script.is_flaky || !probe.controls.is_empty() || matches!(probe.measure, Measure::Test(_)) {
         return Ok(None);
     }
     let texts = Control::ALL.map(|control| (control, control.without(program)));

@@ -1,5 +1,5 @@
-//! The control that the user named: a candidate counts only if it does not show the bug under
-//! other variables, or by a command of their own.
+//! The controls that the user named: a candidate counts only if it does not show the bug under
+//! other variables, by a command of their own, or in an interpreter in which it has to succeed.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,14 +22,22 @@ pub(super) const KIND: Kind = Kind {
     establish,
     recall: |found| {
         Some(Box::new(
-            serde_json::from_value::<UserControl>(found.clone()).ok()?,
+            serde_json::from_value::<UserControls>(found.clone()).ok()?,
         ))
     },
 };
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+/// Refuses what shows the bug under one of the user's controls, and what fails there in another way
+/// if the script does not.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct UserControls(Vec<UserControl>);
+
+/// One of them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct UserControl {
-    /// Whether the script as given succeeds under the control.
+    /// As it was typed.
+    typed: String,
+    /// Whether the script as given succeeds under it.
     succeeds: bool,
 }
 
@@ -37,59 +45,84 @@ struct UserControl {
 ///
 /// # Errors
 ///
-/// The script itself shows the bug under the control.
+/// The script itself shows the bug under one, or does not succeed where it has to.
 fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let Script { probe, bytes, .. } = script;
-    let Some(control) = probe.control else {
-        return Ok(None);
-    };
-    let jobs = vec![Job::new((*bytes).into(), probe.timeout); RUNS];
-    let outcomes = control.run_all(&jobs, &mut |_, _| {})?;
-    let check = UserControl {
-        succeeds: outcomes.iter().all(succeeds),
-    };
-    match outcomes.into_iter().find(|outcome| probe.shows_words(outcome)) {
-        Some(outcome) => Err(BaselineFailure::ShowsUnderControl(Box::new(outcome))),
-        None => Ok(Some(Box::new(check))),
+    let mut found = Vec::new();
+    for control in probe.controls {
+        let jobs = vec![Job::new((*bytes).into(), probe.timeout); RUNS];
+        let outcomes = control.runner.run_all(&jobs, &mut |_, _| {})?;
+        let typed = control.typed.clone();
+        let of_bug = outcomes.iter().find(|outcome| probe.shows_words(outcome));
+        if let Some(outcome) = of_bug {
+            let outcome = Box::new(outcome.clone());
+            return Err(BaselineFailure::ShowsUnderControl { typed, outcome });
+        }
+        let failed = outcomes.iter().find(|outcome| !self::succeeds(outcome));
+        if let Some(outcome) = failed.filter(|_| control.must_succeed) {
+            let outcome = Box::new(outcome.clone());
+            return Err(BaselineFailure::FailsUnderControl { typed, outcome });
+        }
+        let succeeds = failed.is_none();
+        found.push(UserControl { typed, succeeds });
     }
+    Ok((!found.is_empty()).then(|| Box::new(UserControls(found)) as Box<dyn Check>))
 }
 
-impl Check for UserControl {
-    fn review(
-        &self,
-        probe: &Probe<'_>,
-        shown: &[Shown<'_>],
-    ) -> Result<Vec<Objection>, RunError> {
-        let Some(control) = probe.control else {
-            return Ok(vec![Objection::default(); shown.len()]);
-        };
-        let jobs: Vec<Job> = shown
-            .iter()
-            .map(|candidate| candidate.program.encode().unwrap_or_default())
-            .map(|bytes| Job::new(bytes.into(), probe.timeout))
-            .collect();
-        let outcomes = control.run_all(&jobs, &mut |_, _| {})?;
-        let objection = |outcome: &Outcome| {
-            let verdict = control_verdict(probe, outcome, self.succeeds);
-            Objection::after(outcome, verdict)
-        };
-        Ok(outcomes.iter().map(objection).collect())
+impl Check for UserControls {
+    fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
+        let mut objections = vec![Objection::default(); shown.len()];
+        for (control, UserControl { succeeds, .. }) in probe.controls.iter().zip(&self.0) {
+            // One that is refused already needs no further run.
+            let open: Vec<usize> = (0..shown.len())
+                .filter(|&at| objections[at].verdict.is_none())
+                .collect();
+            let programs = open.iter().map(|&at| shown[at].program.encode());
+            let jobs: Vec<Job> = programs
+                .map(|bytes| Job::new(bytes.unwrap_or_default().into(), probe.timeout))
+                .collect();
+            let outcomes = control.runner.run_all(&jobs, &mut |_, _| {})?;
+            let objection = |outcome: &Outcome| {
+                let verdict = control_verdict(probe, outcome, *succeeds);
+                Objection::after(outcome, verdict)
+            };
+            for (at, outcome) in open.into_iter().zip(&outcomes) {
+                objections[at].add(objection(outcome));
+            }
+        }
+        Ok(objections)
     }
 
     fn claim(&self) -> String {
-        let does = if self.succeeds {
-            "succeeds"
-        } else {
-            "does not show the bug"
-        };
-        format!("it {does} under the control")
+        let claims: Vec<String> = self.0.iter().map(UserControl::claim).collect();
+        format!("it {}", claims.join(" and "))
     }
 
     fn is_control(&self) -> bool {
         true
     }
 
+    fn describe(&self) -> Vec<String> {
+        let of = |control: &UserControl| {
+            let claim = control.claim();
+            format!("control: the script {claim}; so must every candidate")
+        };
+        self.0.iter().map(of).collect()
+    }
+
     fn findings(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+impl UserControl {
+    /// What holds under it, as a sentence without its subject.
+    fn claim(&self) -> String {
+        let does = if self.succeeds {
+            "succeeds"
+        } else {
+            "does not show the bug"
+        };
+        format!("{does} under `{}`", self.typed)
     }
 }
