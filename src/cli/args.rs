@@ -106,6 +106,10 @@ pub struct RunArgs {
     /// its last argument: `--control "python3.12 -O"`.
     #[arg(long, value_name = "CMD-OR-ENV", conflicts_with = "test")]
     pub control: Option<String>,
+    /// Another interpreter, in which the script succeeds and every candidate must succeed: that of a
+    /// version without the bug.
+    #[arg(long, value_name = "PYTHON", conflicts_with = "test")]
+    pub good: Option<PathBuf>,
     /// The share of runs that must show a flaky bug [default: a sixteenth of the script's own].
     #[arg(long, value_name = "RATE", value_parser = share)]
     pub min_rate: Option<f64>,

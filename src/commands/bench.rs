@@ -171,6 +171,7 @@ fn run_args(case: &Case, python: &Interpreter, args: &BenchArgs) -> RunArgs {
         signature: vec![case.expected.signature.clone()],
         loose: false,
         control: None,
+        good: None,
         min_rate: case.expected.min_rate,
         test: None,
         python: Some(python.path.clone()),

@@ -98,6 +98,7 @@ pub(super) fn run_args(args: &ProbeArgs) -> RunArgs {
         signature: Vec::new(),
         loose: false,
         control: None,
+        good: None,
         min_rate: None,
         test: None,
         python: args.python.clone(),

@@ -14,7 +14,7 @@ use self::obstruction::Obstruction;
 use super::script;
 use crate::{
     cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen},
-    judge::{BaselineFailure, Kept, Settings, Subject, Warmth, cores},
+    judge::{BaselineFailure, GivenControl, Kept, Settings, Subject, Warmth, cores},
     oracle::{BaselineError, NotDerivable, Obstacle, RULES, Spec, forbidden_anywhere, summary},
     runner::{
         Allowed, Command, Confinement, EnvironmentDifference, Inherited, Interpreter, Limits,
@@ -27,6 +27,8 @@ use crate::{
 pub(super) struct Session {
     pub(super) script: PathBuf,
     pub(super) interpreter: Option<Interpreter>,
+    /// The interpreter in which the script succeeds, if the user named one.
+    good: Option<Interpreter>,
     pub(super) subject: Subject,
     args: RunArgs,
     memory: u64,
@@ -61,12 +63,7 @@ impl Session {
         let script = std::path::absolute(script).unwrap_or_else(|_| script.to_owned());
         let setup = setup(command, &script, &program, args)?;
         let memory = setup.limits.memory;
-        let control = args
-            .control
-            .as_deref()
-            .map(|named| control(named, &setup))
-            .transpose()?;
-        let control = control.map(Runner::start).transpose()?;
+        let (controls, good) = controls(args, &setup)?;
         let runner = Runner::start(setup)?;
         if !args.allow_write.is_empty() && runner.confinement() == Confinement::Landlock {
             let error = "this system cannot give each run a copy of a folder to write to";
@@ -90,7 +87,8 @@ impl Session {
         Ok(Self {
             script,
             interpreter,
-            subject: Subject::new(program, bytes, runner, control, settings),
+            good,
+            subject: Subject::new(program, bytes, runner, controls, settings),
             args: args.clone(),
             memory,
             programs,
@@ -183,6 +181,7 @@ impl Session {
                 args.loose,
                 args.min_rate,
                 &args.control,
+                self.good.as_ref().map(|found| found.identity.as_str()),
                 &self.subject.settings.keep,
                 // A hash: values may be long, and private.
                 blake3::hash(format!("{variables:?}").as_bytes()),
@@ -198,12 +197,18 @@ impl Session {
                 self.not_reproduced(*error, first.as_deref())
             }
             BaselineFailure::Obstructed { obstacle, first } => self.obstructed(&obstacle, &first),
-            BaselineFailure::ShowsUnderControl(shown) => {
-                let named = self.args.control.as_deref().unwrap_or_default();
+            BaselineFailure::ShowsUnderControl { typed, outcome } => {
                 let mut failure =
-                    Failure::usage(format!("the bug shows under the control `{named}` as well"))
+                    Failure::usage(format!("the bug shows under the control `{typed}` as well"))
                         .hint("name a control under which the script does not show it");
-                failure.details = self.shown(&shown);
+                failure.details = self.shown(&outcome);
+                failure
+            }
+            BaselineFailure::FailsUnderControl { typed, outcome } => {
+                let mut failure =
+                    Failure::usage(format!("the script does not succeed under `{typed}`"))
+                        .hint("does that interpreter have all that the script imports?");
+                failure.details = self.shown(&outcome);
                 failure
             }
             BaselineFailure::NotInteresting { same, of, other } => {
@@ -450,6 +455,38 @@ fn words(test: &str) -> Result<Vec<String>, Failure> {
         words[0] = path.to_string_lossy().into_owned();
     }
     Ok(words)
+}
+
+/// The controls that the user named, and the interpreter of the one by interpreter.
+fn controls(
+    args: &RunArgs,
+    setup: &Setup,
+) -> Result<(Vec<GivenControl>, Option<Interpreter>), Failure> {
+    let mut controls = Vec::new();
+    if let Some(named) = &args.control {
+        controls.push(GivenControl {
+            typed: named.clone(),
+            runner: Runner::start(control(named, setup)?)?,
+            must_succeed: false,
+        });
+    }
+    let Some(named) = &args.good else {
+        return Ok((controls, None));
+    };
+    let good = Interpreter::find(Some(named))?;
+    let command = Command::Python {
+        python: good.path.clone(),
+        args: args.args.clone(),
+    };
+    controls.push(GivenControl {
+        typed: format!("--good {}", named.display()),
+        runner: Runner::start(Setup {
+            command,
+            ..setup.clone()
+        })?,
+        must_succeed: true,
+    });
+    Ok((controls, Some(good)))
 }
 
 /// How the control that the user named is run: under other variables, or by a command of its own.

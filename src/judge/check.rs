@@ -134,6 +134,10 @@ impl Checks {
         self.0.is_empty()
     }
 
+    pub(super) fn is_single(&self) -> bool {
+        self.0.len() == 1
+    }
+
     pub(super) fn has(&self, id: &str) -> bool {
         self.0.iter().any(|(other, _)| *other == id)
     }

@@ -35,6 +35,11 @@ impl ControlRun {
         }
     }
 
+    /// Whether it fails by an exception.
+    pub(super) fn fails(&self) -> bool {
+        self.failure.is_some()
+    }
+
     /// The verdict on a candidate by its own run under the control, if that speaks against it.
     pub(super) fn verdict(&self, probe: &Probe<'_>, outcome: &Outcome) -> Option<Verdict> {
         if probe.shows_words(outcome) {

@@ -27,9 +27,22 @@ pub enum BaselineFailure {
         /// The first run.
         first: Box<Outcome>,
     },
-    /// The script shows the bug in this run under the control, too.
-    #[error("the script shows the bug under the control, too")]
-    ShowsUnderControl(Box<Outcome>),
+    /// The script shows the bug in this run under a control, too.
+    #[error("the script shows the bug under `{typed}`, too")]
+    ShowsUnderControl {
+        /// The control as it was typed.
+        typed: String,
+        /// The run.
+        outcome: Box<Outcome>,
+    },
+    /// The script fails in this run under a control under which it has to succeed.
+    #[error("the script does not succeed under `{typed}`")]
+    FailsUnderControl {
+        /// The control as it was typed.
+        typed: String,
+        /// The run.
+        outcome: Box<Outcome>,
+    },
     /// The user's test does not find the script interesting in each run.
     #[error("the test finds the script interesting in {same} of {of} runs")]
     NotInteresting {

@@ -29,7 +29,7 @@ pub use contract::{Candidate, Halt, Judge, Judged, Retraction};
 pub use error::BaselineFailure;
 pub use kept::Kept;
 pub use measure::Measure;
-pub use probe::Probe;
+pub use probe::{GivenControl, Probe};
 pub use runner_judge::RunnerJudge;
 pub use subject::{FLAKY_RUNS, Settings, Subject, Warmth, cores};
 pub use truth::{CheckFinding, Truth};

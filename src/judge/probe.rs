@@ -10,13 +10,24 @@ use crate::{
     runner::{Job, Outcome, RunError, Runner, Start},
 };
 
+/// A setting that the user named, under which the bug must not show.
+pub struct GivenControl {
+    /// As it was typed.
+    pub typed: String,
+    /// Runs programs under it.
+    pub runner: Runner,
+    /// Whether programs have to succeed there; if not, they may fail in another way if the script
+    /// does.
+    pub must_succeed: bool,
+}
+
 /// Runs programs and judges what came of them.
 #[derive(Clone, Copy)]
 pub struct Probe<'a> {
     /// Runs candidates.
     pub runner: &'a Runner,
-    /// Runs the control that the user named.
-    pub control: Option<&'a Runner>,
+    /// The controls that the user named.
+    pub controls: &'a [GivenControl],
     /// What counts as the bug.
     pub measure: &'a Measure,
     /// The time limit of a run.

@@ -5,7 +5,11 @@ use std::{cell::OnceCell, sync::Arc, time::Duration};
 
 use minrepro_reducers::syntax::Program;
 
-use super::{kept::Kept, measure::Measure, probe::Probe};
+use super::{
+    kept::Kept,
+    measure::Measure,
+    probe::{GivenControl, Probe},
+};
 use crate::{
     oracle::{Baseline, Forbidden, Obstacle, Seed, Spec, obstacle},
     runner::{End, Job, Outcome, RunError, Runner, Start},
@@ -64,8 +68,8 @@ pub struct Subject {
     pub bytes: Vec<u8>,
     /// Runs candidates.
     pub runner: Runner,
-    /// Runs the control that the user named.
-    pub control: Option<Runner>,
+    /// The controls that the user named.
+    pub controls: Vec<GivenControl>,
     /// What the user says.
     pub settings: Settings,
     /// The script with its random numbers seeded, where that makes the bug show each time.
@@ -80,14 +84,14 @@ impl Subject {
         program: Program,
         bytes: Vec<u8>,
         runner: Runner,
-        control: Option<Runner>,
+        controls: Vec<GivenControl>,
         settings: Settings,
     ) -> Self {
         Self {
             program: Arc::new(program),
             bytes,
             runner,
-            control,
+            controls,
             settings,
             seeded: OnceCell::new(),
             stabilizer: OnceCell::new(),
@@ -104,7 +108,7 @@ impl Subject {
     ) -> Probe<'a> {
         Probe {
             runner: &self.runner,
-            control: self.control.as_ref(),
+            controls: &self.controls,
             measure,
             timeout,
             idle,
@@ -259,8 +263,8 @@ impl Subject {
 
     /// Sets variables for every run from now on.
     pub(super) fn set_variables(&self, variables: Vec<(String, String)>) {
-        if let Some(control) = &self.control {
-            control.set_variables(variables.clone());
+        for control in &self.controls {
+            control.runner.set_variables(variables.clone());
         }
         self.runner.set_variables(variables);
     }

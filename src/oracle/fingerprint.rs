@@ -16,6 +16,7 @@ use super::{
     origin::{RaiseOrigin, claim},
     pattern::Pattern,
     raise_site::{RaiseSite, is_in_library, is_own, short_path},
+    scale::Scale,
 };
 use crate::runner::{Exception, Outcome, TracebackFrame};
 
@@ -35,8 +36,9 @@ pub struct Fingerprint {
     cause: Option<(String, Option<Pattern>)>,
     /// What the compiler says that it was doing.
     context: Option<String>,
-    /// The form of the guard that an exported program cannot keep.
-    guard: Option<String>,
+    /// The conditions on sizes that the compiler could not keep or answer.
+    #[serde(default)]
+    conditions: BTreeSet<String>,
     /// The plain words of the lines below the first: a general headline is followed by what
     /// happened in particular.
     details: BTreeSet<String>,
@@ -44,12 +46,21 @@ pub struct Fingerprint {
     path: BTreeSet<String>,
     /// What raised the exception, and where.
     origin: Option<RaiseOrigin>,
+    /// How wrong something is, where the exception says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scale: Option<Scale>,
+    /// Whether a library warned that its check needs more precise numbers.
+    #[serde(default)]
+    is_imprecise: bool,
 }
 
 impl Fingerprint {
-    /// The fingerprint that all exceptions share. Where the signature is about another exception
-    /// than the one that ended the program, `is_outer` is false, and only the causes count.
-    pub(super) fn common(exceptions: &[&Exception], is_outer: bool) -> Option<Self> {
+    /// The fingerprint that the exceptions of all outcomes share. Where the signature is about
+    /// another exception than the one that ended the program, `is_outer` is false, and only the
+    /// causes count.
+    pub(super) fn common(outcomes: &[&Outcome], is_outer: bool) -> Option<Self> {
+        let exceptions = outcomes.iter().map(|outcome| outcome.exception.as_ref());
+        let exceptions = &*exceptions.collect::<Option<Vec<&Exception>>>()?;
         exceptions.first()?;
         // What the script itself states is judged by what the statement depends on: its words are
         // the script's own.
@@ -74,18 +85,16 @@ impl Fingerprint {
             parts,
             cause,
             context: common(exceptions, context),
-            guard: common(exceptions, |raised| messages::guard_form(&raised.message)),
-            details: exceptions
-                .iter()
-                .map(|raised| details(&raised.message))
-                .reduce(|all, words| &all & &words)
-                .unwrap_or_default(),
-            path: exceptions
-                .iter()
-                .map(|raised| functions(raised, &raised.frames).collect())
-                .reduce(|all: BTreeSet<String>, functions| &all & &functions)
-                .unwrap_or_default(),
+            conditions: shared(exceptions, |raised| {
+                messages::size_conditions(&raised.message)
+            }),
+            details: shared(exceptions, |raised| details(&raised.message)),
+            path: shared(exceptions, |raised| {
+                functions(raised, &raised.frames).collect()
+            }),
             origin: RaiseOrigin::common(exceptions.iter().copied()).filter(|_| is_outer),
+            scale: Scale::of(exceptions.iter().map(|raised| raised.message.as_str())),
+            is_imprecise: outcomes.iter().any(|outcome| is_imprecise(outcome)),
         })
     }
 
@@ -131,12 +140,17 @@ impl Fingerprint {
                 return Some(format!("the compiler reports `{its}`, not `{known}`"));
             }
         }
-        if let Some(known) = &self.guard {
-            let its = messages::guard_form(&exception.message);
-            if its.as_ref() != Some(known) {
-                let its = its.unwrap_or_else(|| "none".to_owned());
-                return Some(format!("the guard is `{its}`, not `{known}`"));
-            }
+        let conditions = messages::size_conditions(&exception.message);
+        if !self.conditions.is_empty() && self.conditions.is_disjoint(&conditions) {
+            let listed = |all: &BTreeSet<String>| {
+                let all: Vec<&str> = all.iter().map(String::as_str).collect();
+                if all.is_empty() {
+                    return "nothing".to_owned();
+                }
+                format!("`{}`", all.join("`, `"))
+            };
+            let [its, known] = [listed(&conditions), listed(&self.conditions)];
+            return Some(format!("the condition on sizes is {its}, not {known}"));
         }
         let its = details(&exception.message);
         let shared = self.details.intersection(&its).count();
@@ -147,6 +161,15 @@ impl Fingerprint {
         }
         self.elsewhere(exception)
             .or_else(|| self.entered_elsewhere(exception))
+            .or_else(|| self.off_scale(outcome, exception))
+    }
+
+    /// How much less wrong, or in what other way wrong, something is than in the script as given.
+    fn off_scale(&self, outcome: &Outcome, exception: &Exception) -> Option<String> {
+        if is_imprecise(outcome) && !self.is_imprecise {
+            return Some("checked in less than double precision".to_owned());
+        }
+        self.scale.as_ref()?.mismatch(&exception.message)
     }
 
     /// The special method by which the script enters a library, if it was not on the way. A script
@@ -190,6 +213,15 @@ impl Fingerprint {
     }
 }
 
+/// What all exceptions share of some texts that each has.
+fn shared(
+    exceptions: &[&Exception],
+    of: impl Fn(&Exception) -> BTreeSet<String>,
+) -> BTreeSet<String> {
+    let each = exceptions.iter().map(|raised| of(raised));
+    each.reduce(|all, its| &all & &its).unwrap_or_default()
+}
+
 /// The functions of libraries among some frames of an exception, outermost first.
 fn functions<'a>(
     exception: &'a Exception,
@@ -218,6 +250,11 @@ fn details(message: &str) -> BTreeSet<String> {
                 .to_lowercase()
         })
         .collect()
+}
+
+/// Whether a library warned that its check needs more precise numbers than it got.
+fn is_imprecise(outcome: &Outcome) -> bool {
+    outcome.stderr.text().contains(messages::IMPRECISE)
 }
 
 /// What the compiler was doing, free of numbers.

@@ -6,6 +6,7 @@ mod baseline;
 mod common_parts;
 mod crash_site;
 mod derive;
+mod discrepancy;
 mod exceptions;
 mod fingerprint;
 mod forms;
@@ -16,6 +17,7 @@ mod obstacle;
 mod origin;
 mod pattern;
 mod raise_site;
+mod scale;
 mod seed;
 mod sequential_test;
 mod signals;
@@ -43,4 +45,4 @@ pub use verdict::{Difference, Verdict};
 
 /// Grows whenever the same outcome would be judged differently, or evidence is written differently;
 /// journals written under older rules are not read.
-pub const RULES: u32 = 12;
+pub const RULES: u32 = 13;

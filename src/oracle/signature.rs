@@ -224,13 +224,9 @@ fn fingerprint(
         return None;
     }
     let shows = |outcome: &&Outcome| parts.iter().all(|part| part.holds(outcome, artifacts));
-    let exceptions: Option<Vec<&Exception>> = outcomes
-        .iter()
-        .filter(shows)
-        .map(|outcome| outcome.exception.as_ref())
-        .collect();
+    let showing: Vec<&Outcome> = outcomes.iter().filter(shows).collect();
     let is_outer = !parts.iter().all(|part| matches!(part, Part::Cause(..)));
-    Fingerprint::common(&exceptions?, is_outer).map(Box::new)
+    Fingerprint::common(&showing, is_outer).map(Box::new)
 }
 
 /// The artifacts that both streams of an outcome name.

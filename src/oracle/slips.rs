@@ -40,8 +40,9 @@ pub fn ledger<'a>(differences: impl IntoIterator<Item = (String, &'a Difference)
         };
         let message = first_line(&difference.message).to_owned();
         let kind = normalize::kind(&message);
+        let mechanism = difference.mechanism.as_deref().map(normalize::kind);
         groups
-            .entry((class.clone(), kind, difference.mechanism.clone()))
+            .entry((class.clone(), kind, mechanism))
             .or_insert_with(|| Slip {
                 class,
                 message,

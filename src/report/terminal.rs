@@ -91,7 +91,7 @@ fn truth(truth: &Truth) -> Vec<String> {
     if !truth.findings.is_empty() && !truth.has_control {
         lines.push(
             "no control: no setting is known under which the script succeeds; name one by \
-             `--control`"
+             `--control` or `--good`"
                 .to_owned(),
         );
     }

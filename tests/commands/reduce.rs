@@ -904,6 +904,76 @@ fn what_shows_under_the_users_control_does_not_count() {
 }
 
 #[test]
+fn a_good_interpreter_must_succeed_with_every_candidate() {
+    let place = Place::new();
+    let made = command("python3")
+        .args(["-m", "venv", "--without-pip", "good"])
+        .current_dir(place.work())
+        .status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let script = "import sys\nnoise = [1, 2]\nrows = noise * 2\n\
+         if sys.prefix == sys.base_prefix:\n    rows = rows[:0]\nrows[0]\n";
+    place.file("x.py", script);
+    let run = |good: &str, text: &str| {
+        place.file("x.py", text);
+        place.run(&["x.py", "-o", "out.py", "--good", good])
+    };
+    let ended = run("good/bin/python", script);
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{stderr}");
+    let text = place.read("out.py");
+    assert!(
+        text.contains("sys.prefix") && !text.contains("* 2"),
+        "{text}"
+    );
+    assert!(
+        stderr.contains("verified: it succeeds under `--good good/bin/python`"),
+        "{stderr}"
+    );
+    for (good, text, expected) in [
+        (
+            "python3",
+            script.to_owned(),
+            "the bug shows under the control `--good python3` as well",
+        ),
+        (
+            "good/bin/python",
+            script.replace("rows[0]", "int('rows') if rows else rows[0]"),
+            "the script does not succeed under `--good good/bin/python`",
+        ),
+    ] {
+        let ended = run(good, &text);
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
+    }
+}
+
+#[test]
+fn what_stored_a_value_that_is_none_later_stays() {
+    let place = Place::new();
+    // Its objects come from a library, which loses one of their attributes.
+    place.file(
+        "boxes.py",
+        "class Box:\n    tag = None\ndef copied(box):\n    return Box()\n",
+    );
+    place.file(
+        "x.py",
+        "import boxes\nbox = boxes.Box()\nbox.size = 3\nbox.tag = 'first'\nprint(box.tag)\n\
+         twin = boxes.copied(box)\nprint(twin.tag.upper())\n",
+    );
+    let ended = place.run(&["x.py", "-o", "out.py"]);
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{stderr}");
+    let text = place.read("out.py");
+    assert!(text.contains(".tag =") && !text.contains("size"), "{text}");
+    assert!(
+        stderr.contains("it stores what is missing by `tag`"),
+        "{stderr}"
+    );
+}
+
+#[test]
 fn what_the_bug_needs_is_tried_and_told() {
     let place = Place::new();
     place.file(

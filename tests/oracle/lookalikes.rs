@@ -427,10 +427,55 @@ fn numbers_that_are_none() {
     };
     check(
         &derived(&[differ("0.25")]),
-        &[differ("7.6e-06")],
-        &[differ("nan"), differ("inf")],
+        &[differ("0.01")],
+        &[differ("nan"), differ("inf"), differ("1.6e-05")],
     );
     check(&derived(&[differ("nan")]), &[differ("nan")], &[]);
+}
+
+#[test]
+fn checks_of_gradients_in_single_precision() {
+    let jacobian = |numerical: &str, warning: &str| {
+        let headline = format!(
+            "m.GradcheckError: Jacobian mismatch for output 0 with respect to input 0,\n\
+             numerical:{numerical}\nanalytical:tensor([[2.5000]])"
+        );
+        fails(&format!("{warning}{}", traced(&[MAIN], &headline)))
+    };
+    let warning = "x.py:3: UserWarning: Input #0 requires gradient and is not a double precision \
+                   floating point or complex. This check will likely fail\n";
+    // Where double precision is the default, tensors do not show it.
+    let own = jacobian("tensor([[-0.5200]])", "");
+    for signature in [
+        derived(std::slice::from_ref(&own)),
+        given("GradcheckError", &own).unwrap(),
+    ] {
+        check(
+            &signature,
+            &[own.clone(), jacobian("tensor([[1.7000]])", "")],
+            &[
+                jacobian("tensor([[-0.5200]])", warning),
+                jacobian("tensor([[2.4900]])", ""),
+            ],
+        );
+    }
+}
+
+#[test]
+fn sizes_that_are_one() {
+    let constant = |value: u32| {
+        raised(&format!(
+            "torch._dynamo.exc.UserError: Constraints violated (n)! For more information, run with \
+             logs.\n  - You marked n as dynamic but your code specialized it to be a constant \
+             ({value}). If you are"
+        ))
+    };
+    check(
+        &derived(&[constant(2560)]),
+        &[constant(2)],
+        &[constant(1), constant(0)],
+    );
+    check(&derived(&[constant(1)]), &[constant(1)], &[constant(8)]);
 }
 
 #[test]

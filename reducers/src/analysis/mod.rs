@@ -8,6 +8,7 @@ pub mod dependence_check;
 pub(crate) mod dependence_graph;
 pub mod dependents;
 pub mod hints;
+pub mod lost_values;
 pub mod names;
 pub mod producers;
 pub(crate) mod recorded_calls;

@@ -19,15 +19,19 @@ use crate::{
 pub enum Producer {
     /// One that stores something under this name.
     Store(String),
+    /// One that stores something other than `None` under this name.
+    Value(String),
     /// One that calls this method with something to store.
     Call(String),
+    /// One that calls this method, which stores what it makes itself.
+    Run(String),
 }
 
 impl Producer {
     /// The name under which it stores, or by which it is called.
     pub fn name(&self) -> &str {
         match self {
-            Self::Store(name) | Self::Call(name) => name,
+            Self::Store(name) | Self::Value(name) | Self::Call(name) | Self::Run(name) => name,
         }
     }
 }
@@ -74,19 +78,30 @@ pub fn produces(program: &Program, producer: &Producer, evidence: Option<&Eviden
     );
     let storing = match producer {
         Producer::Store(name) => storing(&tree, name),
-        Producer::Call(name) => calling(&tree, name),
+        Producer::Value(name) => {
+            let is_none = |at: &usize| {
+                let value = tree.statements[*at].value();
+                value.is_some_and(Expr::is_none_literal_expr)
+            };
+            let mut storing = storing(&tree, name);
+            storing.retain(|at| !is_none(at));
+            storing
+        }
+        Producer::Call(name) => calling(&tree, name, true),
+        Producer::Run(name) => calling(&tree, name, false),
     };
     storing
         .into_iter()
         .any(|statement| tree.statements[statement].is_executed)
 }
 
-/// The statements that call a method with arguments.
-fn calling(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize> {
+/// The statements that call a method, if so only those that give it arguments.
+fn calling(tree: &StatementTree<'_>, name: &str, has_arguments: bool) -> BTreeSet<usize> {
     let is_call = |node: &AnyNodeRef<'_>| {
         node.as_expr_call().is_some_and(|call| {
             let called = call.func.as_attribute_expr();
-            called.is_some_and(|method| method.attr.as_str() == name) && !call.arguments.is_empty()
+            called.is_some_and(|method| method.attr.as_str() == name)
+                && !(has_arguments && call.arguments.is_empty())
         })
     };
     let nodes = tree.program.tree().nodes.iter().map(|node| node.node);
@@ -174,6 +189,14 @@ mod tests {
     }
 
     #[test]
+    fn none_is_no_value() {
+        let value = Producer::Value("a".to_owned());
+        let stored = |text: &str| produces(&Program::parse(text).unwrap(), &value, None);
+        assert!(stored("x.a = y\n") && stored("x.a = None\nx.a = 1\n"));
+        assert!(!stored("x.a = None\n"));
+    }
+
+    #[test]
     fn a_store_that_is_not_executed_stores_nothing() {
         let text = "def f(x):\n    x.a = 1\nf(y)\n";
         let program = Program::parse(text).unwrap();
@@ -195,6 +218,8 @@ mod tests {
         let stored = |text: &str| produces(&Program::parse(text).unwrap(), &call, None);
         assert!(stored("def f(ctx, x):\n    ctx.save(x)\n"));
         assert!(!stored("ctx.save()\nsave(x)\nctx.saved(x)\n"));
+        let run = Producer::Run("save".to_owned());
+        assert!(produces(&Program::parse("x.save()\n").unwrap(), &run, None));
         let program = Program::parse("def f(ctx):\n    x, = ctx.saved\n").unwrap();
         assert_eq!(attributes_read(&program, 2), ["saved"]);
     }

@@ -28,6 +28,20 @@ pub enum Control {
     Checkpoint,
     /// Automatic mixed precision.
     Autocast,
+    /// Transforms of functions, replaced by plain autograd.
+    Transform,
+    /// The way in which checkpointing recomputes, replaced by the other.
+    Reentrant,
+    /// Sparse tensors, replaced by dense ones.
+    Sparse,
+    /// The fast way of attention.
+    Fastpath,
+    /// Updates of many parameters at once.
+    Optimizer,
+    /// Single precision, replaced by double.
+    Single,
+    /// Sparse tensors that are taken as they are given, without a check.
+    Unchecked,
 }
 
 /// A program without a part of PyTorch.
@@ -40,9 +54,9 @@ pub enum Without {
 }
 
 impl Control {
-    /// All controls, the one that changes most of what a program goes through first: what wraps the
-    /// other parts is more often at fault than they are.
-    pub const ALL: [Self; 6] = [
+    /// The controls that leave something out, the one that changes most of what a program goes
+    /// through first: what wraps the other parts is more often at fault than they are.
+    pub const PARTS: [Self; 6] = [
         Self::Compile,
         Self::Export,
         Self::Script,
@@ -50,6 +64,26 @@ impl Control {
         Self::Checkpoint,
         Self::Autocast,
     ];
+
+    /// The controls that have another implementation do the same. A program that has no use for it
+    /// fails by that alone, so these say something only where it succeeds.
+    pub const ALTERNATIVES: [Self; 6] = [
+        Self::Transform,
+        Self::Reentrant,
+        Self::Sparse,
+        Self::Fastpath,
+        Self::Optimizer,
+        Self::Single,
+    ];
+
+    /// The controls that have PyTorch check what it takes on trust. What the check says tells one
+    /// crash from another, so these say something only where the program fails by an exception.
+    pub const CHECKED: [Self; 1] = [Self::Unchecked];
+
+    /// Whether it is one of [`Self::ALTERNATIVES`].
+    pub fn is_alternative(self) -> bool {
+        Self::ALTERNATIVES.contains(&self)
+    }
 
     /// What a program names that goes through this part.
     fn names(self) -> &'static [&'static str] {
@@ -78,7 +112,7 @@ impl Control {
                 "torch.jit.optimize_for_inference",
             ],
             Self::Vmap => &["torch.vmap", "torch.func.vmap"],
-            Self::Checkpoint => &[
+            Self::Checkpoint | Self::Reentrant => &[
                 "torch.utils.checkpoint.checkpoint",
                 "torch.utils.checkpoint.checkpoint_sequential",
             ],
@@ -88,6 +122,52 @@ impl Control {
                 "torch.cpu.amp",
                 "torch.cuda.amp",
             ],
+            Self::Transform => &[
+                "torch.func.grad",
+                "torch.func.grad_and_value",
+                "torch.func.jacrev",
+                "torch.func.jacfwd",
+                "torch.func.hessian",
+            ],
+            Self::Sparse | Self::Unchecked => &[
+                "torch.sparse_coo_tensor",
+                "torch.sparse_csr_tensor",
+                "torch.sparse_csc_tensor",
+                "torch.sparse_bsr_tensor",
+                "torch.sparse_bsc_tensor",
+                "torch.sparse_compressed_tensor",
+            ],
+            Self::Fastpath => &[
+                "torch.nn.MultiheadAttention",
+                "torch.nn.Transformer",
+                "torch.nn.TransformerEncoder",
+                "torch.nn.TransformerEncoderLayer",
+            ],
+            Self::Optimizer => &["torch.optim"],
+            Self::Single => &["torch.allclose", "torch.isclose", "torch.testing"],
+        }
+    }
+
+    /// The methods by which a program goes through this part as well.
+    fn methods(self) -> &'static [&'static str] {
+        match self {
+            Self::Sparse => &[
+                "to_sparse",
+                "to_sparse_coo",
+                "to_sparse_csr",
+                "to_sparse_csc",
+                "to_sparse_bsr",
+                "to_sparse_bsc",
+            ],
+            _ => &[],
+        }
+    }
+
+    /// The keywords of which a program gives one if it asks for this part.
+    fn keywords(self) -> &'static [&'static str] {
+        match self {
+            Self::Optimizer => &["foreach", "fused"],
+            _ => &[],
         }
     }
 
@@ -99,6 +179,13 @@ impl Control {
             Self::Vmap => include_str!("control/vmap.py"),
             Self::Checkpoint => include_str!("control/checkpoint.py"),
             Self::Autocast => include_str!("control/autocast.py"),
+            Self::Transform => include_str!("control/transform.py"),
+            Self::Reentrant => include_str!("control/reentrant.py"),
+            Self::Sparse => include_str!("control/sparse.py"),
+            Self::Fastpath => include_str!("control/fastpath.py"),
+            Self::Optimizer => include_str!("control/optimizer.py"),
+            Self::Single => include_str!("control/double.py"),
+            Self::Unchecked => include_str!("control/invariants.py"),
         }
     }
 
@@ -111,6 +198,13 @@ impl Control {
             Self::Vmap => "with a loop instead of vmap",
             Self::Checkpoint => "without checkpointing",
             Self::Autocast => "without autocast",
+            Self::Transform => "with plain autograd instead of transforms",
+            Self::Reentrant => "when checkpointing recomputes in the other way",
+            Self::Sparse => "with dense tensors instead of sparse ones",
+            Self::Fastpath => "without the fast way of attention",
+            Self::Optimizer => "when its optimizer updates one parameter at a time",
+            Self::Single => "in double precision",
+            Self::Unchecked => "when its sparse tensors are checked",
         }
     }
 
@@ -136,7 +230,21 @@ impl Control {
             .filter(|name| names_any(&torch, tree, &[name]))
             .copied()
             .collect();
-        if names.is_empty() {
+        let names_method = |node: &AnyNodeRef<'_>| match node {
+            AnyNodeRef::ExprAttribute(attribute) => self.methods().contains(&&*attribute.attr),
+            _ => false,
+        };
+        let gives_keyword = |node: &AnyNodeRef<'_>| match node {
+            AnyNodeRef::Keyword(keyword) => {
+                let name = keyword.arg.as_deref();
+                name.is_some_and(|name| self.keywords().contains(&name))
+            }
+            _ => false,
+        };
+        let mut nodes = tree.nodes.iter().map(|node| node.node);
+        let goes_through = !names.is_empty() || nodes.any(|node| names_method(&node));
+        let mut nodes = tree.nodes.iter().map(|node| node.node);
+        if !goes_through || !self.keywords().is_empty() && !nodes.any(|node| gives_keyword(&node)) {
             return Without::Itself;
         }
         Without::As(with_prelude(program, self.replacement(), &names))
@@ -214,6 +322,20 @@ mod tests {
         check(Control::Vmap, "import torch\ntorch.func.grad(f)(x)\n", None);
         check(Control::Export, "def export(): pass\nexport()\n", None);
         check(Control::Compile, "import torch\nf(torch.ones(2))\n", None);
+    }
+
+    #[test]
+    fn alternatives_are_for_programs_that_ask_for_them() {
+        let sparse = "import torch\nx.to_sparse().sum()\n";
+        let expected = format!("def _plain...\n_plain([])\ndel _plain\n{sparse}");
+        check(Control::Sparse, sparse, Some(&expected));
+        check(Control::Sparse, "import torch\nx.to_dense()\n", None);
+        let adam = |given: &str| format!("import torch\ntorch.optim.Adam(p{given})\n");
+        check(Control::Optimizer, &adam(""), None);
+        let fused = adam(", fused=True");
+        let expected = format!("def _plain...\n_plain([\"torch.optim\"])\ndel _plain\n{fused}");
+        check(Control::Optimizer, &fused, Some(&expected));
+        assert!(Control::Single.is_alternative() && !Control::Vmap.is_alternative());
     }
 
     #[test]

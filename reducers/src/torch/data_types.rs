@@ -3,7 +3,7 @@
 
 use crate::{
     syntax::{AnyNodeRef, Program, Ranged, TextRange, Tree, ast::ExprAttribute},
-    torch::names::Torch,
+    torch::{environment::names_any, names::Torch},
 };
 
 /// A mention of a data type other than PyTorch's default ones: `torch.float16`, or a method such
@@ -13,6 +13,21 @@ pub(crate) struct RareType {
     pub(crate) name: TextRange,
     /// The name that stands for 32-bit floats there.
     pub(crate) plain: &'static str,
+}
+
+impl RareType {
+    /// Whether it is one of double precision.
+    pub(crate) fn is_double(&self, program: &Program) -> bool {
+        const DOUBLE: &[&str] = &["double", "float64", "cdouble", "complex128"];
+        DOUBLE.contains(&program.slice(self.name))
+    }
+}
+
+/// Whether a program has gradients checked by their numbers, which takes double precision: with
+/// less, rounding is taken for an error.
+pub(crate) fn needs_double(program: &Program, tree: &Tree<'_>) -> bool {
+    const CHECKS: &[&str] = &["torch.autograd.gradcheck", "torch.autograd.gradgradcheck"];
+    Torch::of(program, tree).is_some_and(|torch| names_any(&torch, tree, CHECKS))
 }
 
 /// Every mention of such a type.

@@ -2,6 +2,8 @@
 //! parts that vary between runs, and the forms in which its compiler wraps errors. Regular
 //! expressions are given as text; who uses them compiles them. Called by the oracle and by scrub.
 
+use std::collections::BTreeSet;
+
 /// Beginnings of the lines that PyTorch adds below a message; none of them describes the failure.
 const ADVICE: &[&str] = &[
     "from user code:",
@@ -35,37 +37,132 @@ pub fn debug_context(message: &str) -> Option<&str> {
     Some(context[..end].trim())
 }
 
-/// The form of the guard that an exported program cannot keep: its text with `N` for numbers and `S`
-/// for sizes of inputs, which change as the program shrinks. None where several guards are listed:
-/// some of them go as the program shrinks.
-pub fn guard_form(message: &str) -> Option<String> {
-    let (_, behind) = message.split_once(GUARD)?;
-    if behind.contains(GUARD) {
-        return None;
-    }
-    let guard = behind.lines().next()?.trim().trim_end_matches('.');
+/// The conditions on sizes that a message says a program does not keep, or makes the compiler ask
+/// for: each with `S` for sizes and `N` for numbers, which change as the program shrinks. 0 and 1 are
+/// themselves: to the compiler they are no sizes like others, and a program that comes down to them
+/// asks something else. Several may be listed, of which some go as the program shrinks.
+pub fn size_conditions(message: &str) -> BTreeSet<String> {
+    let guards = message.split(GUARD).skip(1);
+    let guards = guards.filter_map(|behind| {
+        let guard = behind.lines().next()?.trim().trim_end_matches('.');
+        Some(without_sizes(guard))
+    });
+    let questions = message.split(QUESTION).skip(1).filter_map(|behind| {
+        let (asked, _) = behind
+            .split_once(" (unhinted")
+            .or(behind.split_once('\n'))?;
+        Some(relation(&without_sizes(asked)))
+    });
+    let constants = CONSTANTS.iter().flat_map(|(before, name)| {
+        let values = message.split(before).skip(1);
+        let values = values.map(|behind| {
+            let end = behind.find(|char: char| !char.is_ascii_digit());
+            &behind[..end.unwrap_or(behind.len())]
+        });
+        let values = values.filter(|value| !value.is_empty());
+        values.map(move |value| format!("{name} {}", number_class(value)))
+    });
+    guards.chain(questions).chain(constants).collect()
+}
+
+/// A condition with `S` for each size and `N` for each number but 0 and 1.
+fn without_sizes(condition: &str) -> String {
     let mut form = String::new();
-    let mut rest = guard;
+    let mut rest = condition;
     while let Some(first) = rest.chars().next() {
         let input = rest
             .strip_prefix("L['")
             .and_then(|_| rest.split_once("].size()["));
+        let is_part = |char: char| char.is_alphanumeric() || char == '_';
+        let length = rest.find(|char| !is_part(char)).unwrap_or(rest.len());
+        let word = &rest[..length];
         if let Some((_, behind)) = input {
             form.push('S');
             rest = behind.split_once(']').map_or("", |(_, behind)| behind);
         } else if first.is_ascii_digit() {
-            form.push('N');
-            rest = rest.trim_start_matches(|char: char| char.is_ascii_digit() || char == '.');
+            let end = rest.find(|char: char| !(char.is_ascii_digit() || char == '.'));
+            let (number, behind) = rest.split_at(end.unwrap_or(rest.len()));
+            form.push_str(number_class(number));
+            rest = behind;
+        } else if is_symbol(word) {
+            form.push('S');
+            rest = &rest[length..];
         } else {
-            form.push(first);
-            rest = &rest[first.len_utf8()..];
+            let length = length.max(first.len_utf8());
+            form.push_str(&rest[..length]);
+            rest = &rest[length..];
         }
     }
-    Some(form)
+    form
+}
+
+/// Whether a word is a symbol for a size: `u0`, `s12`, `zuf3`.
+fn is_symbol(word: &str) -> bool {
+    let name = word.trim_end_matches(|char: char| char.is_ascii_digit());
+    name.len() < word.len() && matches!(name, "u" | "s" | "zuf")
+}
+
+/// What a condition asks: how its two sides are to relate, and by what functions each is made of
+/// sizes. The rest is arithmetic, which gets simpler as the program does.
+fn relation(condition: &str) -> String {
+    let call = |name: &str| {
+        let arguments = condition.strip_prefix(name)?.strip_suffix(')')?;
+        let mut depth = 0_usize;
+        let comma = arguments.find(|char| {
+            match char {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0 && char == ','
+        })?;
+        Some((&arguments[..comma], &arguments[comma + 1..]))
+    };
+    let infix = |sign: &'static str| Some((sign, condition.split_once(sign)?));
+    let found = [("Eq", "Eq("), ("Ne", "Ne(")]
+        .into_iter()
+        .find_map(|(sign, start)| Some((sign, call(start)?)))
+        .or_else(|| [" >= ", " <= ", " > ", " < "].into_iter().find_map(infix));
+    let Some((sign, (left, right))) = found else {
+        return side(condition);
+    };
+    format!("{} {} {}", side(left), sign.trim(), side(right))
+}
+
+/// One side of a condition: the number that it is, or the functions by which it is made of sizes.
+fn side(text: &str) -> String {
+    let text = text.trim();
+    if matches!(text, "0" | "1" | "N") {
+        return text.to_owned();
+    }
+    let words = text.split(|char: char| !char.is_alphanumeric());
+    let is_function = |word: &&str| word.len() > 1 && word.chars().all(char::is_alphabetic);
+    let functions: BTreeSet<&str> = words.filter(is_function).collect();
+    let mut side: Vec<&str> = functions.into_iter().collect();
+    side.push("S");
+    side.join(" ")
+}
+
+/// A number as conditions name it.
+fn number_class(number: &str) -> &str {
+    match number {
+        "0" | "1" => number,
+        _ => "N",
+    }
 }
 
 /// What stands before the guard that an exported program cannot keep.
 const GUARD: &str = "satisfy the generated guard ";
+
+/// What stands before a question about sizes that only the data answer.
+const QUESTION: &str = "data-dependent expression ";
+
+/// What stands before the size that a library took for constant, with a name for it.
+const CONSTANTS: [(&str, &str); 3] = [
+    ("specialized it to be a constant (", "constant"),
+    ("were specialized to constants (", "constant"),
+    ("to be equal to ", "equal to"),
+];
 
 /// How the line begins in which Dynamo says what it was doing when it gave up.
 const DEBUG_CONTEXT: &str = "Developer debug context:";
@@ -93,6 +190,9 @@ pub const NOT_A_NUMBER: &str = r"\bGreatest absolute difference: (?:nan|inf)\b";
 
 /// How the line begins in which a comparison of tensors gives their greatest distance.
 pub const DISTANCE: &str = "Greatest absolute difference";
+
+/// How a check of gradients warns that its numbers are not precise enough for it.
+pub const IMPRECISE: &str = "is not a double precision floating point or complex";
 
 /// How the compiler wraps an error of a backend: the backend, the class and the message within.
 pub const WRAPPED: &str = r"^backend='[^']*' raised:\s*\n?((?:\w+\.)*\w+)(?:: ?(.*))?";
@@ -146,20 +246,64 @@ mod tests {
         assert_eq!(debug_context("Unsupported call"), None);
     }
 
+    #[track_caller]
+    fn check_conditions(message: &str, expected: &[&str]) {
+        let expected: BTreeSet<String> = expected.iter().map(|&form| form.to_owned()).collect();
+        assert_eq!(size_conditions(message), expected, "{message}");
+    }
+
     #[test]
     fn guards_have_the_same_form_whatever_the_sizes_are() {
-        let of = |guard: &str| {
-            guard_form(&format!(
-                "Constraints violated (d)!\n  - Not all values of d = L['z'].size()[1] in the \
-                 specified range satisfy the generated guard {guard}.\nmore"
-            ))
+        let guard = |guard: &str| {
+            format!(
+                "  - Not all values of d = L['z'].size()[1] in the specified range satisfy the \
+                 generated guard {guard}.\n"
+            )
         };
-        assert_eq!(
-            of("((1 + L['z'].size()[1]) // 2) != 1").as_deref(),
-            Some("((N + S) // N) != N")
+        check_conditions(
+            &guard("((1 + L['z'].size()[1]) // 160) != 1"),
+            &["((1 + S) // N) != 1"],
         );
-        assert_eq!(of("L['a']['b'].size()[0] > 2").as_deref(), Some("S > N"));
-        assert_eq!(guard_form("Constraints violated (d)!"), None);
+        check_conditions(&guard("L['a']['b'].size()[0] > 2"), &["S > N"]);
+        // A program whose own size is 1 asks for something else.
+        check_conditions(&guard("L['a'].size()[0] != 4"), &["S != N"]);
+        check_conditions(&guard("L['a'].size()[0] != 1"), &["S != 1"]);
+        check_conditions(
+            &(guard("(L['a'].size()[0] % 4) == 0") + &guard("6 <= L['a'].size()[0]")),
+            &["(S % N) == 0", "N <= S"],
+        );
+        check_conditions("Constraints violated (d)!", &[]);
+    }
+
+    #[test]
+    fn constants_are_one_or_more() {
+        let constant = |value: u32| {
+            format!(
+                "  - You marked n as dynamic but your code specialized it to be a constant ({value}). If"
+            )
+        };
+        check_conditions(&constant(2560), &["constant N"]);
+        check_conditions(&constant(1), &["constant 1"]);
+        check_conditions(
+            "Expected input to be equal to 8, but got 9",
+            &["equal to N"],
+        );
+        check_conditions("Expected a to be equal to b", &[]);
+    }
+
+    #[test]
+    fn questions_about_data_are_known_by_their_relation() {
+        let question = |asked: &str| {
+            format!(
+                "Could not guard on data-dependent expression {asked} (unhinted: {asked}).  (Size"
+            )
+        };
+        check_conditions(&question("u0 > 3"), &["S > N"]);
+        check_conditions(&question("Eq(9*s77*u0, 0)"), &["S Eq 0"]);
+        check_conditions(&question("Eq(u0, 1)"), &["S Eq 1"]);
+        check_conditions(&question("Eq(Mod(u0, 4), 0)"), &["Mod S Eq 0"]);
+        check_conditions(&question("Ne(u0, u1 + 1)"), &["S Ne S"]);
+        check_conditions(&question("-zuf0 >= 0"), &["S >= 0"]);
     }
 
     #[test]

@@ -41,35 +41,7 @@ def _minrepro_numbers(place, value):
 "#;
 
 /// Makes floating tensors double as they are created, with the numbers that they would have had.
-const DOUBLE: &str = r#"
-def _minrepro_double():
-    import torch
-    from torch.overrides import TorchFunctionMode
-    def wide(value):
-        if isinstance(value, torch.Tensor):
-            if value.is_complex():
-                return value.to(torch.complex128)
-            return value.double() if value.is_floating_point() else value
-        if type(value) in (list, tuple):
-            return type(value)(map(wide, value))
-        return value
-    chance = {each + "_" for each in ("uniform", "normal", "bernoulli", "random", "cauchy", "exponential", "log_normal")}
-    class Double(TorchFunctionMode):
-        def __torch_function__(self, func, types, args=(), kwargs=None):
-            kwargs = kwargs or {}
-            if getattr(func, "__name__", "") in chance or getattr(func, "__module__", "") == "torch.nn.init":
-                given = [*args, *kwargs.values()]
-                filled = next((each for each in given if isinstance(each, torch.Tensor)), None)
-                if filled is not None and filled.dtype == torch.float64:
-                    drawn = filled.detach().float()
-                    swap = lambda each: drawn if each is filled else each
-                    func(*map(swap, args), **{name: swap(each) for name, each in kwargs.items()})
-                    with torch.no_grad():
-                        return filled.copy_(drawn)
-            return wide(func(*args, **kwargs))
-    Double().__enter__()
-_minrepro_double()
-"#;
+const DOUBLE: &str = concat!("\n", include_str!("control/double.py"), "_plain([])\n");
 
 /// The program, made to tell the numbers that its conditions compare, as it is or in double
 /// precision; none if there are no conditions.

@@ -1,5 +1,5 @@
 //! Control runs without the part of PyTorch that may be at fault: its compiler, its export,
-//! `TorchScript`, vmap, checkpointing, autocast. A repro of a bug of such a part passes without it,
+//! `TorchScript`, vmap, checkpointing, autocast; or with another implementation of it. A repro of a bug of such a part passes without it,
 //! or it is a repro of something else: of a failure of the program itself that uses the same words,
 //! or of a claim that any program can make.
 
@@ -45,32 +45,54 @@ pub(super) struct AutomaticControl {
 
 /// Applies where the script does not show the bug without a part of PyTorch.
 fn establish(script: &Script<'_>, _: &Checks) -> Applied {
-    let Script { probe, program, .. } = script;
+    let Script { probe, .. } = script;
     // The user's control replaces ours; where chance decides, one control run says nothing. It does
     // not matter who reports the failure: PyTorch, too, uses the same words for several causes.
-    if script.is_flaky || probe.control.is_some() || matches!(probe.measure, Measure::Test(_)) {
+    if script.is_flaky || !probe.controls.is_empty() || matches!(probe.measure, Measure::Test(_)) {
         return Ok(None);
     }
-    let texts = Control::ALL.map(|control| (control, control.without(program)));
+    // Another implementation is tried only where no part can be left out.
+    let mut found = tried(script, &Control::PARTS)?;
+    if !found.iter().any(|check| check.run.succeeds) {
+        let mut others = tried(script, &Control::ALTERNATIVES)?;
+        others.retain(|check| check.run.succeeds);
+        found.extend(others);
+    }
+    if found.is_empty() {
+        found = tried(script, &Control::CHECKED)?;
+        found.retain(|check| check.run.fails());
+    }
+    // A control under which the script succeeds asks more of candidates than one under which it
+    // fails in another way.
+    let best = found.iter().find(|check| check.run.succeeds).or(found.first());
+    Ok(best.map(|check| Box::new(check.clone()) as Box<dyn Check>))
+}
+
+/// Those of some controls under which the script does not show the bug.
+fn tried(script: &Script<'_>, controls: &[Control]) -> Result<Vec<AutomaticControl>, RunError> {
+    let Script { probe, program, .. } = script;
+    let texts = controls.iter().map(|control| (*control, control.without(program)));
     let jobs: Vec<(Control, Job)> = texts
-        .into_iter()
         .filter_map(|(control, without)| Some((control, job(probe, program, without)?)))
         .collect();
     let controls: Vec<Control> = jobs.iter().map(|(control, _)| *control).collect();
     let jobs: Vec<Job> = jobs.into_iter().map(|(_, job)| job).collect();
-    let found: Vec<AutomaticControl> = controls
+    let found = controls
         .into_iter()
         .zip(probe.run(&jobs)?)
         .filter(|(_, outcome)| !probe.shows_words(outcome))
         .map(|(control, outcome)| AutomaticControl {
             control,
             run: ControlRun::of(probe, &outcome),
-        })
-        .collect();
-    // A control under which the script succeeds asks more of candidates than one under which it
-    // fails in another way.
-    let best = found.iter().find(|check| check.run.succeeds).or(found.first());
-    Ok(best.map(|check| Box::new(check.clone()) as Box<dyn Check>))
+        });
+    Ok(found.collect())
+}
+
+/// Whether the only check so far is a control that has another implementation do the same.
+pub(super) fn is_alternative(so_far: &Checks) -> bool {
+    let found = so_far.finding(ID).filter(|_| so_far.is_single());
+    let control = found.and_then(|found| serde_json::from_value::<AutomaticControl>(found).ok());
+    control.is_some_and(|found| found.control.is_alternative())
 }
 
 impl Check for AutomaticControl {

@@ -3,9 +3,12 @@
 //! lack it, in the same words.
 
 use minrepro_reducers::{
-    analysis::producers::{Producer, attributes_read, missing_name, owner_class, produces},
+    analysis::{
+        lost_values::lost_values,
+        producers::{Producer, attributes_read, missing_name, owner_class, produces},
+    },
     syntax::Program,
-    torch::producers::stored_by,
+    torch::producers::{made_by, stored_by},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -50,20 +53,45 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let exception = script
         .showing
         .and_then(|showing| showing.exception.as_ref());
-    let producer = exception.and_then(|raised| {
+    let mut producers = exception.map_or_else(Vec::new, |raised| {
         let store = lost_by_library(program, raised).map(Producer::Store);
-        store.or_else(|| not_given_back(program, raised))
+        let given = store.or_else(|| not_given_back(program, raised));
+        let others = given.is_none().then(|| none_in_place(program, raised));
+        given
+            .into_iter()
+            .chain(others.into_iter().flatten())
+            .collect()
     });
-    let Some(producer) = producer.filter(|producer| produces(program, producer, None)) else {
+    producers.retain(|producer| produces(program, producer, None));
+    if producers.is_empty() {
         return Ok(None);
-    };
+    }
+    // Whether one of them ran before the failure, only a trace says.
     let evidence = probe.traced(script.bytes)?;
-    let was_stored = produces(program, &producer, evidence.as_ref());
-    let check = Producers {
+    let mut producers = producers.into_iter();
+    let stored = producers.find(|producer| produces(program, producer, evidence.as_ref()));
+    let check = |producer| Producers {
         producer,
         can_trace: evidence.is_some(),
     };
-    Ok(was_stored.then(|| Box::new(check) as Box<dyn Check>))
+    Ok(stored.map(|producer| Box::new(check(producer)) as Box<dyn Check>))
+}
+
+/// What may have stored the value in whose place there is `None`, or what a queue is out of.
+fn none_in_place(program: &Program, exception: &Exception) -> Vec<Producer> {
+    if exception.short_class() == "Empty" && is_in_library(exception) {
+        let puts = ["put", "put_nowait"];
+        return puts.map(|put| Producer::Call(put.to_owned())).into();
+    }
+    let Some(line) = own_lines(exception).pop() else {
+        return Vec::new();
+    };
+    let lost = lost_values(program, &exception.class, &exception.message, line);
+    let stored = lost.into_iter().map(|name| match made_by(&name) {
+        Some(method) => Producer::Run(method.to_owned()),
+        None => Producer::Value(name),
+    });
+    stored.collect()
 }
 
 /// The name that an exception reports as missing where a library is involved: the library raises
@@ -135,7 +163,10 @@ impl Check for Producers {
         let name = self.producer.name();
         let stores = match self.producer {
             Producer::Store(_) => format!("stores `{name}`, which is missing later"),
-            Producer::Call(_) => format!("calls `{name}`, and what it stores is missing later"),
+            Producer::Value(_) => format!("stores `{name}`, which is `None` later"),
+            Producer::Call(_) | Producer::Run(_) => {
+                format!("calls `{name}`, and what it stores is missing later")
+            }
         };
         vec![format!("producer: the script {stores}; so must every candidate")]
     }

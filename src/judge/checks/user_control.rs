@@ -1,5 +1,5 @@
-//! The control that the user named: a candidate counts only if it does not show the bug under
-//! other variables, or by a command of their own.
+//! The controls that the user named: a candidate counts only if it does not show the bug under
+//! other variables, by a command of their own, or in an interpreter in which it has to succeed.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,14 +20,22 @@ pub(super) const KIND: Kind = Kind {
     establish,
     recall: |found| {
         Some(Box::new(
-            serde_json::from_value::<UserControl>(found.clone()).ok()?,
+            serde_json::from_value::<UserControls>(found.clone()).ok()?,
         ))
     },
 };
 
+/// Refuses what shows the bug under one of the user's controls, and what fails there in another way
+/// if the script does not.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct UserControls(Vec<UserControl>);
+
+/// One of them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct UserControl {
-    /// What the script as given does under the control.
+    /// As it was typed.
+    typed: String,
+    /// What the script as given does under it.
     run: ControlRun,
 }
 
@@ -35,55 +43,83 @@ struct UserControl {
 ///
 /// # Errors
 ///
-/// The script itself shows the bug under the control.
+/// The script itself shows the bug under one, or does not succeed where it has to.
 fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let Script { probe, bytes, .. } = script;
-    let Some(control) = probe.control else {
-        return Ok(None);
-    };
-    let jobs = vec![Job::new((*bytes).into(), probe.timeout); RUNS];
-    let outcomes = control.run_all(&jobs, &mut |_, _| {})?;
-    if let Some(outcome) = outcomes.iter().find(|outcome| probe.shows_words(outcome)) {
-        return Err(BaselineFailure::ShowsUnderControl(Box::new(outcome.clone())));
+    let mut found = Vec::new();
+    for control in probe.controls {
+        let jobs = vec![Job::new((*bytes).into(), probe.timeout); RUNS];
+        let outcomes = control.runner.run_all(&jobs, &mut |_, _| {})?;
+        let typed = control.typed.clone();
+        let of_bug = outcomes.iter().find(|outcome| probe.shows_words(outcome));
+        if let Some(outcome) = of_bug {
+            let outcome = Box::new(outcome.clone());
+            return Err(BaselineFailure::ShowsUnderControl { typed, outcome });
+        }
+        let runs = outcomes.iter().map(|outcome| ControlRun::of(probe, outcome));
+        // Where it does not do the same each time, the failure says what may happen.
+        let run = runs.zip(&outcomes).min_by_key(|(run, _)| run.succeeds);
+        let Some((run, outcome)) = run else {
+            continue;
+        };
+        if control.must_succeed && !run.succeeds {
+            let outcome = Box::new(outcome.clone());
+            return Err(BaselineFailure::FailsUnderControl { typed, outcome });
+        }
+        found.push(UserControl { typed, run });
     }
-    let runs = outcomes.iter().map(|outcome| ControlRun::of(probe, outcome));
-    // Where it does not do the same each time, the failure says what may happen.
-    let run = runs.reduce(|one, other| if one.succeeds { other } else { one });
-    Ok(run.map(|run| Box::new(UserControl { run }) as Box<dyn Check>))
+    Ok((!found.is_empty()).then(|| Box::new(UserControls(found)) as Box<dyn Check>))
 }
 
-impl Check for UserControl {
-    fn review(
-        &self,
-        probe: &Probe<'_>,
-        shown: &[Shown<'_>],
-    ) -> Result<Vec<Objection>, RunError> {
-        let Some(control) = probe.control else {
-            return Ok(vec![Objection::default(); shown.len()]);
-        };
-        let jobs: Vec<Job> = shown
-            .iter()
-            .map(|candidate| candidate.program.encode().unwrap_or_default())
-            .map(|bytes| Job::new(bytes.into(), probe.timeout))
-            .collect();
-        let outcomes = control.run_all(&jobs, &mut |_, _| {})?;
-        let objection = |outcome: &Outcome| {
-            let verdict = self.run.verdict(probe, outcome);
-            Objection::after(outcome, verdict)
-        };
-        Ok(outcomes.iter().map(objection).collect())
+impl Check for UserControls {
+    fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
+        let mut objections = vec![Objection::default(); shown.len()];
+        for (control, UserControl { run, .. }) in probe.controls.iter().zip(&self.0) {
+            // One that is refused already needs no further run.
+            let open: Vec<usize> = (0..shown.len())
+                .filter(|&at| objections[at].verdict.is_none())
+                .collect();
+            let programs = open.iter().map(|&at| shown[at].program.encode());
+            let jobs: Vec<Job> = programs
+                .map(|bytes| Job::new(bytes.unwrap_or_default().into(), probe.timeout))
+                .collect();
+            let outcomes = control.runner.run_all(&jobs, &mut |_, _| {})?;
+            let objection = |outcome: &Outcome| {
+                let verdict = run.verdict(probe, outcome);
+                Objection::after(outcome, verdict)
+            };
+            for (at, outcome) in open.into_iter().zip(&outcomes) {
+                objections[at].add(objection(outcome));
+            }
+        }
+        Ok(objections)
     }
 
     fn claim(&self) -> Option<String> {
-        let does = self.run.description();
-        Some(format!("it {does} under the control"))
+        let claims: Vec<String> = self.0.iter().map(UserControl::claim).collect();
+        Some(format!("it {}", claims.join(" and ")))
     }
 
     fn is_control(&self) -> bool {
         true
     }
 
+    fn describe(&self) -> Vec<String> {
+        let of = |control: &UserControl| {
+            let claim = control.claim();
+            format!("control: the script {claim}; so must every candidate")
+        };
+        self.0.iter().map(of).collect()
+    }
+
     fn findings(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+impl UserControl {
+    /// What holds under it, as a sentence without its subject.
+    fn claim(&self) -> String {
+        format!("{} under `{}`", self.run.description(), self.typed)
     }
 }

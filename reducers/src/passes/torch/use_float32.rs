@@ -4,7 +4,7 @@ use crate::{
         edit::{Edit, EditSet},
         gain::gains,
     },
-    torch::data_types::{RareType, rare_types},
+    torch::data_types::{RareType, needs_double, rare_types},
 };
 
 pass! {
@@ -22,7 +22,10 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    let found = rare_types(cx.program, cx.program.tree());
+    let mut found = rare_types(cx.program, cx.program.tree());
+    if needs_double(cx.program, cx.program.tree()) {
+        found.retain(|rare| !rare.is_double(cx.program));
+    }
     let plain = |rare: &RareType| Edit::replace(rare.name, rare.plain);
     let mut all = EditSet::default();
     for rare in &found {
@@ -59,6 +62,17 @@ mod tests {
                 "from torch import half as h\nimport torch as t\nf(x.float(), t.float32)\n",
                 "from torch import half as h\nimport torch as t\nf(x.double(), t.float32)\n",
                 "from torch import half as h\nimport torch as t\nf(x.float(), t.int8)\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn checks_of_gradients_keep_double_precision() {
+        check_edits(
+            &USE_FLOAT32,
+            "import torch\nfrom torch.autograd import gradcheck\ngradcheck(f, x.double(), y.half())\n",
+            &[
+                "import torch\nfrom torch.autograd import gradcheck\ngradcheck(f, x.double(), y.float())\n",
             ],
         );
     }
