@@ -239,6 +239,13 @@ pub struct CheckArgs {
     /// How often to run it.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub runs: u16,
+    /// Judge this program as a reduction judges its result, and reduce nothing; may be given several
+    /// times.
+    ///
+    /// The exit status is 0 if all are verified, 1 if one does not show the bug at all, and 7 if one
+    /// shows the same words by another cause, or without what makes it the same bug.
+    #[arg(long, value_name = "FILE", conflicts_with = "runs")]
+    pub candidate: Vec<PathBuf>,
     /// How runs are started, limited and judged.
     #[command(flatten)]
     pub run: RunArgs,

@@ -19,7 +19,7 @@ use super::{
     probe::Probe,
     repetition::{Repeated, repeated},
     subject::Subject,
-    truth::{CheckFinding, Truth},
+    truth::{CheckFinding, MECHANISM, Truth},
 };
 use crate::{
     oracle::{SequentialTest, Verdict, summary},
@@ -141,7 +141,7 @@ impl<'a> RunnerJudge<'a> {
         }
         if self.probe.measure.has_mechanism() {
             truth.findings.push(CheckFinding {
-                claim: "it fails by the mechanism of the script's own failure".to_owned(),
+                claim: MECHANISM.to_owned(),
                 holds: mismatch.is_none(),
             });
         }

@@ -27,6 +27,7 @@ mod orders;
 mod outcome;
 mod process_tree;
 mod python;
+mod recording;
 mod sandbox;
 mod schedule;
 mod scratch;
