@@ -97,8 +97,9 @@ fn judge(session: &Session, files: &[PathBuf], printer: Printer) -> Result<Exit,
     let programs = files.iter().map(|file| Ok(script::read(file)?.1));
     let programs: Vec<_> = programs.collect::<Result<_, Failure>>()?;
     let subject = &session.subject;
-    let established = establish(subject, &mut Journal::in_memory())
+    let mut established = establish(subject, &mut Journal::in_memory())
         .map_err(|error| session.failure(error))?;
+    established.measure = established.measure.wherever();
     printer.note(&format!("signature: {}", established.measure.describe()));
     for line in established.checks.describe() {
         printer.note(&line);

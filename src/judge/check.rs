@@ -23,6 +23,8 @@ pub(super) struct Shown<'a> {
     pub(super) program: &'a Program,
     /// The statements of the script that report the bug, if the script itself does.
     pub(super) report_site: Option<ReportSite>,
+    /// The lines of the script on which it failed, outermost frame first.
+    pub(super) failed_at: Vec<u32>,
 }
 
 /// What speaks against a candidate, and what it took to find that out.

@@ -76,7 +76,7 @@ impl Judgements {
     /// Judges all programs by the signature that is set.
     fn judge(&mut self, case: &Case, session: &Session, form: Form) -> Result<(), Failure> {
         let subject = &session.subject;
-        let established = match establish(subject, &mut Journal::in_memory()) {
+        let mut established = match establish(subject, &mut Journal::in_memory()) {
             Ok(established) => established,
             Err(error) if form == Form::Derived && is_not_derivable(&error) => {
                 self.states.push(format!("{} none", form.name()));
@@ -88,6 +88,7 @@ impl Judgements {
                 return Ok(());
             }
         };
+        established.measure = established.measure.wherever();
         let ideal = [("ideal.py".to_owned(), Arc::clone(&case.ideal))];
         let all = ideal.iter().chain(&case.slips);
         let mut wrong = 0;
