@@ -309,8 +309,9 @@ pub struct BenchArgs {
     /// the package NAME at VERSION, in `minrepro/NAME-VERSION` in the user's cache folder.
     #[arg(short, long, value_name = "PYTHON")]
     pub python: Vec<PathBuf>,
-    /// Only check that `repro.py` and `ideal.py` show the case's signature, and that `ideal.py` does
-    /// on the rung that the case names but not on the next weaker one; reduce nothing.
+    /// Only check that `repro.py` and `ideal.py` show the case's signature, that `ideal.py` does on the
+    /// rung that the case names but not on the next weaker one, and that slips are told from it; reduce
+    /// nothing.
     #[arg(long, conflicts_with_all = ["json", "keep"])]
     pub check: bool,
     /// How often `--check` runs `repro.py` and `ideal.py`.

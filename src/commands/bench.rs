@@ -112,7 +112,9 @@ pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure>
     }
     if found.judged > 0 {
         let (judged, holes) = (found.judged, found.holes.len());
-        printer.data(&format!("judged {judged} times, {holes} of them wrongly as is known\n"));
+        printer.data(&format!(
+            "judged {judged} times, {holes} of them wrongly as is known\n"
+        ));
     }
     if skipped > 0 {
         let all = held + skipped;
@@ -147,7 +149,8 @@ impl Found {
                 printer.data(&format!("{:24} judged: {}\n", "", found.line()));
                 faults.extend(found.faults);
                 let holes = found.holes.iter();
-                self.holes.extend(holes.map(|hole| format!("{}: {hole}", case.name)));
+                self.holes
+                    .extend(holes.map(|hole| format!("{}: {hole}", case.name)));
                 self.judged += found.judged;
             }
             return Ok(faults);

@@ -97,8 +97,8 @@ fn judge(session: &Session, files: &[PathBuf], printer: Printer) -> Result<Exit,
     let programs = files.iter().map(|file| Ok(script::read(file)?.1));
     let programs: Vec<_> = programs.collect::<Result<_, Failure>>()?;
     let subject = &session.subject;
-    let mut established = establish(subject, &mut Journal::in_memory())
-        .map_err(|error| session.failure(error))?;
+    let mut established =
+        establish(subject, &mut Journal::in_memory()).map_err(|error| session.failure(error))?;
     established.measure = established.measure.wherever();
     printer.note(&format!("signature: {}", established.measure.describe()));
     for line in established.checks.describe() {
@@ -123,7 +123,9 @@ fn judge(session: &Session, files: &[PathBuf], printer: Printer) -> Result<Exit,
 /// What stopped the session.
 pub(super) fn halted(halt: Halt) -> Failure {
     match halt {
-        Halt::Interrupted(signal) => Failure::new(Exit::Interrupted(signal), anyhow!("interrupted")),
+        Halt::Interrupted(signal) => {
+            Failure::new(Exit::Interrupted(signal), anyhow!("interrupted"))
+        }
         Halt::MaxTime => Failure::new(Exit::Stopped, anyhow!("the time is spent")),
         Halt::Failed(error) => Failure::new(Exit::Environment, error),
     }

@@ -93,23 +93,30 @@ fn refused(
     let Some(outcome) = probe.run(&[job])?.pop() else {
         return Ok(Inspection::NotShown("nothing".to_owned()));
     };
+    let mut mismatch = probe
+        .measure
+        .mismatch(&outcome)
+        .filter(|_| !probe.shows(&outcome));
     if !probe.shows_words(&outcome) {
-        return Ok(Inspection::NotShown(summary(&outcome)));
+        let words = probe.measure.by_class_and_message();
+        if !words.judge(&outcome, probe.timeout).is_same() {
+            return Ok(Inspection::NotShown(summary(&outcome)));
+        }
+        mismatch = mismatch.or(Some("raised in another place".to_owned()));
     }
-    if let Some(mismatch) = probe.measure.mismatch(&outcome).filter(|_| !probe.shows(&outcome)) {
+    if mismatch.is_some() {
         let truth = Truth {
             findings: vec![lacking(MECHANISM)],
             has_control: false,
         };
-        return Ok(Inspection::Shown {
-            truth,
-            mismatch: Some(mismatch),
-        });
+        return Ok(Inspection::Shown { truth, mismatch });
     }
     let mut truth = judge.verify(&candidate.program, None)?;
     if truth.is_verified() {
         // Refused as a candidate all the same: what chance decides is no proof.
-        truth.findings.push(lacking("each look at it finds the same"));
+        truth
+            .findings
+            .push(lacking("each look at it finds the same"));
     }
     Ok(Inspection::Shown {
         truth,

@@ -79,10 +79,16 @@ pub fn summary(report: &Report) -> String {
 pub fn inspection(found: &Inspection) -> Vec<String> {
     match found {
         Inspection::NotShown(shown) => vec![format!("does not show the bug: {shown}")],
-        Inspection::Shown { truth: found, mismatch } => {
+        Inspection::Shown {
+            truth: found,
+            mismatch,
+        } => {
             let mut lines = truth(found);
             if found.findings.is_empty() {
-                lines.push("verified: it shows the same words; nothing else is known of the bug".to_owned());
+                lines.push(
+                    "verified: it shows the same words; nothing else is known of the bug"
+                        .to_owned(),
+                );
             }
             lines.extend(mismatch.iter().map(|how| format!("its mechanism: {how}")));
             lines

@@ -28,10 +28,7 @@ impl Recording {
         &mut self,
         jobs: &[Job],
         done: &mut dyn FnMut(usize, &Outcome),
-        anew: impl FnOnce(
-            &[Job],
-            &mut dyn FnMut(usize, &Outcome),
-        ) -> Result<Vec<Outcome>, RunError>,
+        anew: impl FnOnce(&[Job], &mut dyn FnMut(usize, &Outcome)) -> Result<Vec<Outcome>, RunError>,
     ) -> Result<Vec<Outcome>, RunError> {
         let mut outcomes: Vec<Option<Outcome>> = Vec::new();
         for (index, job) in jobs.iter().enumerate() {
@@ -46,7 +43,9 @@ impl Recording {
             }
             outcomes.push(outcome);
         }
-        let open: Vec<usize> = (0..jobs.len()).filter(|&at| outcomes[at].is_none()).collect();
+        let open: Vec<usize> = (0..jobs.len())
+            .filter(|&at| outcomes[at].is_none())
+            .collect();
         let new: Vec<Job> = open.iter().map(|&at| jobs[at].clone()).collect();
         let mut found = Vec::new();
         if !new.is_empty() {

@@ -313,10 +313,21 @@ mod tests {
             let key = Producer::Key(key.to_owned());
             produces(&Program::parse(text).unwrap(), &key, None)
         };
-        for text in ["f('a')\n", "x = b'id,a'\n", "x = '[s]\\na = 1'\n", "x['a'] = 1\n"] {
+        for text in [
+            "f('a')\n",
+            "x = b'id,a'\n",
+            "x = '[s]\\na = 1'\n",
+            "x['a'] = 1\n",
+        ] {
             assert!(mentioned("a", text), "{text}");
         }
-        for text in ["x['a']\n", "x.get('a')\n", "'a' in x\n", "f('ab')\n", "a = 1\n"] {
+        for text in [
+            "x['a']\n",
+            "x.get('a')\n",
+            "'a' in x\n",
+            "f('ab')\n",
+            "a = 1\n",
+        ] {
             assert!(!mentioned("a", text), "{text}");
         }
         assert!(mentioned("2", "f({2: 'x'})\n"));
@@ -342,7 +353,9 @@ mod tests {
     fn one_of_several_names_is_enough_and_false_is_none() {
         let names = Producer::Names(vec!["requires_grad".to_owned(), "nn".to_owned()]);
         let named = |text: &str| produces(&Program::parse(text).unwrap(), &names, None);
-        assert!(named("f(requires_grad=True)\n") && named("x.requires_grad = y\n") && named("nn.L()\n"));
+        assert!(
+            named("f(requires_grad=True)\n") && named("x.requires_grad = y\n") && named("nn.L()\n")
+        );
         assert!(!named("f(requires_grad=False)\n") && !named("f(x)\n"));
     }
 

@@ -41,7 +41,7 @@ pub(super) struct Expected {
     pub(super) rung: Option<CompilerRank>,
     /// What is known to be judged wrongly: names of files, each with the forms of the signature.
     #[serde(default)]
-    pub(super) holes: BTreeMap<String, BTreeSet<Form>>,
+    pub(super) holes: BTreeMap<String, BTreeSet<Brevity>>,
 }
 
 /// Reads a rank of the compiler from the name of its backend.
@@ -61,7 +61,7 @@ fn by_backend<'de, D: Deserializer<'de>>(
 /// How much of a signature the judge is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Form {
+pub(super) enum Brevity {
     /// That of the case.
     Given,
     /// None, so that it is derived.
@@ -70,7 +70,7 @@ pub(super) enum Form {
     Short,
 }
 
-impl Form {
+impl Brevity {
     /// All forms.
     pub(super) const ALL: [Self; 3] = [Self::Given, Self::Derived, Self::Short];
 

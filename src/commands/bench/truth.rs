@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::corpus::{Case, Form};
+use super::corpus::{Brevity, Case};
 use crate::{
     cli::{Failure, RunArgs},
     commands::{check::halted, session::Session},
@@ -38,7 +38,7 @@ pub(super) fn judgements(case: &Case, args: &RunArgs) -> Result<Judgements, Fail
     let mut session = Session::start(&case.script, args)?;
     let mut found = Judgements::default();
     let mut seen = BTreeSet::new();
-    for form in Form::ALL {
+    for form in Brevity::ALL {
         let signature = form.of(&case.expected.signature);
         if !seen.insert(signature.clone()) {
             continue;
@@ -68,17 +68,17 @@ pub(super) fn judgements(case: &Case, args: &RunArgs) -> Result<Judgements, Fail
 }
 
 impl Judgements {
-    fn fault(&mut self, form: Form, fault: String) {
+    fn fault(&mut self, form: Brevity, fault: String) {
         self.states.push(format!("{} NOT JUDGED", form.name()));
         self.faults.push(format!("{}: {fault}", form.name()));
     }
 
     /// Judges all programs by the signature that is set.
-    fn judge(&mut self, case: &Case, session: &Session, form: Form) -> Result<(), Failure> {
+    fn judge(&mut self, case: &Case, session: &Session, form: Brevity) -> Result<(), Failure> {
         let subject = &session.subject;
         let mut established = match establish(subject, &mut Journal::in_memory()) {
             Ok(established) => established,
-            Err(error) if form == Form::Derived && is_not_derivable(&error) => {
+            Err(error) if form == Brevity::Derived && is_not_derivable(&error) => {
                 self.states.push(format!("{} none", form.name()));
                 return Ok(());
             }
@@ -99,7 +99,7 @@ impl Judgements {
             let is_right = match &inspection {
                 // A slip that does not show the words says nothing of the judge.
                 Inspection::NotShown(shown) => {
-                    !is_ideal && (form != Form::Given || has_words(shown, case))
+                    !is_ideal && (form != Brevity::Given || has_words(shown, case))
                 }
                 Inspection::Shown { .. } => inspection.is_verified() == is_ideal,
             };

@@ -58,7 +58,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let producer = exception.and_then(|raised| {
         lost_by_library(program, raised)
             .or_else(|| not_given_back(program, raised))
-            .or_else(|| property(raised))
+            .or_else(|| property(program, raised))
     });
     let Some(producer) = producer.filter(|producer| produces(program, producer, None)) else {
         return Ok(None);
@@ -104,7 +104,7 @@ fn not_given_back(program: &Program, exception: &Exception) -> Option<Producer> 
     let call = |method: &str| Producer::Call(method.to_owned());
     let of_torch = read
         .iter()
-        .find_map(|attribute| stored_by(attribute, &exception.message));
+        .find_map(|attribute| stored_by(attribute));
     of_torch.map(call).or_else(|| {
         let class = exception.short_class();
         let methods = read.iter().flat_map(|method| counterparts(class, method));
@@ -114,8 +114,10 @@ fn not_given_back(program: &Program, exception: &Exception) -> Option<Producer> 
 }
 
 /// What gives a value the property that it lacks.
-fn property(exception: &Exception) -> Option<Producer> {
-    let names = giving(&exception.message).iter();
+fn property(program: &Program, exception: &Exception) -> Option<Producer> {
+    let line = own_lines(exception).pop()?;
+    let read = attributes_read(program, line);
+    let names = giving(&exception.message, &read).iter();
     let names: Vec<String> = names.map(|name| (*name).to_owned()).collect();
     (!names.is_empty()).then_some(Producer::Names(names))
 }
