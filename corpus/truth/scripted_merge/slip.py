@@ -1,8 +1,8 @@
 import torch
 
 
-def merge(x: torch.Tensor):
-    assert x.sum() < 0
+def width(text: str) -> int:
+    return int(text)
 
 
-torch.jit.script(merge)(torch.ones(12))
+torch.jit.script(width)("")

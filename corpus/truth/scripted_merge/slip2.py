@@ -1,8 +1,0 @@
-import torch
-
-
-def width(text: str) -> int:
-    return int(text)
-
-
-torch.jit.script(width)("")
