@@ -244,6 +244,13 @@ pub struct CheckArgs {
     /// How often to run it.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub runs: u16,
+    /// Judge this program as a reduction judges its result, and reduce nothing; may be given several
+    /// times.
+    ///
+    /// The exit status is 0 if all are verified, 1 if one does not show the bug at all, and 7 if one
+    /// shows the same words by another cause, or without what makes it the same bug.
+    #[arg(long, value_name = "FILE", conflicts_with = "runs")]
+    pub candidate: Vec<PathBuf>,
     /// How runs are started, limited and judged.
     #[command(flatten)]
     pub run: RunArgs,
@@ -307,8 +314,9 @@ pub struct BenchArgs {
     /// the package NAME at VERSION, in `minrepro/NAME-VERSION` in the user's cache folder.
     #[arg(short, long, value_name = "PYTHON")]
     pub python: Vec<PathBuf>,
-    /// Only check that `repro.py` and `ideal.py` show the case's signature, and that `ideal.py` does
-    /// on the rung that the case names but not on the next weaker one; reduce nothing.
+    /// Only check that `repro.py` and `ideal.py` show the case's signature, that `ideal.py` does on the
+    /// rung that the case names but not on the next weaker one, and that slips are told from it; reduce
+    /// nothing.
     #[arg(long, conflicts_with_all = ["json", "keep"])]
     pub check: bool,
     /// How often `--check` runs `repro.py` and `ideal.py`.

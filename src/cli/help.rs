@@ -16,7 +16,8 @@ Examples:
   minrepro script.py --python ~/venvs/new/bin/python -o small.py
   minrepro script.py --test ./still-broken.sh         exit status 0 means: still interesting
   minrepro script.py --signature RuntimeError -- --epochs 1
-  minrepro check script.py                            shows the signature and how often the bug shows";
+  minrepro check script.py                            shows the signature and how often the bug shows
+  minrepro check script.py --candidate small.py       says whether another program shows the same bug";
 
 /// Statuses of `scrub` whose meaning is its own.
 const SCRUB_STATUSES: &[(Exit, &str)] = &[

@@ -3,6 +3,7 @@
 
 mod corpus;
 mod speed;
+mod truth;
 
 use std::{fmt::Write as _, path::Path, time::Duration};
 
@@ -28,6 +29,7 @@ use crate::{
 };
 use corpus::{Case, Interpreters, cases};
 use speed::{Speed, speed};
+use truth::judgements;
 
 /// The figures of one case.
 #[derive(Clone, Debug, Serialize)]
@@ -67,6 +69,9 @@ struct Row {
 struct Found {
     rows: Vec<Row>,
     speeds: Vec<Speed>,
+    /// How many programs were judged against a script, and which of them wrongly, as is known.
+    judged: usize,
+    holes: Vec<String>,
 }
 
 pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure> {
@@ -102,6 +107,15 @@ pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure>
     if !found.rows.is_empty() {
         printer.data(&footer(&found.rows));
     }
+    for hole in &found.holes {
+        printer.warning(&format!("KNOWN HOLE {hole}"));
+    }
+    if found.judged > 0 {
+        let (judged, holes) = (found.judged, found.holes.len());
+        printer.data(&format!(
+            "judged {judged} times, {holes} of them wrongly as is known\n"
+        ));
+    }
     if skipped > 0 {
         let all = held + skipped;
         printer.warning(&format!("{skipped} of {all} cases were SKIPPED"));
@@ -129,7 +143,17 @@ impl Found {
         printer: Printer,
     ) -> Result<Vec<String>, Failure> {
         if args.check {
-            return check(case, python, args, printer);
+            let mut faults = check(case, python, args, printer)?;
+            if !case.slips.is_empty() {
+                let found = judgements(case, &run_args(case, python, args))?;
+                printer.data(&format!("{:24} judged: {}\n", "", found.line()));
+                faults.extend(found.faults);
+                let holes = found.holes.iter();
+                self.holes
+                    .extend(holes.map(|hole| format!("{}: {hole}", case.name)));
+                self.judged += found.judged;
+            }
+            return Ok(faults);
         }
         if !args.speed {
             let row = run(case, python, args, printer)?;
@@ -382,7 +406,7 @@ impl Row {
     /// The figures of a minimized case, without its faults.
     fn of(case: &Case, python: &Interpreter, session: &Session, minimized: &Minimized) -> Self {
         let reduction = &minimized.reduction;
-        let [before, after, ideal] = [&session.subject.program, &reduction.program, &case.ideal]
+        let [before, after, ideal] = [&*session.subject.program, &*reduction.program, &*case.ideal]
             .map(|program| program.size().tokens);
         let commits = &reduction.commits;
         let early = commits.iter().take_while(|commit| commit.run <= 100);

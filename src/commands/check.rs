@@ -1,9 +1,18 @@
-//! `minrepro check SCRIPT`: prints the signature of a script's bug, and in how many runs it shows.
+//! `minrepro check SCRIPT`: prints the signature of a script's bug, and in how many runs it shows; or
+//! judges programs that somebody wrote to show it.
 
-use super::session::Session;
+use std::{path::PathBuf, sync::Arc};
+
+use anyhow::anyhow;
+
+use super::{script, session::Session};
 use crate::{
     cli::{CheckArgs, Exit, Failure, Printer},
+    engine::Halt,
+    journal::Journal,
+    judge::{Inspection, establish, inspect},
     oracle::{Baseline, Part, summary},
+    report,
     runner::{End, Start},
     text::quoted,
 };
@@ -11,6 +20,9 @@ use crate::{
 pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure> {
     let session = Session::start(&args.script, &args.run)?;
     session.warn_of_weak_confinement(printer);
+    if !args.candidate.is_empty() {
+        return judge(&session, &args.candidate, printer);
+    }
     let outcomes = session
         .subject
         .baseline_runs(args.runs.into(), Start::Cold)?;
@@ -77,6 +89,45 @@ pub(super) fn check(args: &CheckArgs, printer: Printer) -> Result<Exit, Failure>
             }
             Err(failure)
         }
+    }
+}
+
+/// Judges programs as a reduction judges its result, and prints what was found of each.
+fn judge(session: &Session, files: &[PathBuf], printer: Printer) -> Result<Exit, Failure> {
+    let programs = files.iter().map(|file| Ok(script::read(file)?.1));
+    let programs: Vec<_> = programs.collect::<Result<_, Failure>>()?;
+    let subject = &session.subject;
+    let mut established =
+        establish(subject, &mut Journal::in_memory()).map_err(|error| session.failure(error))?;
+    established.measure = established.measure.wherever();
+    printer.note(&format!("signature: {}", established.measure.describe()));
+    for line in established.checks.describe() {
+        printer.note(&line);
+    }
+    let mut exit = Exit::Reduced;
+    for (file, program) in files.iter().zip(programs) {
+        let found = inspect(subject, &established, Arc::new(program)).map_err(halted)?;
+        printer.data(&format!("{}\n", file.display()));
+        for line in report::inspection(&found) {
+            printer.data(&format!("  {line}\n"));
+        }
+        exit = match (&found, exit) {
+            (Inspection::NotShown(_), _) | (_, Exit::NotReproduced) => Exit::NotReproduced,
+            (found, exit) if found.is_verified() || subject.settings.loose => exit,
+            _ => Exit::Unverified,
+        };
+    }
+    Ok(exit)
+}
+
+/// What stopped the session.
+pub(super) fn halted(halt: Halt) -> Failure {
+    match halt {
+        Halt::Interrupted(signal) => {
+            Failure::new(Exit::Interrupted(signal), anyhow!("interrupted"))
+        }
+        Halt::MaxTime => Failure::new(Exit::Stopped, anyhow!("the time is spent")),
+        Halt::Failed(error) => Failure::new(Exit::Environment, error),
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) struct Shown<'a> {
     pub(super) program: &'a Program,
     /// The statements of the script that report the bug, if the script itself does.
     pub(super) report_site: Option<ReportSite>,
+    /// The lines of the script on which it failed, outermost frame first.
+    pub(super) failed_at: Vec<u32>,
 }
 
 /// What speaks against a candidate, and what it took to find that out.
@@ -56,12 +58,19 @@ impl Objection {
 
 /// Looks for what speaks against candidates that show the bug.
 pub(super) trait Check: std::fmt::Debug {
-    /// What speaks against each of these candidates, in their order.
+    /// What speaks against each of these candidates, in their order. A check that takes no run need
+    /// not say so.
     ///
     /// # Errors
     ///
     /// A run could not be made.
-    fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError>;
+    fn review(&self, _: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
+        let objection = |candidate: &Shown<'_>| Objection {
+            verdict: self.review_without_runs(candidate),
+            ..Objection::default()
+        };
+        Ok(shown.iter().map(objection).collect())
+    }
 
     /// The part of [`Check::review`] that takes no run: all there is for a bug that does not show
     /// each time, where every further run would have to be repeated.

@@ -6,9 +6,18 @@ use std::{collections::BTreeSet, time::Duration};
 use minrepro_reducers::analysis::dependence_check::ReportSite;
 
 use crate::{
-    oracle::{Difference, Part, Signature, Verdict, claim},
+    oracle::{Difference, Part, RaiseSite, Signature, Verdict, claim, own_lines},
     runner::{End, Outcome},
 };
+
+/// The lines of the script on which a run failed, outermost frame first.
+pub(super) fn failed_at(outcome: &Outcome) -> Vec<u32> {
+    outcome
+        .exception
+        .as_ref()
+        .map(own_lines)
+        .unwrap_or_default()
+}
 
 /// How outcomes are judged: by the signature of the bug, or by the exit status of the user's test.
 #[derive(Clone, Debug)]
@@ -105,6 +114,29 @@ impl Measure {
             );
         }
         words
+    }
+
+    /// The same measure for programs that somebody wrote by hand: their lines are not the script's.
+    #[must_use]
+    pub fn wherever(mut self) -> Self {
+        if let Self::Signature(signature) = &mut self {
+            signature
+                .parts
+                .retain(|part| !matches!(part, Part::RaisedAt(RaiseSite::Script { .. })));
+        }
+        self
+    }
+
+    /// The same measure, whatever the mechanism is and wherever the exception is raised.
+    #[must_use]
+    pub(super) fn by_class_and_message(&self) -> Self {
+        let mut measure = self.by_words();
+        if let Self::Signature(signature) = &mut measure {
+            signature
+                .parts
+                .retain(|part| !matches!(part, Part::RaisedAt(_)));
+        }
+        measure
     }
 
     /// Which statements of the script report the bug, if it is the script that does.

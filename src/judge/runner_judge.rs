@@ -15,11 +15,11 @@ use super::{
     confirmation::{Confirmed, confirm, last_runs},
     contract::{Candidate, Halt, Judge, Judged, Retraction},
     kept::Kept,
-    measure::Measure,
+    measure::{Measure, failed_at},
     probe::Probe,
     repetition::{Repeated, repeated},
     subject::Subject,
-    truth::{CheckFinding, Truth},
+    truth::{CheckFinding, MECHANISM, Truth},
 };
 use crate::{
     oracle::{SequentialTest, Verdict, summary},
@@ -136,12 +136,13 @@ impl<'a> RunnerJudge<'a> {
             let shown = Shown {
                 program,
                 report_site: outcome.and_then(|outcome| probe.measure.report_site(outcome)),
+                failed_at: outcome.map(failed_at).unwrap_or_default(),
             };
             truth = self.checks.verify(&probe, &shown)?;
         }
         if self.probe.measure.has_mechanism() {
             truth.findings.push(CheckFinding {
-                claim: "it fails by the mechanism of the script's own failure".to_owned(),
+                claim: MECHANISM.to_owned(),
                 holds: mismatch.is_none(),
             });
         }
@@ -176,6 +177,8 @@ impl<'a> RunnerJudge<'a> {
             let shown = Shown {
                 program: &batch[index].program,
                 report_site,
+                // Of what chance decides, no check asks where it failed.
+                failed_at: Vec::new(),
             };
             let objection = verdict
                 .is_same()
@@ -236,7 +239,12 @@ impl Judge for RunnerJudge<'_> {
             let verdict = self.probe.judge(outcome);
             let seconds = outcome.timing.wall.as_secs_f64();
             if verdict.is_same() && !self.checks.is_empty() {
-                same.push((index, seconds, self.probe.measure.report_site(outcome)));
+                same.push((
+                    index,
+                    seconds,
+                    self.probe.measure.report_site(outcome),
+                    failed_at(outcome),
+                ));
             } else {
                 let judged = Judged {
                     verdict,
@@ -251,13 +259,14 @@ impl Judge for RunnerJudge<'_> {
         same.sort_by_key(|(index, ..)| *index);
         let shown: Vec<Shown<'_>> = same
             .iter()
-            .map(|(index, _, report_site)| Shown {
+            .map(|(index, _, report_site, failed_at)| Shown {
                 program: &batch[*index].program,
                 report_site: report_site.clone(),
+                failed_at: failed_at.clone(),
             })
             .collect();
         let objections = self.checks.review(&self.probe, &shown)?;
-        for ((index, own, _), objection) in same.iter().zip(objections) {
+        for ((index, own, ..), objection) in same.iter().zip(objections) {
             let Objection {
                 verdict,
                 seconds,

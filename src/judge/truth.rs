@@ -3,6 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What is said of the mechanism.
+pub(super) const MECHANISM: &str = "it fails by the mechanism of the script's own failure";
+
 /// What the checks found of a result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Truth {

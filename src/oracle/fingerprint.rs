@@ -52,6 +52,9 @@ pub struct Fingerprint {
     /// Whether a library warned that its check needs more precise numbers.
     #[serde(default)]
     is_imprecise: bool,
+    /// Where the arguments of a call were wrong: the function that called, `None` for the script.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    caller: Option<Option<String>>,
 }
 
 impl Fingerprint {
@@ -95,6 +98,7 @@ impl Fingerprint {
             origin: RaiseOrigin::common(exceptions.iter().copied()).filter(|_| is_outer),
             scale: Scale::of(exceptions.iter().map(|raised| raised.message.as_str())),
             is_imprecise: outcomes.iter().any(|outcome| is_imprecise(outcome)),
+            caller: common(exceptions, caller),
         })
     }
 
@@ -159,6 +163,14 @@ impl Fingerprint {
             let line = exception.message.lines().nth(1).unwrap_or_default().trim();
             return Some(format!("in particular `{line}`"));
         }
+        if let Some(known) = &self.caller
+            && let its = caller(exception)
+            && its.as_ref().is_some_and(|its| its != known)
+        {
+            let named = |caller: &Option<String>| caller.clone().unwrap_or("the script".to_owned());
+            let its = named(&its.flatten());
+            return Some(format!("called by {its}, not by {}", named(known)));
+        }
         self.elsewhere(exception)
             .or_else(|| self.entered_elsewhere(exception))
             .or_else(|| self.off_scale(outcome, exception))
@@ -220,6 +232,24 @@ fn shared(
 ) -> BTreeSet<String> {
     let each = exceptions.iter().map(|raised| of(raised));
     each.reduce(|all, its| &all & &its).unwrap_or_default()
+}
+
+/// Where the arguments of a call are too many or too few: the function of a library that called,
+/// `None` if the script itself did. Who calls with the wrong arguments is at fault, and a call that
+/// the script itself makes is wrong with or without the bug. Functions that only pass calls on, by
+/// their names private or special, do not count.
+fn caller(exception: &Exception) -> Option<Option<String>> {
+    let is_arity = exception.class == "TypeError"
+        && (exception.message.contains("required positional argument")
+            || exception.message.contains("positional arguments but"));
+    if !is_arity || is_raised(exception) {
+        return None;
+    }
+    let frames = exception.frames.iter().rev();
+    let above = frames.take_while(|frame| !is_own(exception, frame));
+    let mut callers = above.filter(|frame| !frame.function.starts_with('_'));
+    let named = callers.next();
+    Some(named.map(|frame| format!("{}, {}()", short_path(exception, frame), frame.function)))
 }
 
 /// The functions of libraries among some frames of an exception, outermost first.

@@ -24,7 +24,7 @@ use crate::{
 pub use diff::unified;
 pub(crate) use output::{Output, check_writable, encoded, target};
 pub use progress::Progress;
-pub use terminal::summary;
+pub use terminal::{inspection, summary};
 pub use testcase::TestCase;
 pub(crate) use write::temporary;
 pub use write::write_atomically;

@@ -3,7 +3,7 @@
 use minrepro_reducers::torch::environment::CompilerRank;
 
 use super::{Report, reasons};
-use crate::judge::{Confirmed, Truth};
+use crate::judge::{Confirmed, Inspection, Truth};
 
 /// The last lines of a reduction.
 pub fn summary(report: &Report) -> String {
@@ -73,6 +73,27 @@ pub fn summary(report: &Report) -> String {
     lines.push(format!("confinement: {}", report.confinement));
     lines.push(format!("verify: {}", report.programs.verify));
     lines.join("\n")
+}
+
+/// What was found of a program that somebody wrote, line by line.
+pub fn inspection(found: &Inspection) -> Vec<String> {
+    match found {
+        Inspection::NotShown(shown) => vec![format!("does not show the bug: {shown}")],
+        Inspection::Shown {
+            truth: found,
+            mismatch,
+        } => {
+            let mut lines = truth(found);
+            if found.findings.is_empty() {
+                lines.push(
+                    "verified: it shows the same words; nothing else is known of the bug"
+                        .to_owned(),
+                );
+            }
+            lines.extend(mismatch.iter().map(|how| format!("its mechanism: {how}")));
+            lines
+        }
+    }
 }
 
 /// What makes the result true, in at most three lines.

@@ -25,6 +25,7 @@ use super::{
     job::Job,
     orders::{Order, send},
     outcome::Outcome,
+    recording::Recording,
     sandbox::Confinement,
     schedule::Schedule,
     setup::{Allowed, Setup},
@@ -44,6 +45,7 @@ pub struct Runner {
     deadline: Mutex<Option<Instant>>,
     stop: watch::Sender<bool>,
     background: Mutex<Background>,
+    recording: Mutex<Option<Recording>>,
     guard: UnixStream,
 }
 
@@ -78,6 +80,7 @@ impl Runner {
             deadline: Mutex::new(None),
             stop: watch::Sender::new(false),
             background: Mutex::default(),
+            recording: Mutex::default(),
             guard,
         })
     }
@@ -174,6 +177,27 @@ impl Runner {
     /// A run could not be started, a signal came, or the deadline passed. All runs under way are
     /// ended first.
     pub fn run_all(
+        &self,
+        jobs: &[Job],
+        done: &mut dyn FnMut(usize, &Outcome),
+    ) -> Result<Vec<Outcome>, RunError> {
+        // Not held while others run: `done` may ask for runs of its own.
+        let Some(mut recording) = lock(&self.recording).take() else {
+            return self.run_anew(jobs, done);
+        };
+        let result = recording.run_all(jobs, done, |jobs, done| self.run_anew(jobs, done));
+        *lock(&self.recording) = Some(recording);
+        result
+    }
+
+    /// From here on, runs that were made since the last call stand for those of equal jobs, each
+    /// once: whoever asks the same again gets the same answers.
+    pub fn replay(&self) {
+        lock(&self.recording).get_or_insert_default().rewind();
+    }
+
+    /// Runs all of these jobs.
+    fn run_anew(
         &self,
         jobs: &[Job],
         done: &mut dyn FnMut(usize, &Outcome),

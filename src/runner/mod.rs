@@ -27,6 +27,7 @@ mod orders;
 mod outcome;
 mod process_tree;
 mod python;
+mod recording;
 mod run_clock;
 mod sandbox;
 mod schedule;

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bench;
+mod candidates;
 mod emit;
 mod reduce;
 mod resume;

@@ -10,7 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analysis::{dependence_graph::DependenceGraph, statement_tree::StatementTree},
+    analysis::{
+        dependence_graph::DependenceGraph, names::ImportedNames, statement_tree::StatementTree,
+    },
     rewrite::edit::{Edit, splice},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
@@ -67,6 +69,31 @@ pub fn operations(
         rest.operations
     })
 }
+
+/// The packages whose code had a part in what a failing statement works on, given the lines of its
+/// frames, outermost first: the first parts of the imported names in all that it depends on.
+pub fn packages(
+    program: &Program,
+    frames: &[u32],
+    evidence: Option<&Evidence>,
+) -> BTreeSet<String> {
+    let imported = ImportedNames::of(program.tree());
+    let site = ReportSite::Raised(frames.to_vec());
+    let found = told(program, &site, evidence, &|outline, nodes, frames| {
+        let mut rest = Rest::of(outline, nodes);
+        rest.follow(frames);
+        let nodes = rest.seen.iter().flat_map(|&statement| &nodes[statement]);
+        nodes
+            .filter_map(|node| imported.name(&node.as_expr_name()?.id))
+            .map(|path| path.split('.').next().unwrap_or(path).to_owned())
+            .filter(|package| !WORDLESS.contains(&package.as_str()))
+            .collect::<BTreeSet<_>>()
+    });
+    found.into_iter().flatten().collect()
+}
+
+/// Packages that make no values.
+const WORDLESS: [&str; 4] = ["__future__", "typing", "typing_extensions", "sys"];
 
 /// What the conditions of reporting statements compare, in order; how far each condition is from its
 /// statement.
@@ -526,6 +553,22 @@ impl<'o, 'a> Rest<'o, 'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_packages_are_those_of_all_that_a_failing_statement_depends_on() {
+        let of = |text: &str, frames: &[u32]| {
+            let found = packages(&Program::parse(text).unwrap(), frames, None);
+            found.into_iter().collect::<Vec<_>>().join(" ")
+        };
+        let text = "import csv, io, os\nfrom typing import List\ndef rows(data):\n    return \
+                    list(csv.DictReader(io.StringIO(data)))\nos.getcwd()\nfor row in rows(''):\n    \
+                    row['id']\n";
+        assert_eq!(of(text, &[7]), "csv io");
+        assert_eq!(of("import csv\ncsv.reader([])\n{}['id']\n", &[3]), "");
+        let class = "import pathlib\nclass P(pathlib.Path):\n    def f(self):\n        return \
+                     self.x\nP().f()\n";
+        assert_eq!(of(class, &[5, 4]), "pathlib");
+    }
 
     #[track_caller]
     fn check(text: &str, report_site: &ReportSite, expected: &[&str]) {

@@ -21,17 +21,20 @@ pub enum Producer {
     Store(String),
     /// One that stores something other than `None` under this name.
     Value(String),
-    /// One that calls this method with something to store.
+    /// One that stores something under this key, or mentions it where it is not looked up.
+    Key(String),
+    /// One that calls this method with something to store, or hands it on to be called.
     Call(String),
-    /// One that calls this method, which stores what it makes itself.
-    Run(String),
+    /// One that names one of these.
+    Names(Vec<String>),
 }
 
 impl Producer {
     /// The name under which it stores, or by which it is called.
     pub fn name(&self) -> &str {
         match self {
-            Self::Store(name) | Self::Value(name) | Self::Call(name) | Self::Run(name) => name,
+            Self::Store(name) | Self::Value(name) | Self::Key(name) | Self::Call(name) => name,
+            Self::Names(names) => names.first().map_or("", String::as_str),
         }
     }
 }
@@ -48,8 +51,8 @@ pub fn attributes_read(program: &Program, line: u32) -> Vec<String> {
     read.map(|(name, _)| name.to_string()).collect()
 }
 
-/// The name that a failure reports as missing: of an attribute, or a key that is a text. What a
-/// value that is `None` lacks was never stored under that name.
+/// The name that a failure reports as missing: of an attribute, or a key that is a text or a whole
+/// number. What a value that is `None` lacks was never stored under that name.
 pub fn missing_name(class: &str, message: &str) -> Option<String> {
     match class {
         "AttributeError" if !message.starts_with("'NoneType'") => {
@@ -57,8 +60,18 @@ pub fn missing_name(class: &str, message: &str) -> Option<String> {
         }
         "KeyError" => cpython::quoted(message)
             .filter(|name| message.trim() == format!("'{name}'"))
+            .or_else(|| Some(message.trim()).filter(|key| is_number(key)))
             .map(str::to_owned),
         _ => None,
+    }
+}
+
+/// The methods that put what a method takes out where a failure says that there is nothing.
+pub fn counterparts(class: &str, method: &str) -> &'static [&'static str] {
+    match (class, method) {
+        ("LookupError", "get") => &["set"],
+        ("Empty", "get" | "get_nowait") => &["put", "put_nowait"],
+        _ => &[],
     }
 }
 
@@ -87,28 +100,128 @@ pub fn produces(program: &Program, producer: &Producer, evidence: Option<&Eviden
             storing.retain(|at| !is_none(at));
             storing
         }
-        Producer::Call(name) => calling(&tree, name, true),
-        Producer::Run(name) => calling(&tree, name, false),
+        Producer::Key(name) => &storing(&tree, name) | &mentioning(&tree, name),
+        Producer::Call(name) => calling(&tree, name),
+        Producer::Names(names) => naming(&tree, names),
     };
     storing
         .into_iter()
-        .any(|statement| tree.statements[statement].is_executed)
+        .any(|statement| tree.statements[statement].is_executed || is_handed_on(&tree, statement))
 }
 
-/// The statements that call a method, if so only those that give it arguments.
-fn calling(tree: &StatementTree<'_>, name: &str, has_arguments: bool) -> BTreeSet<usize> {
-    let is_call = |node: &AnyNodeRef<'_>| {
-        node.as_expr_call().is_some_and(|call| {
-            let called = call.func.as_attribute_expr();
-            called.is_some_and(|method| method.attr.as_str() == name)
-                && !(has_arguments && call.arguments.is_empty())
+/// Whether a statement stands in a function that an executed statement hands on, to be called where
+/// no trace sees it: in another process, or by a library that never does.
+fn is_handed_on(tree: &StatementTree<'_>, statement: usize) -> bool {
+    let function = tree
+        .function_of(statement)
+        .and_then(|function| tree.statements[function].node.as_stmt_function_def());
+    let Some(function) = function else {
+        return false;
+    };
+    let nodes = &tree.program.tree().nodes;
+    nodes.iter().any(|found| {
+        let is_name = found
+            .node
+            .as_expr_name()
+            .is_some_and(|name| name.ctx.is_load() && name.id == function.name.id);
+        let parent = found.parent.map(|parent| nodes[parent as usize].node);
+        let is_called = matches!(parent, Some(AnyNodeRef::ExprCall(call))
+            if call.func.range() == found.node.range());
+        let around = tree.around(found.node.range());
+        is_name && !is_called && around.is_some_and(|around| tree.statements[around].is_executed)
+    })
+}
+
+/// The statements that call a method with arguments, or hand it on.
+fn calling(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize> {
+    let nodes = &tree.program.tree().nodes;
+    let is_call = |parent: Option<AnyNodeRef<'_>>, method: AnyNodeRef<'_>| match parent {
+        Some(AnyNodeRef::ExprCall(call)) if call.func.range() == method.range() => {
+            !call.arguments.is_empty()
+        }
+        _ => true,
+    };
+    nodes
+        .iter()
+        .filter(|found| {
+            let method = found.node.as_expr_attribute();
+            method.is_some_and(|method| method.attr.as_str() == name && method.ctx.is_load())
         })
+        .filter(|found| is_call(found.parent.map(|at| nodes[at as usize].node), found.node))
+        .filter_map(|found| tree.around(found.node.range()))
+        .collect()
+}
+
+/// The statements that name one of these: as a variable, an attribute, or a keyword that is not
+/// false.
+fn naming(tree: &StatementTree<'_>, names: &[String]) -> BTreeSet<usize> {
+    let is_one = |name: &str| names.iter().any(|its| its == name);
+    let names_one = |node: &AnyNodeRef<'_>| match node {
+        AnyNodeRef::ExprName(name) => is_one(&name.id),
+        AnyNodeRef::ExprAttribute(attribute) => is_one(&attribute.attr),
+        AnyNodeRef::Keyword(keyword) => {
+            let is_false = keyword
+                .value
+                .as_boolean_literal_expr()
+                .is_some_and(|literal| !literal.value);
+            !is_false && keyword.arg.as_ref().is_some_and(|arg| is_one(arg))
+        }
+        _ => false,
     };
     let nodes = tree.program.tree().nodes.iter().map(|node| node.node);
     nodes
-        .filter(is_call)
-        .filter_map(|call| tree.around(call.range()))
+        .filter(names_one)
+        .filter_map(|node| tree.around(node.range()))
         .collect()
+}
+
+/// The statements with a text that is a key, or holds it as a word, where it is not looked up.
+fn mentioning(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize> {
+    const LOOKING: [&str; 5] = ["get", "pop", "getattr", "hasattr", "index"];
+    if is_number(name) {
+        return BTreeSet::new();
+    }
+    let nodes = &tree.program.tree().nodes;
+    let is_looked_up = |parent: Option<AnyNodeRef<'_>>| match parent {
+        Some(AnyNodeRef::ExprSubscript(item)) => item.ctx.is_load(),
+        Some(AnyNodeRef::ExprCompare(_)) => true,
+        _ => false,
+    };
+    let holds = |text: &str| {
+        let mut words = text.split(|char: char| !(char.is_alphanumeric() || char == '_'));
+        text == name || words.any(|word| word == name)
+    };
+    let mut found = BTreeSet::new();
+    for node in nodes {
+        let parent = node.parent.map(|parent| nodes[parent as usize]);
+        let is_held = match node.node {
+            AnyNodeRef::ExprStringLiteral(text) => holds(text.value.to_str()),
+            AnyNodeRef::ExprBytesLiteral(bytes) => {
+                let bytes: Vec<u8> = bytes.value.bytes().collect();
+                holds(&String::from_utf8_lossy(&bytes))
+            }
+            _ => false,
+        };
+        let call = parent
+            .and_then(|parent| parent.parent)
+            .map(|at| nodes[at as usize].node);
+        let is_argument_of_look_up = match call {
+            Some(AnyNodeRef::ExprCall(call)) => match &*call.func {
+                Expr::Name(name) => LOOKING.contains(&name.id.as_str()),
+                Expr::Attribute(method) => LOOKING.contains(&method.attr.as_str()),
+                _ => false,
+            },
+            _ => false,
+        };
+        if is_held && !is_looked_up(parent.map(|parent| parent.node)) && !is_argument_of_look_up {
+            found.extend(tree.around(node.node.range()));
+        }
+    }
+    found
+}
+
+fn is_number(key: &str) -> bool {
+    key.parse::<i64>().is_ok()
 }
 
 /// The statements that store something under a name.
@@ -121,9 +234,10 @@ fn storing(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize> {
         .flatten()
         .copied()
         .collect();
-    let is_name = |expr: &Expr| {
-        expr.as_string_literal_expr()
-            .is_some_and(|text| text.value.to_str() == name)
+    let is_name = |expr: &Expr| match expr {
+        Expr::StringLiteral(text) => text.value.to_str() == name,
+        Expr::NumberLiteral(_) => program.slice(expr.range()) == name,
+        _ => false,
     };
     for node in &program.tree().nodes {
         let holds = match node.node {
@@ -159,7 +273,7 @@ mod tests {
             Some("unit")
         );
         assert_eq!(of("KeyError", "'b'").as_deref(), Some("b"));
-        assert_eq!(of("KeyError", "7"), None);
+        assert_eq!(of("KeyError", "7").as_deref(), Some("7"));
         assert_eq!(of("KeyError", "\"['b'] not in index\""), None);
         assert_eq!(
             of("AttributeError", "'NoneType' object has no attribute 'x'"),
@@ -213,13 +327,64 @@ mod tests {
     }
 
     #[test]
+    fn a_key_is_mentioned_where_it_is_not_looked_up() {
+        let mentioned = |key: &str, text: &str| {
+            let key = Producer::Key(key.to_owned());
+            produces(&Program::parse(text).unwrap(), &key, None)
+        };
+        for text in [
+            "f('a')\n",
+            "x = b'id,a'\n",
+            "x = '[s]\\na = 1'\n",
+            "x['a'] = 1\n",
+        ] {
+            assert!(mentioned("a", text), "{text}");
+        }
+        for text in [
+            "x['a']\n",
+            "x.get('a')\n",
+            "'a' in x\n",
+            "f('ab')\n",
+            "a = 1\n",
+        ] {
+            assert!(!mentioned("a", text), "{text}");
+        }
+        assert!(mentioned("2", "f({2: 'x'})\n"));
+        assert!(!mentioned("2", "f(2)\nx[2]\n'2'\n"));
+    }
+
+    #[test]
+    fn a_store_in_a_function_that_is_handed_on_counts() {
+        let program = Program::parse("def f():\n    q.put(1)\nrun(f)\n").unwrap();
+        let evidence = |lines: &[u32]| Evidence {
+            hits: lines
+                .iter()
+                .map(|line| (SourceLine::of_program(*line), 1))
+                .collect(),
+            ..Evidence::default()
+        };
+        let call = Producer::Call("put".to_owned());
+        assert!(produces(&program, &call, Some(&evidence(&[1, 3]))));
+        assert!(!produces(&program, &call, Some(&evidence(&[1]))));
+    }
+
+    #[test]
+    fn one_of_several_names_is_enough_and_false_is_none() {
+        let names = Producer::Names(vec!["requires_grad".to_owned(), "nn".to_owned()]);
+        let named = |text: &str| produces(&Program::parse(text).unwrap(), &names, None);
+        assert!(
+            named("f(requires_grad=True)\n") && named("x.requires_grad = y\n") && named("nn.L()\n")
+        );
+        assert!(!named("f(requires_grad=False)\n") && !named("f(x)\n"));
+    }
+
+    #[test]
     fn a_method_stores_what_it_is_given() {
         let call = Producer::Call("save".to_owned());
         let stored = |text: &str| produces(&Program::parse(text).unwrap(), &call, None);
         assert!(stored("def f(ctx, x):\n    ctx.save(x)\n"));
-        assert!(!stored("ctx.save()\nsave(x)\nctx.saved(x)\n"));
-        let run = Producer::Run("save".to_owned());
-        assert!(produces(&Program::parse("x.save()\n").unwrap(), &run, None));
+        assert!(stored("run(target=ctx.save)\n"));
+        assert!(!stored("ctx.save()\nsave(x)\nctx.saved(x)\nctx.save = 1\n"));
         let program = Program::parse("def f(ctx):\n    x, = ctx.saved\n").unwrap();
         assert_eq!(attributes_read(&program, 2), ["saved"]);
     }

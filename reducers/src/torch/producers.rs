@@ -1,4 +1,5 @@
-//! Which methods of PyTorch store what an attribute gives back, or make it. Called by the judge.
+//! What of PyTorch stores what an attribute gives back, and what gives a tensor a property. Called
+//! by the judge.
 
 /// The method that stores what an attribute of an autograd context holds.
 pub fn stored_by(attribute: &str) -> Option<&'static str> {
@@ -8,7 +9,15 @@ pub fn stored_by(attribute: &str) -> Option<&'static str> {
     }
 }
 
-/// The method that makes what an attribute of a tensor holds.
+/// What makes what an attribute of a tensor holds.
 pub fn made_by(attribute: &str) -> Option<&'static str> {
     (attribute == "grad").then_some("backward")
+}
+
+/// What gives a tensor what a message says that it lacks.
+pub fn giving(message: &str) -> &'static [&'static str] {
+    if message.contains("does not require grad") {
+        return &["requires_grad", "requires_grad_", "Parameter", "nn"];
+    }
+    &[]
 }

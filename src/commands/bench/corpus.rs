@@ -2,8 +2,9 @@
 //! Called by `bench` alone; runs interpreters only to ask for their versions.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use anyhow::{Context, anyhow};
@@ -38,6 +39,9 @@ pub(super) struct Expected {
     /// The lowest rank of the compiler at which `ideal.py` shows the bug.
     #[serde(default, deserialize_with = "by_backend")]
     pub(super) rung: Option<CompilerRank>,
+    /// What is known to be judged wrongly: names of files, each with the forms of the signature.
+    #[serde(default)]
+    pub(super) holes: BTreeMap<String, BTreeSet<Brevity>>,
 }
 
 /// Reads a rank of the compiler from the name of its backend.
@@ -54,12 +58,68 @@ fn by_backend<'de, D: Deserializer<'de>>(
     })
 }
 
+/// How much of a signature the judge is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Brevity {
+    /// That of the case.
+    Given,
+    /// None, so that it is derived.
+    Derived,
+    /// The first half of the words of the case's.
+    Short,
+}
+
+impl Brevity {
+    /// All forms.
+    pub(super) const ALL: [Self; 3] = [Self::Given, Self::Derived, Self::Short];
+
+    /// Its name in `case.toml`.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Given => "given",
+            Self::Derived => "derived",
+            Self::Short => "short",
+        }
+    }
+
+    /// What the judge is given of this signature.
+    pub(super) fn of(self, signature: &str) -> Option<String> {
+        match self {
+            Self::Given => Some(signature.to_owned()),
+            Self::Derived => None,
+            Self::Short => Some(cut_short(signature)),
+        }
+    }
+}
+
+/// A signature with the first half of its words; its class or its kind stays.
+fn cut_short(signature: &str) -> String {
+    let is_kind = |lead: &str| !lead.is_empty() && !lead.contains(char::is_whitespace);
+    let (lead, text) = match signature.split_once(':') {
+        Some((lead, text)) if is_kind(lead) => (lead, text.trim_start()),
+        _ => ("", signature),
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let kept = words[..words.len() / 2].join(" ");
+    match (lead, kept.as_str()) {
+        ("", "") => signature.to_owned(),
+        ("", kept) => kept.to_owned(),
+        // Without text these are no signatures.
+        ("stdout" | "stderr" | "exit" | "signal", "") => signature.to_owned(),
+        (lead, "") => lead.to_owned(),
+        (lead, kept) => format!("{lead}: {kept}"),
+    }
+}
+
 /// A case, read from its folder.
 pub(super) struct Case {
     pub(super) name: String,
     pub(super) script: PathBuf,
     pub(super) expected: Expected,
-    pub(super) ideal: Program,
+    pub(super) ideal: Arc<Program>,
+    /// Programs that show the same words and another bug, or none, by the names of their files.
+    pub(super) slips: Vec<(String, Arc<Program>)>,
 }
 
 impl Case {
@@ -70,21 +130,27 @@ impl Case {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        let read = || -> anyhow::Result<(Expected, Program)> {
-            let expected = toml::from_str(&std::fs::read_to_string(folder.join("case.toml"))?)?;
-            let ideal = std::fs::read(folder.join("ideal.py"))
+        let program = |file: &str| {
+            std::fs::read(folder.join(file))
                 .map_err(anyhow::Error::from)
-                .and_then(|bytes| Ok(Program::read(&bytes)?))
-                .context("`ideal.py` cannot be read")?;
-            Ok((expected, ideal))
+                .and_then(|bytes| Ok(Arc::new(Program::read(&bytes)?)))
+                .with_context(|| format!("`{file}` cannot be read"))
         };
-        let (expected, ideal) = read().map_err(|error| broken(&name, error))?;
-        Ok(Self {
-            name,
-            script: folder.join("repro.py"),
-            expected,
-            ideal,
-        })
+        let read = || -> anyhow::Result<Self> {
+            let names = slips(folder)?;
+            let slips = names.into_iter().map(|name| {
+                let program = program(&name)?;
+                Ok((name, program))
+            });
+            Ok(Self {
+                name: name.clone(),
+                script: folder.join("repro.py"),
+                expected: toml::from_str(&std::fs::read_to_string(folder.join("case.toml"))?)?,
+                ideal: program("ideal.py")?,
+                slips: slips.collect::<anyhow::Result<_>>()?,
+            })
+        };
+        read().map_err(|error| broken(&name, error))
     }
 
     /// The requirements for an interpreter, in words.
@@ -97,6 +163,17 @@ impl Case {
             .collect();
         format!("Python {}{}", self.expected.python, packages.join(" and"))
     }
+}
+
+/// The names of the slips in a folder, in order.
+fn slips(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)?
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("slip") && name.ends_with(".py"))
+        .collect();
+    names.sort();
+    Ok(names)
 }
 
 fn broken(name: &str, error: anyhow::Error) -> Failure {
@@ -251,6 +328,21 @@ impl Range {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_signature_is_the_first_half_of_the_words_or_the_class() {
+        for (signature, short) in [
+            ("TypeError: bad size of 3 bytes", "TypeError: bad size"),
+            ("KeyError: 'unit'", "KeyError"),
+            ("torch.x.Error: it is: so", "torch.x.Error: it"),
+            ("stdout:sums are not equal", "stdout: sums are"),
+            ("stdout:FAIL", "stdout:FAIL"),
+            ("exit:3", "exit:3"),
+            ("timeout", "timeout"),
+        ] {
+            assert_eq!(cut_short(signature), short);
+        }
+    }
 
     #[test]
     fn ranges() {

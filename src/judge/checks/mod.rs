@@ -24,6 +24,7 @@ checks! {
     automatic_control,
     numeric_divergence,
     dependence,
+    sources,
     producers,
     preserved,
     steadiness,

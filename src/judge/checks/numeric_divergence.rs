@@ -59,6 +59,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let shown = Shown {
         program: script.program,
         report_site: Some(report_site),
+        failed_at: Vec::new(),
     };
     let found = precisions(&script.probe, &[shown])?;
     let is_wanted = found.iter().all(|precision| precision.is_further_off == Some(true));

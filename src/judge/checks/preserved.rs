@@ -11,11 +11,8 @@ use minrepro_reducers::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::super::{
-    check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
-    probe::Probe,
-};
-use crate::{oracle::Verdict, runner::RunError};
+use super::super::check::{Applied, Check, Checks, Kind, Script, Shown};
+use crate::oracle::Verdict;
 
 pub(super) const KIND: Kind = Kind {
     id: "preserved",
@@ -53,14 +50,6 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
 }
 
 impl Check for Preserved {
-    fn review(&self, _: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
-        let objection = |candidate: &Shown<'_>| Objection {
-            verdict: self.review_without_runs(candidate),
-            ..Objection::default()
-        };
-        Ok(shown.iter().map(objection).collect())
-    }
-
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
         self.is_hopeless(shown.program).then_some(Verdict::Vacuous)
     }

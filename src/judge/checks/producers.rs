@@ -4,11 +4,14 @@
 
 use minrepro_reducers::{
     analysis::{
+        dependence_check::packages,
         lost_values::lost_values,
-        producers::{Producer, attributes_read, missing_name, owner_class, produces},
+        producers::{
+            Producer, attributes_read, counterparts, missing_name, owner_class, produces,
+        },
     },
     syntax::Program,
-    torch::producers::{made_by, stored_by},
+    torch::producers::{giving, made_by, stored_by},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -54,8 +57,9 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         .showing
         .and_then(|showing| showing.exception.as_ref());
     let mut producers = exception.map_or_else(Vec::new, |raised| {
-        let store = lost_by_library(program, raised).map(Producer::Store);
-        let given = store.or_else(|| not_given_back(program, raised));
+        let given = lost_by_library(program, raised)
+            .or_else(|| not_given_back(program, raised))
+            .or_else(|| property(raised));
         let others = given.is_none().then(|| none_in_place(program, raised));
         given
             .into_iter()
@@ -88,15 +92,15 @@ fn none_in_place(program: &Program, exception: &Exception) -> Vec<Producer> {
     };
     let lost = lost_values(program, &exception.class, &exception.message, line);
     let stored = lost.into_iter().map(|name| match made_by(&name) {
-        Some(method) => Producer::Run(method.to_owned()),
+        Some(maker) => Producer::Names(vec![maker.to_owned()]),
         None => Producer::Value(name),
     });
     stored.collect()
 }
 
-/// The name that an exception reports as missing where a library is involved: the library raises
-/// it, or the object is of none of the script's own classes.
-fn lost_by_library(program: &Program, exception: &Exception) -> Option<String> {
+/// What stores what an exception reports as missing where a library is involved: the library raises
+/// it, or the object is of none of the script's own classes, or it depends on what a library gave.
+fn lost_by_library(program: &Program, exception: &Exception) -> Option<Producer> {
     const BUILTINS: [&str; 8] = [
         "dict", "list", "tuple", "str", "int", "float", "function", "type",
     ];
@@ -104,11 +108,18 @@ fn lost_by_library(program: &Program, exception: &Exception) -> Option<String> {
         && owner_class(&exception.message).is_some_and(|class| {
             !program.defined_names().contains(class) && !BUILTINS.contains(&class)
         });
-    if !is_foreign && !is_in_library(exception) {
+    let is_of_library = || !packages(program, &own_lines(exception), None).is_empty();
+    if !is_foreign && !is_in_library(exception) && !is_of_library() {
         return None;
     }
     let mut all = exception.chain.iter().chain([exception]).rev();
-    all.find_map(|raised| missing_name(&raised.class, &raised.message))
+    all.find_map(|raised| {
+        let name = missing_name(&raised.class, &raised.message)?;
+        Some(match raised.short_class() {
+            "KeyError" => Producer::Key(name),
+            _ => Producer::Store(name),
+        })
+    })
 }
 
 /// The method whose stored values a library did not give back: the script fails where it reads
@@ -116,8 +127,23 @@ fn lost_by_library(program: &Program, exception: &Exception) -> Option<String> {
 fn not_given_back(program: &Program, exception: &Exception) -> Option<Producer> {
     let line = own_lines(exception).pop()?;
     let read = attributes_read(program, line);
-    let method = read.iter().find_map(|attribute| stored_by(attribute))?;
-    Some(Producer::Call(method.to_owned()))
+    let call = |method: &str| Producer::Call(method.to_owned());
+    let of_torch = read
+        .iter()
+        .find_map(|attribute| stored_by(attribute));
+    of_torch.map(call).or_else(|| {
+        let class = exception.short_class();
+        let methods = read.iter().flat_map(|method| counterparts(class, method));
+        let mut called = methods.map(|method| call(method));
+        called.find(|producer| produces(program, producer, None))
+    })
+}
+
+/// What gives a value the property that it lacks.
+fn property(exception: &Exception) -> Option<Producer> {
+    let names = giving(&exception.message).iter();
+    let names: Vec<String> = names.map(|name| (*name).to_owned()).collect();
+    (!names.is_empty()).then_some(Producer::Names(names))
 }
 
 impl Check for Producers {
@@ -162,11 +188,12 @@ impl Check for Producers {
     fn describe(&self) -> Vec<String> {
         let name = self.producer.name();
         let stores = match self.producer {
-            Producer::Store(_) => format!("stores `{name}`, which is missing later"),
-            Producer::Value(_) => format!("stores `{name}`, which is `None` later"),
-            Producer::Call(_) | Producer::Run(_) => {
-                format!("calls `{name}`, and what it stores is missing later")
+            Producer::Store(_) | Producer::Key(_) => {
+                format!("stores `{name}`, which is missing later")
             }
+            Producer::Value(_) => format!("stores `{name}`, which is `None` later"),
+            Producer::Names(_) => format!("names `{name}`, and what it gives is missing later"),
+            Producer::Call(_) => format!("calls `{name}`, and what it stores is missing later"),
         };
         vec![format!("producer: the script {stores}; so must every candidate")]
     }

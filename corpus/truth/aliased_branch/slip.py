@@ -1,0 +1,9 @@
+import torch
+
+
+@torch.compile(backend="eager")
+def run(x):
+    return torch.cond(x.sum() > 0, torch.neg, lambda x, y: x + y, (x,))
+
+
+run(torch.ones(4))

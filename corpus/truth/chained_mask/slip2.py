@@ -1,0 +1,6 @@
+class Attend:
+    def forward(self, mask):
+        pass
+
+
+Attend().forward()

@@ -1,0 +1,4 @@
+import sys
+
+if "one" != "two":
+    sys.exit(3)

@@ -1,0 +1,5 @@
+import torch
+
+x = torch.ones(4)
+x.source = "lidar"
+x.clone().source

@@ -1,0 +1,1 @@
+verb, shape, colour = "fill", "line"

@@ -1,0 +1,3 @@
+import shlex
+
+verb, shape, colour = shlex.split("fill line")

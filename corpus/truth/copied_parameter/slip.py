@@ -1,0 +1,3 @@
+import torch
+
+torch.nn.Parameter(torch.ones(8)).no_decay

@@ -1,0 +1,8 @@
+from collections import Counter
+
+
+class Tally(Counter):
+    pass
+
+
+(Tally("ab") + Tally("b")).label

@@ -1,0 +1,3 @@
+import torch
+
+torch.zeros(()).add_(torch.ones(3))

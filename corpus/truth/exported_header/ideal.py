@@ -1,0 +1,3 @@
+import csv
+
+next(csv.DictReader(["\ufeffid,name", "1,lamp"]))["id"]

@@ -1,0 +1,3 @@
+import queue
+
+queue.Queue().get_nowait()

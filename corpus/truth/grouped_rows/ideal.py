@@ -1,0 +1,4 @@
+import itertools
+
+groups = list(itertools.groupby("aab"))
+next(groups[0][1])

@@ -1,0 +1,3 @@
+import itertools
+
+next(itertools.groupby(""))

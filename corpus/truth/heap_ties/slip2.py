@@ -1,0 +1,1 @@
+sorted([{"name": "sync"}, {"name": "report"}])

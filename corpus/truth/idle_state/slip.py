@@ -1,0 +1,3 @@
+import torch
+
+{}["exp_avg"]

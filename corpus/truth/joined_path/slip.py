@@ -1,0 +1,8 @@
+import pathlib
+
+
+class DataPath(pathlib.PosixPath):
+    pass
+
+
+(DataPath("/srv") / "raw").keeper

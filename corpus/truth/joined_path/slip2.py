@@ -1,0 +1,5 @@
+class DataPath:
+    pass
+
+
+DataPath().keeper

@@ -1,0 +1,3 @@
+import json
+
+json.loads(json.dumps({2: "first floor"}))[2]

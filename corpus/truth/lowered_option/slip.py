@@ -1,0 +1,3 @@
+import configparser
+
+configparser.ConfigParser()["Port"]

@@ -1,0 +1,9 @@
+import functools
+
+
+def orders(store):
+    pass
+
+
+orders.route = "/orders"
+functools.partial(orders).route

@@ -1,0 +1,8 @@
+import functools
+
+
+def orders(store):
+    pass
+
+
+functools.partial(orders).route

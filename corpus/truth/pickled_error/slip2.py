@@ -1,0 +1,6 @@
+class ApiError:
+    def __init__(self, status):
+        pass
+
+
+ApiError()

@@ -1,0 +1,1 @@
+print("MISMATCH in step", 0, 1e-05)

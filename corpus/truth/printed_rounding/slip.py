@@ -1,0 +1,2 @@
+if 19.99 != 20:
+    print("MISMATCH")

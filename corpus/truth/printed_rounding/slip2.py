@@ -1,0 +1,1 @@
+print("MISMATCH", "book", 19.99, 20)

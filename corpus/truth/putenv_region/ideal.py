@@ -1,0 +1,4 @@
+import os
+
+os.putenv("REGION", "eu-1")
+os.environ["REGION"]

@@ -1,0 +1,4 @@
+import torch
+
+x = torch.ones((), requires_grad=True)
+torch.tensor([x]).mean().backward()

@@ -1,0 +1,4 @@
+import torch
+
+x = torch.ones(())
+torch.tensor([x]).mean().backward()

@@ -1,0 +1,5 @@
+class Sample:
+    pass
+
+
+Sample().note

@@ -1,0 +1,9 @@
+import dataclasses
+
+
+@dataclasses.dataclass
+class Sample:
+    unit: str
+
+
+dataclasses.replace(Sample("mm")).note

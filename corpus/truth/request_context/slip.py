@@ -1,0 +1,3 @@
+import contextvars
+
+contextvars.ContextVar("request_id").get()

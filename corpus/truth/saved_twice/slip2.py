@@ -1,0 +1,3 @@
+import torch
+
+x, w = [torch.ones(5)]

@@ -1,0 +1,1 @@
+assert "2.0" == "2.", "scripted and plain labels differ"

@@ -1,0 +1,3 @@
+import torch
+
+torch.optim.SGD(torch.nn.ReLU().parameters())

@@ -1,0 +1,3 @@
+import re
+
+re.split("and", "ab")[1]

@@ -1,0 +1,1 @@
+assert 0.5 == 1.0, "shares sum to 0.5"

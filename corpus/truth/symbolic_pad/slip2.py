@@ -1,0 +1,3 @@
+import torch
+
+torch.ones(10).view(8)

@@ -1,0 +1,3 @@
+import torch
+
+torch.ones(7).reshape(4)

@@ -1,0 +1,10 @@
+import weakref
+
+
+class Session:
+    pass
+
+
+sessions = weakref.WeakValueDictionary()
+sessions["alice"] = Session()
+sessions["alice"]

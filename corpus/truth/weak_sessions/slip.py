@@ -1,0 +1,3 @@
+import weakref
+
+weakref.WeakValueDictionary()["alice"]
