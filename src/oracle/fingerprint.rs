@@ -36,6 +36,9 @@ pub struct Fingerprint {
     cause: Option<(String, Option<Pattern>)>,
     /// What the compiler says that it was doing.
     context: Option<String>,
+    /// What the C++ compiler reported first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cpp_error: Option<String>,
     /// The conditions on sizes that the compiler could not keep or answer.
     #[serde(default)]
     conditions: BTreeSet<String>,
@@ -88,6 +91,7 @@ impl Fingerprint {
             parts,
             cause,
             context: common(exceptions, context),
+            cpp_error: common(exceptions, |raised| messages::cpp_error(&raised.message)),
             conditions: shared(exceptions, |raised| {
                 messages::size_conditions(&raised.message)
             }),
@@ -142,6 +146,13 @@ impl Fingerprint {
             if its.as_ref() != Some(known) {
                 let its = its.unwrap_or_else(|| "nothing".to_owned());
                 return Some(format!("the compiler reports `{its}`, not `{known}`"));
+            }
+        }
+        if let Some(known) = &self.cpp_error {
+            let its = messages::cpp_error(&exception.message);
+            if its.as_ref() != Some(known) {
+                let its = its.unwrap_or_else(|| "nothing".to_owned());
+                return Some(format!("the C++ compiler reports `{its}`, not `{known}`"));
             }
         }
         let conditions = messages::size_conditions(&exception.message);

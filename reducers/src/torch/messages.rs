@@ -28,6 +28,19 @@ pub fn is_advice(line: &str) -> bool {
     ADVICE.iter().any(|advice| line.starts_with(advice))
 }
 
+/// The first error that a C++ compiler reported in a message, without the names that it quotes:
+/// generated code numbers these.
+pub fn cpp_error(message: &str) -> Option<String> {
+    let line = message.lines().find(|line| line.contains(CPP_ERROR))?;
+    let (_, error) = line.split_once(CPP_ERROR)?;
+    let parts = error.trim().split(['\u{2018}', '\u{2019}', '\'']);
+    let unquoted = parts.step_by(2).map(str::trim);
+    Some(unquoted.collect::<Vec<_>>().join(" … ").trim().to_owned())
+}
+
+/// What stands between the place and the words of an error of a C++ compiler.
+const CPP_ERROR: &str = ": error: ";
+
 /// What Dynamo was doing when it gave up, without the values that it did it with.
 pub fn debug_context(message: &str) -> Option<&str> {
     let context = message
@@ -304,6 +317,15 @@ mod tests {
         check_conditions(&question("Eq(Mod(u0, 4), 0)"), &["Mod S Eq 0"]);
         check_conditions(&question("Ne(u0, u1 + 1)"), &["S Ne S"]);
         check_conditions(&question("-zuf0 >= 0"), &["S >= 0"]);
+    }
+
+    #[test]
+    fn errors_of_the_cpp_compiler_are_free_of_names() {
+        let message = "CppCompileError: C++ compile error\n\nOutput:\n/tmp/a.cpp: In function 'f':\n\
+                       /tmp/a.cpp:12:53: error: \u{2018}zuf0\u{2019} was not declared in 'g'\n";
+        let expected = "… was not declared in …";
+        assert_eq!(cpp_error(message).as_deref(), Some(expected));
+        assert_eq!(cpp_error("error: none"), None);
     }
 
     #[test]
