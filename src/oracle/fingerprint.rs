@@ -55,10 +55,13 @@ pub struct Fingerprint {
     /// Whether a library warned that its check needs more precise numbers.
     #[serde(default)]
     is_imprecise: bool,
-    /// Where the arguments of a call were wrong: the function that called, `None` for the script.
+    /// Where the arguments of a call were wrong: who called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    caller: Option<Option<String>>,
+    caller: Option<String>,
 }
+
+/// The caller that is no function of a library.
+const THE_SCRIPT: &str = "the script";
 
 impl Fingerprint {
     /// The fingerprint that the exceptions of all outcomes share. Where the signature is about
@@ -175,12 +178,10 @@ impl Fingerprint {
             return Some(format!("in particular `{line}`"));
         }
         if let Some(known) = &self.caller
-            && let its = caller(exception)
-            && its.as_ref().is_some_and(|its| its != known)
+            && let Some(its) = caller(exception)
+            && its != *known
         {
-            let named = |caller: &Option<String>| caller.clone().unwrap_or("the script".to_owned());
-            let its = named(&its.flatten());
-            return Some(format!("called by {its}, not by {}", named(known)));
+            return Some(format!("called by {its}, not by {known}"));
         }
         self.elsewhere(exception)
             .or_else(|| self.entered_elsewhere(exception))
@@ -245,11 +246,11 @@ fn shared(
     each.reduce(|all, its| &all & &its).unwrap_or_default()
 }
 
-/// Where the arguments of a call are too many or too few: the function of a library that called,
-/// `None` if the script itself did. Who calls with the wrong arguments is at fault, and a call that
+/// Where the arguments of a call are too many or too few: the function of a library that called, or
+/// the script. Who calls with the wrong arguments is at fault, and a call that
 /// the script itself makes is wrong with or without the bug. Functions that only pass calls on, by
 /// their names private or special, do not count.
-fn caller(exception: &Exception) -> Option<Option<String>> {
+fn caller(exception: &Exception) -> Option<String> {
     let is_arity = exception.class == "TypeError"
         && (exception.message.contains("required positional argument")
             || exception.message.contains("positional arguments but"));
@@ -259,8 +260,10 @@ fn caller(exception: &Exception) -> Option<Option<String>> {
     let frames = exception.frames.iter().rev();
     let above = frames.take_while(|frame| !is_own(exception, frame));
     let mut callers = above.filter(|frame| !frame.function.starts_with('_'));
-    let named = callers.next();
-    Some(named.map(|frame| format!("{}, {}()", short_path(exception, frame), frame.function)))
+    Some(callers.next().map_or_else(
+        || THE_SCRIPT.to_owned(),
+        |frame| format!("{}, {}()", short_path(exception, frame), frame.function),
+    ))
 }
 
 /// The functions of libraries among some frames of an exception, outermost first.

@@ -103,10 +103,9 @@ fn cut_short(signature: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let kept = words[..words.len() / 2].join(" ");
     match (lead, kept.as_str()) {
-        ("", "") => signature.to_owned(),
-        ("", kept) => kept.to_owned(),
         // Without text these are no signatures.
-        ("stdout" | "stderr" | "exit" | "signal", "") => signature.to_owned(),
+        ("" | "stdout" | "stderr" | "exit" | "signal", "") => signature.to_owned(),
+        ("", kept) => kept.to_owned(),
         (lead, "") => lead.to_owned(),
         (lead, kept) => format!("{lead}: {kept}"),
     }
@@ -170,7 +169,9 @@ fn slips(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut names: Vec<String> = std::fs::read_dir(folder)?
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| name.starts_with("slip") && name.ends_with(".py"))
+        .filter(|name| {
+            name.starts_with("slip") && Path::new(name).extension() == Some("py".as_ref())
+        })
         .collect();
     names.sort();
     Ok(names)

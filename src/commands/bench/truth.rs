@@ -47,7 +47,7 @@ pub(super) fn judgements(case: &Case, args: &RunArgs) -> Result<Judgements, Fail
         session.subject.settings.specs = match specs.collect() {
             Ok(specs) => specs,
             Err(error) => {
-                found.fault(form, format!("the signature: {error}"));
+                found.fault(form, &error.to_string());
                 continue;
             }
         };
@@ -68,7 +68,7 @@ pub(super) fn judgements(case: &Case, args: &RunArgs) -> Result<Judgements, Fail
 }
 
 impl Judgements {
-    fn fault(&mut self, form: Brevity, fault: String) {
+    fn fault(&mut self, form: Brevity, fault: &str) {
         self.states.push(format!("{} NOT JUDGED", form.name()));
         self.faults.push(format!("{}: {fault}", form.name()));
     }
@@ -84,7 +84,7 @@ impl Judgements {
             }
             Err(error @ BaselineFailure::Run(_)) => return Err(session.failure(error)),
             Err(error) => {
-                self.fault(form, session.failure(error).error.to_string());
+                self.fault(form, &session.failure(error).error.to_string());
                 return Ok(());
             }
         };
