@@ -18,7 +18,8 @@ use crate::{
 pub enum Control {
     /// `torch.compile` and what calls it.
     Compile,
-    /// What captures functions as graphs: `torch.export`, ONNX, `make_fx`, `symbolic_trace`.
+    /// What captures functions as graphs: `torch.export`, ONNX, `make_fx`, `symbolic_trace`, AOT
+    /// autograd by itself.
     Export,
     /// `TorchScript`: `torch.jit.script`, `torch.jit.trace`.
     Script,
@@ -104,6 +105,10 @@ impl Control {
                 "torch._dynamo.export",
                 "torch.fx.symbolic_trace",
                 "torch.fx.experimental.proxy_tensor.make_fx",
+                "functorch.compile.aot_function",
+                "functorch.compile.aot_module",
+                "torch._functorch.aot_autograd.aot_function",
+                "torch._functorch.aot_autograd.aot_module",
             ],
             Self::Script => &[
                 "torch.jit.script",

@@ -37,6 +37,34 @@ const MAKERS: &[&str] = &[
 /// Functions of these whose plain arguments are sizes.
 const SIZED: &[&str] = &["torch.ones", "torch.rand", "torch.randn", "torch.zeros"];
 
+/// Layers whose first two arguments are sizes, by the beginnings of their names.
+const LAYERS: &[&str] = &[
+    "BatchNorm",
+    "Bilinear",
+    "Conv",
+    "Embedding",
+    "GRU",
+    "GroupNorm",
+    "InstanceNorm",
+    "LSTM",
+    "LayerNorm",
+    "Linear",
+    "MultiheadAttention",
+    "RNN",
+    "Transformer",
+];
+
+/// Methods whose arguments, or the first of them if it is a list or tuple, are sizes.
+const METHODS: &[&str] = &[
+    "as_strided",
+    "as_strided_",
+    "expand",
+    "new_ones",
+    "new_zeros",
+    "reshape",
+    "view",
+];
+
 /// Whether a program writes out data or sizes of a tensor and leaves them empty, or a size of 0. Such
 /// a tensor is a special case to most functions, which then fail, or do not, for reasons of their
 /// own.
@@ -46,11 +74,22 @@ pub fn makes_empty_tensors(program: &Program) -> bool {
         return false;
     };
     let makes_empty = |call: &ExprCall| {
-        let path = torch.path(&call.func).unwrap_or_default();
+        let arguments = &call.arguments;
+        let Some(path) = torch.path(&call.func) else {
+            let method = call.func.as_attribute_expr();
+            let is_sized = method.is_some_and(|method| METHODS.contains(&method.attr.as_str()));
+            return is_sized && first_sizes(&arguments.args).iter().any(has_zero);
+        };
+        if let Some(layer) = path.strip_prefix("torch.nn.") {
+            let is_sized = LAYERS.iter().any(|name| layer.starts_with(name));
+            return is_sized && arguments.args.iter().take(2).any(has_zero);
+        }
+        if path == "torch.arange" {
+            return matches!(&*arguments.args, [only] if has_zero(only));
+        }
         if !MAKERS.contains(&path.as_str()) {
             return false;
         }
-        let arguments = &call.arguments;
         let named = arguments.keywords.iter().map(|keyword| &keyword.value);
         let sizes = keyword(call, "size").map(|size| &size.value);
         let is_sized = SIZED.contains(&path.as_str());
@@ -62,6 +101,11 @@ pub fn makes_empty_tensors(program: &Program) -> bool {
     tree.nodes
         .iter()
         .any(|node| matches!(node.node, AnyNodeRef::ExprCall(call) if makes_empty(call)))
+}
+
+/// The sizes among arguments: all of them, or those that the first one lists.
+fn first_sizes(arguments: &[Expr]) -> &[Expr] {
+    arguments.first().and_then(elements).unwrap_or(arguments)
 }
 
 /// The elements of a list or tuple.
@@ -107,6 +151,14 @@ mod tests {
         check("t.empty(())", false);
         check("t.sparse_coo_tensor([[0]], 1, size=(0,))", true);
         check("t.zeros(2, 0)", true);
+        check("t.arange(0)", true);
+        check("t.nn.Linear(1, 0)", true);
+        check("y.as_strided_((0, 1), (1, 1))", true);
+        check("y.view(2, 0)", true);
+        check("t.arange(0, 3)", false);
+        check("t.nn.Conv2d(1, 1, 3, 1, 0)", false);
+        check("y.as_strided((2, 1), (0, 1))", false);
+        check("t.nn.Dropout(0)", false);
         check("t.randint(0, 9, (5,))", false);
         check("t.cat([])", false);
         check("f([])", false);

@@ -1,4 +1,4 @@
-//! Whether a failure in the interpreter's words is still about what a library gave. A script that
+//! Whether a value that is missing is still one that a library should have given. A script that
 //! looks up a key in what `csv` read shows what `csv` did; without `csv` any dictionary lacks any
 //! key, in the same words.
 
@@ -14,6 +14,7 @@ use super::super::{
 };
 use crate::{
     oracle::{Verdict, claim, is_in_library, own_lines},
+    runner::Exception,
 };
 
 pub(super) const KIND: Kind = Kind {
@@ -30,8 +31,7 @@ pub(super) const KIND: Kind = Kind {
 #[derive(Debug, Serialize, Deserialize)]
 struct Sources(BTreeSet<String>);
 
-/// Applies where a line of the script fails that states nothing itself, and depends on what
-/// packages gave.
+/// Applies where a line of the script does not find something, and depends on what packages gave.
 fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     if script.is_flaky || matches!(probe.measure, Measure::Test(_)) {
@@ -41,7 +41,8 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         .showing
         .and_then(|showing| showing.exception.as_ref())
         .filter(|_| probe.measure.has_mechanism())
-        .filter(|raised| !is_in_library(raised) && claim(raised).is_none());
+        .filter(|raised| !is_in_library(raised) && claim(raised).is_none())
+        .filter(|raised| reports_absence(raised));
     let Some(exception) = exception else {
         return Ok(None);
     };
@@ -55,6 +56,19 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     }
     let check = Sources(found);
     Ok((!check.0.is_empty()).then(|| Box::new(check) as Box<dyn Check>))
+}
+
+/// Whether an exception says that something is not there.
+fn reports_absence(exception: &Exception) -> bool {
+    let message = &exception.message;
+    match exception.short_class() {
+        "AttributeError" | "IndexError" | "KeyError" | "StopAsyncIteration" | "StopIteration" => true,
+        "TypeError" => {
+            message.contains("'NoneType'") || message.contains("non-iterable NoneType")
+        }
+        "ValueError" => message.contains("values to unpack"),
+        _ => false,
+    }
 }
 
 impl Check for Sources {

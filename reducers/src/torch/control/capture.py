@@ -85,5 +85,5 @@ def _plain(names):
         except ImportError:
             continue
         if hasattr(module, leaf):
-            usual = itself if path in ("torch.jit", "torch.fx") else export
+            usual = itself if path in ("torch.jit", "torch.fx") or leaf.startswith("aot_") else export
             setattr(module, leaf, kinds.get(name, usual))
