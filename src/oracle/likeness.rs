@@ -1,5 +1,5 @@
-//! Whether two exceptions are of one kind, by their classes and their plain words: looser than a
-//! signature, for failures that are not the bug. Pure. Called by the judge.
+//! Whether two exceptions are of one kind, by their classes and the order of their plain words:
+//! looser than a signature, for failures that are not the bug. Pure. Called by the judge.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,9 @@ const LINES: usize = 6;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Likeness {
     class: String,
-    words: BTreeSet<String>,
+    /// Each plain word of the message with the one behind it. Messages of one library share most of
+    /// their words, but seldom their order.
+    pairs: BTreeSet<(String, String)>,
 }
 
 impl Likeness {
@@ -25,7 +27,7 @@ impl Likeness {
         let cause = innermost(exception);
         Self {
             class: cause.short_class().to_owned(),
-            words: plain_words(cause.message.lines()),
+            pairs: pairs(&plain_words(cause.message.lines())),
         }
     }
 
@@ -33,14 +35,20 @@ impl Likeness {
     /// others.
     pub fn is_of(&self, exception: &Exception) -> bool {
         let its = Self::of(exception);
-        let shared = self.words.intersection(&its.words).count();
-        self.class == its.class && shared * 2 >= self.words.len()
+        let shared = self.pairs.intersection(&its.pairs).count();
+        self.class == its.class && shared * 2 >= self.pairs.len()
     }
+}
+
+/// Each word with the one behind it; nothing stands behind the last.
+fn pairs(words: &[String]) -> BTreeSet<(String, String)> {
+    let behind = words.iter().skip(1).cloned().chain([String::new()]);
+    words.iter().cloned().zip(behind).collect()
 }
 
 /// The words in some lines of a message without names and data: without what is quoted, and what
 /// holds a digit, a dot or an underscore.
-fn plain_words<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+fn plain_words<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     let lines = lines.map(str::trim);
     let lines = lines.take_while(|line| !messages::is_advice(line));
     let bare = |word: &'a str| word.trim_end_matches([',', '.', ':', ';', '!', '?']);
@@ -75,5 +83,9 @@ mod tests {
         assert!(!is_of("ValueError", sizes));
         assert!(!is_of("RuntimeError", "a view of a leaf is modified"));
         assert!(Likeness::of(&raised("E", "")).is_of(&raised("E", "anything")));
+        let negative = Likeness::of(&raised("E", "found negative index -47 for dim 0"));
+        assert!(negative.is_of(&raised("E", "found negative index -1 for dim 1")));
+        let large = "size is inconsistent with indices: for dim 0, size is 1 but found index 17";
+        assert!(!negative.is_of(&raised("E", large)));
     }
 }

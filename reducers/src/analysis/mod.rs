@@ -2,6 +2,7 @@
 //! which. Goes by names, so every answer is a guess that a candidate run confirms. Knows nothing of
 //! PyTorch. Called by passes, the engine and the judge.
 
+pub mod annotated;
 pub mod calls;
 pub mod cpython;
 pub mod dependence_check;

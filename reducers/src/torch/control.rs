@@ -41,6 +41,8 @@ pub enum Control {
     Optimizer,
     /// Single precision, replaced by double.
     Single,
+    /// Nested tensors in one buffer, replaced by lists of strided ones.
+    Jagged,
     /// Sparse tensors that are taken as they are given, without a check.
     Unchecked,
 }
@@ -68,13 +70,14 @@ impl Control {
 
     /// The controls that have another implementation do the same. A program that has no use for it
     /// fails by that alone, so these say something only where it succeeds.
-    pub const ALTERNATIVES: [Self; 6] = [
+    pub const ALTERNATIVES: [Self; 7] = [
         Self::Transform,
         Self::Reentrant,
         Self::Sparse,
         Self::Fastpath,
         Self::Optimizer,
         Self::Single,
+        Self::Jagged,
     ];
 
     /// The controls that have PyTorch check what it takes on trust. What the check says tells one
@@ -149,6 +152,10 @@ impl Control {
                 "torch.nn.TransformerEncoderLayer",
             ],
             Self::Optimizer => &["torch.optim"],
+            Self::Jagged => &[
+                "torch.nested.as_nested_tensor",
+                "torch.nested.nested_tensor",
+            ],
             Self::Single => &["torch.allclose", "torch.isclose", "torch.testing"],
         }
     }
@@ -190,6 +197,7 @@ impl Control {
             Self::Fastpath => include_str!("control/fastpath.py"),
             Self::Optimizer => include_str!("control/optimizer.py"),
             Self::Single => include_str!("control/double.py"),
+            Self::Jagged => include_str!("control/strided.py"),
             Self::Unchecked => include_str!("control/invariants.py"),
         }
     }
@@ -209,6 +217,7 @@ impl Control {
             Self::Fastpath => "without the fast way of attention",
             Self::Optimizer => "when its optimizer updates one parameter at a time",
             Self::Single => "in double precision",
+            Self::Jagged => "with nested tensors that are not jagged",
             Self::Unchecked => "when its sparse tensors are checked",
         }
     }

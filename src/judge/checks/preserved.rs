@@ -1,8 +1,10 @@
 //! What of the script no candidate may change, as far as the text tells: settings of calls that name
 //! an implementation or a tolerance, that no random numbers are drawn, that no tensor is without
-//! elements. With others a program fails, or prints, the same for reasons of its own. Takes no run.
+//! elements, that attributes have the annotated types. With others a program fails, or prints, the
+//! same for reasons of its own. Takes no run.
 
 use minrepro_reducers::{
+    analysis::annotated::contradicts_annotations,
     syntax::Program,
     torch::{
         emptiness::makes_empty_tensors, seeds::draws_random_numbers, settings::CallSettings,
@@ -33,6 +35,8 @@ struct Preserved {
     is_fixed: bool,
     /// Whether all tensors that it makes have elements.
     has_elements: bool,
+    /// Whether no attribute is assigned a constant of another type than the annotated one.
+    has_types: bool,
 }
 
 #[expect(
@@ -45,6 +49,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         settings: CallSettings::of(program),
         is_fixed: !script.is_flaky && !draws_random_numbers(program),
         has_elements: !makes_empty_tensors(program),
+        has_types: !contradicts_annotations(program),
     };
     Ok(Some(Box::new(check)))
 }
@@ -57,6 +62,7 @@ impl Check for Preserved {
     fn is_hopeless(&self, program: &Program) -> bool {
         self.is_fixed && draws_random_numbers(program)
             || self.has_elements && makes_empty_tensors(program)
+            || self.has_types && contradicts_annotations(program)
             || !self.settings.are_kept_by(&CallSettings::of(program))
     }
 
