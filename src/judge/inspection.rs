@@ -107,7 +107,7 @@ fn refused(
     if mismatch.is_some() {
         let truth = Truth {
             findings: vec![lacking(MECHANISM)],
-            has_control: false,
+            ..Truth::default()
         };
         return Ok(Inspection::Shown { truth, mismatch });
     }

@@ -83,6 +83,11 @@ impl Measure {
         matches!(self, Self::Signature(signature) if signature.is_hang())
     }
 
+    /// Whether the bug is that the program dies of a signal.
+    pub(super) fn is_death(&self) -> bool {
+        matches!(self, Self::Signature(signature) if signature.dies)
+    }
+
     /// Whether candidates that leave names unbound may be interesting all the same.
     pub fn allows_unbound_names(&self) -> bool {
         match self {

@@ -146,6 +146,10 @@ impl<'a> RunnerJudge<'a> {
                 holds: mismatch.is_none(),
             });
         }
+        if truth.findings.is_empty() && self.probe.measure.is_death() {
+            let left = "a death by a signal leaves no traceback, so nothing but its place is known";
+            truth.unknown = Some(left.to_owned());
+        }
         Ok(truth)
     }
 

@@ -13,6 +13,9 @@ pub struct Truth {
     pub findings: Vec<CheckFinding>,
     /// Whether one of them is a control: a setting under which the script does not show the bug.
     pub has_control: bool,
+    /// What could not be looked at, if nothing could.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<String>,
 }
 
 /// What one check found.

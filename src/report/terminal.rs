@@ -84,7 +84,7 @@ pub fn inspection(found: &Inspection) -> Vec<String> {
             mismatch,
         } => {
             let mut lines = truth(found);
-            if found.findings.is_empty() {
+            if lines.is_empty() {
                 lines.push(
                     "verified: it shows the same words; nothing else is known of the bug"
                         .to_owned(),
@@ -109,6 +109,12 @@ fn truth(truth: &Truth) -> Vec<String> {
             lines.push(format!("{state}: {}", claims.join("; ")));
         }
     }
+    lines.extend(
+        truth
+            .unknown
+            .iter()
+            .map(|left| format!("not verified: {left}")),
+    );
     if !truth.findings.is_empty() && !truth.has_control {
         lines.push(
             "no control: no setting is known under which the script succeeds; name one by \

@@ -12,6 +12,7 @@ pub mod hints;
 pub mod lost_values;
 pub mod names;
 pub mod producers;
+pub mod quoted_lines;
 pub(crate) mod recorded_calls;
 pub(crate) mod slice;
 pub(crate) mod special_names;

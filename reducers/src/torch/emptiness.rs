@@ -78,11 +78,15 @@ pub fn makes_empty_tensors(program: &Program) -> bool {
         let Some(path) = torch.path(&call.func) else {
             let method = call.func.as_attribute_expr();
             let is_sized = method.is_some_and(|method| METHODS.contains(&method.attr.as_str()));
-            return is_sized && first_sizes(&arguments.args).iter().any(has_zero);
+            return is_sized && sizes(&arguments.args).iter().any(|size| has_zero(size));
         };
         if let Some(layer) = path.strip_prefix("torch.nn.") {
             let is_sized = LAYERS.iter().any(|name| layer.starts_with(name));
-            return is_sized && arguments.args.iter().take(2).any(has_zero);
+            return is_sized
+                && sizes(&arguments.args)
+                    .iter()
+                    .take(2)
+                    .any(|size| has_zero(size));
         }
         if path == "torch.arange" {
             return matches!(&*arguments.args, [only] if has_zero(only));
@@ -104,8 +108,12 @@ pub fn makes_empty_tensors(program: &Program) -> bool {
 }
 
 /// The sizes among arguments: all of them, or those that the first one lists.
-fn first_sizes(arguments: &[Expr]) -> &[Expr] {
-    arguments.first().and_then(elements).unwrap_or(arguments)
+fn sizes(arguments: &[Expr]) -> Vec<&Expr> {
+    match arguments {
+        [Expr::Starred(first), ..] => elements(&first.value).unwrap_or_default().iter().collect(),
+        [first, ..] => elements(first).unwrap_or(arguments).iter().collect(),
+        [] => Vec::new(),
+    }
 }
 
 /// The elements of a list or tuple.
@@ -153,6 +161,7 @@ mod tests {
         check("t.zeros(2, 0)", true);
         check("t.arange(0)", true);
         check("t.nn.Linear(1, 0)", true);
+        check("t.nn.Linear(*(1, 0), bias=False)", true);
         check("y.as_strided_((0, 1), (1, 1))", true);
         check("y.view(2, 0)", true);
         check("t.arange(0, 3)", false);
