@@ -27,13 +27,19 @@ pub enum Producer {
     Call(String),
     /// One that names one of these.
     Names(Vec<String>),
+    /// The one on a line of this text.
+    Line(String),
 }
 
 impl Producer {
     /// The name under which it stores, or by which it is called.
     pub fn name(&self) -> &str {
         match self {
-            Self::Store(name) | Self::Value(name) | Self::Key(name) | Self::Call(name) => name,
+            Self::Store(name)
+            | Self::Value(name)
+            | Self::Key(name)
+            | Self::Call(name)
+            | Self::Line(name) => name,
             Self::Names(names) => names.first().map_or("", String::as_str),
         }
     }
@@ -103,6 +109,7 @@ pub fn produces(program: &Program, producer: &Producer, evidence: Option<&Eviden
         Producer::Key(name) => &storing(&tree, name) | &mentioning(&tree, name),
         Producer::Call(name) => calling(&tree, name),
         Producer::Names(names) => naming(&tree, names),
+        Producer::Line(text) => standing(&tree, text),
     };
     storing
         .into_iter()
@@ -130,6 +137,13 @@ fn is_handed_on(tree: &StatementTree<'_>, statement: usize) -> bool {
         let around = tree.around(found.node.range());
         is_name && !is_called && around.is_some_and(|around| tree.statements[around].is_executed)
     })
+}
+
+/// The statements that are this text.
+fn standing(tree: &StatementTree<'_>, text: &str) -> BTreeSet<usize> {
+    let statements = tree.statements.iter().enumerate();
+    let of_text = statements.filter(|(_, statement)| tree.program.slice(statement.range) == text);
+    of_text.map(|(at, _)| at).collect()
 }
 
 /// The statements that call a method with arguments, or hand it on.
@@ -385,6 +399,12 @@ mod tests {
         assert!(stored("def f(ctx, x):\n    ctx.save(x)\n"));
         assert!(stored("run(target=ctx.save)\n"));
         assert!(!stored("ctx.save()\nsave(x)\nctx.saved(x)\nctx.save = 1\n"));
+        let line = Producer::Line("return g(x)".to_owned());
+        assert!(produces(
+            &Program::parse("def f(x):\n    return g(x)\n").unwrap(),
+            &line,
+            None
+        ));
         let program = Program::parse("def f(ctx):\n    x, = ctx.saved\n").unwrap();
         assert_eq!(attributes_read(&program, 2), ["saved"]);
     }

@@ -1,43 +1,36 @@
 //! Lines of a program that its own texts quote, as a script does that looks for its code in what a
 //! library prints. Without the line, the text is not found for a reason of its own. Called by the
-//! judge, which compares a candidate with the script.
+//! judge.
 
-use std::collections::BTreeSet;
-
-use crate::syntax::{AnyNodeRef, Program};
+use crate::{
+    analysis::statement_tree::StatementTree,
+    syntax::{AnyNodeRef, Program},
+    trace::evidence::SourceLine,
+};
 
 /// Shorter lines stand in texts by chance.
 const SHORT: usize = 12;
 
-/// The lines of code that stand in a text of the program, without their indentation.
-pub fn quoted_lines(program: &Program) -> BTreeSet<String> {
-    let texts = texts(program);
+/// The lines of code, without their indentation, that stand in a text of the statement on a line,
+/// counted from 1.
+pub fn quoted_lines(program: &Program, line: u32) -> Vec<String> {
+    let tree = StatementTree::untraced(program);
+    let Some(at) = tree.on_line(SourceLine::of_program(line)) else {
+        return Vec::new();
+    };
+    let range = tree.statements[at].range;
+    let nodes = program.tree().nodes.iter();
+    let texts = nodes.filter_map(|node| match node.node {
+        AnyNodeRef::ExprStringLiteral(literal) if range.contains_range(literal.range) => {
+            Some(literal.value.to_str())
+        }
+        _ => None,
+    });
+    let texts: Vec<&str> = texts.collect();
     let lines = program.text().lines().map(str::trim);
     let lines = lines.filter(|line| line.len() >= SHORT);
     let is_quoted = |line: &&str| texts.iter().any(|text| text.contains(line));
     lines.filter(is_quoted).map(str::to_owned).collect()
-}
-
-/// Whether a candidate still has those of some lines that its own texts quote.
-pub fn has_quoted(candidate: &Program, quoted: &BTreeSet<String>) -> bool {
-    if quoted.is_empty() {
-        return true;
-    }
-    let texts = texts(candidate);
-    let lines: BTreeSet<&str> = candidate.text().lines().map(str::trim).collect();
-    quoted.iter().all(|line| {
-        lines.contains(line.as_str()) || !texts.iter().any(|text| text.contains(line.as_str()))
-    })
-}
-
-/// The texts that a program writes out.
-fn texts(program: &Program) -> Vec<&str> {
-    let nodes = program.tree().nodes.iter();
-    let texts = nodes.filter_map(|node| match node.node {
-        AnyNodeRef::ExprStringLiteral(literal) => Some(literal.value.to_str()),
-        _ => None,
-    });
-    texts.collect()
 }
 
 #[cfg(test)]
@@ -45,14 +38,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_a_text_quotes_stays_as_long_as_the_text() {
+    fn texts_of_the_statement_quote_lines() {
         let script = "def f(x):\n    return x + g(x)\nassert 'code: return x + g(x)' in show(f)\n";
-        let of = |text: &str| Program::parse(text).unwrap();
-        let quoted = quoted_lines(&of(script));
-        assert_eq!(quoted.len(), 1);
-        let without = script.replace("    return x + g(x)\n", "    pass\n");
-        assert!(has_quoted(&of(script), &quoted) && !has_quoted(&of(&without), &quoted));
-        assert!(has_quoted(&of("assert 'code' in show(f)\n"), &quoted));
-        assert!(quoted_lines(&of("x = 'a text of its own'\n")).is_empty());
+        let program = Program::parse(script).unwrap();
+        assert_eq!(quoted_lines(&program, 3), ["return x + g(x)"]);
+        assert!(quoted_lines(&program, 2).is_empty());
+        let other = Program::parse("x = 'a text of its own'\n").unwrap();
+        assert!(quoted_lines(&other, 1).is_empty());
     }
 }

@@ -78,15 +78,13 @@ pub fn makes_empty_tensors(program: &Program) -> bool {
         let Some(path) = torch.path(&call.func) else {
             let method = call.func.as_attribute_expr();
             let is_sized = method.is_some_and(|method| METHODS.contains(&method.attr.as_str()));
-            return is_sized && sizes(&arguments.args).iter().any(|size| has_zero(size));
+            let sizes = sizes(program, &arguments.args);
+            return is_sized && sizes.iter().any(|size| has_zero(size));
         };
         if let Some(layer) = path.strip_prefix("torch.nn.") {
             let is_sized = LAYERS.iter().any(|name| layer.starts_with(name));
-            return is_sized
-                && sizes(&arguments.args)
-                    .iter()
-                    .take(2)
-                    .any(|size| has_zero(size));
+            let sizes = sizes(program, &arguments.args);
+            return is_sized && sizes.iter().take(2).any(|size| has_zero(size));
         }
         if path == "torch.arange" {
             return matches!(&*arguments.args, [only] if has_zero(only));
@@ -107,13 +105,31 @@ pub fn makes_empty_tensors(program: &Program) -> bool {
         .any(|node| matches!(node.node, AnyNodeRef::ExprCall(call) if makes_empty(call)))
 }
 
-/// The sizes among arguments: all of them, or those that the first one lists.
-fn sizes(arguments: &[Expr]) -> Vec<&Expr> {
-    match arguments {
-        [Expr::Starred(first), ..] => elements(&first.value).unwrap_or_default().iter().collect(),
-        [first, ..] => elements(first).unwrap_or(arguments).iter().collect(),
-        [] => Vec::new(),
-    }
+/// The sizes among arguments: all of them, or those that the first one lists, in a variable or not.
+fn sizes<'a>(program: &'a Program, arguments: &'a [Expr]) -> Vec<&'a Expr> {
+    let Some(first) = arguments.first() else {
+        return Vec::new();
+    };
+    let listed = match first {
+        Expr::Starred(starred) => &starred.value,
+        first => first,
+    };
+    let listed = match listed {
+        Expr::Name(name) => assigned(program, &name.id).unwrap_or(listed),
+        listed => listed,
+    };
+    elements(listed).unwrap_or(arguments).iter().collect()
+}
+
+/// What the only assignment to a variable assigns.
+fn assigned<'a>(program: &'a Program, name: &str) -> Option<&'a Expr> {
+    let nodes = program.tree().nodes.iter();
+    let mut values = nodes.filter_map(|node| {
+        let assign = node.node.as_stmt_assign()?;
+        let is_it = |target: &Expr| target.as_name_expr().is_some_and(|its| its.id == name);
+        assign.targets.iter().any(is_it).then_some(&*assign.value)
+    });
+    values.next().filter(|_| values.next().is_none())
 }
 
 /// The elements of a list or tuple.
@@ -162,6 +178,7 @@ mod tests {
         check("t.arange(0)", true);
         check("t.nn.Linear(1, 0)", true);
         check("t.nn.Linear(*(1, 0), bias=False)", true);
+        check("(0, 1)\nt.nn.Linear(*x)", true);
         check("y.as_strided_((0, 1), (1, 1))", true);
         check("y.view(2, 0)", true);
         check("t.arange(0, 3)", false);

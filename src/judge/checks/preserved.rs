@@ -1,15 +1,10 @@
 //! What of the script no candidate may change, as far as the text tells: settings of calls that name
 //! an implementation or a tolerance, that no random numbers are drawn, that no tensor is without
-//! elements, that attributes have the annotated types, lines that the script's own texts quote. With others a program fails, or prints, the
+//! elements, that attributes have the annotated types. With others a program fails, or prints, the
 //! same for reasons of its own. Takes no run.
 
-use std::collections::BTreeSet;
-
 use minrepro_reducers::{
-    analysis::{
-        annotated::contradicts_annotations,
-        quoted_lines::{has_quoted, quoted_lines},
-    },
+    analysis::annotated::contradicts_annotations,
     syntax::Program,
     torch::{
         emptiness::makes_empty_tensors, seeds::draws_random_numbers, settings::CallSettings,
@@ -42,8 +37,6 @@ struct Preserved {
     has_elements: bool,
     /// Whether no attribute is assigned a constant of another type than the annotated one.
     has_types: bool,
-    /// The lines that its own texts quote.
-    quoted: BTreeSet<String>,
 }
 
 #[expect(
@@ -57,7 +50,6 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         is_fixed: !script.is_flaky && !draws_random_numbers(program),
         has_elements: !makes_empty_tensors(program),
         has_types: !contradicts_annotations(program),
-        quoted: quoted_lines(program),
     };
     Ok(Some(Box::new(check)))
 }
@@ -71,7 +63,6 @@ impl Check for Preserved {
         self.is_fixed && draws_random_numbers(program)
             || self.has_elements && makes_empty_tensors(program)
             || self.has_types && contradicts_annotations(program)
-            || !has_quoted(program, &self.quoted)
             || !self.settings.are_kept_by(&CallSettings::of(program))
     }
 

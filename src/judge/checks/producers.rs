@@ -6,6 +6,7 @@ use minrepro_reducers::{
     analysis::{
         dependence_check::packages,
         lost_values::lost_values,
+        quoted_lines::quoted_lines,
         producers::{
             Producer, attributes_read, counterparts, missing_name, owner_class, produces,
         },
@@ -57,7 +58,8 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         .showing
         .and_then(|showing| showing.exception.as_ref());
     let mut producers = exception.map_or_else(Vec::new, |raised| {
-        let given = lost_by_library(program, raised)
+        let given = quoted(program, raised)
+            .or_else(|| lost_by_library(program, raised))
             .or_else(|| not_given_back(program, raised))
             .or_else(|| property(raised));
         let others = given.is_none().then(|| none_in_place(program, raised));
@@ -139,6 +141,13 @@ fn not_given_back(program: &Program, exception: &Exception) -> Option<Producer> 
     })
 }
 
+/// The line of the script that a text quotes which is not found.
+fn quoted(program: &Program, exception: &Exception) -> Option<Producer> {
+    let line = own_lines(exception).pop()?;
+    let quoted = quoted_lines(program, line).into_iter().next();
+    quoted.map(Producer::Line)
+}
+
 /// What gives a value the property that it lacks.
 fn property(exception: &Exception) -> Option<Producer> {
     let names = giving(&exception.message).iter();
@@ -191,6 +200,7 @@ impl Check for Producers {
             Producer::Store(_) | Producer::Key(_) => {
                 format!("stores `{name}`, which is missing later")
             }
+            Producer::Line(_) => format!("runs `{name}`, which a text quotes"),
             Producer::Value(_) => format!("stores `{name}`, which is `None` later"),
             Producer::Names(_) => format!("names `{name}`, and what it gives is missing later"),
             Producer::Call(_) => format!("calls `{name}`, and what it stores is missing later"),
