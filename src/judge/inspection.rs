@@ -113,10 +113,14 @@ fn refused(
     }
     let mut truth = judge.verify(&candidate.program, None)?;
     if truth.is_verified() {
-        // Refused as a candidate all the same: what chance decides is no proof.
+        // Refused as a candidate all the same: by its text, or since what chance decides is no proof.
         truth
             .findings
-            .push(lacking("each look at it finds the same"));
+            .push(lacking(if judge.is_hopeless(candidate) {
+                "its settings, sizes and types are those of the script"
+            } else {
+                "each look at it finds the same"
+            }));
     }
     Ok(Inspection::Shown {
         truth,

@@ -94,11 +94,15 @@ pub fn makes_empty_tensors(program: &Program) -> bool {
         }
         let named = arguments.keywords.iter().map(|keyword| &keyword.value);
         let sizes = keyword(call, "size").map(|size| &size.value);
-        let is_sized = SIZED.contains(&path.as_str());
+        if sizes.is_some_and(has_zero) {
+            return true;
+        }
+        // No sizes at all are those of a single number.
+        if SIZED.contains(&path.as_str()) {
+            return arguments.args.iter().any(has_zero);
+        }
         let mut all = arguments.args.iter().chain(named);
-        all.any(has_empty_display)
-            || sizes.is_some_and(has_zero)
-            || is_sized && arguments.args.iter().any(has_zero)
+        path != "torch.full" && all.any(has_empty_display)
     };
     tree.nodes
         .iter()
@@ -173,6 +177,7 @@ mod tests {
         check("t.tensor([[1], [2]])", false);
         check("t.tensor(0)", false);
         check("t.empty(())", false);
+        check("t.zeros(()) + t.full((), 0)", false);
         check("t.sparse_coo_tensor([[0]], 1, size=(0,))", true);
         check("t.zeros(2, 0)", true);
         check("t.arange(0)", true);

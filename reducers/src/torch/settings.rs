@@ -12,10 +12,10 @@ use crate::{
 };
 
 /// The settings of a function, each with the value that PyTorch takes where it is not given.
-type Settings = &'static [(&'static str, &'static str)];
+type SettingTable = &'static [(&'static str, &'static str)];
 
 /// Functions with their settings.
-const SETTINGS: &[(&[&str], Settings)] = &[
+const SETTINGS: &[(&[&str], SettingTable)] = &[
     (
         &[
             "torch.export.export",
@@ -66,12 +66,12 @@ enum Value {
 }
 
 /// What the calls of one function give its settings.
-type Given = BTreeMap<String, Value>;
+type SettingValues = BTreeMap<String, Value>;
 
 /// The settings of a program's calls, by their functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallSettings {
-    calls: BTreeMap<String, BTreeSet<Given>>,
+    calls: BTreeMap<String, BTreeSet<SettingValues>>,
     /// All that the program writes out.
     written: BTreeSet<String>,
 }
@@ -132,12 +132,12 @@ impl CallSettings {
     }
 }
 
-fn settings_of(path: &str) -> Option<Settings> {
+fn settings_of(path: &str) -> Option<SettingTable> {
     let mut all = SETTINGS.iter();
     all.find_map(|(functions, settings)| functions.contains(&path).then_some(*settings))
 }
 
-fn given(program: &Program, call: &ExprCall, settings: Settings) -> Given {
+fn given(program: &Program, call: &ExprCall, settings: SettingTable) -> SettingValues {
     let keywords = call.arguments.keywords.iter();
     let of_settings = keywords.filter_map(|keyword| {
         let name = keyword.arg.as_ref()?.as_str();

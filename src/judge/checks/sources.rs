@@ -64,7 +64,8 @@ fn reports_absence(exception: &Exception) -> bool {
     match exception.short_class() {
         "AttributeError" | "IndexError" | "KeyError" | "StopAsyncIteration" | "StopIteration" => true,
         "TypeError" => {
-            message.contains("'NoneType'") || message.contains("non-iterable NoneType")
+            message.contains("required positional argument")
+                || message.contains("'NoneType'") || message.contains("non-iterable NoneType")
         }
         "ValueError" => message.contains("values to unpack"),
         _ => false,

@@ -1,3 +1,0 @@
-import queue
-
-queue.Queue().get()
