@@ -226,7 +226,14 @@ impl Control {
     pub fn without(self, program: &Program) -> Without {
         if self == Self::Compile {
             match uncompiled(program) {
-                Uncompiled::As(text) => return Without::As(text),
+                Uncompiled::As(text) => {
+                    // What is left may call the compiler by itself.
+                    let left = program.sibling(text.as_str());
+                    return match left.map(|left| self.without_names(&left)) {
+                        Ok(without @ Without::As(_)) => without,
+                        _ => Without::As(text),
+                    };
+                }
                 // The switch knows of no names, so it also finds what the text does not show.
                 Uncompiled::Unknown => {
                     return Without::As(with_prelude(program, self.replacement(), &[]));
@@ -234,6 +241,11 @@ impl Control {
                 Uncompiled::Itself => {}
             }
         }
+        self.without_names(program)
+    }
+
+    /// A program without what it names of this part.
+    fn without_names(self, program: &Program) -> Without {
         let tree = program.tree();
         let Some(torch) = Torch::of(program, tree) else {
             return Without::Itself;
@@ -357,6 +369,9 @@ mod tests {
         let text = "import torch\nc = [torch.compile]\nc[0](f)()\n";
         let expected = format!("def _plain...\n_plain([])\ndel _plain\n{text}");
         check(Control::Compile, text, Some(&expected));
+        let both = "import torch\ntorch.cond(p, f, g)\ntorch.compile(f)()\n";
+        let expected = "def _plain...\n_plain([\"torch.cond\"])\ndel _plain\nimport torch\ntorch.cond(p, f, g)\nf()\n";
+        check(Control::Compile, both, Some(expected));
         let cond = "import torch\ntorch.cond(p, f, g)\n";
         let expected = format!("def _plain...\n_plain([\"torch.cond\"])\ndel _plain\n{cond}");
         check(Control::Compile, cond, Some(&expected));
