@@ -47,6 +47,9 @@ pub struct Fingerprint {
     details: BTreeSet<String>,
     /// The functions of libraries that were on the way to the exception.
     path: BTreeSet<String>,
+    /// The function of a library that the script called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    entry: Option<String>,
     /// What raised the exception, and where.
     origin: Option<RaiseOrigin>,
     /// How wrong something is, where the exception says so.
@@ -102,6 +105,7 @@ impl Fingerprint {
             path: shared(exceptions, |raised| {
                 functions(raised, &raised.frames).collect()
             }),
+            entry: common(exceptions, entry),
             origin: RaiseOrigin::common(exceptions.iter().copied()).filter(|_| is_outer),
             scale: Scale::of(exceptions.iter().map(|raised| raised.message.as_str())),
             is_imprecise: outcomes.iter().any(|outcome| is_imprecise(outcome)),
@@ -200,16 +204,17 @@ impl Fingerprint {
     /// that shrinks may call another function by name that leads to the same place; what Python
     /// calls by itself, to iterate or to compare, shows that the script now does something else.
     fn entered_elsewhere(&self, exception: &Exception) -> Option<String> {
-        let frames = &exception.frames;
-        let own = frames.iter().rposition(|frame| is_own(exception, frame));
-        let below = &frames[own.map_or(0, |last| last + 1)..];
-        let frame = below.iter().find(|frame| !is_own(exception, frame))?;
-        if !(frame.function.starts_with("__") && frame.function.ends_with("__")) {
+        let its = entry(exception)?;
+        // One check of numbers may call another, which then finds something else.
+        if self.scale.is_some() && self.entry.as_ref().is_some_and(|known| *known != its) {
+            return Some(format!("checked by {its}, which the script did not call"));
+        }
+        let (_, function) = its.rsplit_once(' ')?;
+        if !(function.starts_with("__") && function.ends_with("__()")) {
             return None;
         }
-        let entry = functions(exception, std::slice::from_ref(frame)).next()?;
-        let is_other = !self.path.is_empty() && !self.path.contains(&entry);
-        is_other.then(|| format!("reached by {entry}, which the script did not pass"))
+        let is_other = !self.path.is_empty() && !self.path.contains(&its);
+        is_other.then(|| format!("reached by {its}, which the script did not pass"))
     }
 
     /// Where an exception was raised, if that is not where this failure was: in another place of a
@@ -264,6 +269,14 @@ fn caller(exception: &Exception) -> Option<String> {
         || THE_SCRIPT.to_owned(),
         |frame| format!("{}, {}()", short_path(exception, frame), frame.function),
     ))
+}
+
+/// The function of a library that the script called last.
+fn entry(exception: &Exception) -> Option<String> {
+    let frames = &exception.frames;
+    let own = frames.iter().rposition(|frame| is_own(exception, frame));
+    let below = &frames[own.map_or(0, |last| last + 1)..];
+    functions(exception, below).next()
 }
 
 /// The functions of libraries among some frames of an exception, outermost first.
