@@ -12,6 +12,7 @@ use super::{
     common_parts::{common, message, of_exceptions},
     exceptions::{innermost, is_in_interpreters_words, is_raised},
     forms::Part,
+    likeness::plain_words,
     normalize::kind,
     origin::{RaiseOrigin, claim},
     pattern::Pattern,
@@ -19,9 +20,6 @@ use super::{
     scale::Scale,
 };
 use crate::runner::{Exception, Outcome, TracebackFrame};
-
-/// How many lines below the first of a message say what happened; more is data.
-const DETAILS: usize = 6;
 
 /// Fewer words say nothing of the mechanism.
 const FEW_WORDS: usize = 4;
@@ -291,22 +289,7 @@ fn functions<'a>(
 /// The words in the lines of a message below the first, without names and data: without what is
 /// quoted, and what holds a digit, a dot or an underscore.
 fn details(message: &str) -> BTreeSet<String> {
-    let lines = message.lines().skip(1).map(str::trim);
-    let lines = lines
-        .take_while(|line| !messages::is_advice(line))
-        .take(DETAILS);
-    let is_plain = |word: &&str| {
-        let word = word.trim_end_matches([',', '.', ':', ';', '!', '?']);
-        word.len() > 1 && word.chars().all(|char| char.is_ascii_alphabetic())
-    };
-    lines
-        .flat_map(str::split_whitespace)
-        .filter(is_plain)
-        .map(|word| {
-            word.trim_end_matches(|char: char| !char.is_alphabetic())
-                .to_lowercase()
-        })
-        .collect()
+    plain_words(message.lines().skip(1)).into_iter().collect()
 }
 
 /// Whether a library warned that its check needs more precise numbers than it got.

@@ -48,7 +48,7 @@ fn pairs(words: &[String]) -> BTreeSet<(String, String)> {
 
 /// The words in some lines of a message without names and data: without what is quoted, and what
 /// holds a digit, a dot or an underscore.
-fn plain_words<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub(super) fn plain_words<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     let lines = lines.map(str::trim);
     let lines = lines.take_while(|line| !messages::is_advice(line));
     let bare = |word: &'a str| word.trim_end_matches([',', '.', ':', ';', '!', '?']);
