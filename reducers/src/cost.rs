@@ -1,11 +1,11 @@
 //! The cost of a program: a total order that says which of two programs is simpler. Called by the
 //! engine and by passes.
 //!
-//! Every commit of the engine must lower the cost, which proves that reduction ends. Four figures
+//! Every commit of the engine must lower the cost, which proves that reduction ends. Five figures
 //! are compared one after the other:
 //!
 //! 1. The rank of the environment. Whoever gets a repro first has to run it; a program that needs
-//!    neither several processes nor an accelerator nor a compiler is worth more text, and the rank
+//!    no packages besides PyTorch, neither several processes nor an accelerator nor a compiler is worth more text, and the rank
 //!    that is left names the component with the bug.
 //! 2. The weight: tokens, plus a sixteenth of a token for each bit of a number and each byte of a
 //!    string. Tokens measure what a reader has to take in, whatever the layout. Literals weigh a
@@ -13,7 +13,8 @@
 //!    by a few digits. Comments, docstrings and layout weigh nothing: moving or keeping them must
 //!    never decide between two programs.
 //! 3. Rare data types. Replacing one changes no token, and the default is less to explain.
-//! 4. Bytes, so that removing a comment or a space is progress, too.
+//! 4. Characters beyond the width of a line that is easy to read.
+//! 5. Bytes, so that removing a comment or a space is progress, too.
 
 use std::collections::HashSet;
 
@@ -41,6 +42,8 @@ pub struct Cost {
     pub weight: u64,
     /// The number of mentions of data types other than the library's default ones.
     pub types: u64,
+    /// Characters beyond 88 in lines that are longer than that.
+    pub overhang: u64,
     /// Bytes of the text.
     pub bytes: u64,
 }
@@ -74,6 +77,7 @@ impl Cost {
             environment: environment(program, tree),
             weight,
             types: rare_types(program, tree).len() as u64,
+            overhang: program.overhang() as u64,
             bytes: program.text().len() as u64,
         }
     }

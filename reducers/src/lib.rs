@@ -12,6 +12,8 @@ pub mod trace;
 
 pub mod torch;
 
+pub mod modules;
+
 pub mod cost;
 pub mod pass;
 mod passes;

@@ -71,6 +71,7 @@ pub static PASSES: &[&Pass] = &[
     &torch::use_float32::USE_FLOAT32,
     &python::flatten_else::FLATTEN_ELSE,
     &python::join_lines::JOIN_LINES,
+    &python::wrap_lines::WRAP_LINES,
     &python::drop_punctuation::DROP_PUNCTUATION,
     &python::drop_blank_lines::DROP_BLANK_LINES,
 ];

@@ -6,10 +6,17 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::{
+    diagnose_args::DiagnoseArgs,
     help,
     scrub_args::{BisectArgs, ScrubArgs},
+    stale_args::StaleArgs,
+    triage_args::TriageArgs,
     values::{SandboxWhen, duration, share, size, variable},
 };
+use crate::runner::Covered;
+
+/// The version with the commit, its date and the target.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("MINREPRO_BUILD"), ")");
 
 /// Minimize a Python script that shows a bug.
 ///
@@ -19,10 +26,10 @@ use super::{
 #[command(
     name = "minrepro",
     version,
+    long_version = VERSION,
     after_long_help = help::reduce(),
     args_conflicts_with_subcommands = true,
-    subcommand_negates_reqs = true,
-    disable_help_subcommand = true
+    subcommand_negates_reqs = true
 )]
 pub struct Cli {
     /// The verb; without one, the script is minimized.
@@ -53,16 +60,39 @@ pub enum Verb {
     /// Find the version in which a bug appeared or disappeared.
     #[command(after_long_help = help::bisect())]
     Bisect(BisectArgs),
+    /// Find out what a failure of PyTorch is: its component, its category, its line, where to look.
+    ///
+    /// Run the script with less and less of the compiler, with the logs that its failure asks for, and
+    /// read these. The script is best a minimized one.
+    #[command(after_long_help = help::diagnose())]
+    Diagnose(Box<DiagnoseArgs>),
     /// List what a script does that a stranger's script should not do; run nothing.
     ///
     /// The exit status is 6 if anything is found.
     Review(ReviewArgs),
+    /// Suggest labels for an issue of the distributed queue or of the compiler's.
+    ///
+    /// Only labels of PyTorch's tables are added, each with the line of the issue that speaks for it;
+    /// nothing is removed. Every write is shown first and needs your agreement.
+    Triage(TriageArgs),
+    /// Find marks of tests, such as `expectedFailure`, that no longer hold.
+    ///
+    /// Remove each mark in a copy of the checkout and run its test three times. Write a patch that
+    /// removes the marks whose tests pass each time; the checkout is changed only with `--apply`.
+    Stale(StaleArgs),
     /// List the reduction passes, or explain one.
     Passes(PassesArgs),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
     /// Print the manual page of minrepro, or of a verb.
     Man(ManArgs),
+    /// Print the text that teaches a coding agent when and how to use minrepro: a `SKILL.md`.
+    Skill,
+    /// Serve coding agents by the Model Context Protocol on standard input and output.
+    ///
+    /// The tools are `check`, `minimize`, `review`, `scrub_dry_run` and `report`. A client starts this
+    /// command; long calls report progress and can be cancelled.
+    Mcp,
     /// Minimize every case of a corpus and print a table.
     Bench(BenchArgs),
 }
@@ -96,7 +126,14 @@ pub enum ColorWhen {
 /// How runs are started, limited and judged.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunArgs {
-    /// The signature of the bug; see below [default: derived from the script's own failure].
+    /// Run this module as `python -m` does, in place of a script.
+    #[arg(short, long, value_name = "NAME", conflicts_with = "script")]
+    pub module: Option<String>,
+    /// Give each run this file as its standard input [default: nothing].
+    #[arg(long, value_name = "FILE")]
+    pub stdin: Option<PathBuf>,
+    /// The signature of the bug; `minrepro --help` lists the forms [default: derived from the
+    /// script's own failure].
     #[arg(short, long, value_name = "SIG", conflicts_with = "test")]
     pub signature: Vec<String>,
     /// Reject candidates that show the bug under this control, too [default: the script without
@@ -126,7 +163,8 @@ pub struct RunArgs {
     /// candidate's path is its last argument.
     #[arg(long, value_name = "CMD")]
     pub test: Option<String>,
-    /// The interpreter [default: that of the active virtual or conda environment, else python3].
+    /// The interpreter [default: one that fits the metadata of the script, or that of the `.venv` of
+    /// its project, or of the active virtual or conda environment, else python3].
     #[arg(short, long, value_name = "PYTHON")]
     pub python: Option<PathBuf>,
     /// Time limit of each run in seconds [default: four times the slowest baseline run, at least 10,
@@ -163,6 +201,9 @@ pub struct RunArgs {
     /// Whether runs have only what of the user's environment is fit for a stranger's script.
     #[arg(skip)]
     pub scrubbed: bool,
+    /// The files besides the script whose code may be inlined.
+    #[arg(skip)]
+    pub covered: Covered,
     /// The script's own arguments.
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
@@ -182,9 +223,13 @@ pub enum RunnerKind {
 
 /// The arguments of the default verb.
 #[derive(Clone, Debug, Default, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag as typed")]
 pub struct ReduceArgs {
     /// The script that shows the bug.
-    #[arg(required = true, value_name = "SCRIPT")]
+    ///
+    /// `-` is standard input; the result then goes to standard output. A name with `::` is a test of
+    /// pytest's, and one that ends in `.ipynb` a notebook.
+    #[arg(required_unless_present = "module", value_name = "SCRIPT")]
     pub script: Option<PathBuf>,
     /// How runs are started, limited and judged.
     #[command(flatten)]
@@ -192,6 +237,9 @@ pub struct ReduceArgs {
     /// File for the result; `-` is standard output [default: NAME.min.py beside the script].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Replace files that minrepro did not write.
+    #[arg(long)]
+    pub force: bool,
     /// Stop after this time: 90, 10m, 1h30m.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub max_time: Option<Duration>,
@@ -205,15 +253,27 @@ pub struct ReduceArgs {
     /// or a match of a regular expression; may be given several times.
     #[arg(long, value_name = "NAME|LINE|/REGEX/")]
     pub keep: Vec<String>,
-    /// Write a report: FILE.html, FILE.md or FILE.json.
+    /// Which of the modules that the script imports are inlined: `local`, those that are not
+    /// installed; names of installed packages, besides; `all`, whatever is pure Python; or `none`.
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        default_value = "local"
+    )]
+    pub inline: Vec<String>,
+    /// Write a report: FILE.html, FILE.md or FILE.json; may be given several times.
     #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
+    pub report: Vec<PathBuf>,
     /// Write the result as a unittest that fails because of the bug, in PyTorch's style if the script
     /// uses PyTorch.
     ///
     /// The test is run before it is written. It names the component that has the bug.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["test", "args"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["test", "args", "stdin"])]
     pub emit_test: Option<PathBuf>,
+    /// Print the differences between the script and the result.
+    #[arg(long)]
+    pub diff: bool,
     /// Skip the final ablation of devices, types, sizes, settings and variables.
     #[arg(long)]
     pub no_ablation: bool,
@@ -238,9 +298,12 @@ pub enum Format {
 /// The arguments of `check`.
 #[derive(Clone, Debug, Args)]
 pub struct CheckArgs {
-    /// The script that shows the bug.
-    #[arg(value_name = "SCRIPT")]
-    pub script: PathBuf,
+    /// The script that shows the bug; `-` is standard input.
+    #[arg(required_unless_present = "module", value_name = "SCRIPT")]
+    pub script: Option<PathBuf>,
+    /// How to print what is found: for people, or as one JSON value a line on standard output.
+    #[arg(long, value_enum, default_value_t, value_name = "FORM")]
+    pub format: Format,
     /// How often to run it.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub runs: u16,

@@ -1,6 +1,6 @@
 //! How the program ends: exit statuses, and failures with a hint at the remedy.
 
-use std::process::ExitCode;
+use std::{io, process::ExitCode};
 
 use crate::runner::RunError;
 
@@ -61,6 +61,23 @@ impl Exit {
         }
     }
 
+    /// The name of the status, for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reduced => "reduced",
+            Self::NotReproduced => "not-reproduced",
+            Self::Usage => "usage",
+            Self::Stopped => "stopped",
+            Self::Unstable => "unstable",
+            Self::Environment => "environment",
+            Self::Refused => "refused",
+            Self::Unverified => "unverified",
+            Self::Bug => "bug",
+            Self::Interrupted(15) => "terminated",
+            Self::Interrupted(_) => "interrupted",
+        }
+    }
+
     /// The meaning of the status, for help and manual.
     pub fn meaning(self) -> &'static str {
         match self {
@@ -116,6 +133,12 @@ impl Failure {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Standard output takes no more.
+    pub fn unprinted(error: io::Error) -> Self {
+        let error = anyhow::Error::new(error).context("could not write to standard output");
+        Self::new(Exit::Environment, error)
     }
 
     /// Wrong flags or files.

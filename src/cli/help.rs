@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::{
+    diagnose_args::DIAGNOSE_EXAMPLES,
     exit::Exit,
     scrub_args::{BISECT_EXAMPLES, SCRUB_EXAMPLES},
 };
@@ -16,8 +17,12 @@ Examples:
   minrepro script.py --python ~/venvs/new/bin/python -o small.py
   minrepro script.py --test ./still-broken.sh         exit status 0 means: still interesting
   minrepro script.py --signature RuntimeError -- --epochs 1
+  minrepro -m shop.cli -- build                       as python -m
+  minrepro - < script.py                              standard input
+  minrepro tests/test_rules.py::test_gold             a test of pytest's
+  minrepro report.ipynb                               the cells of a notebook
   minrepro check script.py                            shows the signature and how often the bug shows
-  minrepro check script.py --candidate small.py       says whether another program shows the same bug";
+  minrepro check script.py --candidate by-hand.py     says whether another program shows the same bug";
 
 /// Statuses of `scrub` whose meaning is its own.
 const SCRUB_STATUSES: &[(Exit, &str)] = &[
@@ -42,6 +47,15 @@ const SCRUB_STATUSES: &[(Exit, &str)] = &[
         Exit::Interrupted(2),
         "interrupted; run the same command again to continue",
     ),
+];
+
+/// Statuses of `diagnose` whose meaning is its own.
+const DIAGNOSE_STATUSES: &[(Exit, &str)] = &[
+    (Exit::Reduced, "diagnosed"),
+    (Exit::NotReproduced, "the script does not show the bug"),
+    (Exit::Usage, "wrong flags or files"),
+    (Exit::Unstable, "the bug shows too rarely"),
+    (Exit::Environment, "Python or PyTorch is missing or broken"),
 ];
 
 /// Statuses of `bisect` whose meaning is its own.
@@ -83,10 +97,17 @@ pub(super) fn bisect() -> String {
     format!("{BISECT_EXAMPLES}\n\n{}", statuses(&exits(Some("bisect"))))
 }
 
+/// Examples and exit statuses of `diagnose`.
+pub(super) fn diagnose() -> String {
+    let statuses = statuses(&exits(Some("diagnose")));
+    format!("{DIAGNOSE_EXAMPLES}\n\n{statuses}")
+}
+
 /// The exit statuses of a verb, or of the program, with their meanings.
 fn exits(verb: Option<&str>) -> Vec<(Exit, &'static str)> {
     match verb {
         Some("scrub") => SCRUB_STATUSES.to_vec(),
+        Some("diagnose") => DIAGNOSE_STATUSES.to_vec(),
         Some("bisect") => BISECT_STATUSES.to_vec(),
         _ => Exit::ALL
             .iter()

@@ -2,11 +2,15 @@
 //! nothing.
 
 mod args;
+mod diagnose_args;
 mod exit;
 mod help;
 mod issue_name;
+mod painted;
 mod printer;
 mod scrub_args;
+mod stale_args;
+mod triage_args;
 mod typo;
 mod values;
 
@@ -14,9 +18,13 @@ pub use args::{
     BenchArgs, CheckArgs, Cli, ColorWhen, CompletionsArgs, Format, Globals, ManArgs, PassesArgs,
     PassesVerb, ReduceArgs, ReviewArgs, RunArgs, RunnerKind, Verb,
 };
+pub use diagnose_args::DiagnoseArgs;
 pub use exit::{Exit, Failure};
 pub use issue_name::{IssueName, Repo};
+pub use painted::Painted;
 pub use printer::Printer;
 pub use scrub_args::{Assume, BisectArgs, ProbeArgs, ScrubArgs, VersionArgs};
-pub use typo::{advised, command_like};
+pub use stale_args::StaleArgs;
+pub use triage_args::TriageArgs;
+pub use typo::{advised, tip};
 pub use values::SandboxWhen;

@@ -1,13 +1,14 @@
 //! The one printer of the program: knows quiet, verbose and colour. Data goes to standard output,
 //! everything else to standard error.
 
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
 use super::{
     args::{ColorWhen, Globals},
     exit::Failure,
+    painted::Painted,
 };
 
 /// Prints for the user.
@@ -43,29 +44,41 @@ impl Printer {
     }
 
     /// Prints data on standard output. A reader that has closed the pipe is no error.
-    pub fn data(self, text: &str) {
-        let _ = anstream::stdout().write_all(text.as_bytes());
+    pub fn data(self, text: impl Into<Painted>) {
+        let _ = anstream::stdout().write_all(text.into().to_string().as_bytes());
     }
 
-    /// Prints bytes as they are on standard output: nothing in them is taken for a colour.
-    pub fn bytes(self, bytes: &[u8]) {
-        let _ = std::io::stdout().write_all(bytes);
+    /// Prints a file's bytes on standard output: as they are, but for people on a terminal.
+    ///
+    /// # Errors
+    ///
+    /// They cannot be written. A reader that has closed the pipe is no error.
+    pub fn file(self, bytes: &[u8]) -> io::Result<()> {
+        let mut stdout = io::stdout();
+        if stdout.is_terminal() {
+            self.data(String::from_utf8_lossy(bytes));
+            return Ok(());
+        }
+        match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Prints a line of information.
-    pub fn note(self, line: &str) {
+    pub fn note(self, line: impl Into<Painted>) {
         if !self.quiet {
             Self::line(line);
         }
     }
 
     /// Prints a line that belongs to a prompt or an answer, even if the user wants quiet.
-    pub fn always(self, line: &str) {
+    pub fn always(self, line: impl Into<Painted>) {
         Self::line(line);
     }
 
     /// Prints a line for users who want details.
-    pub fn detail(self, line: &str) {
+    pub fn detail(self, line: impl Into<Painted>) {
         if self.verbose {
             Self::line(line);
         }
@@ -74,28 +87,40 @@ impl Printer {
     /// Prints a warning.
     pub fn warning(self, line: &str) {
         if !self.quiet {
-            Self::line(&format!("{WARNING}warning:{WARNING:#} {line}"));
+            Self::line(
+                Painted::default()
+                    .with(WARNING, "warning:")
+                    .plain(format!(" {line}")),
+            );
         }
     }
 
     /// Prints a failure: the error, its causes link by link, the observations, the hint.
     pub fn failure(self, failure: &Failure) {
-        Self::line(&format!("{ERROR}error:{ERROR:#} {}", failure.error));
+        Self::line(
+            Painted::default()
+                .with(ERROR, "error:")
+                .plain(format!(" {}", failure.error)),
+        );
         for cause in failure.error.chain().skip(1) {
-            Self::line(&format!("  cause: {cause}"));
+            Self::line(format!("  cause: {cause}"));
         }
         if !failure.details.is_empty() {
             Self::line("");
             for line in &failure.details {
-                Self::line(line);
+                Self::line(line.as_str());
             }
         }
         if let Some(hint) = &failure.hint {
-            Self::line(&format!("\n{HINT}hint:{HINT:#} {hint}"));
+            Self::line(
+                Painted::from("\n")
+                    .with(HINT, "hint:")
+                    .plain(format!(" {hint}")),
+            );
         }
     }
 
-    fn line(line: &str) {
-        let _ = writeln!(anstream::stderr(), "{line}");
+    fn line(line: impl Into<Painted>) {
+        let _ = writeln!(anstream::stderr(), "{}", line.into());
     }
 }

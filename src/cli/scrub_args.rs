@@ -20,7 +20,8 @@ Examples:
 
 pub(super) const BISECT_EXAMPLES: &str = "\
 Examples:
-  minrepro bisect x.py -s \"RuntimeError: expected\" --env 2.6.0=~/t26/bin/python --env 2.9.1=python3
+  minrepro bisect x.py -s \"RuntimeError: expected\" --interpreter 2.6.0=~/t26/bin/python \\
+      --interpreter 2.9.1=python3
   minrepro bisect x.py -s \"RuntimeError: expected\" --versions 2.6.0,2.7.1,2.8.0 --install
   minrepro bisect x.py -s \"RuntimeError: expected\" --pytorch ~/pytorch --issue 123456";
 
@@ -55,7 +56,13 @@ pub struct ProbeArgs {
 pub struct VersionArgs {
     /// A version and the interpreter that has it [default: the conda environments named
     /// pytorch-VERSION].
-    #[arg(long, value_name = "VERSION=PYTHON", value_parser = environment)]
+    // `--env`, its first name, sets variables elsewhere; who wrote it into a script is not let down.
+    #[arg(
+        long = "interpreter",
+        alias = "env",
+        value_name = "VERSION=PYTHON",
+        value_parser = environment
+    )]
     pub env: Vec<(String, PathBuf)>,
     /// Versions of PyTorch, in environments of uv.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -80,8 +87,8 @@ pub struct ScrubArgs {
         conflicts_with = "from"
     )]
     pub issue: Option<IssueName>,
-    /// Read an issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it (FILE.json), or a script;
-    /// do not use the network.
+    /// Read an issue as `gh issue view --json ...` or `gh api repos/OWNER/NAME/issues/NUMBER` prints
+    /// it (FILE.json), or a script; do not use the network.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// The repository [default: that of the address, else pytorch/pytorch].
@@ -117,6 +124,10 @@ pub struct ScrubArgs {
     /// Plan to close an old issue that nobody can act upon.
     #[arg(long)]
     pub close_stale: bool,
+    /// Take the bug for fixed if an older version shows it and this one does not, although other
+    /// conditions of the report, such as its device, are not met here.
+    #[arg(long)]
+    pub accept_fix: bool,
     /// How the script is run.
     #[command(flatten)]
     pub probe: ProbeArgs,

@@ -8,15 +8,19 @@ use clap::{
     error::{ContextKind, ContextValue},
 };
 
+use minrepro_reducers::registry;
+
 use super::Cli;
+
+/// What people type who expect that to minimize is a command.
+const MINIMIZES: &[&str] = &["reduce", "minimize", "minimise", "shrink", "run"];
 
 /// The error with the command that may be meant instead of the first word.
 pub fn advised(mut error: clap::Error) -> clap::Error {
-    let word = std::env::args().nth(1).unwrap_or_default();
-    if !Path::new(&word).exists()
-        && let Some(name) = command_like(&word)
-    {
-        let tip = format!("there is a command `{name}`");
+    let mut words = std::env::args().skip(1);
+    let word = words.next().unwrap_or_default();
+    let next = words.next().unwrap_or_default();
+    if let Some(tip) = tip(&word, &next) {
         error.insert(
             ContextKind::Suggested,
             ContextValue::StyledStrs(vec![tip.into()]),
@@ -25,8 +29,27 @@ pub fn advised(mut error: clap::Error) -> clap::Error {
     error
 }
 
+/// What may be meant by a first word that is none of our commands, or by the word behind it.
+pub fn tip(word: &str, next: &str) -> Option<String> {
+    if word == "passes" {
+        return registry::find(next)
+            .is_some()
+            .then(|| format!("`minrepro passes explain {next}` explains that pass"));
+    }
+    if Path::new(word).exists() {
+        return None;
+    }
+    if MINIMIZES.contains(&word) {
+        let script = if next.is_empty() { "SCRIPT" } else { next };
+        return Some(format!(
+            "a script is minimized without a command: `minrepro {script}`"
+        ));
+    }
+    command_like(word).map(|name| format!("there is a command `{name}`"))
+}
+
 /// The command that differs from a word by a letter, or by two that are swapped.
-pub fn command_like(word: &str) -> Option<String> {
+fn command_like(word: &str) -> Option<String> {
     let command = Cli::command();
     let mut names = command.get_subcommands().map(clap::Command::get_name);
     // A name that is already right needs no suggestion.
@@ -38,6 +61,25 @@ pub fn command_like(word: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_other_tools_are_understood() {
+        for (word, next, part) in [
+            ("reduce", "x.py", Some("`minrepro x.py`")),
+            ("minimize", "", Some("`minrepro SCRIPT`")),
+            (
+                "passes",
+                "drop-comments",
+                Some("passes explain drop-comments"),
+            ),
+            ("passes", "nothing", None),
+            ("sub", "x", None),
+        ] {
+            let found = tip(word, next);
+            assert_eq!(found.is_some(), part.is_some(), "{word} {next}");
+            assert!(found.unwrap_or_default().contains(part.unwrap_or_default()));
+        }
+    }
 
     #[test]
     fn a_mistyped_command_is_recognized() {

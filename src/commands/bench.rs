@@ -5,7 +5,11 @@ mod corpus;
 mod speed;
 mod truth;
 
-use std::{fmt::Write as _, path::Path, time::Duration};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context, anyhow};
 use minrepro_reducers::{
@@ -25,7 +29,7 @@ use crate::{
     judge::{Confirmed, FLAKY_RUNS, Measure, confirm},
     oracle::Baseline,
     report::{Output, Progress, encoded, write_atomically},
-    runner::{Interpreter, Job, Start},
+    runner::{Covered, Interpreter, Job, Start},
 };
 use corpus::{Case, Interpreters, cases};
 use speed::{Speed, speed};
@@ -76,13 +80,19 @@ struct Found {
 
 pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure> {
     let folders = cases(&args.folders)?;
+    let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    let args = &BenchArgs {
+        json: args.json.as_ref().map(absolute),
+        keep: args.keep.as_ref().map(absolute),
+        ..args.clone()
+    };
     let interpreters = Interpreters::new(&args.python)?;
     let mut found = Found::default();
     let (mut faults, mut held, mut short, mut skipped) = (Vec::new(), 0, 0, 0);
     if args.speed {
-        printer.data(&Speed::header());
+        printer.data(Speed::header());
     } else if !args.check {
-        printer.data(&header());
+        printer.data(header());
     }
     for folder in folders {
         let case = Case::read(&folder)?;
@@ -93,6 +103,7 @@ pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure>
             continue;
         };
         held += 1;
+        case.enter()?;
         let of_case = found.try_case(&case, &python, args, printer)?;
         short += usize::from(!of_case.is_empty());
         let of_case = of_case
@@ -105,14 +116,14 @@ pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure>
         return Err(Failure::new(Exit::Environment, error));
     }
     if !found.rows.is_empty() {
-        printer.data(&footer(&found.rows));
+        printer.data(footer(&found.rows));
     }
     for hole in &found.holes {
         printer.warning(&format!("KNOWN HOLE {hole}"));
     }
     if found.judged > 0 {
         let (judged, holes) = (found.judged, found.holes.len());
-        printer.data(&format!(
+        printer.data(format!(
             "judged {judged} times, {holes} of them wrongly as is known\n"
         ));
     }
@@ -146,7 +157,7 @@ impl Found {
             let mut faults = check(case, python, args, printer)?;
             if !case.slips.is_empty() {
                 let found = judgements(case, &run_args(case, python, args))?;
-                printer.data(&format!("{:24} judged: {}\n", "", found.line()));
+                printer.data(format!("{:24} judged: {}\n", "", found.line()));
                 faults.extend(found.faults);
                 let holes = found.holes.iter();
                 self.holes
@@ -157,19 +168,19 @@ impl Found {
         }
         if !args.speed {
             let row = run(case, python, args, printer)?;
-            printer.data(&line(&row));
+            printer.data(line(&row));
             let faults = row.faults.clone();
             self.rows.push(row);
             return Ok(faults);
         }
         let mut faults = Vec::new();
-        for script in [case.script.clone(), case.script.with_file_name("ideal.py")] {
+        for script in case.scripts() {
             let args = RunArgs {
                 jobs: Some(1),
                 ..run_args(case, python, args)
             };
             let speed = speed(&case.name, &script, &args)?;
-            printer.data(&speed.line());
+            printer.data(speed.line());
             faults.extend(speed.faults.clone());
             self.speeds.push(speed);
         }
@@ -204,11 +215,14 @@ fn run_args(case: &Case, python: &Interpreter, args: &BenchArgs) -> RunArgs {
         env: Vec::new(),
         sandbox: SandboxWhen::Auto,
         scrubbed: true,
+        covered: Covered::default(),
         allow_network: false,
         allow_write: Vec::new(),
         runner: args.runner,
         jobs: args.jobs,
-        args: Vec::new(),
+        args: case.expected.arguments.iter().map(Into::into).collect(),
+        module: None,
+        stdin: None,
     }
 }
 
@@ -220,10 +234,12 @@ fn check(
     printer: Printer,
 ) -> Result<Vec<String>, Failure> {
     let started = std::time::Instant::now();
-    let session = Session::start(&case.script, &run_args(case, python, args))?;
+    let session = Session::start(&case.target, &run_args(case, python, args))?;
     let flaky = case.expected.min_rate.is_some();
     let runs = if flaky { FLAKY_RUNS } else { args.runs.into() };
-    let outcomes = session.subject.baseline_runs(runs, Start::Cold)?;
+    let outcomes = session
+        .subject
+        .baseline_runs(runs, Start::Cold, &mut |_| {})?;
     let first = outcomes.first().cloned();
     let found = if flaky {
         Baseline::of_some(&session.subject.settings.specs, outcomes)
@@ -248,7 +264,7 @@ fn check(
             faults
         }
     };
-    printer.data(&format!(
+    printer.data(format!(
         "{:24} {:16} {:>6.1} s  {}\n",
         case.name,
         python.description,
@@ -343,9 +359,10 @@ fn run(
     args: &BenchArgs,
     printer: Printer,
 ) -> Result<Row, Failure> {
-    let session = Session::start(&case.script, &run_args(case, python, args))?;
+    let session = Session::start(&case.target, &run_args(case, python, args))?;
     let effort = Effort {
         max_runs: None,
+        end: None,
         ablates: args.ablation,
     };
     let minimized = minimize(

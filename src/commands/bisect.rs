@@ -3,23 +3,27 @@
 
 use std::time::Duration;
 
-use super::{script, script_runner::Bench, scrub};
+use super::{script_runner::Bench, scrub};
 use crate::{
     cli::{BisectArgs, Exit, Failure, Printer},
     oracle::Spec,
     runner::Interpreter,
     scrub::{
-        bisect::{BisectAnswer, BisectQuestion, VersionProbe, environments, search},
+        ExternalTools,
+        bisect::{BisectAnswer, BisectQuestion, search},
         change::{self, History},
         issue::reported::parse_log,
+        version_environments::environments,
+        version_search::VersionProbe,
     },
+    target,
 };
 
 /// The time limit of a probe, unless the user sets one.
 const TIMEOUT: Duration = Duration::from_mins(2);
 
 pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failure> {
-    let (_, program) = script::read(&args.script)?;
+    let (_, program) = target::read(&args.script)?;
     let typed = &args.probe.signature;
     if typed.is_empty() {
         return Err(Failure::usage("the signature of the bug is missing").hint(
@@ -38,9 +42,9 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
     let found = environments(&scrub::environments(&args.versions), &tools, printer)?;
     if found.len() < 2 {
         let hint = if args.versions.install {
-            "see above for the versions that uv could not install, or name installed ones by `--env VERSION=PYTHON`"
+            "see above for the versions that uv could not install, or name installed ones by `--interpreter VERSION=PYTHON`"
         } else {
-            "name some by `--env VERSION=PYTHON`, or let uv install them: `--versions 2.5.0,2.6.0 --install`; conda environments named `pytorch-VERSION` are found automatically"
+            "name some by `--interpreter VERSION=PYTHON`, or let uv install them: `--versions 2.5.0,2.6.0 --install`; conda environments named `pytorch-VERSION` are found automatically"
         };
         let there_are = match found.len() {
             0 => "there is no version".to_owned(),
@@ -68,27 +72,21 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
         specs: &specs,
         at_once: args.at_once.into(),
         timeout: args.probe.timeout.unwrap_or(TIMEOUT),
+        times: 1,
+        cure: None,
     };
     let answer = search(&question, &found, &bench, printer)?;
-    let mut history = History::default();
-    if let (Some((before, after)), Some(checkout), Some(what)) = (
-        &answer.change,
-        &args.versions.pytorch,
-        typed.iter().find_map(|text| parse_log(text)),
-    ) {
-        history = change::candidates(checkout, (before, after), args.issue, &what, &tools)?;
-    }
-    let History { changes, gaps } = history;
+    let History { changes, gaps } = history(args, &answer, &tools)?;
     for gap in &gaps {
         printer.warning(gap);
     }
     if args.json {
         let value = serde_json::json!({"answer": answer, "changes": changes});
-        printer.data(&format!("{value:#}\n"));
+        printer.data(format!("{value:#}\n"));
     } else {
-        printer.data(&format!("{}\n", answer.describe()));
+        printer.data(format!("{}\n", answer.describe()));
         for change in &changes {
-            printer.data(&format!(
+            printer.data(format!(
                 "perhaps {} {} ({})\n",
                 change.commit,
                 change.subject,
@@ -97,6 +95,29 @@ pub(super) fn bisect(args: &BisectArgs, printer: Printer) -> Result<Exit, Failur
         }
     }
     Ok(exit(&answer))
+}
+
+/// The changes between the two versions, where a checkout is given.
+fn history(
+    args: &BisectArgs,
+    answer: &BisectAnswer,
+    tools: &ExternalTools,
+) -> Result<History, Failure> {
+    let typed = args.probe.signature.iter();
+    let failure = answer.failure.clone();
+    let failure = failure.or_else(|| typed.into_iter().find_map(|text| parse_log(text)));
+    let (Some((before, after)), Some(checkout), Some(what)) =
+        (&answer.change, &args.versions.pytorch, failure)
+    else {
+        return Ok(History::default());
+    };
+    Ok(change::candidates(
+        checkout,
+        (before, after),
+        args.issue,
+        &what,
+        tools,
+    )?)
 }
 
 fn exit(answer: &BisectAnswer) -> Exit {

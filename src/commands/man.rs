@@ -20,6 +20,6 @@ pub(super) fn man(args: &ManArgs, printer: Printer) -> Result<Exit, Failure> {
     Man::new(command)
         .render(&mut page)
         .map_err(|error| Failure::new(Exit::Bug, error))?;
-    printer.bytes(&page);
+    printer.file(&page).map_err(Failure::unprinted)?;
     Ok(Exit::Reduced)
 }

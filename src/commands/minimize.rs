@@ -1,10 +1,16 @@
 //! One reduction from the baseline to the confirmed result, and its report. Called by the verbs that
 //! reduce scripts; writes nothing but the result.
 
-use std::{path::Path, sync::Arc, time::Instant};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
 
 use minrepro_reducers::{
     cost::Cost,
+    modules::standard::packages_of,
     pass::Pass,
     syntax::Program,
     torch::{ablation::conditions, environment::CompilerRank},
@@ -13,14 +19,18 @@ use minrepro_reducers::{
 use super::session::Session;
 use crate::{
     cli::Failure,
-    engine::{self, Ablation, Event, Halt, Options, Reduction, Stop, ablate},
+    engine::{self, Ablation, Commit, Event, Halt, Options, Reduction, SearchStep, Stop, ablate},
     journal::Journal,
-    judge::{Confirmed, Established, Measure, RunnerJudge, Truth, establish},
+    judge::{
+        Alone, Confirmed, Established, FirstStep, Inlining, Measure, RunnerJudge, Truth, establish,
+    },
     oracle::{self, SequentialTest},
     report::{
-        self, Emitted, InterpreterReport, Output, Progress, Report, ReportedAblation,
-        ReportedPrograms, Reproduction, RunCounts,
+        self, Emitted, EventRecord, InterpreterReport, Output, Phase, Progress, Report,
+        ReportedAblation, ReportedInlining, ReportedPrograms, Reproduction, RunCounts,
     },
+    runner::{EnvironmentDifference, RunError, Start, package_path},
+    text::in_backticks,
 };
 
 /// A reduction with everything that its report needs.
@@ -38,6 +48,8 @@ pub(super) struct Minimized {
     /// How candidates started, in words.
     runner: String,
     pub(super) seconds: f64,
+    /// How the result runs without what was inlined, if anything was.
+    pub(super) alone: Option<Alone>,
     /// The result as a test, once that is written.
     pub(super) test: Option<Emitted>,
 }
@@ -47,6 +59,8 @@ pub(super) struct Minimized {
 pub(super) struct Effort {
     /// The most candidate runs.
     pub(super) max_runs: Option<u64>,
+    /// When everything is over, the last look at the result included.
+    pub(super) end: Option<Instant>,
     /// Whether to find out which conditions are necessary.
     pub(super) ablates: bool,
 }
@@ -62,20 +76,17 @@ pub(super) fn minimize(
 ) -> Result<Minimized, Failure> {
     let started = Instant::now();
     let subject = &session.subject;
-    progress.phase("running the script as given");
-    let established = establish(subject, journal).map_err(|error| session.failure(error))?;
-    announce(session, &established, progress);
-    if !established.measure.is_hang() {
-        journal.forget_what_a_limit_decides(established.timeout.as_millis() as u64);
-    }
+    subject.set_deadline(effort.end);
+    let established = begin(session, journal, progress)?;
+    let search_end = effort.end.map(|end| search_end(session, &established, end));
+    subject.set_deadline(search_end);
     let options = Options {
-        max_runs: effort.max_runs,
-        jobs: subject.runner.jobs(),
-        singly: established.record.flaky.is_some(),
-        unbound_names: established.measure.allows_unbound_names(),
+        until: search_end,
+        ..options(session, &established, effort.max_runs)
     };
     let ablated = effort.ablates.then(|| subject.env());
-    let mut judge = RunnerJudge::new(subject, &established, ablated.clone());
+    let mut judge = RunnerJudge::new(subject, &established, ablated.clone(), effort.end);
+    progress.phase(Phase::Search);
     let mut reduction = engine::reduce(
         Arc::clone(subject.program_as_run()),
         passes,
@@ -104,23 +115,21 @@ pub(super) fn minimize(
     let (confirmed, mismatch) = match &reduction.stop {
         Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => Default::default(),
         _ => {
-            subject.runner.set_deadline(None);
-            progress.phase("confirming the result by fresh runs");
-            let commits = &reduction.commits;
-            let unchanged = commits.is_empty().then_some(established.fresh);
+            subject.set_deadline(effort.end);
+            progress.phase(Phase::Confirmation);
             // The ablation ran the program itself, too: under other variables.
-            let already = ablation.confirming;
-            judge
-                .confirm_result(&reduction.program, unchanged, already)
-                .unwrap_or_else(|error| {
-                    // The result so far is written all the same.
-                    reduction.stop = Stop::Halted(error.into());
-                    Default::default()
-                })
+            confirmed(
+                &mut judge,
+                &mut reduction,
+                established.fresh,
+                ablation.confirming,
+            )
         }
     };
     let truth = truth(&mut judge, &mut reduction, mismatch.as_deref());
+    let alone = alone(session, &established, &mut reduction);
     Ok(Minimized {
+        alone,
         runner: described(session, &established),
         established,
         reduction,
@@ -131,6 +140,109 @@ pub(super) fn minimize(
         seconds: started.elapsed().as_secs_f64(),
         test: None,
     })
+}
+
+/// When the search is to end, so that time is left for the last look: a result that nobody has
+/// looked at is worth less than one that is a little larger.
+fn search_end(session: &Session, established: &Established, end: Instant) -> Instant {
+    let last_look = established.last_look(session.subject.runner.jobs());
+    let left = end.saturating_duration_since(Instant::now());
+    end.checked_sub(last_look.min(left / 2)).unwrap_or(end)
+}
+
+/// How the search goes about it.
+fn options(session: &Session, established: &Established, max_runs: Option<u64>) -> Options {
+    Options {
+        max_runs,
+        jobs: session.subject.runner.jobs(),
+        singly: established.record.flaky.is_some(),
+        until: None,
+        unbound_names: established.measure.allows_unbound_names(),
+    }
+}
+
+/// The last runs of a result, of which there were some `already`; where nothing was removed, the
+/// fresh runs of the script stand for the result's.
+fn confirmed(
+    judge: &mut RunnerJudge<'_>,
+    reduction: &mut Reduction,
+    fresh: usize,
+    already: usize,
+) -> (Confirmed, Option<String>) {
+    let unchanged = reduction.commits.is_empty().then_some(fresh);
+    judge
+        .confirm_result(&reduction.program, unchanged, already)
+        .unwrap_or_else(|error| {
+            // The result so far is written all the same.
+            reduction.stop = Stop::Halted(error.into());
+            let shown = unchanged.unwrap_or_default();
+            let confirmed = Confirmed {
+                same: shown,
+                of: shown,
+                enough: false,
+            };
+            (confirmed, None)
+        })
+}
+
+/// Runs the script as given, and reports what that establishes.
+fn begin(
+    session: &Session,
+    journal: &mut Journal,
+    progress: &Progress,
+) -> Result<Established, Failure> {
+    let known = journal.recalled();
+    progress.phase(Phase::Baseline);
+    let watch = |step| progress.step(&first_step(step));
+    let established =
+        establish(&session.subject, journal, &watch).map_err(|error| session.failure(error))?;
+    // Where libraries have changed, nothing of it counts any more.
+    if known > 0 && journal.recalled() > 0 {
+        let text = format!("continues an earlier reduction: {known} of its verdicts are recalled");
+        progress.record(&EventRecord::Note { text: text.clone() }, Some(&text));
+    }
+    announce(session, &established, progress);
+    if !established.measure.is_hang() {
+        journal.forget_what_a_limit_decides(established.timeout.as_millis() as u64);
+    }
+    Ok(established)
+}
+
+/// What is being done before the reduction begins, in words.
+fn first_step(step: FirstStep) -> String {
+    match step {
+        FirstStep::Run { number, of, each } => {
+            let each = each.map_or_else(String::new, |each| {
+                format!(", about {:.0} s each", each.as_secs_f64().max(1.0))
+            });
+            format!("run {number} of {of} of the script{each}")
+        }
+        FirstStep::Checks => "finding what stops the bug".to_owned(),
+    }
+}
+
+/// How the result runs without what was inlined. Puts the inlining before all other changes: it was
+/// done before the first of them.
+fn alone(session: &Session, established: &Established, reduction: &mut Reduction) -> Option<Alone> {
+    let alone = match &reduction.stop {
+        Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => None,
+        _ => session.stands_alone(established, &reduction.program),
+    };
+    let modules = &session.inlining.modules;
+    if !modules.is_empty() {
+        let commit = Commit {
+            pass: "inline-modules".to_owned(),
+            note: format!(
+                "inlined {}",
+                in_backticks(modules.iter().map(String::as_str))
+            ),
+            tokens: session.subject.program.size().tokens,
+            run: 0,
+            seconds: 0.0,
+        };
+        reduction.commits.insert(0, commit);
+    }
+    alone
 }
 
 /// From where candidates started, in words.
@@ -147,25 +259,52 @@ fn truth(judge: &mut RunnerJudge<'_>, reduction: &mut Reduction, mismatch: Optio
     judge
         .verify(&reduction.program, mismatch)
         .unwrap_or_else(|error| {
+            let is_late = matches!(error, RunError::Deadline);
             reduction.stop = Stop::Halted(error.into());
-            Truth::default()
+            Truth {
+                unknown: is_late.then(|| "the time was up before that was looked at".to_owned()),
+                ..Truth::default()
+            }
         })
 }
 
 /// Reports what the runs of the script established.
 fn announce(session: &Session, established: &Established, progress: &Progress) {
+    let subject = &session.subject;
     let signature = established.measure.describe();
-    progress.phase(&format!("signature: {signature}"));
-    let runner = established.calibration.describe(None);
-    progress.phase(&format!("runner: {runner}"));
-    if let Some(environment) = session.environment() {
-        progress.phase(&environment);
+    let words = format!("signature: {signature}");
+    let settings = &subject.settings;
+    let record = EventRecord::Signature {
+        signature,
+        derived: settings.specs.is_empty() && settings.test.is_none(),
+        timeout: established.timeout.as_secs_f64(),
+    };
+    progress.record(&record, Some(&words));
+    for text in &session.notes {
+        let text = text.clone();
+        progress.record(&EventRecord::Note { text: text.clone() }, Some(&text));
     }
-    for line in established.checks.describe() {
-        progress.phase(&line);
+    let calibration = &established.calibration;
+    let record = EventRecord::Runner {
+        warm: calibration.start == Start::Warm,
+        why_cold: calibration.why_cold().map(str::to_owned),
+        confinement: subject.runner.bounds(),
+    };
+    let words = format!("runner: {}", calibration.describe(None));
+    progress.record(&record, Some(&words));
+    if let Some(words) = session.environment() {
+        let EnvironmentDifference { set, withheld } = subject.runner.environment_difference();
+        let set = set.into_iter().collect();
+        progress.record(&EventRecord::Environment { set, withheld }, Some(&words));
     }
-    if let Some(stabilizer) = session.subject.stabilizer() {
-        progress.phase(&format!("the bug shows in every run with {stabilizer}"));
+    for claim in established.checks.describe() {
+        let words = claim.clone();
+        progress.record(&EventRecord::Check { claim }, Some(&words));
+    }
+    if let Some(stabilizer) = subject.stabilizer() {
+        let by = stabilizer.to_string();
+        let words = format!("the bug shows in every run with {by}");
+        progress.record(&EventRecord::Stabilizer { by }, Some(&words));
     }
 }
 
@@ -178,7 +317,7 @@ fn tried(
     max_runs: Option<u64>,
     progress: &Progress,
 ) -> Ablation {
-    progress.phase("trying which conditions are necessary");
+    progress.phase(Phase::Ablation);
     let program = &reduction.program;
     // A program that cannot be encoded is reported when it is to be written.
     if let Some(bytes) = program.encode() {
@@ -186,8 +325,10 @@ fn tried(
     }
     let left = max_runs.map(|most| most.saturating_sub(reduction.tally.runs));
     let found = conditions(program, env);
-    let mut ablation = ablate(program, found, judge, journal, left, &mut |event, tally| {
-        progress.event(event, tally);
+    // It removes nothing: the figures of the search stay.
+    let tally = reduction.tally;
+    let mut ablation = ablate(program, found, judge, journal, left, &mut |event, _| {
+        progress.event(event, &tally);
     });
     match ablation.halt.take() {
         // The reduction is done all the same; the report says what was not tried.
@@ -234,7 +375,7 @@ impl Minimized {
         let signatures = signatures.map(|spec| spec.text.as_str());
         Report {
             version: report::VERSION,
-            script: session.script.display().to_string(),
+            script: session.given.name(),
             output: output.name(),
             signature: self.established.measure.describe(),
             interpreter: interpreter.map_or_else(InterpreterReport::default, |found| {
@@ -267,7 +408,10 @@ impl Minimized {
                 untried: self.ablation.left,
             },
             test: self.test.clone(),
+            versions: session.versions(&reduction.program),
+            inlining: self.inlining(session),
             stop: stop_in_words(&reduction.stop).to_owned(),
+            undone: undone(&reduction.stop, reduction.undone),
         }
     }
 
@@ -282,17 +426,58 @@ impl Minimized {
         }
     }
 
+    fn inlining(&self, session: &Session) -> ReportedInlining {
+        let Inlining { modules, left, .. } = &session.inlining;
+        let needed = packages_of(&self.reduction.program);
+        let mut left = left.clone();
+        left.retain(|name, _| needed.contains(name.split('.').next().unwrap_or(name)));
+        let (imported, _) = &self.established.record.imported;
+        let installed = needed.iter().filter(|name| is_pure(name, imported));
+        ReportedInlining {
+            modules: modules.clone(),
+            left,
+            installed: installed.cloned().collect(),
+            alone: self.alone.clone(),
+        }
+    }
+
     fn counts(&self) -> RunCounts {
         let tally = &self.reduction.tally;
         RunCounts {
             runs: tally.runs,
             runs_ahead: tally.speculative_runs,
             journal_hits: tally.journal_hits,
+            seconds_recalled: tally.seconds_recalled,
             pruned: tally.pruned,
             seconds: self.seconds,
             seconds_in_candidates: tally.seconds_in_candidates,
             timeout: self.established.timeout.as_secs_f64(),
         }
+    }
+}
+
+/// Whether an installed package was imported from files of Python alone.
+fn is_pure(name: &str, imported: &[PathBuf]) -> bool {
+    let own = imported.iter().filter(|file| {
+        let path = file.to_str().and_then(package_path);
+        let first = path.and_then(|path| path.split(['/', '.']).next());
+        first == Some(name)
+    });
+    let extensions: Vec<Option<&OsStr>> = own.map(|file| file.extension()).collect();
+    let is_python = |extension: Option<&OsStr>| extension == Some("py".as_ref());
+    !extensions.is_empty() && extensions.into_iter().all(is_python)
+}
+
+/// What a spent budget left undone, as reports say it.
+fn undone(stop: &Stop, steps: &[SearchStep]) -> Vec<String> {
+    match stop {
+        Stop::MaxRuns | Stop::Halted(Halt::MaxTime) => steps
+            .iter()
+            .map(|step| step.words())
+            .chain(["finding out what is necessary"])
+            .map(str::to_owned)
+            .collect(),
+        Stop::Done | Stop::Halted(_) => Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use minrepro_reducers::{
     registry::{self, PASSES},
 };
 
-use crate::cli::{Exit, Failure, PassesArgs, PassesVerb, Printer};
+use crate::cli::{Exit, Failure, Painted, PassesArgs, PassesVerb, Printer};
 
 const NAME: Style = Style::new().bold();
 
@@ -16,20 +16,20 @@ pub(super) fn passes(args: &PassesArgs, printer: Printer) -> Result<Exit, Failur
             let width = PASSES.iter().map(|pass| pass.id.len()).max().unwrap_or(0);
             for pass in PASSES {
                 let stage = pass.stage.name();
-                printer.data(&format!(
-                    "{NAME}{:width$}{NAME:#}  {stage:9}  {}\n",
-                    pass.id,
-                    pass.summary().trim()
-                ));
+                printer.data(
+                    Painted::default()
+                        .with(NAME, format!("{:width$}", pass.id))
+                        .plain(format!("  {stage:9}  {}\n", pass.summary().trim())),
+                );
             }
         }
         Some(PassesVerb::Explain { name }) => {
             let pass = find(name)?;
-            printer.data(&format!(
-                "{NAME}{}{NAME:#} ({} stage)\n\n",
-                pass.id,
-                pass.stage.name()
-            ));
+            printer.data(
+                Painted::default()
+                    .with(NAME, pass.id)
+                    .plain(format!(" ({} stage)\n\n", pass.stage.name())),
+            );
             for line in pass.doc.lines() {
                 let line = line.strip_prefix(' ').unwrap_or(line);
                 let line = match line.trim_end() {
@@ -38,7 +38,7 @@ pub(super) fn passes(args: &PassesArgs, printer: Printer) -> Result<Exit, Failur
                     "```" => "",
                     line => line,
                 };
-                printer.data(&format!("{line}\n"));
+                printer.data(format!("{line}\n"));
             }
         }
     }
@@ -63,12 +63,14 @@ pub(super) fn select(names: &[String]) -> Result<Vec<&'static Pass>, Failure> {
 
 fn find(name: &str) -> Result<&'static Pass, Failure> {
     registry::find(name).ok_or_else(|| {
-        let nearest = PASSES
-            .iter()
-            .min_by_key(|pass| strsim::osa_distance(pass.id, name))
-            .map_or("", |pass| pass.id);
-        Failure::usage(format!("there is no pass `{name}`")).hint(format!(
-            "did you mean `{nearest}`? `minrepro passes` lists them all"
-        ))
+        const LIKE: usize = 4;
+        let distance = |pass: &&&'static Pass| strsim::osa_distance(pass.id, name);
+        let nearest = PASSES.iter().min_by_key(distance);
+        let hint = match nearest.filter(|pass| distance(pass) <= LIKE) {
+            Some(pass) => format!("did you mean `{}`? ", pass.id),
+            None => String::new(),
+        };
+        Failure::usage(format!("there is no pass `{name}`"))
+            .hint(format!("{hint}`minrepro passes` lists them all"))
     })
 }

@@ -14,14 +14,17 @@ use super::{
     session::Session,
 };
 use crate::{
-    cli::{Exit, Failure, Format, Printer, ReduceArgs},
+    cli::{Exit, Failure, Format, Painted, Printer, ReduceArgs},
     engine::{Halt, Stop},
     journal::{Journal, JournalError, cache_folder},
-    judge::{Confirmed, Truth},
+    judge::{Confirmed, Inlining, Truth},
     report::{
-        self, Output, Progress, Report, check_writable, encoded, target, temporary,
-        write_atomically,
+        self, EventRecord, OurFiles, Output, Phase, Progress, Report, ReportForm, check_writable,
+        encoded, target, temporary,
     },
+    runner::Covered,
+    target::Target,
+    text::in_backticks,
 };
 
 pub(super) fn reduce(args: &ReduceArgs, printer: Printer) -> Result<Exit, Failure> {
@@ -37,55 +40,55 @@ pub(super) struct Reduced {
 
 /// Reduces a script, and writes and prints the result.
 pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Failure> {
-    let Some(script) = &args.script else {
-        return Err(Failure::usage("no script was named"));
-    };
+    // From here on, since who waits has waited for all of it.
+    let end = args.max_time.map(|time| Instant::now() + time);
+    let given = Target::typed(args.script.as_deref(), args.run.module.as_deref())?;
+    let script = &given.place();
     let passes = passes::select(&args.passes)?;
-    let output = Output::new(args.output.as_deref(), script)?;
+    let ours = OurFiles::new(
+        cache_folder().map(|cache| cache.join("written")),
+        args.force,
+    );
+    let result = given.result();
+    let named = args.output.as_deref().or(result.as_deref());
+    let output = Output::new(named, script, &ours)?;
     if matches!((&output, args.format), (Output::Stdout, Format::Jsonl)) {
         return Err(
             Failure::usage("`-o -` and `--format jsonl` both write to standard output")
                 .hint("name a file for the result with `-o FILE`"),
         );
     }
-    let report_path = report_path(args, script, &output)?;
-    let test_path = test_path(
-        args,
-        script,
-        &output,
-        report_path.as_ref().map(|(path, _)| path.as_path()),
-    )?;
-    let mut session = Session::start(script, &args.run)?;
-    session.keep(&args.keep)?;
+    let reports = report_paths(args, script, &output, &ours)?;
+    let report_files: Vec<&Path> = reports.iter().map(|(path, _)| path.as_path()).collect();
+    let test_path = test_path(args, script, &output, &report_files, &ours)?;
+    let mut run = args.run.clone();
+    run.covered = covered(&args.inline)?;
+    let mut session = Session::start(&given, &run)?;
+    session.subject.set_deadline(end);
     session.warn_of_weak_confinement(printer);
     output.check()?;
-    let report_file = report_path.as_ref().map(|(path, _)| path.as_path());
     let written: Vec<&Path> = output
         .path()
         .into_iter()
-        .chain(report_file)
+        .chain(report_files)
         .chain(test_path.as_deref())
         .collect();
     for path in &written {
         session.subject.runner.guard_file(&temporary(path));
     }
     let progress = Progress::new(printer, args.format);
+    prepare(&mut session, args, &progress).inspect_err(|_| progress.finish())?;
     let mut journal = open_journal(args, &session.identity(&written), printer);
-    if let Some(time) = args.max_time {
-        session
-            .subject
-            .runner
-            .set_deadline(Some(Instant::now() + time));
-    }
     let effort = Effort {
         max_runs: args.max_runs,
+        end,
         ablates: !args.no_ablation,
     };
     let mut minimized = minimize(&session, &passes, &mut journal, effort, &output, &progress)
         .inspect_err(|_| progress.finish())?;
     if let Some(path) = &test_path {
-        progress.phase("running the result as a test");
-        match emit::emit(&session, &minimized, path) {
+        progress.phase(Phase::Test);
+        match emit::emit(&session, &minimized, path, &ours) {
             Ok(emitted) => minimized.test = Some(emitted),
             Err(emit::Unwritten::Stopped(error)) => {
                 minimized.reduction.stop = Stop::Halted(error.into());
@@ -97,14 +100,8 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
     }
     progress.finish();
     let report = minimized.report(&session, &output);
-    if let Some((path, form)) = &report_path
-        && let Err(error) = write_atomically(path, report.render(*form).as_bytes())
-    {
-        // The result comes first: a report that cannot be written must not stand in its way.
-        printer.warning(&format!(
-            "could not write the report `{}`: {error}",
-            path.display()
-        ));
+    for (path, form) in &reports {
+        write_report(&report, path, *form, &ours, printer);
     }
     let exit = finish(args, &session, &output, &minimized, &report, printer)?;
     Ok(Reduced {
@@ -114,27 +111,107 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
     })
 }
 
-/// The file and form of the report, if one is wanted and can be written.
-fn report_path(
+/// Writes the report; one that cannot be written does not stand in the way of the result.
+fn write_report(report: &Report, path: &Path, form: ReportForm, ours: &OurFiles, printer: Printer) {
+    if let Err(error) = ours.write(path, report.render(form).as_bytes()) {
+        printer.warning(&format!(
+            "could not write the report `{}`: {error}",
+            path.display()
+        ));
+    }
+}
+
+/// Inlines what the script imports, and reads what is to be kept of it then.
+fn prepare(session: &mut Session, args: &ReduceArgs, progress: &Progress) -> Result<(), Failure> {
+    if covered(&args.inline)?.is_any() {
+        // Without it, the script can be reduced all the same: it may take a part of the time only.
+        let end = session.subject.runner.deadline();
+        let share = end.map(|end| {
+            let now = Instant::now();
+            now + end.saturating_duration_since(now) / 3
+        });
+        session.subject.set_deadline(share);
+        session.inline()?;
+        session.subject.set_deadline(end);
+        announce_inlining(session, progress);
+    }
+    session.keep(&args.keep)
+}
+
+/// Says which modules were inlined, and which were not.
+fn announce_inlining(session: &Session, progress: &Progress) {
+    let note = |text: String| {
+        let words = text.clone();
+        progress.record(&EventRecord::Note { text }, Some(&words));
+    };
+    let Inlining { modules, left, .. } = &session.inlining;
+    if !modules.is_empty() {
+        let tokens = session.subject.program.size().tokens;
+        let names = in_backticks(modules.iter().map(String::as_str));
+        note(format!("inlined {names}: {tokens} tokens"));
+    }
+    for (module, reason) in left {
+        note(format!("`{module}` is not inlined: {reason}"));
+    }
+}
+
+/// Which files the user wants to have inlined.
+fn covered(named: &[String]) -> Result<Covered, Failure> {
+    let mut covered = Covered {
+        local: true,
+        ..Covered::default()
+    };
+    for name in named {
+        match name.as_str() {
+            "local" => {}
+            "all" => covered.all = true,
+            "none" if named.len() == 1 => covered.local = false,
+            "none" => {
+                let message = "`--inline none` leaves no room for other names";
+                return Err(Failure::usage(message).hint("give `none` alone, or leave it out"));
+            }
+            name if is_name(name) => covered.packages.push(name.to_owned()),
+            name => {
+                let message = format!("`{name}` is no name of a package");
+                let hint = "give the name by which it is imported, such as `--inline einops`";
+                return Err(Failure::usage(message).hint(hint));
+            }
+        }
+    }
+    Ok(covered)
+}
+
+/// Whether a text can be the name of a package that is imported.
+fn is_name(text: &str) -> bool {
+    let mut letters = text.chars();
+    let is_first = |letter: char| letter.is_alphabetic() || letter == '_';
+    letters.next().is_some_and(is_first)
+        && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
+}
+
+/// The files and forms of the reports, if they can be written.
+fn report_paths(
     args: &ReduceArgs,
     script: &Path,
     output: &Output,
-) -> Result<Option<(PathBuf, report::ReportForm)>, Failure> {
-    let Some(path) = &args.report else {
-        return Ok(None);
-    };
-    let form = report::ReportForm::of(path).ok_or_else(|| {
-        Failure::usage(format!(
-            "`{}` has no known form of a report",
-            path.display()
-        ))
-        .hint("the forms are FILE.html, FILE.md and FILE.json")
-    })?;
-    let hint = "name another file with `--report FILE`";
+    ours: &OurFiles,
+) -> Result<Vec<(PathBuf, ReportForm)>, Failure> {
     let others: Vec<&Path> = std::iter::once(script).chain(output.path()).collect();
-    let path = target(path, &others, hint)?;
-    check_writable(&path, hint)?;
-    Ok(Some((path, form)))
+    let named = args.report.iter().map(|path| {
+        let form = ReportForm::of(path).ok_or_else(|| {
+            Failure::usage(format!(
+                "`{}` has no known form of a report",
+                path.display()
+            ))
+            .hint("the forms are FILE.html, FILE.md and FILE.json")
+        })?;
+        let hint = "name another file with `--report FILE`";
+        let path = target(path, &others, hint)?;
+        ours.check(&path)?;
+        check_writable(&path, hint)?;
+        Ok((path, form))
+    });
+    named.collect()
 }
 
 /// The file of the test, if one is wanted and can be written.
@@ -142,7 +219,8 @@ fn test_path(
     args: &ReduceArgs,
     script: &Path,
     output: &Output,
-    report: Option<&Path>,
+    reports: &[&Path],
+    ours: &OurFiles,
 ) -> Result<Option<PathBuf>, Failure> {
     let Some(path) = &args.emit_test else {
         return Ok(None);
@@ -150,9 +228,10 @@ fn test_path(
     let hint = "name another file with `--emit-test FILE`";
     let others: Vec<&Path> = std::iter::once(script)
         .chain(output.path())
-        .chain(report)
+        .chain(reports.iter().copied())
         .collect();
     let path = target(path, &others, hint)?;
+    ours.check(&path)?;
     check_writable(&path, hint)?;
     Ok(Some(path))
 }
@@ -172,15 +251,15 @@ fn finish(
         // A result that cannot be written is printed, so that nothing is lost.
         match args.format {
             Format::Human => {
-                printer.bytes(
-                    &encoded(program).unwrap_or_else(|_| program.text().as_bytes().to_vec()),
-                );
+                let bytes = encoded(program).unwrap_or_else(|_| program.text().as_bytes().to_vec());
+                printer.file(&bytes).map_err(|error| {
+                    Failure::unprinted(error)
+                        .hint("run the same command again with `-o FILE` to write it there")
+                })?;
             }
             Format::Jsonl => {
-                printer.data(&format!(
-                    "{}\n",
-                    serde_json::json!({"event": "result", "text": program.text()})
-                ));
+                let text = program.text().to_owned();
+                printer.data(EventRecord::Result { text }.line());
             }
         }
     }
@@ -194,22 +273,27 @@ fn finish(
     }
     match args.format {
         Format::Jsonl => {
-            let mut value = serde_json::to_value(report).unwrap_or_default();
-            value["event"] = "report".into();
-            printer.data(&format!("{value}\n"));
+            printer.data(EventRecord::Report(Box::new(report.clone())).line());
         }
         Format::Human => {
-            let names = (session.script.display().to_string(), output.name());
-            let diff = report::unified(
-                (&names.0, session.subject.program.text()),
-                (&names.1, program.text()),
-            );
-            printer.note(&format!("{diff}\n{}", report::summary(report)));
+            let mut text = Painted::default();
+            if args.diff {
+                let names = (session.given.name(), output.name());
+                text = report::unified(
+                    (&names.0, session.subject.program.text()),
+                    (&names.1, program.text()),
+                )
+                .plain("\n");
+            }
+            text.append(report::ending(report, output.path().is_some()));
+            printer.note(text);
         }
     }
     match &minimized.reduction.stop {
         Stop::Halted(Halt::Failed(error)) => Err(failed(error)),
         Stop::Halted(Halt::Interrupted(signal)) => Ok(Exit::Interrupted(*signal)),
+        // The last lines say that it is not confirmed.
+        Stop::Halted(Halt::MaxTime) if minimized.confirmed.of == 0 => Ok(Exit::Stopped),
         _ if !minimized.confirmed.is_certain() => {
             let Confirmed { same, of, .. } = minimized.confirmed;
             Err(Failure::new(
@@ -224,6 +308,7 @@ fn finish(
             Err(unverified(&minimized.truth))
         }
         Stop::MaxRuns | Stop::Halted(Halt::MaxTime) => Ok(Exit::Stopped),
+        Stop::Done if let Some(obstacle) = report.inlining.obstacle() => Err(not_alone(&obstacle)),
         Stop::Done => Ok(Exit::Reduced),
     }
 }
@@ -242,6 +327,13 @@ fn unverified(truth: &Truth) -> Failure {
     .hint(
         "the result was written all the same; `--loose` accepts the same words whatever the cause",
     )
+}
+
+/// A result that needs modules of the user's own.
+fn not_alone(obstacle: &str) -> Failure {
+    let error = anyhow::anyhow!("the result does not stand alone: {obstacle}");
+    Failure::new(Exit::Unverified, error)
+        .hint("the result was written all the same; `--inline none` leaves modules where they are")
 }
 
 /// The failure of a reduction that could not continue.

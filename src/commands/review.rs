@@ -1,14 +1,17 @@
 //! `minrepro review SCRIPT`: lists the concerns about a stranger's script. Runs nothing.
 
+use std::collections::BTreeMap;
+
 use anstyle::{AnsiColor, Style};
 
-use super::script::read;
 use crate::{
-    cli::{Exit, Failure, Printer, ReviewArgs},
-    scrub::review::{Finding, review as findings_of},
+    cli::{Exit, Failure, Painted, Printer, ReviewArgs},
+    scrub::review::{Concern, Finding, Grade, review as findings_of},
+    target::read,
 };
 
 const PLACE: Style = Style::new().bold();
+const DANGEROUS: Style = AnsiColor::Red.on_default();
 const CONCERN: Style = AnsiColor::Yellow.on_default();
 
 pub(super) fn review(args: &ReviewArgs, printer: Printer) -> Result<Exit, Failure> {
@@ -16,41 +19,92 @@ pub(super) fn review(args: &ReviewArgs, printer: Printer) -> Result<Exit, Failur
     let found = findings_of(&program);
     let file = args.script.display().to_string();
     if args.json {
-        let value = serde_json::json!({"script": file, "findings": found});
-        printer.data(&format!("{value:#}\n"));
+        let findings: Vec<_> = found.iter().map(json).collect();
+        let value = serde_json::json!({"script": file, "findings": findings});
+        printer.data(format!("{value:#}\n"));
     } else {
-        for finding in &found {
-            printer.data(&format!("{}\n", line(&file, finding)));
+        for (concern, what, lines) in merged(&found) {
+            printer.data(line(&file, concern, what, &lines).plain("\n"));
         }
     }
     if found.is_empty() {
         printer.note("no concerns; the review cannot find everything that a script may do");
         return Ok(Exit::Reduced);
     }
-    printer.note(&format!(
-        "{} found; check each place before you run the script",
-        count(found.len())
-    ));
+    printer.note(summary(&found));
     Ok(Exit::Refused)
 }
 
-/// `file:line: concern: what (why)`.
-pub(super) fn line(file: &str, finding: &Finding) -> String {
+fn json(finding: &Finding) -> serde_json::Value {
     let Finding {
         line,
         concern,
         what,
     } = finding;
-    format!(
-        "{PLACE}{file}:{line}:{PLACE:#} {CONCERN}{concern}:{CONCERN:#} {what} ({})",
-        concern.why()
-    )
+    let grade = concern.grade();
+    serde_json::json!({"line": line, "grade": grade, "concern": concern, "what": what})
 }
 
-fn count(number: usize) -> String {
-    if number == 1 {
-        "1 concern".to_owned()
-    } else {
-        format!("{number} concerns")
+/// What is said of several lines is said once. The known dangers come first.
+fn merged(found: &[Finding]) -> Vec<(Concern, &str, Vec<u32>)> {
+    let mut lines: BTreeMap<(Concern, &str), Vec<u32>> = BTreeMap::new();
+    for finding in found {
+        let key = (finding.concern, finding.what.as_str());
+        lines.entry(key).or_default().push(finding.line);
     }
+    let mut merged: Vec<_> = lines
+        .into_iter()
+        .map(|((concern, what), lines)| (concern, what, lines))
+        .collect();
+    merged.sort_by_key(|(concern, what, lines)| (concern.grade(), lines[0], *what));
+    merged
+}
+
+/// `file:line: concern: what (why)`.
+fn line(file: &str, concern: Concern, what: &str, lines: &[u32]) -> Painted {
+    let others: Vec<String> = lines[1..].iter().map(ToString::to_string).collect();
+    let also = match others.as_slice() {
+        [] => String::new(),
+        [other] => format!("; also in line {other}"),
+        others => format!("; also in lines {}", others.join(", ")),
+    };
+    let style = match concern.grade() {
+        Grade::Dangerous => DANGEROUS,
+        Grade::Outside | Grade::Unreadable => CONCERN,
+    };
+    Painted::default()
+        .with(PLACE, format!("{file}:{}:", lines[0]))
+        .plain(" ")
+        .with(style, format!("{concern}:"))
+        .plain(format!(" {what} ({}){also}", concern.why()))
+}
+
+/// How many concerns there are, by what is known of them.
+fn summary(found: &[Finding]) -> String {
+    let found = merged(found);
+    let count = |grade| {
+        let of_grade = found
+            .iter()
+            .filter(|(concern, ..)| concern.grade() == grade);
+        of_grade.count()
+    };
+    let counts = [
+        (count(Grade::Dangerous), "dangerous"),
+        (count(Grade::Outside), "reaching outside"),
+        (count(Grade::Unreadable), "unreadable"),
+    ];
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let by_grade: Vec<String> = counts
+        .map(|(count, grade)| format!("{count} {grade}"))
+        .collect();
+    let noun = if found.len() == 1 {
+        "concern"
+    } else {
+        "concerns"
+    };
+    format!(
+        "{} {noun} ({}); check each place before you run the script",
+        found.len(),
+        by_grade.join(", ")
+    )
 }

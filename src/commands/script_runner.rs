@@ -11,6 +11,7 @@ use crate::{
     cli::{Exit, Failure, Format, Printer, ReduceArgs, RunArgs},
     runner::{Interpreter, Outcome},
     scrub::script_runner::{MinimizedScript, ScriptRunner, Trial},
+    target::Target,
 };
 
 /// The user's interpreter and limits.
@@ -57,7 +58,7 @@ impl Bench {
             signature: Vec::new(),
             ..self.run.clone()
         };
-        let session = Session::start(&script, &args)?;
+        let session = Session::start(&Target::Script(script), &args)?;
         Ok(session
             .subject
             .run_times(&session.subject.bytes, trial.times, trial.timeout)?)
@@ -99,6 +100,7 @@ impl ScriptRunner for Bench {
             ..self.run.clone()
         };
         let args = ReduceArgs {
+            inline: vec!["all".to_owned()],
             script: Some(script.to_owned()),
             run,
             output: Some(output.to_owned()),
@@ -106,7 +108,10 @@ impl ScriptRunner for Bench {
             max_runs: None,
             passes: Vec::new(),
             keep: Vec::new(),
-            report: None,
+            // The folder is the scrub's own.
+            force: true,
+            diff: false,
+            report: Vec::new(),
             emit_test: None,
             // The comment says why each line stays, which the final sweep found out.
             no_ablation: true,

@@ -5,14 +5,18 @@ use std::{path::PathBuf, time::Duration};
 
 use super::script_runner::Bench;
 use crate::{
-    cli::{Assume, Exit, Failure, Printer, ProbeArgs, RunArgs, RunnerKind, ScrubArgs, VersionArgs},
+    cli::{
+        Assume, Exit, Failure, IssueName, Printer, ProbeArgs, RunArgs, RunnerKind, ScrubArgs,
+        VersionArgs,
+    },
     report::write_atomically,
+    runner::Covered,
     scrub::{
         ExternalTools, ScrubReport,
-        bisect::Environments,
         issue::{Repo, actionable::IssueKind},
         scrub as go,
         steps::{IssueSource, Posting, ScrubSettings},
+        version_environments::Environments,
         write::WriteState,
     },
 };
@@ -50,7 +54,7 @@ pub(super) fn scrub(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failure>
         }
     }
     if args.json {
-        printer.data(&format!("{text}\n"));
+        printer.data(format!("{text}\n"));
     }
     for trouble in &report.troubles {
         printer.warning(trouble);
@@ -61,14 +65,14 @@ pub(super) fn scrub(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failure>
 
 /// Prints the last lines.
 fn print_summary(report: &ScrubReport, settings: &ScrubSettings, printer: Printer) {
-    printer.note(&format!("\n{:?}: {}", report.end, report.why));
+    printer.note(format!("\n{:?}: {}", report.end, report.why));
     if let Some(smaller) = &report.found.minimized {
-        printer.note(&format!("minimized repro: {}", smaller.file.display()));
+        printer.note(format!("minimized repro: {}", smaller.file.display()));
     }
     if let Some(next) = &report.found.next {
-        printer.note(&format!("next: {next}"));
+        printer.note(format!("next: {next}"));
     }
-    printer.note(&format!(
+    printer.note(format!(
         "report: {}",
         settings.folder.join("report.json").display()
     ));
@@ -107,11 +111,14 @@ pub(super) fn run_args(args: &ProbeArgs) -> RunArgs {
         env: Vec::new(),
         sandbox: args.sandbox,
         scrubbed: true,
+        covered: Covered::default(),
         allow_network: false,
         allow_write: Vec::new(),
         runner: RunnerKind::Auto,
         jobs: args.jobs,
         args: Vec::new(),
+        module: None,
+        stdin: None,
     }
 }
 
@@ -124,9 +131,10 @@ pub(super) fn environments(args: &VersionArgs) -> Environments {
     }
 }
 
-fn settings(args: &ScrubArgs) -> Result<ScrubSettings, Failure> {
-    let named = args.issue.as_ref().and_then(|issue| issue.repo.clone());
-    if let (Some(named), Some(repo)) = (&named, &args.repo)
+/// The repository of an issue: that of its address, else the one that the user named.
+pub(super) fn repository(issue: Option<&IssueName>, repo: Option<&Repo>) -> Result<Repo, Failure> {
+    let named = issue.and_then(|issue| issue.repo.clone());
+    if let (Some(named), Some(repo)) = (&named, repo)
         && named != repo
     {
         return Err(Failure::usage(format!(
@@ -134,10 +142,23 @@ fn settings(args: &ScrubArgs) -> Result<ScrubSettings, Failure> {
         ))
         .hint("leave `--repo` out, or name the issue by its number"));
     }
-    let repo = named.or_else(|| args.repo.clone()).unwrap_or_else(|| Repo {
+    Ok(named.or_else(|| repo.cloned()).unwrap_or_else(|| Repo {
         owner: "pytorch".to_owned(),
         name: "pytorch".to_owned(),
-    });
+    }))
+}
+
+/// Whether writes are carried out.
+pub(super) fn posting(dry_run: bool, post: bool) -> Posting {
+    match (dry_run, post) {
+        (true, _) => Posting::DryRun,
+        (false, true) => Posting::Agreed,
+        (false, false) => Posting::Ask,
+    }
+}
+
+fn settings(args: &ScrubArgs) -> Result<ScrubSettings, Failure> {
+    let repo = repository(args.issue.as_ref(), args.repo.as_ref())?;
     let source = match (&args.issue, &args.from) {
         (Some(issue), None) => IssueSource::GitHub(issue.number),
         (None, Some(file))
@@ -169,11 +190,7 @@ fn settings(args: &ScrubArgs) -> Result<ScrubSettings, Failure> {
             .dir
             .clone()
             .unwrap_or_else(|| PathBuf::from(format!("scrub-{name}"))),
-        posting: match (args.dry_run, args.post) {
-            (true, _) => Posting::DryRun,
-            (false, true) => Posting::Agreed,
-            (false, false) => Posting::Ask,
-        },
+        posting: posting(args.dry_run, args.post),
         json: args.json,
         assume: args.assume.map(|assumed| match assumed {
             Assume::Bug => IssueKind::Bug,
@@ -188,6 +205,7 @@ fn settings(args: &ScrubArgs) -> Result<ScrubSettings, Failure> {
         pick: args.pick,
         reverify: args.reverify,
         close_stale: args.close_stale,
+        accept_fix: args.accept_fix,
         signature: args.probe.signature.clone(),
         timeout: args.probe.timeout.unwrap_or(TIMEOUT),
         pytorch: args.versions.pytorch.clone(),

@@ -1,35 +1,57 @@
 //! What the verbs that run a script share: its file, its interpreter, its runner, its baseline.
 
+mod bare;
 mod obstruction;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::Context;
 use minrepro_reducers::{
+    analysis::names::imported_modules,
     syntax::Program,
-    torch::{environment::makes_operators, variables::NO_GRAPHS},
+    torch::{environment::makes_operators, variables::NO_GRAPHS, versions},
 };
 
-use self::obstruction::Obstruction;
-use super::script;
+use self::{bare::Bare, obstruction::Obstruction};
 use crate::{
     cli::{Exit, Failure, Printer, RunArgs, RunnerKind, SandboxWhen},
-    judge::{BaselineFailure, GivenControl, Kept, Settings, Subject, Warmth, cores},
+    judge::{
+        self, Alone, BaselineFailure, Established, GivenControl, Inlining, Kept, Settings, Subject,
+        Warmth, cores,
+    },
     oracle::{BaselineError, NotDerivable, Obstacle, RULES, Spec, forbidden_anywhere, summary},
     runner::{
-        Allowed, Command, Confinement, EnvironmentDifference, Inherited, Interpreter, Limits,
-        Outcome, Runner, Sandbox, Setup,
+        Allowed, Command, Confinement, End, EnvironmentDifference, FILES, Inherited, Interpreter,
+        Limits, Outcome, Resource, RunError, Runner, Sandbox, Setup, platform,
     },
+    target::{self, Target, TargetProgram},
     text::quoted,
 };
 
-/// A script as a verb was given it, and all that it takes to run it.
+/// Processes of a run at a time.
+const PROCESSES: u32 = 512;
+/// Bytes on disk that a run may leave at a time.
+const SCRATCH: u64 = 10 << 30;
+
+/// What a verb was given, and all that it takes to run it.
 pub(super) struct Session {
-    pub(super) script: PathBuf,
+    pub(super) given: Target,
+    /// How the program came to be, for people; nothing for a script.
+    pub(super) notes: Vec<String>,
+    /// The path of the script, or of the program that stands for what was given.
+    script: PathBuf,
     pub(super) interpreter: Option<Interpreter>,
     /// The interpreter in which the script succeeds, if the user named one.
     good: Option<Interpreter>,
     pub(super) subject: Subject,
+    /// The script before anything was inlined.
+    uninlined: Arc<Program>,
+    /// What became of the modules that the script imports.
+    pub(super) inlining: Inlining,
+    setup: Setup,
     args: RunArgs,
     memory: u64,
     /// The files of the test command that were named by a path.
@@ -39,9 +61,23 @@ pub(super) struct Session {
 impl Session {
     /// Reads the script, finds the interpreter, starts the runner; nothing is run yet but the
     /// interpreter itself.
-    pub(super) fn start(script: &Path, args: &RunArgs) -> Result<Self, Failure> {
-        let (bytes, program) = script::read(script)?;
+    pub(super) fn start(given: &Target, args: &RunArgs) -> Result<Self, Failure> {
         let specs = specs(args)?;
+        let place = given.place();
+        let script = std::path::absolute(&place).unwrap_or(place);
+        let TargetProgram {
+            bytes,
+            program,
+            mut notes,
+            takes_arguments,
+        } = given.read(&args.args, &specs, &mut || {
+            let (interpreter, _) = target::interpreter(args.python.as_deref(), &script)?;
+            let command = Command::Python {
+                python: interpreter.path,
+                args: Vec::new(),
+            };
+            setup(command, &script, None, args)
+        })?;
         let mut programs = Vec::new();
         let (command, interpreter) = if let Some(test) = &args.test {
             let words = words(test)?;
@@ -53,18 +89,22 @@ impl Session {
             );
             (Command::Test(words), None)
         } else {
-            let interpreter = Interpreter::find(args.python.as_deref())?;
+            let (interpreter, note) = target::interpreter(args.python.as_deref(), &script)?;
+            notes.extend(note);
             let command = Command::Python {
                 python: interpreter.path.clone(),
-                args: args.args.clone(),
+                args: if takes_arguments {
+                    args.args.clone()
+                } else {
+                    Vec::new()
+                },
             };
             (command, Some(interpreter))
         };
-        let script = std::path::absolute(script).unwrap_or_else(|_| script.to_owned());
-        let setup = setup(command, &script, &program, args)?;
+        let setup = setup(command, &script, Some(&program), args)?;
         let memory = setup.limits.memory;
         let (controls, good) = controls(args, &setup)?;
-        let runner = Runner::start(setup)?;
+        let runner = Runner::start(setup.clone())?;
         if !args.allow_write.is_empty() && runner.confinement() == Confinement::Landlock {
             let error = "this system cannot give each run a copy of a folder to write to";
             return Err(Failure::new(Exit::Environment, anyhow::anyhow!(error))
@@ -84,22 +124,78 @@ impl Session {
             env: args.env.clone(),
             keep: Vec::new(),
         };
+        let subject = Subject::new(program, bytes, runner, controls, settings);
         Ok(Self {
+            given: given.clone(),
+            notes,
             script,
             interpreter,
             good,
-            subject: Subject::new(program, bytes, runner, controls, settings),
+            uninlined: Arc::clone(&subject.program),
+            subject,
+            inlining: Inlining::default(),
+            setup,
             args: args.clone(),
             memory,
             programs,
         })
     }
 
+    /// Inlines what the script imports, as far as it shows the same bug then.
+    pub(super) fn inline(&mut self) -> Result<(), Failure> {
+        let mut inlining = match judge::inline(&self.subject) {
+            Err(RunError::Deadline) => Inlining::default(),
+            inlining => inlining?,
+        };
+        if let Some((program, bytes)) = inlining.script.take() {
+            self.subject.program = program;
+            self.subject.bytes = bytes;
+        }
+        self.inlining = inlining;
+        Ok(())
+    }
+
+    /// Whether a result shows the bug where nothing of what was inlined can be imported; nothing if
+    /// nothing was.
+    pub(super) fn stands_alone(
+        &self,
+        established: &Established,
+        program: &Program,
+    ) -> Option<Alone> {
+        if self.inlining.modules.is_empty() {
+            return None;
+        }
+        let alone = self.run_alone(established, program);
+        // The result counts for more than that this is not known.
+        Some(alone.unwrap_or_else(|failure| Alone::Not(format!("nothing: {:#}", failure.error))))
+    }
+
+    fn run_alone(&self, established: &Established, program: &Program) -> Result<Alone, Failure> {
+        let bare = Bare::make(&self.script, &self.inlining.modules)
+            .context("could not make a folder without what was inlined")
+            .map_err(|error| Failure::new(Exit::Environment, error))?;
+        let [empty, beside] = bare.setups(&self.setup);
+        let runners = [Runner::start(empty)?, Runner::start(beside)?];
+        for runner in &runners {
+            runner.set_deadline(self.subject.runner.deadline());
+        }
+        let probe = established.probe(&self.subject);
+        let [empty, beside] = &runners;
+        Ok(judge::stands_alone(
+            &probe,
+            program,
+            [empty, beside],
+            &bare.files,
+        )?)
+    }
+
     /// Has candidates hold what the user typed.
     pub(super) fn keep(&mut self, typed: &[String]) -> Result<(), Failure> {
-        let program = &self.subject.program;
+        let joined = &self.subject.program;
         let read = |text: &String| {
-            Kept::read(text, program).map_err(|reason| {
+            // Lines are those of the script as it was given.
+            let kept = Kept::read(text, &self.uninlined).or_else(|_| Kept::read(text, joined));
+            kept.map_err(|reason| {
                 Failure::usage(format!("`--keep {text}` cannot be kept: {reason}"))
                     .hint("give a name that the script uses, the number of a line, or `/REGEX/`")
             })
@@ -115,6 +211,31 @@ impl Session {
             let bounds = self.subject.runner.bounds();
             printer.warning(&format!("confinement of runs: {bounds}"));
         }
+    }
+
+    /// The versions of what a program imports and of the system, for reports.
+    pub(super) fn versions(&self, program: &Program) -> Vec<(String, String)> {
+        let top = |module: &String| module.split('.').next().map(str::to_owned);
+        let is_installed = |module: &String| !module.is_empty() && !self.subject.is_beside(module);
+        let modules = imported_modules(program)
+            .iter()
+            .filter_map(top)
+            .filter(is_installed)
+            .collect();
+        let modules: Vec<String> = versions::reported(modules).into_iter().collect();
+        let mut found = Vec::new();
+        if let Some(python) = &self.interpreter {
+            if !modules.is_empty() {
+                let answer = python.answer(versions::QUESTION, &modules);
+                found = answer
+                    .and_then(|answer| serde_json::from_str(&answer).ok())
+                    .unwrap_or_default();
+            }
+            let own = python.description.split_once(' ');
+            found.extend(own.map(|(name, version)| (name.to_owned(), version.to_owned())));
+        }
+        found.push(("on".to_owned(), platform()));
+        found
     }
 
     /// What runs are given that the user has otherwise, in one line; nothing if it is all the same.
@@ -183,6 +304,7 @@ impl Session {
                 &args.control,
                 self.good.as_ref().map(|found| found.identity.as_str()),
                 &self.subject.settings.keep,
+                self.subject.runner.input().map(blake3::hash),
                 // A hash: values may be long, and private.
                 blake3::hash(format!("{variables:?}").as_bytes()),
             ),
@@ -253,6 +375,15 @@ impl Session {
             BaselineError::NotDerivable {
                 reason: NotDerivable::Endless,
                 seen,
+            } if shown.is_some_and(|shown| shown.end == End::Limit(Resource::Processes)) => (
+                Exit::NotReproduced,
+                None,
+                seen,
+                "let the script start fewer processes; this limit cannot be raised",
+            ),
+            BaselineError::NotDerivable {
+                reason: NotDerivable::Endless,
+                seen,
             } => (
                 Exit::NotReproduced,
                 None,
@@ -308,11 +439,14 @@ impl Session {
     fn shown(&self, outcome: &Outcome) -> Vec<String> {
         let mut lines = vec![
             String::new(),
-            format!("command: {}", self.command_line(&self.script)),
+            format!("command: {}", self.original()),
             "folder:  a scratch copy of the script's folder".to_owned(),
             format!("bounds:  {}", self.subject.runner.bounds()),
             format!("end:     {}", summary(outcome)),
         ];
+        if let End::Limit(resource) = outcome.end {
+            lines.push(format!("limit:   {}", self.limit(resource)));
+        }
         for (name, stream) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
             if stream.is_empty() {
                 lines.push(format!("{name}:  (empty)"));
@@ -327,21 +461,59 @@ impl Session {
             }
             lines.extend(all[from..].iter().map(|line| format!("  {line}")));
         }
-        lines.push(format!("by hand: {}", self.by_hand(&self.script)));
+        lines.push(format!("by hand: {}", self.in_folder(&self.original())));
         lines
+    }
+
+    /// What a run and all its processes may use of a resource.
+    fn limit(&self, resource: Resource) -> String {
+        let bytes = |bytes: u64| bytesize::ByteSize(bytes).display().iec().to_string();
+        match resource {
+            Resource::Memory => format!("{} of memory", bytes(self.memory)),
+            Resource::Processes => format!("{PROCESSES} processes at a time"),
+            Resource::Scratch => format!("{} of files, or {FILES} of them", bytes(SCRATCH)),
+        }
     }
 
     fn command_line(&self, file: &Path) -> String {
         let words = self.subject.runner.command_line(file);
-        words
-            .iter()
-            .map(|word| quoted(word))
-            .collect::<Vec<_>>()
-            .join(" ")
+        let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+        self.with_input(&words.join(" "))
+    }
+
+    /// The command line of what was given.
+    fn original(&self) -> String {
+        let line = self.command_line(&self.script);
+        let (Some(arguments), Some(interpreter)) = (self.given.arguments(), &self.interpreter)
+        else {
+            return line;
+        };
+        let words = [interpreter.path.to_string_lossy().into_owned()].into_iter();
+        let own = self.args.args.iter();
+        let own = own.map(|argument| argument.to_string_lossy().into_owned());
+        let words = words.chain(arguments).chain(own);
+        let words: Vec<_> = words.map(|word| quoted(&word)).collect();
+        self.with_input(&words.join(" "))
     }
 
     /// What a user types to run a file as minrepro does.
     pub(super) fn by_hand(&self, file: &Path) -> String {
+        self.in_folder(&self.command_line(file))
+    }
+
+    /// A command with what it reads.
+    fn with_input(&self, command: &str) -> String {
+        match &self.args.stdin {
+            Some(input) => {
+                let input = std::path::absolute(input).unwrap_or_else(|_| input.clone());
+                format!("{command} < {}", quoted(&input.to_string_lossy()))
+            }
+            None => command.to_owned(),
+        }
+    }
+
+    /// What a user types to run a command as minrepro does.
+    fn in_folder(&self, command: &str) -> String {
         let folder = self.script.parent().unwrap_or(Path::new("/"));
         let EnvironmentDifference { set, withheld } = self.subject.runner.environment_difference();
         let own = self.subject.env();
@@ -362,9 +534,8 @@ impl Session {
             format!("env {without}")
         };
         format!(
-            "cd {} && {without}{env}{}",
+            "cd {} && {without}{env}{command}",
             quoted(&folder.to_string_lossy()),
-            self.command_line(file)
         )
     }
 }
@@ -373,18 +544,19 @@ impl Session {
 fn setup(
     command: Command,
     script: &Path,
-    program: &Program,
+    program: Option<&Program>,
     args: &RunArgs,
 ) -> Result<Setup, Failure> {
     let jobs = args.jobs.map_or_else(cores, usize::from);
     let memory = args.memory.unwrap_or_else(default_memory);
     let own = NO_GRAPHS
         .iter()
-        .filter(|_| makes_operators(program))
+        .filter(|_| program.is_some_and(makes_operators))
         .map(|name| ((*name).to_owned(), "0".to_owned()));
     Ok(Setup {
         command,
         script: script.to_owned(),
+        input: args.stdin.as_deref().map(input).transpose()?,
         env: own.chain(args.env.iter().cloned()).collect(),
         inherited: if args.scrubbed {
             Inherited::Scrubbed
@@ -393,9 +565,9 @@ fn setup(
         },
         limits: Limits {
             memory,
-            processes: 512,
+            processes: PROCESSES,
             file_size: 8 << 30,
-            scratch: 10 << 30,
+            scratch: SCRATCH,
             output: 256 << 10,
         },
         jobs,
@@ -408,8 +580,19 @@ fn setup(
             network: args.allow_network,
             folders: folders(&args.allow_write)?,
         },
+        covered: args.covered.clone(),
         supervisor: supervisor()?,
     })
+}
+
+/// The content of the file that each run has as its standard input.
+fn input(file: &Path) -> Result<Arc<[u8]>, Failure> {
+    let bytes = std::fs::read(file)
+        .with_context(|| format!("could not read `{}`", file.display()))
+        .map_err(|error| {
+            Failure::new(Exit::Usage, error).hint("name a file with `--stdin FILE`")
+        })?;
+    Ok(bytes.into())
 }
 
 /// The folders that runs may write to, as absolute paths.
@@ -474,9 +657,13 @@ fn controls(
         return Ok((controls, None));
     };
     let good = Interpreter::find(Some(named))?;
+    let args = match &setup.command {
+        Command::Python { args, .. } => args.clone(),
+        Command::Test(_) => Vec::new(),
+    };
     let command = Command::Python {
         python: good.path.clone(),
-        args: args.args.clone(),
+        args,
     };
     controls.push(GivenControl {
         typed: format!("--good {}", named.display()),

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// A condition, and the outcome without it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Ablated {
     /// Its kind.
     #[serde(rename = "sort")]

@@ -188,6 +188,7 @@ impl Base {
         // An empty program shows no bug, and CPython's compiler refuses a `return` or `await` in
         // the wrong place that the parser accepts.
         let is_hopeless = program.body().is_empty()
+            || !self.program.keeps_encoding(program.text())
             || (program.scopes().misplaced.is_some() && self.program.scopes().misplaced.is_none());
         match program.encode() {
             Some(bytes) if !is_hopeless => Attempt::Candidate(Box::new(Candidate {

@@ -9,6 +9,7 @@
 
 mod ablation;
 mod base;
+mod in_time;
 mod priors;
 mod proposal_pool;
 mod search;
@@ -26,7 +27,7 @@ use crate::journal::Journal;
 pub use crate::judge::{Candidate, Halt, Judge, Judged, Retraction};
 pub use ablation::{Ablated, Ablation, ablate};
 use search::{Search, SearchEnd};
-pub use types::{Commit, Event, Options, Reduction, Spent, Stop, Tally, WhyKept};
+pub use types::{Commit, Event, Options, Reduction, SearchStep, Spent, Stop, Tally, WhyKept};
 
 /// The stages that change the program itself, not only its layout.
 const MATTER: [Stage; 5] = [
@@ -58,9 +59,10 @@ pub fn reduce(
 ) -> Reduction {
     let mut search = Search::new(program.into(), passes, judge, journal, options, watch);
     let stop = run(&mut search).err().unwrap_or(Stop::Done);
-    if matches!(stop, Stop::MaxRuns) {
+    if matches!(stop, Stop::MaxRuns | Stop::Halted(Halt::MaxTime)) {
         // The budget is spent, but a result that does not show the bug is worth less than none. A
         // confirmation that cannot be made leaves the result unconfirmed, which the report says.
+        search.end_of_search();
         let _ = search.confirm();
     }
     search.finish(stop)
@@ -74,14 +76,18 @@ fn run(search: &mut Search<'_>) -> Result<(), Stop> {
     search.declutter()?;
     // Before the trace: on the CPU and without a compiler, each of the runs that follow is shorter.
     search.greedy_search(&[Stage::Environment])?;
+    search.begin_step(SearchStep::TraceGuided);
     search.trace_guided()?;
     loop {
+        search.begin_step(SearchStep::Parts);
         search.begin_confirmation()?;
         while search.greedy_search(&MATTER)? == SearchEnd::Shrunk || search.is_worth_tracing() {
             search.trace_guided()?;
         }
         // Layout last: it hardly ever matters to the bug, and least of it is left now.
+        search.begin_step(SearchStep::Layout);
         search.greedy_search(&[Stage::Tidy])?;
+        search.begin_step(SearchStep::FinalSweep);
         search.begin_confirmation()?;
         // A proof about a program that does not show the bug is worth nothing: it is confirmed, and
         // if it does not hold, all begins again from the last program that did.

@@ -73,6 +73,15 @@ pub(super) const ABOUT_AS_LARGE: (u32, u32) = (21, 20);
 /// candidate can cost: half of the program.
 pub(super) const CONFIRM_TENTHS: u32 = 5;
 
+/// After how many runs since the last confirmation began another is worth its time, whatever the
+/// program has shrunk by since: so much work is too much to lose. A confirmation may take as long
+/// as twenty warm runs, so more often would cost a script that needs none.
+pub(super) const CONFIRM_RUNS: u64 = 64;
+
+/// After how many runs a confirmation that was begun beside them is heard of: by then it has
+/// ended, and nobody waits. The fewer, the less is built on a program that does not hold.
+pub(super) const CONFIRM_ANSWER: u64 = 16;
+
 /// Up to how many tokens a program is confirmed as the result alone: so little is soon done.
 pub(super) const SOON_DONE: u32 = 50;
 

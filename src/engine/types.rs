@@ -1,6 +1,6 @@
 //! What goes into a reduction, what is reported on the way, and what comes out. Data only.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 use minrepro_reducers::syntax::Program;
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,8 @@ pub struct Options {
     /// Whether candidates in which a name is bound nowhere are run all the same: where the bug is a
     /// `NameError`, or the test may not run the program at all.
     pub unbound_names: bool,
+    /// When to stop: on a long script, to make proposals takes seconds by itself.
+    pub until: Option<Instant>,
 }
 
 /// Counts and sizes so far.
@@ -36,6 +38,8 @@ pub struct Tally {
     pub speculative_runs: u64,
     /// Runs whose verdict an earlier session had recorded.
     pub journal_hits: u64,
+    /// How long those took, in seconds, summed over workers.
+    pub seconds_recalled: f64,
     /// Candidates dropped without a run: conflicting edits, no syntax, no gain, unbound names,
     /// tried before.
     pub pruned: u64,
@@ -58,7 +62,7 @@ impl Tally {
 }
 
 /// One accepted change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Commit {
     /// The pass that proposed it.
     pub pass: String,
@@ -73,7 +77,7 @@ pub struct Commit {
 }
 
 /// What some runs took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Spent {
     /// How many there were.
     pub runs: u64,
@@ -82,7 +86,7 @@ pub struct Spent {
 }
 
 /// Why a part of the result stays: what happened without it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct WhyKept {
     /// The line of the result it stands on, counted from 1.
     pub line: u32,
@@ -105,8 +109,12 @@ pub enum Event<'a> {
     },
     /// A candidate was judged.
     Run {
+        /// The pass that proposed it; none for verdicts of the journal.
+        pass: Option<&'a str>,
         /// The verdict.
         verdict: &'a Verdict,
+        /// Wall time of its runs, in seconds.
+        seconds: f64,
         /// Whether an earlier session had run it.
         from_journal: bool,
     },
@@ -167,4 +175,43 @@ pub struct Reduction {
     pub spent: BTreeMap<String, Spent>,
     /// Why it ended.
     pub stop: Stop,
+    /// What was left undone: nothing if it is done.
+    pub undone: &'static [SearchStep],
+}
+
+/// A part of the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchStep {
+    /// Simpler environments: no compiler, no device.
+    Environment,
+    /// Candidates made from what a traced run shows.
+    TraceGuided,
+    /// Parts of the program removed and made simpler.
+    Parts,
+    /// The layout.
+    Layout,
+    /// Everything once more, one by one.
+    FinalSweep,
+}
+
+impl SearchStep {
+    /// All of them, in their order.
+    pub(super) const ALL: [Self; 5] = [
+        Self::Environment,
+        Self::TraceGuided,
+        Self::Parts,
+        Self::Layout,
+        Self::FinalSweep,
+    ];
+
+    /// In words for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Environment => "simpler environments",
+            Self::TraceGuided => "candidates made from a traced run",
+            Self::Parts => "removing and simplifying parts",
+            Self::Layout => "the layout",
+            Self::FinalSweep => "the final sweep",
+        }
+    }
 }

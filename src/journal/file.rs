@@ -10,6 +10,8 @@ use std::{
 
 use etcetera::{BaseStrategy, base_strategy::Xdg};
 
+use crate::files::{Links, open_regular};
+
 /// Our part of the user's cache folder.
 pub fn cache_folder() -> Option<PathBuf> {
     let user = Xdg::new().ok()?;
@@ -57,13 +59,9 @@ impl File {
         };
         fs::create_dir_all(folder).map_err(failed)?;
         remove_old(folder);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(failed)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut file = open_regular(&path, Links::Refused, &options).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(JournalError::InUse { path }),

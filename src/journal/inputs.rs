@@ -3,11 +3,13 @@
 //! Runs and writes nothing.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     fs,
     path::{Path, PathBuf},
     time::UNIX_EPOCH,
 };
+
+use crate::files::{Links, read_regular};
 
 /// Larger files are compared by size and date.
 const READ_WHOLE: u64 = 8 << 20;
@@ -35,13 +37,18 @@ pub(crate) fn fingerprint(
     for folder in path {
         beside.extend(self::beside(script, Some(folder), except));
     }
-    let mut words: BTreeSet<String> = texts.iter().flat_map(|text| words(text)).collect();
-    words.extend(
-        programs
-            .iter()
-            .filter_map(|file| fs::read(file).ok())
-            .flat_map(|bytes| words_of_text(&bytes)),
-    );
+    // Only these words are looked for: a script may hold a million others.
+    let names: HashSet<&str> = beside
+        .iter()
+        .flat_map(|(_, names)| names.iter().map(String::as_str))
+        .collect();
+    let mut words = BTreeSet::new();
+    for text in texts {
+        find_words(text, &names, &mut words);
+    }
+    for bytes in programs.iter().filter_map(|program| content(program)) {
+        find_words_of_text(&bytes, &names, &mut words);
+    }
     let mut named: BTreeMap<&Path, Vec<u8>> = BTreeMap::new();
     loop {
         let news: Vec<&PathBuf> = beside
@@ -56,11 +63,8 @@ pub(crate) fn fingerprint(
         }
         for path in news {
             if path.extension().is_some_and(|extension| extension == "py") {
-                words.extend(
-                    fs::read(path)
-                        .map(|bytes| words_of_text(&bytes))
-                        .unwrap_or_default(),
-                );
+                let bytes = content(path).unwrap_or_default();
+                find_words_of_text(&bytes, &names, &mut words);
             }
             named.insert(path, state(path));
         }
@@ -108,23 +112,29 @@ fn beside(script: &Path, folder: Option<&Path>, except: &[&Path]) -> Vec<(PathBu
     found
 }
 
-/// Every run of letters, digits and the marks of file names, and each part of it between the marks.
-fn words(text: &[u8]) -> Vec<String> {
+/// Adds those of these names that are words of a text: every run of letters, digits and the marks
+/// of file names is one, and each part of it between the marks.
+fn find_words(text: &[u8], names: &HashSet<&str>, found: &mut BTreeSet<String>) {
     let text = String::from_utf8_lossy(text);
-    let mut found = Vec::new();
     for word in text.split(|char: char| !char.is_alphanumeric() && !"_-.".contains(char)) {
-        found.push(word.trim_end_matches('.').to_owned());
-        found.extend(word.split(['.', '-']).map(str::to_owned));
+        let parts = word.split(['.', '-']);
+        for part in std::iter::once(word.trim_end_matches('.')).chain(parts) {
+            if names.contains(part) && !found.contains(part) {
+                found.insert(part.to_owned());
+            }
+        }
     }
-    found
 }
 
-/// The words of a file unless it is no text.
-fn words_of_text(bytes: &[u8]) -> Vec<String> {
-    if bytes.len() as u64 > READ_WHOLE || bytes.contains(&0) {
-        Vec::new()
-    } else {
-        words(bytes)
+/// The content of a file that is read whole.
+fn content(path: &Path) -> Option<Vec<u8>> {
+    read_regular(path, Links::Followed, READ_WHOLE).ok()
+}
+
+/// The same for a file, unless it is no text.
+fn find_words_of_text(bytes: &[u8], names: &HashSet<&str>, found: &mut BTreeSet<String>) {
+    if !bytes.contains(&0) {
+        find_words(bytes, names, found);
     }
 }
 
@@ -152,11 +162,9 @@ fn state(path: &Path) -> Vec<u8> {
         lines.sort();
         return lines.concat().into_bytes();
     }
-    match fs::read(path) {
-        Ok(bytes) if metadata.is_file() && metadata.len() <= READ_WHOLE => {
-            blake3::hash(&bytes).as_bytes().to_vec()
-        }
-        _ => stamp(path, &metadata).into_bytes(),
+    match content(path) {
+        Some(bytes) => blake3::hash(&bytes).as_bytes().to_vec(),
+        None => stamp(path, &metadata).into_bytes(),
     }
 }
 

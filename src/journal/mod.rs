@@ -256,6 +256,11 @@ impl Journal {
         });
     }
 
+    /// How many candidates are known from an earlier session; to be asked before this one begins.
+    pub fn recalled(&self) -> usize {
+        self.records.len()
+    }
+
     /// The record of a candidate.
     pub fn get(&self, key: &Key) -> Option<&TrialRecord> {
         self.records.get(key)

@@ -1,7 +1,7 @@
 //! What the first runs of the script establish: what counts as the bug, the time limits, which
 //! checks apply, and from where candidates start.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     calibration::{Before, Calibration, calibrate},
@@ -47,11 +47,34 @@ impl Established {
         (!waits).then(|| (self.record.wall * 2).max(LEAST))
     }
 
+    /// How long the last look at a result takes, with so many runs at a time, if the result takes as
+    /// long as the script: the runs that confirm it, and one for each check.
+    pub fn last_look(&self, jobs: usize) -> Duration {
+        let runs = RUNS + usize::from(!self.checks.is_empty()) + self.checks.len();
+        self.record.wall * runs.div_ceil(jobs.max(1)) as u32
+    }
+
     /// How programs are run and judged by what was established.
     pub fn probe<'a>(&'a self, subject: &'a Subject) -> Probe<'a> {
         let start = self.calibration.start;
         subject.probe(&self.measure, self.timeout, self.idle(), start)
     }
+}
+
+/// What is being done before the reduction begins, for whoever waits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FirstStep {
+    /// The script as given is run.
+    Run {
+        /// Which run it is, counted from 1.
+        number: usize,
+        /// How many there will be, if none needs others.
+        of: usize,
+        /// How long one takes, once that is known.
+        each: Option<Duration>,
+    },
+    /// The checks find out what applies to the script.
+    Checks,
 }
 
 /// The first runs of the script.
@@ -86,13 +109,70 @@ struct Sighting {
 /// # Errors
 ///
 /// The script does not show the bug, or not in a way that candidates can be judged by.
-pub fn establish(subject: &Subject, journal: &mut Journal) -> Result<Established, BaselineFailure> {
+pub fn establish(
+    subject: &Subject,
+    journal: &mut Journal,
+    watch: &dyn Fn(FirstStep),
+) -> Result<Established, BaselineFailure> {
     if let Some(established) = recalled(subject, journal)? {
         return Ok(established);
     }
+    let mut ended = Vec::new();
+    match found_out(subject, journal, watch, &mut ended) {
+        Err(BaselineFailure::Run(RunError::Deadline)) => {
+            in_haste(subject, ended).ok_or(BaselineFailure::Run(RunError::Deadline))
+        }
+        result => result,
+    }
+}
+
+/// What little is known where the time is up before all of it was found out: the runs of the script
+/// that ended, if any of them shows the bug. There is no time to judge candidates by it.
+fn in_haste(subject: &Subject, ended: Vec<Outcome>) -> Option<Established> {
+    const LATE: &str = "the time was up before the first candidate";
+    let (measure, wall, shown) = if let Some(test) = &subject.settings.test {
+        let shown = ended.iter().filter(|run| run.end == End::Exit(0)).count();
+        (Measure::Test(test.clone()), slowest(&ended), shown)
+    } else {
+        let baseline = Baseline::of_some(&subject.settings.specs, ended).ok()?;
+        let measure = Measure::Signature(baseline.signature);
+        (measure, baseline.wall, baseline.same)
+    };
+    let record = BaselineRecord {
+        signature: match &measure {
+            Measure::Signature(signature) => Some(signature.clone()),
+            Measure::Test(_) => None,
+        },
+        wall,
+        fastest: wall,
+        limit: None,
+        checks: BTreeMap::new(),
+        flaky: None,
+        stabilizer: None,
+        cold: Some(LATE.to_owned()),
+        imported: Default::default(),
+    };
+    (shown > 0).then(|| Established {
+        record,
+        measure,
+        timeout: subject.timeout(wall),
+        calibration: Calibration::cold(wall, LATE),
+        checks: Checks::default(),
+        fresh: shown,
+    })
+}
+
+/// What counts as the bug and how long it takes, by runs of the script; `ended` sees the first of
+/// them.
+fn found_out(
+    subject: &Subject,
+    journal: &mut Journal,
+    watch: &dyn Fn(FirstStep),
+    ended: &mut Vec<Outcome>,
+) -> Result<Established, BaselineFailure> {
     // Measured before anything is decided: the first runs tell what counts, how long it takes, and
     // whether a warm run shows the same.
-    let FirstRuns { fresh, warm, agree } = first_runs(subject)?;
+    let FirstRuns { fresh, warm, agree } = first_runs(subject, watch, ended)?;
     let walls = fresh.iter().map(|outcome| outcome.timing.alone());
     let fastest = walls.min().unwrap_or_default();
     // The first is forked as well, if from an interpreter that had imported nothing.
@@ -122,6 +202,7 @@ pub fn establish(subject: &Subject, journal: &mut Journal) -> Result<Established
     };
     let calibration = calibrate(subject, &sighting.measure, timeout, before)?;
     // Last, since checks run programs as candidates will be run: under this limit, from this start.
+    watch(FirstStep::Checks);
     let checks = checks::establish(&Script {
         probe: subject.probe(&sighting.measure, timeout, None, calibration.start),
         program: subject.program_as_run(),
@@ -207,16 +288,42 @@ fn recalled(
 /// The first runs of the script. Where warm runs are wanted, the last is one if those before it
 /// agree: it has to show the same anyway. Where it does not, or may not stand for one, there is
 /// another fresh one.
-fn first_runs(subject: &Subject) -> Result<FirstRuns, RunError> {
+fn first_runs(
+    subject: &Subject,
+    watch: &dyn Fn(FirstStep),
+    seen: &mut Vec<Outcome>,
+) -> Result<FirstRuns, RunError> {
+    let run = |number, each| {
+        watch(FirstStep::Run {
+            number,
+            of: RUNS,
+            each,
+        });
+    };
+    run(1, None);
+    let mut number = 1;
+    let mut slowest = Duration::ZERO;
+    let mut ended = |outcome: &Outcome| {
+        number += 1;
+        slowest = slowest.max(outcome.timing.wall);
+        seen.push(outcome.clone());
+        if number <= RUNS {
+            run(number, Some(slowest));
+        }
+    };
     let alone = |fresh| FirstRuns {
         fresh,
         warm: None,
         agree: false,
     };
     if !subject.may_be_warm() {
-        return Ok(alone(subject.baseline_runs(RUNS, Start::Cold)?));
+        return Ok(alone(subject.baseline_runs(
+            RUNS,
+            Start::Cold,
+            &mut ended,
+        )?));
     }
-    let mut fresh = subject.baseline_runs(RUNS - 1, Start::Recorded)?;
+    let mut fresh = subject.baseline_runs(RUNS - 1, Start::Recorded, &mut ended)?;
     let is_endless = fresh.iter().any(|outcome| outcome.end == End::Timeout);
     if fresh.len() < RUNS - 1 || is_endless {
         return Ok(alone(fresh));

@@ -41,6 +41,21 @@ pub(super) struct Before {
 }
 
 impl Calibration {
+    /// From fresh interpreters, for this reason.
+    pub(super) fn cold(wall: Duration, reason: &str) -> Self {
+        Self {
+            start: Start::Cold,
+            cold: wall,
+            warm: wall,
+            reason: Some(reason.to_owned()),
+        }
+    }
+
+    /// Why candidates start cold, if they do.
+    pub fn why_cold(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
     /// In words for people; `doubt` is what spoke against warm runs later.
     pub fn describe(&self, doubt: Option<&str>) -> String {
         let (cold, warm) = (self.cold.as_secs_f64(), self.warm.as_secs_f64());

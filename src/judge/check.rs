@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     oracle::Verdict,
-    runner::{Outcome, RunError},
+    runner::{Job, Outcome, RunError},
 };
 
 /// How often a check looks at a result before it is said not to hold.
@@ -54,6 +54,45 @@ impl Objection {
         self.seconds += other.seconds;
         self.runs += other.runs;
     }
+}
+
+/// What a check asks of a candidate.
+pub(super) enum Asked {
+    /// A further run.
+    Run(Job),
+    /// Nothing more: its text says what speaks against it, if anything does.
+    Nothing(Option<Verdict>),
+}
+
+/// Asks something of each of these candidates, and judges the runs that this takes.
+///
+/// # Errors
+///
+/// A run could not be made.
+pub(super) fn ask(
+    probe: &Probe<'_>,
+    shown: &[Shown<'_>],
+    asked: impl Fn(&Shown<'_>) -> Asked,
+    verdict: impl Fn(&Shown<'_>, &Outcome) -> Option<Verdict>,
+) -> Result<Vec<Objection>, RunError> {
+    let mut objections = Vec::new();
+    let mut jobs = Vec::new();
+    let mut places = Vec::new();
+    for (place, candidate) in shown.iter().enumerate() {
+        let mut objection = Objection::default();
+        match asked(candidate) {
+            Asked::Run(job) => {
+                jobs.push(job);
+                places.push(place);
+            }
+            Asked::Nothing(verdict) => objection.verdict = verdict,
+        }
+        objections.push(objection);
+    }
+    for (place, outcome) in places.into_iter().zip(probe.run(&jobs)?) {
+        objections[place] = Objection::after(&outcome, verdict(&shown[place], &outcome));
+    }
+    Ok(objections)
 }
 
 /// Looks for what speaks against candidates that show the bug.
@@ -143,12 +182,21 @@ impl Checks {
         self.0.is_empty()
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(super) fn is_single(&self) -> bool {
         self.0.len() == 1
     }
 
     pub(super) fn has(&self, id: &str) -> bool {
         self.0.iter().any(|(other, _)| *other == id)
+    }
+
+    /// Whether one of them is a control.
+    pub(super) fn has_control(&self) -> bool {
+        self.0.iter().any(|(_, check)| check.is_control())
     }
 
     /// What the user is told of them, one line each.

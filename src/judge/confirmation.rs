@@ -20,7 +20,9 @@ use crate::{
 pub(super) const RUNS: usize = 3;
 
 /// The last runs of the result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Confirmed {
     /// Runs that showed the bug.
     pub same: usize,

@@ -92,6 +92,9 @@ pub trait Judge {
         false
     }
 
+    /// No candidate follows, only confirmations: the time that was kept back for them may be used.
+    fn end_of_search(&mut self) {}
+
     /// After how many runs in a row without success a program is to be confirmed: the risk taken
     /// with one that may have been accepted wrongly. `None` where programs are not accepted by
     /// chance.

@@ -40,6 +40,18 @@ impl ControlRun {
         self.failure.is_some()
     }
 
+    /// Whether it fails only because what the program asks for is missing, as it may be in what
+    /// replaces a part of a library.
+    pub(super) fn fails_by_replacement(&self) -> bool {
+        let class = self.failure.as_ref().map(Likeness::class);
+        matches!(class, Some("AttributeError" | "TypeError"))
+    }
+
+    /// Whether it prints words of the bug.
+    pub(super) fn prints_words(&self) -> bool {
+        !self.words.is_empty()
+    }
+
     /// The verdict on a candidate by its own run under the control, if that speaks against it.
     pub(super) fn verdict(&self, probe: &Probe<'_>, outcome: &Outcome) -> Option<Verdict> {
         if probe.shows_words(outcome) {

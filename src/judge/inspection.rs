@@ -56,7 +56,7 @@ pub fn inspect(
         edits: EditSet::default(),
         variables: Arc::default(),
     };
-    let mut judge = RunnerJudge::new(subject, established, None);
+    let mut judge = RunnerJudge::new(subject, established, None, subject.runner.deadline());
     let mut verdict = Verdict::Passed;
     judge.judge(std::slice::from_ref(&candidate), &mut |_, judged| {
         verdict = judged.verdict;

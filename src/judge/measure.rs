@@ -70,6 +70,11 @@ impl Measure {
         matches!(self, Self::Signature(signature) if signature.fingerprint.is_some())
     }
 
+    /// Whether the mechanism behind the words does not matter.
+    pub(super) fn is_loose(&self) -> bool {
+        matches!(self, Self::Signature(signature) if signature.loose)
+    }
+
     /// In words.
     pub fn describe(&self) -> String {
         match self {
@@ -146,9 +151,13 @@ impl Measure {
 
     /// Which statements of the script report the bug, if it is the script that does.
     pub(super) fn report_site(&self, outcome: &Outcome) -> Option<ReportSite> {
+        // Nothing reports a hang, whatever is printed before.
         let Self::Signature(signature) = self else {
             return None;
         };
+        if signature.is_hang() {
+            return None;
+        }
         if let Some(exception) = outcome
             .exception
             .as_ref()

@@ -94,6 +94,7 @@ impl Probe<'_> {
     pub(super) fn traced_job(&self, bytes: &[u8]) -> Job {
         Job {
             traced: true,
+            hangs: self.measure.is_hang(),
             ..self.job(bytes)
         }
     }

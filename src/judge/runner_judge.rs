@@ -1,7 +1,7 @@
 //! The judge that stands between engine and runner: it runs candidates, judges their outcomes, and
 //! has those that show the bug reviewed by the checks.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use minrepro_reducers::{
     syntax::Program,
@@ -40,14 +40,18 @@ pub struct RunnerJudge<'a> {
     /// The last program that was confirmed by a run in a fresh interpreter, and where in a library
     /// it failed, if that is not where the script did.
     fresh: Option<(Arc<[u8]>, Option<String>)>,
+    /// When no more runs are made at all.
+    end: Option<Instant>,
 }
 
 impl<'a> RunnerJudge<'a> {
-    /// Judges candidates of a script by what its baseline established.
+    /// Judges candidates of a script by what its baseline established, and confirms them until
+    /// `end`.
     pub fn new(
         subject: &'a Subject,
         established: &'a Established,
         ablated: Option<Vec<(String, String)>>,
+        end: Option<Instant>,
     ) -> Self {
         Self {
             probe: established.probe(subject),
@@ -56,6 +60,7 @@ impl<'a> RunnerJudge<'a> {
             steadiness: established.record.flaky.map(|(test, ..)| test),
             ablated,
             fresh: None,
+            end,
         }
     }
 
@@ -343,6 +348,10 @@ impl Judge for RunnerJudge<'_> {
         true
     }
 
+    fn end_of_search(&mut self) {
+        self.probe.runner.set_deadline(self.end);
+    }
+
     fn patience(&self) -> Option<u64> {
         self.steadiness.as_ref().map(SequentialTest::doubtful_after)
     }
@@ -359,6 +368,8 @@ impl Judge for RunnerJudge<'_> {
         let variables = Arc::clone(&candidate.variables);
         let job = Job {
             traced: true,
+            hangs: self.probe.measure.is_hang(),
+            keeps_last: self.probe.measure.is_hang() || self.probe.measure.is_death(),
             sought,
             idle: None,
             ..self.probe.candidate_job(&candidate.bytes, variables)
@@ -367,9 +378,10 @@ impl Judge for RunnerJudge<'_> {
         // would have shown up.
         let times = self.steadiness.map_or(1, |test| test.patience());
         let mut outcomes = self.probe.run(&vec![job.clone(); times])?;
-        // A process that died wrote nothing down; a second run writes all down where it died.
+        // A process that died, or that hangs in native code, wrote nothing down; a second run
+        // writes all down where that happened.
         let has_died = |outcome: &&Outcome| {
-            matches!(outcome.end, End::Signal(_))
+            matches!(outcome.end, End::Signal(_) | End::Timeout)
                 && outcome.trace.is_none()
                 && !outcome.stack.is_empty()
         };

@@ -1,7 +1,11 @@
 //! The script as given, and how it is run: what the baseline is found out from. Runs programs, but
 //! judges none.
 
-use std::{cell::OnceCell, sync::Arc, time::Duration};
+use std::{
+    cell::OnceCell,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use minrepro_reducers::syntax::Program;
 
@@ -168,8 +172,13 @@ impl Subject {
     }
 
     /// Runs the script as it is, the first time from this start. Where it never ends, or is not
-    /// meant to, the first run sets the limit of the others.
-    pub fn baseline_runs(&self, times: usize, first: Start) -> Result<Vec<Outcome>, RunError> {
+    /// meant to, the first run sets the limit of the others. `ended` sees each outcome.
+    pub fn baseline_runs(
+        &self,
+        times: usize,
+        first: Start,
+        ended: &mut dyn FnMut(&Outcome),
+    ) -> Result<Vec<Outcome>, RunError> {
         let is_hang = self.is_hang();
         let first_timeout = if is_hang { FIRST_HANG } else { FIRST_TIMEOUT };
         let first_timeout = self.settings.timeout.unwrap_or(first_timeout);
@@ -183,7 +192,9 @@ impl Subject {
         if times > 1 && self.runner.jobs() > 1 && !is_hang {
             jobs.push(job(Start::Cold, first_timeout));
         }
-        let mut outcomes = self.runner.run_all(&jobs, &mut |_, _| {})?;
+        let mut outcomes = self
+            .runner
+            .run_all(&jobs, &mut |_, outcome| ended(outcome))?;
         // A script that did not end though it should have is not run again: each run would take as
         // long, and the first says it all.
         let timeout = match outcomes.first() {
@@ -193,7 +204,10 @@ impl Subject {
         };
         if let Some(timeout) = timeout.filter(|_| times > outcomes.len()) {
             let jobs = vec![job(Start::Cold, timeout); times - outcomes.len()];
-            outcomes.extend(self.runner.run_all(&jobs, &mut |_, _| {})?);
+            outcomes.extend(
+                self.runner
+                    .run_all(&jobs, &mut |_, outcome| ended(outcome))?,
+            );
         }
         Ok(outcomes)
     }
@@ -222,7 +236,7 @@ impl Subject {
     }
 
     /// Whether a module of this name lies beside the script.
-    fn is_beside(&self, name: &str) -> bool {
+    pub fn is_beside(&self, name: &str) -> bool {
         let folder = self.runner.script().parent();
         folder.is_some_and(|folder| {
             folder.join(name).is_dir() || folder.join(format!("{name}.py")).is_file()
@@ -259,6 +273,14 @@ impl Subject {
         self.seeded
             .get()
             .map_or(&self.program, |(program, _)| program)
+    }
+
+    /// From then on no run is made, controls included.
+    pub fn set_deadline(&self, deadline: Option<Instant>) {
+        for control in &self.controls {
+            control.runner.set_deadline(deadline);
+        }
+        self.runner.set_deadline(deadline);
     }
 
     /// Sets variables for every run from now on.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const MECHANISM: &str = "it fails by the mechanism of the script's own failure";
 
 /// What the checks found of a result.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Truth {
     /// The findings, one for each check that applies.
     pub findings: Vec<CheckFinding>,
@@ -19,7 +19,7 @@ pub struct Truth {
 }
 
 /// What one check found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CheckFinding {
     /// What must hold of the result: `it succeeds without the compiler`.
     pub claim: String,

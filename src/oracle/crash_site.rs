@@ -115,7 +115,7 @@ impl CrashSite {
 }
 
 /// The names that a line calls, without what they are called on.
-fn calls(code: &str) -> BTreeSet<String> {
+pub(super) fn calls(code: &str) -> BTreeSet<String> {
     const WORDS: &[&str] = &[
         "if", "elif", "while", "for", "in", "not", "and", "or", "return", "await", "with",
     ];

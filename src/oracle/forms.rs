@@ -460,13 +460,20 @@ impl Part {
         }
     }
 
-    /// What an outcome shows on the stream that this part is about.
+    /// What an outcome shows on the stream that this part is about, if what this part looks for may
+    /// be in it: that is known at once of most streams, however long they are.
     pub(super) fn printed(&self, outcome: &Outcome) -> Option<String> {
-        let stream = match self.on_stream()?.0 {
+        let (stream, pattern) = self.on_stream()?;
+        let stream = match stream {
             Stream::Stdout => &outcome.stdout,
             Stream::Stderr => &outcome.stderr,
         };
-        let printed = traceback::without_frames(&stream.text());
+        let text = stream.text();
+        // Colours may stand within words.
+        if !pattern.may_be_in(&text) && !text.contains('\x1b') {
+            return None;
+        }
+        let printed = traceback::without_frames(&text);
         let Self::Warning(_) = self else {
             return Some(printed);
         };
@@ -552,9 +559,9 @@ impl fmt::Display for Part {
 }
 
 impl HangKind {
-    /// What an outcome's processor time shows.
+    /// What an outcome's processor time shows, or how all of it waited.
     fn of(outcome: &Outcome) -> Self {
-        if outcome.timing.cpu * 5 > outcome.timing.alone() {
+        if !outcome.timing.stuck && outcome.timing.cpu * 5 > outcome.timing.alone() {
             Self::Busy
         } else {
             Self::Waiting
@@ -643,6 +650,7 @@ mod tests {
             stderr: Captured::whole(stderr),
             exception: None,
             stack: Vec::new(),
+            other_stacks: Vec::new(),
             trace: None,
         };
         for (typed, holds) in [

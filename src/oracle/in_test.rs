@@ -21,6 +21,7 @@ impl Signature {
             ends: true,
             origin: None,
             fingerprint: None,
+            hang_place: None,
             loose: self.loose,
         };
         if self.is_printed_alone() {
@@ -61,6 +62,7 @@ mod tests {
             stderr: Captured::whole(stderr),
             exception: traceback::parse(stderr),
             stack: Vec::new(),
+            other_stacks: Vec::new(),
             trace: None,
         }
     }
@@ -90,6 +92,7 @@ mod tests {
             ends: false,
             origin: None,
             fingerprint: None,
+            hang_place: None,
             loose: false,
         }
     }

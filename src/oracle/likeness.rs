@@ -31,6 +31,11 @@ impl Likeness {
         }
     }
 
+    /// The class of the cause.
+    pub fn class(&self) -> &str {
+        &self.class
+    }
+
     /// Whether an exception is of this kind. A message may lose words as a program shrinks, and gain
     /// others.
     pub fn is_of(&self, exception: &Exception) -> bool {

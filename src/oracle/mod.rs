@@ -3,6 +3,7 @@
 
 mod artifact;
 mod baseline;
+mod caught;
 mod common_parts;
 mod crash_site;
 mod derive;
@@ -10,6 +11,7 @@ mod discrepancy;
 mod exceptions;
 mod fingerprint;
 mod forms;
+mod hang_place;
 mod in_test;
 mod likeness;
 mod normalize;
@@ -28,6 +30,7 @@ mod verdict;
 
 pub use artifact::ReductionArtifact;
 pub use baseline::{Baseline, BaselineError, summary};
+pub use caught::Caught;
 pub use crash_site::CrashSite;
 pub use derive::{NotDerivable, derive};
 pub use forms::{FORMS, HangKind, Part, SignatureForm, Stream};
@@ -45,4 +48,4 @@ pub use verdict::{Difference, Verdict};
 
 /// Grows whenever the same outcome would be judged differently, or evidence is written differently;
 /// journals written under older rules are not read.
-pub const RULES: u32 = 13;
+pub const RULES: u32 = 19;

@@ -174,6 +174,7 @@ mod tests {
             stderr: Captured::whole(stderr),
             exception: traceback::parse(stderr),
             stack: Vec::new(),
+            other_stacks: Vec::new(),
             trace: None,
         })
     }

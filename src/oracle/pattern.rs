@@ -148,6 +148,13 @@ impl Pattern {
         }
     }
 
+    /// Whether it may be in a text, or in what is left of it without some of its lines: a quick look,
+    /// for long texts.
+    pub(super) fn may_be_in(&self, text: &str) -> bool {
+        self.longest_text()
+            .is_none_or(|longest| text.contains(longest))
+    }
+
     /// As the user types it.
     pub(super) fn argument(&self) -> String {
         match self {

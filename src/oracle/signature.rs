@@ -9,6 +9,7 @@ use super::{
     artifact::{self, Artifacts, ReductionArtifact},
     fingerprint::Fingerprint,
     forms::{Part, is_status_alone},
+    hang_place::HangPlace,
     origin::RaiseOrigin,
     raise_site::RaiseSite,
     verdict::{Difference, Verdict},
@@ -44,6 +45,9 @@ pub struct Signature {
     /// The mechanism behind the words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Box<Fingerprint>>,
+    /// Where it hangs, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hang_place: Option<Box<HangPlace>>,
     /// Whether the same words count as the bug whatever the mechanism is.
     #[serde(default)]
     pub loose: bool,
@@ -80,6 +84,7 @@ impl Signature {
         };
         Self {
             fingerprint: fingerprint(&parts, &artifacts, outcomes).filter(|_| !dies),
+            hang_place: hang_place(&parts, &artifacts, outcomes).map(Box::new),
             parts,
             artifacts,
             raises: exceptions().next().is_some(),
@@ -97,7 +102,11 @@ impl Signature {
 
     /// How the mechanism of a failure with the bug's words differs from the bug's.
     pub fn mismatch(&self, outcome: &Outcome) -> Option<String> {
-        self.fingerprint.as_ref()?.mismatch(outcome)
+        let by_traceback = self
+            .fingerprint
+            .as_ref()
+            .and_then(|known| known.mismatch(outcome));
+        by_traceback.or_else(|| self.hang_place.as_ref()?.mismatch(outcome))
     }
 
     /// Takes names that the script defines and texts that it holds out of the words of the
@@ -223,10 +232,20 @@ fn fingerprint(
     if parts.iter().all(|part| part.on_stream().is_some()) {
         return None;
     }
-    let shows = |outcome: &&Outcome| parts.iter().all(|part| part.holds(outcome, artifacts));
-    let showing: Vec<&Outcome> = outcomes.iter().filter(shows).collect();
+    let showing = showing(parts, artifacts, outcomes);
     let is_outer = !parts.iter().all(|part| matches!(part, Part::Cause(..)));
     Fingerprint::common(&showing, is_outer).map(Box::new)
+}
+
+/// Where the program hangs in the outcomes that show these parts, if it is to hang.
+fn hang_place(parts: &[Part], artifacts: &Artifacts, outcomes: &[Outcome]) -> Option<HangPlace> {
+    let is_hang = parts.iter().any(|part| matches!(part, Part::Timeout(_)));
+    is_hang.then(|| HangPlace::common(&showing(parts, artifacts, outcomes)))?
+}
+
+fn showing<'o>(parts: &[Part], artifacts: &Artifacts, outcomes: &'o [Outcome]) -> Vec<&'o Outcome> {
+    let shows = |outcome: &&Outcome| parts.iter().all(|part| part.holds(outcome, artifacts));
+    outcomes.iter().filter(shows).collect()
 }
 
 /// The artifacts that both streams of an outcome name.

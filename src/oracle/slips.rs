@@ -9,7 +9,7 @@ use super::{artifact::is_artifact, normalize, verdict::Difference};
 use crate::{runner::End, text::first_line};
 
 /// Failures of one kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Slip {
     /// The exception's class, or how the run ended.
     pub class: String,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::runner::End;
 
 /// Whether a candidate shows the same bug.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The signature matches.
@@ -32,7 +32,7 @@ impl Verdict {
 }
 
 /// How a failure differs from the bug.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Difference {
     /// How the run ended.
     pub end: End,

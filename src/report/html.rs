@@ -1,14 +1,15 @@
 //! The report as one HTML file: no network, light and dark, from 360 pixels on, usable by keyboard
 //! and screen reader.
 
-use std::fmt::Write;
+mod code;
+mod plot;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use similar::{ChangeTag, TextDiff};
 
 use super::{Report, reasons};
 
-const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
+const COPY: &str = include_str!("html/copy.js");
 
 /// The report.
 pub(super) fn render(report: &Report) -> String {
@@ -26,53 +27,100 @@ pub(super) fn render(report: &Report) -> String {
             body {
                 main {
                     header {
-                        h1 { (name) ": " (report.programs.before.tokens) " → " (report.programs.after.tokens) " tokens" }
-                        p { code { (report.signature) } " — " (reasons::confirmed(report)) }
-                        @for finding in &report.reproduction.truth.findings {
-                            p {
-                                @if finding.holds { "Verified: " } @else { strong { "Not verified: " } }
-                                (finding.claim)
-                            }
-                        }
-                        @if let Some(mismatch) = &report.reproduction.mismatch {
-                            p { strong { "The words are the same, the mechanism is another: " } (mismatch) }
-                        }
+                        h1 { (name) " minimized" }
+                        p { code { (report.signature) } }
+                        (figures(report))
                     }
-                    (result(report))
+                    (truth(report))
                     (conditions(report))
-                    (sides(report))
-                    (curve(report))
+                    (code::result(report))
+                    (code::sides(report))
+                    (plot::plot(report))
                     (passes(report))
                     (slips(report))
                     (facts(report))
                 }
+                script { (PreEscaped(COPY)) }
             }
         }
     };
     page.into_string()
 }
 
-fn result(report: &Report) -> Markup {
-    let reasons = reasons::by_line(report);
+/// The figures that matter most.
+fn figures(report: &Report) -> Markup {
+    let (before, after) = (&report.programs.before, &report.programs.after);
+    let left = f64::from(after.tokens) / f64::from(before.tokens.max(1));
+    let counts = &report.counts;
+    let confirmed = &report.reproduction.confirmed;
+    let stabilizer = report.reproduction.stabilizer.as_ref();
+    let how_sure = match stabilizer {
+        _ if !confirmed.is_certain() => reasons::confirmed(report),
+        Some(stabilizer) => format!("made reliable by {stabilizer}"),
+        None => String::new(),
+    };
+    let figures = [
+        (
+            "Tokens",
+            format!("{} → {}", before.tokens, after.tokens),
+            format!("{:.0} % removed", 100.0 * (1.0 - left)),
+        ),
+        (
+            "Lines",
+            format!("{} → {}", before.lines, after.lines),
+            String::new(),
+        ),
+        (
+            "Candidate runs",
+            (counts.runs + counts.journal_hits).to_string(),
+            format!("in {:.1} s", counts.seconds + counts.seconds_recalled),
+        ),
+        (
+            "Fresh runs with the bug",
+            format!("{} of {}", confirmed.same, confirmed.of),
+            how_sure,
+        ),
+    ];
     html! {
-        section aria-labelledby="result" {
-            h2 id="result" { "The result, and why each line stays" }
-            div.scroll tabindex="0" role="region" aria-labelledby="result" {
-                table.code {
-                    thead { tr { th.number scope="col" { "Line" } th scope="col" { "Code" } th scope="col" { "Without it" } } }
-                    tbody {
-                        @for (number, line) in (1u32..).zip(report.programs.text_after.lines()) {
-                            tr {
-                                td.number { (number) }
-                                td { pre { (line) } }
-                                td.why {
-                                    @if let Some(why) = reasons.get(&number) {
-                                        ul { @for reason in why { li { (marked(reason)) } } }
-                                    }
-                                }
-                            }
-                        }
+        dl.figures {
+            @for (name, figure, more) in figures {
+                div {
+                    dt { (name) }
+                    dd { strong { (figure) } @if !more.is_empty() { span { (more) } } }
+                }
+            }
+        }
+    }
+}
+
+/// Whether the result shows the same bug.
+fn truth(report: &Report) -> Markup {
+    let reproduction = &report.reproduction;
+    let truth = &reproduction.truth;
+    html! {
+        section aria-labelledby="truth" {
+            h2 id="truth" { "Is it the same bug?" }
+            ul.findings {
+                @for finding in &truth.findings {
+                    @if finding.holds {
+                        li.holds { "Verified: " (marked(&finding.claim)) }
+                    } @else {
+                        li.fails { strong { "Not verified: " } (marked(&finding.claim)) }
                     }
+                }
+                @if let Some(unknown) = &truth.unknown {
+                    li.fails { strong { "Not verified: " } (marked(unknown)) }
+                }
+                @if let Some(mismatch) = &reproduction.mismatch {
+                    li.fails {
+                        strong { "The words are the same, the mechanism is another: " }
+                        (mismatch)
+                    }
+                }
+                @if truth.findings.is_empty() && truth.unknown.is_none() {
+                    li { "It shows the same words; nothing else is known of the bug." }
+                } @else if !truth.has_control {
+                    li { "No setting is known under which the script succeeds." }
                 }
             }
         }
@@ -111,97 +159,6 @@ fn conditions(report: &Report) -> Markup {
                     "Found in " (report.ablation.ablation_runs) " runs besides the candidate runs; each need was confirmed by a second run."
                     @if report.ablation.untried > 0 { " Not tried because a budget was spent: " (report.ablation.untried) "." }
                 }
-            }
-        }
-    }
-}
-
-fn sides(report: &Report) -> Markup {
-    let diff = TextDiff::from_lines(
-        report.programs.text_before.as_str(),
-        report.programs.text_after.as_str(),
-    );
-    let side = |gone: ChangeTag| {
-        html! {
-            @for change in diff.iter_all_changes() {
-                @if change.tag() == ChangeTag::Equal {
-                    span { (change.value()) }
-                } @else if change.tag() == gone {
-                    @if gone == ChangeTag::Delete { del { (change.value()) } } @else { ins { (change.value()) } }
-                }
-            }
-        }
-    };
-    html! {
-        section aria-labelledby="sides" {
-            h2 id="sides" { "Before and after" }
-            div.sides {
-                figure {
-                    figcaption { "Before, " (lines(report.programs.before.lines)) }
-                    pre tabindex="0" { (side(ChangeTag::Delete)) }
-                }
-                figure {
-                    figcaption { "After, " (lines(report.programs.after.lines)) }
-                    pre tabindex="0" { (side(ChangeTag::Insert)) }
-                }
-            }
-        }
-    }
-}
-
-fn lines(count: u32) -> String {
-    if count == 1 {
-        "1 line".to_owned()
-    } else {
-        format!("{count} lines")
-    }
-}
-
-/// Tokens over candidate runs, as steps on a logarithmic scale.
-fn curve(report: &Report) -> Markup {
-    const WIDTH: f64 = 360.0;
-    const HEIGHT: f64 = 160.0;
-    const LEFT: f64 = 44.0;
-    const BOTTOM: f64 = 24.0;
-    let runs = report
-        .commits
-        .iter()
-        .map(|commit| commit.run)
-        .max()
-        .unwrap_or(0)
-        .max(report.counts.runs)
-        .max(1) as f64;
-    let height = |tokens: u32| {
-        let (most, least) = (
-            f64::from(report.programs.before.tokens.max(2)).ln(),
-            f64::from(report.programs.after.tokens.max(1)).ln(),
-        );
-        let share = (f64::from(tokens.max(1)).ln() - least) / (most - least).max(1e-9);
-        8.0 + (1.0 - share.clamp(0.0, 1.0)) * (HEIGHT - 8.0 - BOTTOM)
-    };
-    let place = |run: u64| LEFT + run as f64 / runs * (WIDTH - LEFT - 8.0);
-    let mut path = format!("M{LEFT:.1} {:.1}", height(report.programs.before.tokens));
-    for commit in &report.commits {
-        let _ = write!(
-            path,
-            " H{:.1} V{:.1}",
-            place(commit.run),
-            height(commit.tokens)
-        );
-    }
-    let _ = write!(path, " H{:.1}", WIDTH - 8.0);
-    html! {
-        section aria-labelledby="curve" {
-            h2 id="curve" { "Size over candidate runs" }
-            svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(format!(
-                "{} tokens at the start, {} after {} runs", report.programs.before.tokens, report.programs.after.tokens, report.counts.runs
-            )) {
-                path.axis d=(format!("M{LEFT} 4 V{} H{}", HEIGHT - BOTTOM, WIDTH - 8.0)) {}
-                path.curve d=(path) {}
-                text x=(LEFT - 6.0) y=(height(report.programs.before.tokens) + 4.0) text-anchor="end" { (report.programs.before.tokens) }
-                text x=(LEFT - 6.0) y=(height(report.programs.after.tokens) + 4.0) text-anchor="end" { (report.programs.after.tokens) }
-                text x=(LEFT) y=(HEIGHT - 6.0) { "0" }
-                text x=(WIDTH - 8.0) y=(HEIGHT - 6.0) text-anchor="end" { (runs) " runs" }
             }
         }
     }
@@ -260,6 +217,11 @@ fn facts(report: &Report) -> Markup {
             None => format!("{}, which fails by the bug", test.file),
         },
     );
+    let versions = report.versions.iter();
+    let versions: Vec<String> = versions
+        .map(|(name, version)| format!("{name} {version}"))
+        .collect();
+    let versions = versions.join(", ");
     let facts = [
         ("Verify", report.programs.verify.clone()),
         ("As a test", test),
@@ -273,10 +235,12 @@ fn facts(report: &Report) -> Markup {
         (
             "Candidate runs",
             format!(
-                "{} in {:.1} s; {} dropped without a run",
-                report.counts.runs, report.counts.seconds, report.counts.pruned
+                "{}; {} dropped without a run",
+                reasons::runs(report),
+                report.counts.pruned
             ),
         ),
+        ("Versions", versions),
         ("Runner", report.runner.clone()),
         ("Confinement", report.confinement.clone()),
         (

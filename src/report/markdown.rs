@@ -31,7 +31,7 @@ pub(super) fn render(report: &Report) -> String {
         } else {
             "**Not verified**"
         };
-        let _ = writeln!(text, "- {found}: {}", escaped(&finding.claim));
+        let _ = writeln!(text, "- {found}: {}", spans(&finding.claim));
     }
     if !report.reproduction.truth.findings.is_empty() {
         text.push('\n');
@@ -40,7 +40,7 @@ pub(super) fn render(report: &Report) -> String {
         let _ = writeln!(
             text,
             "**The words are the same, the mechanism is another**: {}.\n",
-            escaped(mismatch)
+            spans(mismatch)
         );
     }
     push_conditions(&mut text, report);
@@ -55,14 +55,19 @@ pub(super) fn render(report: &Report) -> String {
             code(&test.file)
         );
     }
+    if !report.versions.is_empty() {
+        let versions = report.versions.iter();
+        let versions: Vec<String> = versions
+            .map(|(name, version)| format!("{} {}", escaped(name), escaped(version)))
+            .collect();
+        let _ = writeln!(text, "Versions: {}.\n", versions.join(", "));
+    }
     push_details(&mut text, report);
     let _ = writeln!(
         text,
-        "<sub>{}, {} candidate runs in {:.0} s by minrepro {}</sub>",
-        report.interpreter.version,
-        report.counts.runs,
-        report.counts.seconds,
-        env!("CARGO_PKG_VERSION")
+        "<sub>Reduced by minrepro {}: {}</sub>",
+        env!("CARGO_PKG_VERSION"),
+        reasons::runs(report)
     );
     text
 }
@@ -73,7 +78,7 @@ fn push_conditions(text: &mut String, report: &Report) {
     if !needed.is_empty() {
         let _ = writeln!(text, "Needed, each confirmed by two runs without it:\n");
         for (name, without) in needed {
-            let _ = writeln!(text, "- `{}` ({})", code(name), escaped(&without));
+            let _ = writeln!(text, "- `{}` ({})", code(name), spans(&without));
         }
         text.push('\n');
     }
@@ -97,7 +102,7 @@ fn push_details(text: &mut String, report: &Report) {
             };
             let _ = writeln!(text, "- `{}`", code(line.trim()));
             for reason in why {
-                let _ = writeln!(text, "  - {}", escaped(reason));
+                let _ = writeln!(text, "  - {}", spans(reason));
             }
         }
         let _ = writeln!(text, "\n</details>\n");
@@ -110,8 +115,7 @@ fn push_details(text: &mut String, report: &Report) {
         for slip in &report.slips {
             let failure = code(&format!("{}: {}", slip.class, slip.message));
             let mechanism = slip.mechanism.as_ref();
-            let mechanism =
-                mechanism.map_or_else(String::new, |how| format!(" ({})", escaped(how)));
+            let mechanism = mechanism.map_or_else(String::new, |how| format!(" ({})", spans(how)));
             let _ = writeln!(text, "- {} × `{failure}`{mechanism}", slip.count);
         }
         let _ = writeln!(text, "\n</details>\n");
@@ -119,7 +123,7 @@ fn push_details(text: &mut String, report: &Report) {
 }
 
 /// A fence longer than any in a text.
-fn fence(text: &str) -> String {
+pub(crate) fn fence(text: &str) -> String {
     let longest = text
         .split(|char| char != '`')
         .map(str::len)
@@ -141,8 +145,23 @@ fn code(text: &str) -> String {
     text.replace('`', "'").replace('\n', " ")
 }
 
+/// A text in which what stands between backticks is code, and nothing else is markup; one that
+/// holds backticks of its own has no code in it.
+fn spans(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) || parts.iter().skip(1).step_by(2).any(|part| part.is_empty())
+    {
+        return escaped(text);
+    }
+    let spans = parts.iter().enumerate().map(|(at, part)| match at % 2 {
+        1 => format!("`{}`", code(part)),
+        _ => escaped(part),
+    });
+    spans.collect()
+}
+
 /// A text without markup and without mentions.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.chars()
         .flat_map(|char| {
             let is_markup = matches!(
@@ -167,5 +186,7 @@ mod tests {
         assert_eq!(fence("s = '''\n````\n'''"), "`````");
         assert_eq!(code("a `b`\nc"), "a 'b' c");
         assert_eq!(escaped("<b> @who *x*"), r"\<b\> \@who \*x\*");
+        assert_eq!(spans("call `f(*x)`: *gone*"), r"call `f(*x)`: \*gone\*");
+        assert_eq!(spans("one ` alone"), r"one \` alone");
     }
 }

@@ -1,14 +1,19 @@
 //! The result of a reduction as one value, and its views: the terminal, a progress line, JSON,
 //! Markdown, HTML; and the files that results are written to. Judges and runs nothing.
 
+mod best;
 mod diff;
+mod events;
+mod highlight;
 mod html;
 mod markdown;
+mod ours;
 mod output;
 mod progress;
 mod reasons;
 mod terminal;
 mod testcase;
+mod words;
 mod write;
 
 use std::{collections::BTreeMap, path::Path};
@@ -18,13 +23,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     engine::{Ablated, Commit, Spent, WhyKept},
-    judge::{Confirmed, Truth},
+    judge::{Alone, Confirmed, Truth},
     oracle::Slip,
+    text::{in_backticks, visible},
 };
 pub use diff::unified;
+pub use events::{EVENTS_VERSION, EventRecord, Phase, SoFar};
+pub(crate) use html::STYLE;
+pub(crate) use markdown::{escaped, fence};
+pub(crate) use ours::OurFiles;
 pub(crate) use output::{Output, check_writable, encoded, target};
 pub use progress::Progress;
-pub use terminal::{inspection, summary};
+pub use terminal::{ending, inspection};
 pub use testcase::TestCase;
 pub(crate) use write::temporary;
 pub use write::write_atomically;
@@ -33,7 +43,7 @@ pub use write::write_atomically;
 pub const VERSION: u32 = 1;
 
 /// The result of a reduction.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Report {
     /// The version of this form.
     pub version: u32,
@@ -74,6 +84,9 @@ pub struct Report {
     /// Why each part of the result stays: the outcome of a run without it. Empty unless the
     /// reduction finished.
     pub kept: Vec<WhyKept>,
+    /// The versions of what the result imports, of CUDA where PyTorch is among it, and of the system.
+    #[serde(default)]
+    pub versions: Vec<(String, String)>,
     /// Whether the script and the result show the bug.
     #[serde(flatten)]
     pub reproduction: Reproduction,
@@ -83,12 +96,18 @@ pub struct Report {
     /// The result as a test, if one was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<Emitted>,
+    /// The modules that were inlined.
+    #[serde(default, skip_serializing_if = "ReportedInlining::is_empty")]
+    pub inlining: ReportedInlining,
     /// Why the reduction ended: `done`, `max-runs`, `max-time`, `interrupted` or `failed`.
     pub stop: String,
+    /// The parts of the search that were left undone, if a budget was spent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undone: Vec<String>,
 }
 
 /// The script and the result.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ReportedPrograms {
     /// The script as given.
     pub before: Size,
@@ -105,8 +124,71 @@ pub struct ReportedPrograms {
     pub verify: String,
 }
 
+/// The modules that were inlined, and those that were not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ReportedInlining {
+    /// Those that the result does without.
+    pub modules: Vec<String>,
+    /// Those that it still needs, each with the reason.
+    pub left: BTreeMap<String, String>,
+    /// Installed packages of pure Python that the result still imports.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub installed: Vec<String>,
+    /// How it runs where they cannot be imported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone: Option<Alone>,
+}
+
+impl ReportedInlining {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What keeps the result from standing alone, in words.
+    pub fn obstacle(&self) -> Option<String> {
+        if let Some((module, reason)) = self.left.iter().next() {
+            return Some(format!(
+                "it needs `{module}`, which is not inlined: {reason}"
+            ));
+        }
+        match &self.alone {
+            Some(Alone::Not(seen)) => {
+                let modules = in_backticks(self.modules.iter().map(String::as_str));
+                Some(format!("without {modules} the run shows {seen}"))
+            }
+            _ => None,
+        }
+    }
+
+    /// How to inline what is installed.
+    pub fn hint(&self) -> Option<String> {
+        let names = in_backticks(self.installed.iter().map(String::as_str));
+        let flag = self.installed.join(",");
+        (!flag.is_empty()).then(|| {
+            format!(
+                "hint: {names} can be read as Python; try `--inline {flag}` for a result without"
+            )
+        })
+    }
+
+    /// In one line.
+    pub fn summary(&self) -> Option<String> {
+        if let Some(obstacle) = self.obstacle() {
+            return Some(format!("does NOT stand alone: {obstacle}"));
+        }
+        match self.alone.as_ref()? {
+            Alone::Beside(files) if !files.is_empty() => {
+                let files = in_backticks(files.iter().map(String::as_str));
+                Some(format!("stands alone beside {files}, which it reads"))
+            }
+            Alone::Beside(_) => Some("stands alone beside the script's other files".to_owned()),
+            _ => Some("stands alone: it shows the bug in an empty folder".to_owned()),
+        }
+    }
+}
+
 /// How many runs a reduction made, and how long they took.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RunCounts {
     /// Candidate runs in this session.
     pub runs: u64,
@@ -115,6 +197,9 @@ pub struct RunCounts {
     pub runs_ahead: u64,
     /// Candidates whose verdict an earlier session had recorded.
     pub journal_hits: u64,
+    /// How long those runs took in the earlier session, in seconds, summed over parallel runs.
+    #[serde(default)]
+    pub seconds_recalled: f64,
     /// Candidates dropped without a run.
     pub pruned: u64,
     /// Seconds from the first run to the last.
@@ -126,7 +211,7 @@ pub struct RunCounts {
 }
 
 /// Whether the script and the result show the bug, and how.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Reproduction {
     /// How many fresh runs of the result were made at the end, and how many showed the bug.
     pub confirmed: Confirmed,
@@ -151,7 +236,7 @@ pub struct Reproduction {
 }
 
 /// The conditions that the bug needs, and those that it does not.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ReportedAblation {
     /// The conditions that the bug may depend on, each with the outcome without it. Empty unless
     /// the reduction finished.
@@ -192,16 +277,18 @@ impl ReportForm {
 impl Report {
     /// The report in one of its forms.
     pub fn render(&self, form: ReportForm) -> String {
-        match form {
+        let text = match form {
             ReportForm::Json => serde_json::to_string_pretty(self).unwrap_or_default(),
             ReportForm::Markdown => markdown::render(self),
             ReportForm::Html => html::render(self),
-        }
+        };
+        // Much of it comes from runs, and none of these forms is made of control characters.
+        visible(&text).into_owned()
     }
 }
 
 /// The interpreter, as reports show it; both are empty where a test judges.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct InterpreterReport {
     /// Its path.
     pub path: String,
@@ -210,7 +297,7 @@ pub struct InterpreterReport {
 }
 
 /// A result that was written as a test.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Emitted {
     /// The file.
     pub file: String,

@@ -8,14 +8,14 @@ use std::{
 
 use minrepro_reducers::syntax::Program;
 
-use super::write::{temporary, write_atomically};
+use super::{ours::OurFiles, write::temporary};
 use crate::cli::{Exit, Failure};
 
 /// Where the result goes.
 #[derive(Clone, Debug)]
 pub(crate) enum Output {
     Stdout,
-    File(PathBuf),
+    File(PathBuf, OurFiles),
 }
 
 impl Output {
@@ -24,7 +24,11 @@ impl Output {
     /// # Errors
     ///
     /// It is the script itself, or no regular file.
-    pub(crate) fn new(output: Option<&Path>, script: &Path) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        output: Option<&Path>,
+        script: &Path,
+        ours: &OurFiles,
+    ) -> Result<Self, Failure> {
         let path = match output {
             Some(path) if path.as_os_str() == "-" => return Ok(Self::Stdout),
             Some(path) => path.to_owned(),
@@ -33,19 +37,20 @@ impl Output {
                 script.with_file_name(format!("{stem}.min.py"))
             }
         };
-        target(
+        let path = target(
             &path,
             &[script],
             "name another file with `-o FILE`, or `-o -` for standard output",
-        )
-        .map(Self::File)
+        )?;
+        ours.check(&path)?;
+        Ok(Self::File(path, ours.clone()))
     }
 
     /// Whether it can be written, before anything is run.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         match self {
             Self::Stdout => Ok(()),
-            Self::File(path) => check_writable(
+            Self::File(path, _) => check_writable(
                 path,
                 "name a file in another folder with `-o FILE`, or `-o -` for standard output",
             ),
@@ -56,7 +61,7 @@ impl Output {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdout => "-".to_owned(),
-            Self::File(path) => path.display().to_string(),
+            Self::File(path, _) => path.display().to_string(),
         }
     }
 
@@ -64,7 +69,7 @@ impl Output {
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Stdout => None,
-            Self::File(path) => Some(path),
+            Self::File(path, _) => Some(path),
         }
     }
 
@@ -72,7 +77,7 @@ impl Output {
     pub(crate) fn write(&self, program: &Program) -> io::Result<()> {
         match self {
             Self::Stdout => Ok(()),
-            Self::File(path) => write_atomically(path, &encoded(program)?),
+            Self::File(path, ours) => ours.write(path, &encoded(program)?),
         }
     }
 }

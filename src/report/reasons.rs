@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Report;
+use super::{Report, words};
 use crate::{
     engine::{Ablated, Spent},
     oracle::{Difference, Verdict},
@@ -126,6 +126,21 @@ pub(super) fn gains(report: &Report) -> Vec<(&str, Gain)> {
     let mut gains: Vec<_> = gains.into_iter().collect();
     gains.sort_by_key(|(_, gain)| std::cmp::Reverse((gain.tokens, gain.spent.runs)));
     gains
+}
+
+/// How many runs judged candidates and how long they took, in words: a session that recalls them all
+/// has still made them once.
+pub(super) fn runs(report: &Report) -> String {
+    let counts = &report.counts;
+    let own = format!("{} in {:.1} s", words::runs(counts.runs), counts.seconds);
+    match counts.journal_hits {
+        0 => own,
+        hits => format!(
+            "{own}, after {} in {:.1} s of an earlier session",
+            words::runs(hits),
+            counts.seconds_recalled
+        ),
+    }
 }
 
 /// The confirmation of the result, in words.

@@ -1,19 +1,82 @@
-//! The summary of a reduction on the terminal: at most ten lines besides the diff.
+//! The end of a reduction on the terminal: the result itself, three lines of figures, what was
+//! found, and where the result is.
+
+use anstyle::Style;
 
 use minrepro_reducers::torch::environment::CompilerRank;
 
-use super::{Report, reasons};
-use crate::judge::{Confirmed, Inspection, Truth};
+use super::{
+    Report,
+    highlight::{self, Shade},
+    reasons,
+    words::counted,
+};
+use crate::{
+    cli::Painted,
+    judge::{Confirmed, Inspection, Truth},
+};
 
-/// The last lines of a reduction.
-pub fn summary(report: &Report) -> String {
+/// Lines of the result that are printed.
+const LISTED: usize = 40;
+
+/// The last lines of a reduction; with `listed` the result is among them.
+pub fn ending(report: &Report, listed: bool) -> Painted {
+    let mut text = if listed {
+        listing(&report.programs.text_after, &report.output).plain("\n")
+    } else {
+        Painted::default()
+    };
+    text.append(summary(report).into());
+    text
+}
+
+/// A program in colours, or its beginning.
+fn listing(program: &str, file: &str) -> Painted {
+    let lines = program.lines().count();
+    let end = program
+        .split_inclusive('\n')
+        .take(LISTED)
+        .map(str::len)
+        .sum();
+    let mut left: usize = end;
+    let mut text = Painted::default();
+    for (part, piece) in highlight::parts(program) {
+        if left == 0 {
+            break;
+        }
+        let shown = &piece[..piece.len().min(left)];
+        left -= shown.len();
+        text.push(part.style(), shown);
+    }
+    if !program[..end].ends_with('\n') {
+        text.push(Style::new(), "\n");
+    }
+    if lines > LISTED {
+        let more = counted((lines - LISTED) as u64, "more line", "more lines");
+        text.push(
+            Shade::Comment.style(),
+            format!("[... {more} in {file} ...]\n"),
+        );
+    }
+    text
+}
+
+/// What stopped the reduction, and what it would have gone on with.
+fn undone(report: &Report) -> Option<String> {
+    (!report.undone.is_empty()).then(|| {
+        format!(
+            "stopped by `--{}`; left undone: {}",
+            report.stop,
+            report.undone.join(", ")
+        )
+    })
+}
+
+/// What is printed below the result.
+fn summary(report: &Report) -> String {
     let (before, after) = (&report.programs.before, &report.programs.after);
     let left = f64::from(after.tokens) / f64::from(before.tokens.max(1));
     let counts = &report.counts;
-    let recalled = match counts.journal_hits {
-        0 => String::new(),
-        hits => format!(" and {hits} recalled from the journal"),
-    };
     let mut lines = vec![
         format!(
             "{} -> {} tokens ({:.0} % removed), {} -> {} lines",
@@ -24,15 +87,19 @@ pub fn summary(report: &Report) -> String {
             after.lines
         ),
         format!(
-            "{} runs in {:.1} s{recalled}, {} candidates dropped without a run",
-            counts.runs, counts.seconds, counts.pruned
+            "{}, {} dropped without a run",
+            reasons::runs(report),
+            counted(counts.pruned, "candidate", "candidates")
         ),
+        confirmation(report),
     ];
     if let Some(slip) = report.slips.first() {
         let others: u64 = report.slips.iter().map(|slip| slip.count).sum();
         lines.push(format!(
-            "{others} candidates failed in other ways, most often {}: {}",
-            slip.class, slip.message
+            "{} failed in other ways, most often {}: {}",
+            counted(others, "candidate", "candidates"),
+            slip.class,
+            slip.message
         ));
     }
     let needed = needed(report);
@@ -44,6 +111,7 @@ pub fn summary(report: &Report) -> String {
         None if needed.is_empty() => {}
         None => lines.push(format!("needed: {needed}")),
     }
+    lines.extend(undone(report));
     lines.extend(truth(&report.reproduction.truth));
     if let Some(mismatch) = &report.reproduction.mismatch {
         lines.push(format!(
@@ -62,7 +130,8 @@ pub fn summary(report: &Report) -> String {
             "hint: numbers in the signature rejected smaller candidates; try `--signature \"{looser}\"`"
         ));
     }
-    lines.push(confirmation(report));
+    lines.extend(report.inlining.summary());
+    lines.extend(report.inlining.hint());
     lines.extend(report.test.as_ref().map(|test| {
         let place = test
             .folder
@@ -72,6 +141,9 @@ pub fn summary(report: &Report) -> String {
     }));
     lines.push(format!("confinement: {}", report.confinement));
     lines.push(format!("verify: {}", report.programs.verify));
+    if report.output != "-" {
+        lines.push(format!("written to {}", report.output));
+    }
     lines.join("\n")
 }
 

@@ -237,6 +237,7 @@ mod tests {
             stderr: Captured::whole(stderr),
             exception: traceback::parse(stderr),
             stack: Vec::new(),
+            other_stacks: Vec::new(),
             trace: None,
         };
         Baseline::new(&[Spec::parse(spec).unwrap()], vec![outcome])

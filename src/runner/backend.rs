@@ -54,6 +54,7 @@ mod tests {
                 stderr: Captured::default(),
                 exception: None,
                 stack: Vec::new(),
+                other_stacks: Vec::new(),
                 trace: None,
             });
             Box::pin(async { Ok(outcome) })

@@ -65,6 +65,7 @@ impl Cold {
             // The program killed its supervisor, which nothing but a KILL does.
             Ok(_) | Err(_) => (End::Signal(9), Timing::default()),
         };
+        workspace.after(end);
         Ok(Some(scratch.outcome(job, (end, timing), stdout, stderr)))
     }
 }

@@ -19,19 +19,22 @@ use super::{
     confinement,
     environment::EnvironmentDifference,
     error::RunError,
-    guard::remove,
     helpers,
     interrupts::Signals,
     job::Job,
     orders::{Order, send},
     outcome::Outcome,
     recording::Recording,
+    removal::remove_until,
     sandbox::Confinement,
     schedule::Schedule,
     setup::{Allowed, Setup},
     warm::Warm,
     workspace::Workspace,
 };
+
+/// How long the files of a session are removed at its end.
+const REMOVAL: Duration = Duration::from_secs(1);
 
 /// Runs programs. Dropping it removes all that is left of the session.
 pub struct Runner {
@@ -110,6 +113,11 @@ impl Runner {
         &self.workspace.setup.script
     }
 
+    /// The standard input of every run.
+    pub fn input(&self) -> Option<&[u8]> {
+        self.workspace.setup.input.as_deref()
+    }
+
     /// What confined runs may do besides.
     pub fn allowed(&self) -> &Allowed {
         &self.workspace.setup.allowed
@@ -148,6 +156,11 @@ impl Runner {
     /// From then on runs end with [`RunError::Deadline`].
     pub fn set_deadline(&self, deadline: Option<Instant>) {
         *lock(&self.deadline) = deadline;
+    }
+
+    /// When runs end with [`RunError::Deadline`].
+    pub fn deadline(&self) -> Option<Instant> {
+        *lock(&self.deadline)
     }
 
     /// Sets variables for every run from now on, besides those of the setup.
@@ -205,7 +218,7 @@ impl Runner {
         if let Some(signal) = *lock(&self.interrupted) {
             return Err(RunError::Interrupted(signal));
         }
-        let deadline = *lock(&self.deadline);
+        let deadline = self.deadline();
         // Held to the end: one batch at a time, or two would share one capacity.
         let mut signals = lock(&self.signals);
         let mut background = lock(&self.background);
@@ -234,7 +247,9 @@ impl Runner {
 
 impl Drop for Runner {
     fn drop(&mut self) {
-        remove(&self.workspace.root);
+        // The guard goes on with what takes longer.
+        let until = Instant::now() + REMOVAL;
+        remove_until(&self.workspace.root, Some(until));
     }
 }
 

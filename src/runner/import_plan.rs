@@ -20,6 +20,9 @@ pub(super) struct ImportPlan {
     environments: Vec<EnvironmentChange>,
 }
 
+/// Modules that were imported in further environments are left to each run.
+const ENVIRONMENTS: usize = 64;
+
 impl Default for ImportPlan {
     fn default() -> Self {
         Self {
@@ -48,17 +51,21 @@ impl ImportPlan {
     /// reduced, or belong to it.
     pub(super) fn read(notes: &str, beside: &BTreeSet<String>) -> Self {
         let mut plan = Self::default();
+        let mut known_modules = BTreeSet::new();
         for line in notes.lines() {
             let Ok((module, change)) = serde_json::from_str::<(String, EnvironmentChange)>(line)
             else {
                 continue;
             };
             let top = module.split('.').next().unwrap_or_default();
-            let is_known = plan.modules.iter().any(|(name, _)| *name == module);
-            if is_known || beside.contains(top) {
+            if beside.contains(top) || known_modules.contains(&module) {
                 continue;
             }
             let known = plan.environments.iter().position(|known| *known == change);
+            if known.is_none() && plan.environments.len() == ENVIRONMENTS {
+                continue;
+            }
+            known_modules.insert(module.clone());
             let moment = known.unwrap_or_else(|| {
                 plan.environments.push(change);
                 plan.environments.len() - 1

@@ -54,7 +54,7 @@ impl Init {
         set_child_subreaper(Some(getpid())).map_err(|error| format!("subreaper: {error}"))?;
         let (ours, theirs) = UnixStream::pair().map_err(text)?;
         if bounds.confinement.is_whole() {
-            bounds.sockets = sandbox::sockets();
+            bounds.sockets = bounds.reachable_sockets();
             sandbox::enter(bounds.network)?;
         }
         let child = std::process::Command::new("/proc/self/exe")
@@ -148,12 +148,18 @@ fn prepare(bounds: &Bounds, program: Option<&Launch>) -> Result<(), String> {
 fn start(program: &Launch) -> Result<Pid, String> {
     limit(program).map_err(|error| format!("limits: {error}"))?;
     let (name, args) = program.argv.split_first().ok_or("the command is empty")?;
+    let input = match &program.input {
+        Some(path) => std::fs::File::open(path)
+            .map_err(|error| format!("its standard input: {error}"))?
+            .into(),
+        None => Stdio::null(),
+    };
     let child = std::process::Command::new(name)
         .args(args)
         .env_clear()
         .envs(&program.env)
         .current_dir(&program.work)
-        .stdin(Stdio::null())
+        .stdin(input)
         .process_group(0)
         .spawn()
         .map_err(|error| error.to_string())?;

@@ -102,6 +102,23 @@ impl Interpreter {
         let version = answer.trim().split('+').next().unwrap_or_default();
         (!version.is_empty()).then(|| version.to_owned())
     }
+
+    /// The answer of a program of ours, which is given these arguments, if it answers.
+    pub fn answer(&self, program: &str, args: &[String]) -> Option<String> {
+        let question: Vec<&str> = [program]
+            .into_iter()
+            .chain(args.iter().map(String::as_str))
+            .collect();
+        Some(output(&self.path, &question).ok()?.0)
+    }
+}
+
+/// The system that runs are made on, for people.
+pub fn platform() -> String {
+    let system = rustix::system::uname();
+    [system.sysname(), system.release(), system.machine()]
+        .map(|part| part.to_string_lossy())
+        .join(" ")
 }
 
 /// A path as it is; a bare name along the search path.

@@ -1,6 +1,6 @@
 //! One run as it is ordered. Made by the judge and the commands.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 /// One run: these bytes as the script, under this time limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,11 +20,21 @@ pub struct Job {
     /// Where a traced run crashed, files and lines, outermost first. A process that crashes writes
     /// nothing any more, so this run writes what it knows each time it comes there.
     pub crash_stack: Arc<[(String, u32)]>,
+    /// Whether a traced run is to hang, and is asked where it does.
+    pub hangs: bool,
+    /// Whether a traced run is to die or to hang, and keeps its last lines where they outlive it.
+    pub keeps_last: bool,
     /// From where the run starts; with variables of its own always in a fresh interpreter.
     pub start: Start,
     /// Variables that are set, or not set, besides those of all runs.
     pub variables: Arc<[(String, Option<String>)]>,
+    /// A folder that gets what the run leaves in the folder that `ARTIFACTS` names; such a run is
+    /// cold.
+    pub artifacts: Option<PathBuf>,
 }
+
+/// The variable that tells a run where to leave files that are kept.
+pub(super) const ARTIFACTS: &str = "MINREPRO_ARTIFACTS";
 
 /// From where a run starts. A job that cannot run warm runs cold;
 /// [`Runner::why_cold`](super::Runner::why_cold) says why.
@@ -49,8 +59,11 @@ impl Job {
             traced: false,
             sought: Arc::default(),
             crash_stack: Arc::default(),
+            hangs: false,
+            keeps_last: false,
             start: Start::Cold,
             variables: Arc::default(),
+            artifacts: None,
         }
     }
 }

@@ -52,9 +52,26 @@ pub(super) struct Launch {
     pub(super) argv: Vec<String>,
     pub(super) env: BTreeMap<String, String>,
     pub(super) work: PathBuf,
+    /// The file that its standard input is read from, if it is not empty.
+    pub(super) input: Option<PathBuf>,
     pub(super) file_size: u64,
     /// A file that it inherits open, beside its streams.
     pub(super) inherited: Option<u32>,
+}
+
+/// What a session may keep on disk, in bytes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct DiskLimits {
+    /// The folder of the session.
+    pub(super) session: PathBuf,
+    /// All that is below it.
+    pub(super) all: u64,
+    /// The cache below it, and how much of all it may take.
+    pub(super) cache: PathBuf,
+    pub(super) cached: u64,
+    /// How much a run may take while the session has passed its limit: where it has, one run has
+    /// more, or the cache has.
+    pub(super) share: u64,
 }
 
 /// Limits on a whole run; the supervisor watches them.
@@ -63,11 +80,13 @@ pub(super) struct RunLimits {
     pub(super) timeout: Duration,
     /// For how long all of it may wait at once, if that is limited.
     pub(super) idle: Option<Duration>,
+    /// The named pipe by which the program is asked, before it is aborted, to note where it hangs.
+    pub(super) question: Option<PathBuf>,
     pub(super) memory: u64,
     pub(super) processes: u32,
     /// The folder whose size is limited.
     pub(super) scratch: PathBuf,
-    pub(super) scratch_size: u64,
+    pub(super) disk: DiskLimits,
     /// Whether the program shows its stack when it is aborted: an interpreter does, a test of the
     /// user's may not like it.
     pub(super) shows_stack: bool,
@@ -81,12 +100,14 @@ pub(super) struct Fork {
     pub(super) argv: Vec<String>,
     pub(super) env: BTreeMap<String, String>,
     pub(super) work: PathBuf,
+    /// The file that its standard input is read from, if it is not empty.
+    pub(super) input: Option<PathBuf>,
     /// The folder whose size is limited.
     pub(super) scratch: PathBuf,
     /// Named pipes.
     pub(super) stdout: PathBuf,
     pub(super) stderr: PathBuf,
-    /// Unix sockets by which the run could reach a service outside, those since the zygote's start
+    /// Unix sockets outside that have to be covered one by one, those since the zygote's start
     /// included.
     pub(super) sockets: Vec<PathBuf>,
     /// Where a run that is not for this zygote says so.
@@ -111,6 +132,8 @@ pub(super) enum Reply {
     Ready { unfit: Option<String>, seconds: f64 },
     /// A run forked from the zygote has ended, and nothing of it is left.
     Gone { id: u64, end: End, timing: Timing },
+    /// A child of the zygote could not become a run; the program was not started.
+    Broken { id: u64, reason: String },
     /// The zygote ended or had to be ended, and all its runs with it.
     Lost(String),
 }

@@ -23,6 +23,9 @@ pub struct Outcome {
     /// printed none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<TracebackFrame>,
+    /// Where the other threads were, and those of its other processes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_stacks: Vec<Vec<TracebackFrame>>,
     /// The notes of a traced run: a JSON object, [`minrepro_reducers::trace::evidence::Evidence`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
@@ -37,6 +40,9 @@ pub struct Timing {
     pub cpu: Duration,
     /// The part of the wall time in which it could work and other processes had the processors.
     pub delay: Duration,
+    /// Whether it was ended because all of it waited for what could never come.
+    #[serde(default)]
+    pub stuck: bool,
 }
 
 impl Timing {
@@ -47,7 +53,7 @@ impl Timing {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
     /// The main process exited with this status.
@@ -73,7 +79,7 @@ impl End {
 }
 
 /// A resource that a run may use too much of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
     /// Resident memory of the process tree.

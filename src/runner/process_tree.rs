@@ -160,9 +160,26 @@ pub(super) fn reap() -> Option<Vec<(i32, WaitStatus)>> {
     }
 }
 
-/// Aborts the first child of a process, which makes an interpreter show its stack before it dies.
+/// Aborts the first child of a process, then all below that: interpreters show their stacks before
+/// they die.
 pub(super) fn abort_child(pid: u32) {
-    signal(children(pid).get(..1).unwrap_or_default(), Signal::ABORT);
+    /// How long all of them have for that.
+    const TIME: Duration = Duration::from_millis(500);
+    let Some(&child) = children(pid).first() else {
+        return;
+    };
+    let until = Instant::now() + TIME;
+    // Stopped first: they would take note of its end, and be somewhere else.
+    let others = descendants(child);
+    signal(&others, Signal::STOP);
+    // One after the other, or their stacks would mingle.
+    for aborted in [child].into_iter().chain(others) {
+        signal(&[aborted], Signal::ABORT);
+        signal(&[aborted], Signal::CONT);
+        while !has_ended(aborted) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
 }
 
 /// Asks everything below a process to end.

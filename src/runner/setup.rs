@@ -1,7 +1,9 @@
 //! The settings that all runs of a session share. Owns no file and no process; made by the
 //! commands.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, path::PathBuf, sync::Arc};
+
+use super::covered::Covered;
 
 /// The settings of all runs of one session.
 #[derive(Clone, Debug)]
@@ -11,6 +13,8 @@ pub struct Setup {
     /// The user's script: names the candidate in the scratch folder, and its folder holds the
     /// siblings.
     pub script: PathBuf,
+    /// The standard input of every run; nothing if it is empty.
+    pub input: Option<Arc<[u8]>>,
     /// Variables set for every run (`--env`), on top of the environment.
     pub env: Vec<(String, String)>,
     /// What runs have of the user's own environment.
@@ -23,6 +27,8 @@ pub struct Setup {
     pub sandbox: Sandbox,
     /// What confined runs may do besides.
     pub allowed: Allowed,
+    /// The files besides the script that traced runs look into.
+    pub covered: Covered,
     /// The minrepro executable, which serves as supervisor of each run.
     pub supervisor: PathBuf,
 }

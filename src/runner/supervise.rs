@@ -5,12 +5,14 @@
 
 use std::{
     io::{BufRead, BufReader},
+    path::Path,
     process::ExitCode,
     time::{Duration, Instant},
 };
 
 use rustix::{
     event::{PollFd, PollFlags, poll},
+    fs::{Mode, OFlags, open},
     stdio,
 };
 
@@ -23,6 +25,7 @@ use super::{
     process_tree::{self, Idleness},
     run_clock::RunClock,
     sandbox::Bounds,
+    standstill::Standstill,
     zygote_supervisor,
 };
 
@@ -48,11 +51,13 @@ pub fn supervise() -> ExitCode {
 fn watch(order: RunOrder) -> Reply {
     // The time limit holds for the start, too: a program that cannot be started must not hang.
     let mut clock = RunClock::start();
+    let bounds = &order.bounds;
+    let mut standstill = Standstill::new(bounds.confinement.is_whole() && !bounds.network);
     let mut init = match Init::start(order.bounds, Some(order.program)) {
         Ok(init) => init,
         Err(reason) => return Reply::NotStarted(reason),
     };
-    let (reply, limit) = observe(&mut init, &order.limits, &mut clock);
+    let (reply, limit) = observe(&mut init, &order.limits, &mut clock, &mut standstill);
     let wall = clock.started().elapsed();
     let grace = match limit {
         None => GRACE_FOR_LEFTOVERS,
@@ -61,6 +66,7 @@ fn watch(order: RunOrder) -> Reply {
     };
     // A timeout says where it hung only if the interpreter prints its stack.
     if limit == Some(End::Timeout) && order.limits.shows_stack {
+        order.limits.question.as_deref().map(ask);
         process_tree::abort_child(init.child.id());
         init.wait(GRACE);
     }
@@ -71,6 +77,7 @@ fn watch(order: RunOrder) -> Reply {
             wall,
             cpu: process_tree::cpu_of_children(),
             delay: clock.delay(),
+            stuck: limit == Some(End::Timeout) && standstill.is_one(),
         },
     };
     match (limit, reply) {
@@ -79,6 +86,26 @@ fn watch(order: RunOrder) -> Reply {
         (None, Some(reply)) => reply,
         // The program killed its init process, which nothing but a KILL does.
         (None, None) => ended(End::Signal(9), wall),
+    }
+}
+
+/// Asks a traced program to note where it hangs, and waits until it has. One that holds its
+/// interpreter up in native code cannot answer.
+fn ask(question: &Path) {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let Ok(pipe) = open(
+        question,
+        OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+        Mode::empty(),
+    ) else {
+        return;
+    };
+    let until = Instant::now() + PATIENCE;
+    if rustix::io::write(&pipe, b"?").is_ok() {
+        // It removes the pipe when it is done.
+        while question.exists() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 
@@ -100,6 +127,7 @@ fn observe(
     init: &mut Init,
     limits: &RunLimits,
     clock: &mut RunClock,
+    standstill: &mut Standstill,
 ) -> (Option<Reply>, Option<End>) {
     let mut next_look = Instant::now() + TICK;
     let mut looks = 0u32;
@@ -115,9 +143,12 @@ fn observe(
             if let Some(resource) = exceeded(limits, &pids, &limits.scratch, looks) {
                 return (None, Some(End::Limit(resource)));
             }
-            if limits
-                .idle
-                .is_some_and(|most| idleness.look(&pids) * TICK >= most)
+            // The first process below is the run's own init, which always waits.
+            let is_stuck = standstill.look(pids.get(1..).unwrap_or_default());
+            if is_stuck
+                || limits
+                    .idle
+                    .is_some_and(|most| idleness.look(&pids) * TICK >= most)
             {
                 return (None, Some(End::Timeout));
             }

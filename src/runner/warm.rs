@@ -5,7 +5,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs::{self, File},
+    fs::File,
     io::Write,
     path::{Path, PathBuf},
     sync::{
@@ -26,6 +26,7 @@ use super::{
     workspace::Workspace,
     zygote::{ForkEnd, Zygote},
 };
+use crate::files::{Links, read_regular};
 
 /// Zygotes kept at a time, beside the one that has imported nothing.
 const KEPT: usize = 3;
@@ -35,6 +36,9 @@ const LOSSES: u32 = 3;
 const LOSSES_OF_A_RUN: u32 = 2;
 /// How long a zygote may take to import everything.
 const IMPORTS: Duration = Duration::from_mins(3);
+
+/// The most bytes of a recorded run's imports that are read.
+const RECORD: u64 = 8 << 20;
 
 /// A script with one of these asks for what a fork answers differently than a fresh interpreter.
 const TELLTALES: &[&str] = &[
@@ -160,7 +164,7 @@ impl Warm {
     /// the same time what the run imports, if two may run at a time.
     async fn run_recorded(&self, job: &Job, stop: &Stop) -> Ended {
         // Even this run is forked: its imports are noted by the zygote's own import hook.
-        let Some(zygote) = self.zygote(None).await else {
+        let Some(zygote) = self.zygote(None, stop).await else {
             return Ok(None);
         };
         let scratch = self.workspace.scratch(job)?;
@@ -180,8 +184,9 @@ impl Warm {
         };
         // A run that was killed may have left a line without its end; an empty line is the last.
         let is_closed = notes.write_all(b"\n\n").is_ok();
-        let notes = fs::read_to_string(&record).unwrap_or_default();
-        let plan = ImportPlan::read(&notes, &self.workspace.siblings.modules());
+        let notes = read_regular(&record, Links::Refused, RECORD).unwrap_or_default();
+        let notes = String::from_utf8_lossy(&notes);
+        let plan = ImportPlan::read(&notes, &self.workspace.stock.modules());
         let place = {
             let mut state = self.state.lock().await;
             // What lies beside the script is another file in each run.
@@ -218,7 +223,7 @@ impl Warm {
             let Some(plan) = plan else {
                 return self.run_recorded(job, stop).await;
             };
-            let Some(zygote) = self.zygote(Some(plan)).await else {
+            let Some(zygote) = self.zygote(Some(plan), stop).await else {
                 return Ok(None);
             };
             let scratch = self.workspace.scratch(job)?;
@@ -266,8 +271,9 @@ impl Warm {
         Ok(end)
     }
 
-    /// The zygote of a plan, started if need be. `None` if nothing can be run warm.
-    async fn zygote(&self, plan: Option<usize>) -> Option<Arc<Zygote>> {
+    /// The zygote of a plan, started if need be. `None` if nothing can be run warm, or all that runs
+    /// is to be stopped: its imports take seconds.
+    async fn zygote(&self, plan: Option<usize>, stop: &Stop) -> Option<Arc<Zygote>> {
         if self.why_cold().is_some() {
             return None;
         }
@@ -280,7 +286,12 @@ impl Warm {
         let number = state.number();
         let wanted = plan.map_or_else(ImportPlan::default, |plan| state.plans[plan].clone());
         let imports = Imports::Planned(wanted);
-        match Zygote::start(&self.workspace, number, &imports, IMPORTS).await {
+        let mut stop = stop.clone();
+        let started = tokio::select! {
+            started = Zygote::start(&self.workspace, number, &imports, IMPORTS) => started,
+            _ = stop.wait_for(|stop| *stop) => return None,
+        };
+        match started {
             Ok(zygote) => {
                 self.note_imports(&zygote);
                 Some(state.add(plan, zygote))
@@ -318,7 +329,7 @@ impl Warm {
         let number = state.number();
         let imports = Imports::Followed {
             followed: record.to_owned(),
-            beside: self.workspace.siblings.modules(),
+            beside: self.workspace.stock.modules(),
         };
         let workspace = Arc::clone(&self.workspace);
         // It waits for the run between its imports.
@@ -352,7 +363,7 @@ impl Warm {
     async fn run_job(&self, job: &Job, stop: Stop) -> Ended {
         match job.start {
             // A warm interpreter has read its environment already and does not read it again.
-            _ if !job.variables.is_empty() => Ok(None),
+            _ if !job.variables.is_empty() || job.artifacts.is_some() => Ok(None),
             Start::Cold => Ok(None),
             Start::Recorded => self.run_recorded(job, &stop).await,
             Start::Warm => self.run_warm(job, &stop).await,

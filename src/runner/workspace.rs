@@ -6,11 +6,13 @@ use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
+
+use minrepro_reducers::torch::packages::KEPT;
 
 use super::{
     copies::copied,
@@ -19,22 +21,28 @@ use super::{
         model_caches,
     },
     error::RunError,
-    job::Job,
-    orders::{Launch, RunLimits, RunOrder},
+    job::{ARTIFACTS, Job},
+    limits::size_of,
+    orders::{DiskLimits, Launch, RunLimits, RunOrder},
+    outcome::{End, Resource},
     python,
+    removal::remove,
     sandbox::{Bounds, Confinement},
-    scratch::{Scratch, Siblings},
+    scratch::{Scratch, Siblings, Stock},
     setup::{Command, Setup},
 };
 
 /// The folder within the session's cache for headers that PyTorch's compiler has compiled.
 const HEADERS: &str = "headers";
 
+/// The file within the session's root that runs have as their standard input.
+const INPUT: &str = "input";
+
 /// The surroundings that all runs of a session share.
 pub(super) struct Workspace {
     pub(super) setup: Setup,
     pub(super) root: PathBuf,
-    pub(super) siblings: Siblings,
+    pub(super) stock: Arc<Stock>,
     pub(super) confinement: Confinement,
     runs: AtomicU64,
     /// Variables for every run from now on, besides those of the setup.
@@ -67,6 +75,11 @@ impl Workspace {
             .keep();
         let root = root.canonicalize().map_err(unprepared)?;
         std::fs::create_dir_all(root.join("cache").join(HEADERS)).map_err(unprepared)?;
+        if let Some(input) = &setup.input {
+            std::fs::File::create_new(root.join(INPUT))
+                .and_then(|mut file| std::io::Write::write_all(&mut file, input))
+                .map_err(unprepared)?;
+        }
         if matches!(setup.command, Command::Python { .. }) {
             python::unpack(&root).map_err(unprepared)?;
         }
@@ -79,8 +92,8 @@ impl Workspace {
         let compiler_folder = compiler_folder(&named, &users, rustix::process::getuid().as_raw());
         Ok(Self {
             setup,
+            stock: Arc::new(Stock::new(siblings, &root).map_err(unprepared)?),
             root,
-            siblings,
             confinement: Confinement::Off,
             runs: AtomicU64::new(0),
             variables: Mutex::default(),
@@ -119,6 +132,37 @@ impl Workspace {
         self.root.join("cache")
     }
 
+    /// What the session may keep on disk: half of it is for the cache, the other one for the runs
+    /// that are under way.
+    fn disk(&self) -> DiskLimits {
+        let all = self.setup.limits.scratch;
+        DiskLimits {
+            session: self.root.clone(),
+            all,
+            cache: self.cache(),
+            cached: all / 2,
+            share: all / 2 / self.jobs() as u64,
+        }
+    }
+
+    /// Empties the session's cache after a run that it has ended by its size: it would end all
+    /// others.
+    pub(super) fn after(&self, end: End) {
+        let most = self.disk().cached;
+        if end != End::Limit(Resource::Scratch) || size_of(&self.cache(), most) <= most {
+            return;
+        }
+        for entry in std::fs::read_dir(self.cache())
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            remove(&entry.path());
+        }
+        // Without it the compiler makes its headers in each run.
+        let _ = std::fs::create_dir(self.cache().join(HEADERS));
+    }
+
     /// The error for a folder of a run that cannot be made or filled.
     pub(super) fn unprepared(&self, source: std::io::Error) -> RunError {
         RunError::Scratch {
@@ -135,7 +179,7 @@ impl Workspace {
             number,
             &self.setup.script,
             &job.source,
-            &self.siblings,
+            &self.stock,
         )
         .and_then(|scratch| self.share_headers(&scratch.temporary).map(|()| scratch))
         .map_err(|source| self.unprepared(source))
@@ -198,13 +242,20 @@ impl Workspace {
     /// The order to run a job in its folders.
     pub(super) fn run_order(&self, scratch: &Scratch, job: &Job) -> std::io::Result<RunOrder> {
         let mut argv = self.argv(&scratch.candidate);
+        let question = (job.traced && job.hangs).then(|| scratch.question());
         if job.traced && matches!(self.setup.command, Command::Python { .. }) {
             let [tracer, out] = [python::tracer(&self.root), scratch.trace()]
                 .map(|path| path.to_string_lossy().into_owned());
             let sought = serde_json::to_string(&*job.sought)?;
             let crash_stack = serde_json::to_string(&*job.crash_stack)?;
+            let covered = serde_json::to_string(&self.setup.covered.patterns(KEPT))?;
+            let question = question.as_ref();
+            let question = question.map_or_else(String::new, |path| path.to_string_lossy().into());
+            let last = job.keeps_last.then(|| scratch.last_lines());
+            let last = last.map_or_else(String::new, |path| path.to_string_lossy().into());
             // The script and its arguments follow the tracer's.
-            argv.splice(1..1, [tracer, out, sought, crash_stack]);
+            let ours = [tracer, out, sought, crash_stack, covered, question, last];
+            argv.splice(1..1, ours);
         }
         let Scratch {
             root,
@@ -215,6 +266,12 @@ impl Workspace {
         let writable = [root.clone(), self.cache()];
         let mut order = self.order(argv, [root, work, temporary], writable.into(), job.timeout);
         order.limits.idle = job.idle;
+        order.limits.question = question;
+        if job.artifacts.is_some() {
+            std::fs::create_dir(scratch.artifacts())?;
+            let folder = scratch.artifacts().to_string_lossy().into_owned();
+            order.program.env.insert(ARTIFACTS.to_owned(), folder);
+        }
         // Last, so that they win over the user's own.
         for (name, value) in &*job.variables {
             match value {
@@ -250,6 +307,7 @@ impl Workspace {
                 argv,
                 env,
                 work: work.to_owned(),
+                input: self.setup.input.as_ref().map(|_| self.root.join(INPUT)),
                 file_size: limits.file_size,
                 inherited: None,
             },
@@ -257,10 +315,11 @@ impl Workspace {
             limits: RunLimits {
                 timeout,
                 idle: None,
+                question: None,
                 memory: limits.memory,
                 processes: limits.processes,
                 scratch: scratch.to_owned(),
-                scratch_size: limits.scratch,
+                disk: self.disk(),
                 shows_stack: matches!(self.setup.command, Command::Python { .. }),
             },
         }

@@ -29,12 +29,13 @@ use super::{
     orders::{Fork, Order, Reply, RunOrder, send},
     outcome::Outcome,
     python,
-    sandbox::{self, Nesting},
+    sandbox::Nesting,
     scratch::Scratch,
     setup::Command,
     streams::Streams,
     workspace::Workspace,
 };
+use crate::files::{Links, read_regular};
 
 const NO_SUPERVISOR: &str = "its supervisor has ended";
 
@@ -70,7 +71,8 @@ pub(super) enum ForkEnd {
     Lost(String),
 }
 
-/// A child writes this instead of running.
+/// A child writes this instead of running on. The program could write it, too: a note decides how its
+/// own run is repeated, and nothing else.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ChildNote {
@@ -78,8 +80,10 @@ enum ChildNote {
     Stale(EnvironmentChange),
     /// This run is to be cold.
     Unfit,
-    Broken(String),
 }
+
+/// The longest note, in bytes.
+const NOTE: u64 = 1 << 20;
 
 /// What a zygote reads when it starts.
 #[derive(Debug, Serialize)]
@@ -185,17 +189,20 @@ impl Zygote {
         lock(&self.listeners).remove(&id);
         let end = match reply {
             None => return Ok(ForkEnd::Stopped),
-            Some(Some(Reply::Gone { end, timing, .. })) => (end, timing),
+            Some(Some(Reply::Gone { end, timing, .. })) => {
+                workspace.after(end);
+                (end, timing)
+            }
+            Some(Some(Reply::Broken { reason, .. })) => return Ok(ForkEnd::Broken(reason)),
             Some(Some(Reply::Lost(reason))) => return Ok(ForkEnd::Lost(reason)),
             Some(_) => return Ok(ForkEnd::Lost(NO_SUPERVISOR.to_owned())),
         };
         // A run that leaves a note is run again from its beginning, so its output is dropped.
-        let note = fs::read_to_string(&fork.note).ok();
+        let note = read_regular(&fork.note, Links::Refused, NOTE).ok();
         Ok(
-            match note.and_then(|note| serde_json::from_str(&note).ok()) {
+            match note.and_then(|note| serde_json::from_slice(&note).ok()) {
                 Some(ChildNote::Stale(change)) => ForkEnd::Stale(change),
                 Some(ChildNote::Unfit) => ForkEnd::Unfit,
-                Some(ChildNote::Broken(reason)) => ForkEnd::Broken(reason),
                 None => ForkEnd::Ran(Box::new(scratch.outcome(job, end, stdout, stderr))),
             },
         )
@@ -268,15 +275,12 @@ fn fork(
         argv: order.program.argv,
         env: order.program.env,
         work: order.program.work,
+        input: order.program.input,
         scratch: order.limits.scratch,
         stdout: streams.paths.0.clone(),
         stderr: streams.paths.1.clone(),
         // Looked up for each run: services start at any time.
-        sockets: if order.bounds.confinement.is_whole() {
-            sandbox::sockets()
-        } else {
-            Vec::new()
-        },
+        sockets: order.bounds.reachable_sockets(),
         note: scratch.root.join("note"),
         record: record.map(Path::to_owned),
         timeout: order.limits.timeout,
@@ -309,7 +313,7 @@ async fn ready(replies: &mut Replies, limit: Duration) -> Result<Duration, Strin
 async fn hand_out(mut replies: Replies, listeners: Listeners) {
     while let Ok(Some(line)) = replies.next_line().await {
         match serde_json::from_str(&line) {
-            Ok(reply @ Reply::Gone { id, .. }) => {
+            Ok(reply @ (Reply::Gone { id, .. } | Reply::Broken { id, .. })) => {
                 if let Some(listener) = lock(&listeners).get(&id) {
                     let _ = listener.send(reply);
                 }

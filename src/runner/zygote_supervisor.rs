@@ -29,6 +29,7 @@ use super::{
     outcome::{End, Timing},
     process_tree::{self, Idleness},
     run_clock::RunClock,
+    standstill::Standstill,
 };
 
 /// Names the socket to the zygote.
@@ -53,6 +54,9 @@ enum Packet {
     /// A run ended, with this status as `wait` gives it and after so many seconds of processor
     /// time.
     Ended { id: u64, status: i32, cpu: f64 },
+    /// What was forked could not become a run. Nothing of the program was started, so it is not the
+    /// program that says so.
+    Broken { id: u64, reason: String },
 }
 
 struct ForkedRun {
@@ -63,6 +67,7 @@ struct ForkedRun {
     next_look: Instant,
     looks: u32,
     idleness: Idleness,
+    standstill: Standstill,
     /// The reaper had ended when it was looked at.
     is_orphan: bool,
     leaving: Option<Leaving>,
@@ -83,10 +88,13 @@ struct ZygoteSupervisor {
     /// The zygote itself, once it is ready, and its anonymous memory then, in bytes.
     ready: Option<(u32, u64)>,
     runs: Vec<ForkedRun>,
+    /// Whether nothing outside can write to the sockets of a run.
+    is_alone: bool,
 }
 
 /// Starts a zygote and watches over it; `read` is what was read from standard input already.
 pub(super) fn watch(mut order: RunOrder, mut read: Vec<u8>) {
+    let is_alone = order.bounds.confinement.is_whole() && !order.bounds.network;
     let supervisor = open(&mut order.program).and_then(|(control, theirs)| {
         let init = Init::start(order.bounds, Some(order.program))?;
         drop(theirs);
@@ -96,6 +104,7 @@ pub(super) fn watch(mut order: RunOrder, mut read: Vec<u8>) {
             control,
             ready: None,
             runs: Vec::new(),
+            is_alone,
         })
     });
     let mut supervisor = match supervisor {
@@ -180,6 +189,7 @@ impl ZygoteSupervisor {
             next_look,
             looks: 0,
             idleness: Idleness::default(),
+            standstill: Standstill::new(self.is_alone),
             is_orphan: false,
             leaving: None,
         });
@@ -248,6 +258,10 @@ impl ZygoteSupervisor {
                 if let Some(run) = self.run(id) {
                     run.reaper = sender;
                 }
+            }
+            Packet::Broken { id, reason } => {
+                self.runs.retain(|run| run.order.id != id);
+                reply(&Reply::Broken { id, reason });
             }
             Packet::Ended { id, status, cpu } => {
                 if let Some(run) = self.run(id) {
@@ -341,10 +355,11 @@ impl ForkedRun {
             } else if let Some(resource) = exceeded(limits, &below, &self.order.scratch, self.looks)
             {
                 self.leave(End::Limit(resource), Duration::ZERO);
-            } else if self
-                .order
-                .idle
-                .is_some_and(|most| self.idleness.look(&below) * TICK >= most)
+            } else if self.standstill.look(&below)
+                || self
+                    .order
+                    .idle
+                    .is_some_and(|most| self.idleness.look(&below) * TICK >= most)
             {
                 self.leave(End::Timeout, GRACE);
             }
@@ -366,6 +381,7 @@ impl ForkedRun {
                 wall: now.duration_since(self.clock.started()),
                 cpu: Duration::ZERO,
                 delay: self.clock.delay(),
+                stuck: end == End::Timeout && self.standstill.is_one(),
             },
             kill: now + grace,
         });

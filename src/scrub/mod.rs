@@ -6,12 +6,15 @@
 //! commands, and write through `gh`. Called by the commands.
 
 pub mod bisect;
+mod chance;
 pub mod change;
+mod doubts;
 pub mod gh;
+mod installed;
 pub mod issue;
 pub mod plan;
 mod prompt;
-mod python;
+pub(crate) mod python;
 pub mod repair;
 pub mod review;
 pub mod script_runner;
@@ -19,6 +22,9 @@ pub mod state;
 pub mod steps;
 mod subscription;
 mod tool;
+pub mod triage;
+pub mod version_environments;
+pub mod version_search;
 pub mod write;
 
 use std::time::Instant;
@@ -29,7 +35,7 @@ pub use plan::Planned;
 pub use prompt::Prompt;
 use script_runner::ScriptRunner;
 use steps::{
-    IssueSource, Posting, ScrubContext, ScrubEnd, ScrubFindings, ScrubSettings, next,
+    Posting, ScrubContext, ScrubEnd, ScrubFindings, ScrubSettings, Step, next,
     reproduce::Reproduced,
 };
 pub use tool::{ExternalTools, ToolCall};
@@ -37,9 +43,9 @@ pub use tool::{ExternalTools, ToolCall};
 use crate::{
     cli::{Exit, Failure, Printer},
     scrub::{
-        gh::{GhError, GitHub},
-        issue::{Issue, actionable::IssueKind},
-        state::ScrubState,
+        doubts::{Doubt, DoubtKind},
+        gh::GhError,
+        issue::{Issue, actionable::IssueKind, repro::Repro},
         tool::Interrupted,
     },
 };
@@ -83,7 +89,10 @@ impl ScrubReport {
             return Exit::Environment;
         }
         match self.end {
-            ScrubEnd::DoesNotReproduce | ScrubEnd::DifferentError => Exit::NotReproduced,
+            ScrubEnd::DoesNotReproduce
+            | ScrubEnd::FailsProperly
+            | ScrubEnd::Inconclusive
+            | ScrubEnd::DifferentError => Exit::NotReproduced,
             ScrubEnd::MissingPackages | ScrubEnd::NeedsHardware => Exit::Environment,
             ScrubEnd::SecurityConcern => Exit::Refused,
             _ => Exit::Reduced,
@@ -99,31 +108,20 @@ pub fn scrub(
     printer: Printer,
 ) -> Result<ScrubReport, Failure> {
     let started = Instant::now();
-    let github = match settings.source {
-        IssueSource::GitHub(number) => Some(GitHub::open(tools, settings.repo.clone(), number)?),
-        _ => None,
-    };
-    let mut cx = ScrubContext {
-        settings,
-        tools,
-        github,
-        prompt: Prompt::new(tools, printer, settings.json),
-        printer,
-        runner,
-        state: ScrubState::open(&settings.folder, &settings.repo),
-        found: ScrubFindings::default(),
-    };
+    let mut cx = ScrubContext::open(settings, tools, runner, printer)?;
     let issue = steps::fetch::fetch(&mut cx)?;
     if let (Some(issue), Some(github)) = (&issue, &cx.github)
         && settings.posting != Posting::DryRun
         && let Some(restored) = plan::restore_left_behind(issue, github, &cx.state)
     {
         match restored {
-            Ok(saved) => printer
-                .note(&format!("     an earlier scrub was interrupted; your subscription is {saved:?} again")),
+            Ok(saved) => printer.note(format!(
+                "     an earlier scrub was interrupted; your subscription is {saved:?} again"
+            )),
             Err(GhError::Interrupted(signal)) => return Err(Interrupted(signal).into()),
             Err(error) => printer.warning(&format!(
-                "an earlier scrub was interrupted, and your subscription could not be restored: {error}"
+                "an earlier scrub was interrupted, and your subscription could not be restored: \
+                 {error}"
             )),
         }
     }
@@ -157,19 +155,94 @@ pub fn scrub(
     })
 }
 
-/// The steps that decide, to an end and its reason.
+/// The steps that decide, to an end and its reason. Of several pieces of code that may be the repro
+/// the first that shows the bug counts.
 fn go(cx: &mut ScrubContext<'_>, issue: Option<&Issue>) -> Result<(ScrubEnd, String), Failure> {
-    let repro = next!(steps::fetch::read(cx, issue));
-    let kind = next!(steps::actionable::actionable(cx, issue, repro.as_ref()));
-    let ready = next!(steps::analyze::analyze(cx, issue, repro));
-    if kind == IssueKind::Bug {
-        next!(steps::recent::recent(cx, issue));
+    let repros = next!(steps::fetch::read(cx, issue));
+    if repros.len() < 2 {
+        let attempt = attempt(cx, issue, repros.into_iter().next())?;
+        return end(cx, issue, attempt);
     }
-    let number = issue.map(|issue| issue.number);
-    let reproduced = next!(steps::reproduce::reproduce(cx, ready));
+    let before = cx.found.clone();
+    let mut first = None;
+    let count = repros.len();
+    for (at, repro) in repros.into_iter().enumerate() {
+        cx.found = before.clone();
+        cx.step("1", &format!("code {} of {count}", at + 1));
+        let attempt = attempt(cx, issue, Some(repro))?;
+        let is_it = matches!(
+            attempt,
+            CodeAttempt::Ran(_, Reproduced::Same(_))
+                | CodeAttempt::End(ScrubEnd::SecurityConcern, _)
+        );
+        if is_it {
+            return end(cx, issue, attempt);
+        }
+        first.get_or_insert((attempt, cx.found.clone()));
+    }
+    let Some((attempt, found)) = first else {
+        return Ok((ScrubEnd::NeedsRepro, "there is no code".to_owned()));
+    };
+    cx.found = found;
+    cx.found.doubts.push(Doubt::new(
+        DoubtKind::Source,
+        format!("{count} pieces of code may be the repro, and none shows the reported failure"),
+    ));
+    let ended = end(cx, issue, attempt)?;
+    cx.found.next = Some("choose the piece of code that is the repro: `--pick N`".to_owned());
+    Ok(ended)
+}
+
+/// The result of running a piece of code.
+enum CodeAttempt {
+    Ran(IssueKind, Reproduced),
+    End(ScrubEnd, String),
+}
+
+/// Runs a piece of code, unless it ends before.
+fn attempt(
+    cx: &mut ScrubContext<'_>,
+    issue: Option<&Issue>,
+    repro: Option<Repro>,
+) -> Result<CodeAttempt, Failure> {
+    steps::fetch::look_at(cx, issue, repro.as_ref());
+    let kind = match steps::actionable::actionable(cx, issue, repro.as_ref())? {
+        Step::Next(kind) => kind,
+        Step::End(end, why) => return Ok(CodeAttempt::End(end, why)),
+    };
+    let ready = match steps::analyze::analyze(cx, issue, repro)? {
+        Step::Next(ready) => ready,
+        // What is no bug needs no repro.
+        Step::End(ScrubEnd::NeedsRepro, why) if kind != IssueKind::Bug => {
+            cx.found.add.retain(|label| label != "needs reproduction");
+            return Ok(CodeAttempt::End(ScrubEnd::NotABug, why));
+        }
+        Step::End(end, why) => return Ok(CodeAttempt::End(end, why)),
+    };
+    if kind == IssueKind::Bug
+        && let Step::End(end, why) = steps::recent::recent(cx, issue)?
+    {
+        return Ok(CodeAttempt::End(end, why));
+    }
+    Ok(match steps::reproduce::reproduce(cx, ready)? {
+        Step::Next(reproduced) => CodeAttempt::Ran(kind, reproduced),
+        Step::End(_, why) if kind != IssueKind::Bug => CodeAttempt::End(ScrubEnd::NotABug, why),
+        Step::End(end, why) => CodeAttempt::End(end, why),
+    })
+}
+
+/// The end that follows from running a piece of code.
+fn end(
+    cx: &mut ScrubContext<'_>,
+    issue: Option<&Issue>,
+    attempt: CodeAttempt,
+) -> Result<(ScrubEnd, String), Failure> {
+    let (kind, reproduced) = match attempt {
+        CodeAttempt::Ran(kind, reproduced) => (kind, reproduced),
+        CodeAttempt::End(end, why) => return Ok((end, why)),
+    };
     if kind != IssueKind::Bug {
-        let persists = matches!(reproduced, Reproduced::Same(_));
-        let outcome = if persists {
+        let outcome = if matches!(reproduced, Reproduced::Same(_)) {
             "the behaviour that it describes is unchanged"
         } else {
             "the behaviour that it describes has changed"
@@ -178,20 +251,10 @@ fn go(cx: &mut ScrubContext<'_>, issue: Option<&Issue>) -> Result<(ScrubEnd, Str
     }
     match reproduced {
         Reproduced::Passes(showing) => {
-            steps::fixed::fixed(cx, &showing, number)?;
-            let version = cx
-                .found
-                .ran_with
-                .as_ref()
-                .map_or_else(String::new, |tested| format!(" with {}", tested.with));
-            cx.found.next = Some("close the issue if you agree".to_owned());
-            if let Some(number) = number {
-                steps::trivial::trivial(cx, number)?;
-            }
-            Ok((
-                ScrubEnd::DoesNotReproduce,
-                format!("the script passes{version}"),
-            ))
+            steps::fixed::conclude(cx, issue, &showing, ScrubEnd::DoesNotReproduce)
+        }
+        Reproduced::FailsProperly(showing) => {
+            steps::fixed::conclude(cx, issue, &showing, ScrubEnd::FailsProperly)
         }
         Reproduced::Same(showing) => {
             let end = steps::minimize::minimize(cx, &showing)?;

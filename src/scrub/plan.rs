@@ -63,11 +63,28 @@ pub fn carry_out(
         }
         Err(error) => {
             carried.troubles.push(format!(
-                "could not save whether you are subscribed, so your subscription will not be restored: {error}"
+                "could not save whether you are subscribed, so your subscription will not be \
+                 restored: {error}"
             ));
             None
         }
     };
+    // Whoever closed it, locked it or wrote since may know more.
+    let changed = match github.issue() {
+        Ok(now) => changed(issue, &now),
+        Err(GhError::Interrupted(signal)) => {
+            carried.interrupted = Some(signal);
+            return carried;
+        }
+        Err(error) => Some(format!("the issue could not be read again: {error}")),
+    };
+    if let Some(changed) = changed {
+        subscription::forget(file.as_deref());
+        carried.troubles.push(format!(
+            "nothing was written: {changed}; run the same command again to take it into account"
+        ));
+        return carried;
+    }
     // A signal between a write and the restoring would leave the user subscribed.
     tools.hold();
     let effect = write_all(&mut carried, writes, issue, github, tools, state, printer);
@@ -94,12 +111,41 @@ pub fn carry_out(
     carried
 }
 
+/// What has changed of an issue since the plan was made, if it may change the plan.
+fn changed(before: &Issue, now: &Issue) -> Option<String> {
+    let new = now.comments.len().saturating_sub(before.comments.len());
+    if now.is_closed != before.is_closed {
+        let state = if now.is_closed { "closed" } else { "reopened" };
+        return Some(format!("the issue was {state} meanwhile"));
+    }
+    if now.is_locked != before.is_locked {
+        return Some("the issue was locked meanwhile".to_owned());
+    }
+    if new > 0 {
+        let author = now.comments.last().map_or("somebody", |post| &post.author);
+        return Some(format!("{author} commented meanwhile"));
+    }
+    if now.post.body != before.post.body
+        || now.title != before.title
+        || now.comments != before.comments
+    {
+        return Some("the issue was edited meanwhile".to_owned());
+    }
+    let labels = |issue: &Issue| {
+        let mut labels = issue.labels.clone();
+        labels.sort();
+        labels
+    };
+    (labels(now) != labels(before)).then(|| "its labels were changed meanwhile".to_owned())
+}
+
 fn not_restored(saved: Subscription, error: &GhError, file: Option<&Path>) -> String {
     let kept = file
         .map(|file| format!("; its state is kept in `{}`", file.display()))
         .unwrap_or_default();
     format!(
-        "could not restore your subscription to {saved:?}: {error}{kept}; the next scrub of this issue restores it, or set it on the issue's page"
+        "could not restore your subscription to {saved:?}: {error}{kept}; the next scrub of this \
+         issue restores it, or set it on the issue's page"
     )
 }
 
@@ -141,7 +187,18 @@ fn write_all(
         let why = outcome.why;
         match outcome.state {
             WriteState::Done => {
-                printer.note(&format!("done: {command}"));
+                printer.note(format!("done: {command}"));
+                if outcome.is_closed && !write.closes() {
+                    // What is left was planned for an open issue.
+                    let rest = &writes[index + 1..];
+                    if !rest.is_empty() {
+                        carried
+                            .troubles
+                            .push("the issue was closed meanwhile".to_owned());
+                    }
+                    carried.troubles.extend(not_tried(rest, github));
+                    break;
+                }
                 continue;
             }
             WriteState::Failed => carried.troubles.push(format!("not done: {command}: {why}")),
@@ -171,6 +228,8 @@ struct WriteOutcome {
     why: String,
     /// Whether this scrub tried it; an earlier one may have done it.
     is_made: bool,
+    /// Whether the issue is closed now.
+    is_closed: bool,
 }
 
 impl WriteOutcome {
@@ -179,6 +238,7 @@ impl WriteOutcome {
             state: WriteState::Done,
             why: String::new(),
             is_made: false,
+            is_closed: false,
         }
     }
 
@@ -187,6 +247,14 @@ impl WriteOutcome {
             state,
             why,
             is_made: true,
+            is_closed: false,
+        }
+    }
+
+    fn seen_in(self, now: &Issue) -> Self {
+        Self {
+            is_closed: now.is_closed,
+            ..self
         }
     }
 }
@@ -208,7 +276,7 @@ fn carry_out_one(
         match github.issue() {
             Ok(now) if write.is_done(&now) => {
                 state.settle(&identity, true);
-                return done();
+                return done().seen_in(&now);
             }
             Ok(_) => {}
             Err(error) => return WriteOutcome::made(WriteState::InDoubt, error.to_string()),
@@ -219,7 +287,7 @@ fn carry_out_one(
     match (github.issue(), failure) {
         (Ok(now), _) if write.is_done(&now) => {
             state.settle(&identity, true);
-            done()
+            done().seen_in(&now)
         }
         (Ok(_), failure) => {
             state.settle(&identity, false);

@@ -41,7 +41,7 @@ impl<'a> Prompt<'a> {
     ) -> Result<usize, Interrupted> {
         let keys = |at: usize| options[at].0;
         if !self.is_attended {
-            self.printer.note(&format!(
+            self.printer.note(format!(
                 "{question} {} (unattended; `{flag}` sets the answer)",
                 options[unattended].1
             ));
@@ -51,9 +51,9 @@ impl<'a> Prompt<'a> {
             self.printer.always(question);
             for (at, (key, text)) in options.iter().enumerate() {
                 let mark = if at == unattended { " (default)" } else { "" };
-                self.printer.always(&format!("  {key}  {text}{mark}"));
+                self.printer.always(format!("  {key}  {text}{mark}"));
             }
-            self.printer.always(&format!(
+            self.printer.always(format!(
                 "[{}] (or rerun with `{flag}`)",
                 (0..options.len()).map(keys).collect::<Vec<_>>().join("/")
             ));

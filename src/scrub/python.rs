@@ -113,23 +113,23 @@ pub(crate) fn is_program(program: &Program) -> bool {
     program.body().iter().any(is_definite)
 }
 
-/// The full dotted names of all imported modules; relative ones begin with a dot.
-pub(crate) fn imports(program: &Program) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for node in &program.tree().nodes {
-        match node.node {
-            AnyNodeRef::StmtImport(import) => {
-                found.extend(import.names.iter().map(|alias| alias.name.to_string()));
-            }
-            AnyNodeRef::StmtImportFrom(import) => {
-                let dots = ".".repeat(import.level as usize);
-                let module = import.module.as_ref().map_or("", |module| module.as_str());
-                found.insert(format!("{dots}{module}"));
-            }
-            _ => {}
-        }
+/// Whether running a program can show a bug: it does something, or defines tests to call.
+pub(crate) fn can_be_run(program: &Program) -> bool {
+    does_something(program) || program.body().iter().any(is_test)
+}
+
+/// Whether a statement defines a test that takes no arguments.
+pub(crate) fn is_test(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::FunctionDef(def) if def.name.as_str().starts_with("test") && def.parameters.is_empty() && !def.is_async)
+}
+
+/// Whether a statement is code rather than a word or a value that happens to parse.
+pub(crate) fn is_code(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Expr(stmt) => calls(&stmt.value),
+        Stmt::AnnAssign(stmt) => stmt.value.is_some(),
+        _ => true,
     }
-    found
 }
 
 /// The size of a text in tokens, estimated by its words if it does not parse.
@@ -208,6 +208,8 @@ fn is_tensor_subclass(node: AnyNodeRef<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use minrepro_reducers::analysis::names::imported_modules;
+
     use super::*;
 
     fn program(text: &str) -> Program {
@@ -269,7 +271,10 @@ mod tests {
             bound(&program),
             BTreeSet::from(["nn", "torch", "x"].map(str::to_owned))
         );
-        assert_eq!(imports(&program), BTreeSet::from(["torch".to_owned()]));
+        assert_eq!(
+            imported_modules(&program),
+            BTreeSet::from(["torch".to_owned()])
+        );
         assert_eq!(lines_of_code(&program), 2);
         let subclass = "class A(torch.Tensor):\n    def __new__(cls):\n        return f()\n    def g(self):\n        pass\n";
         assert_eq!(lines_of_code(&Program::parse(subclass).unwrap()), 3);

@@ -271,7 +271,9 @@ async fn patiently(call: &ToolCall, printer: Printer) -> ToolOutput {
         tokio::select! {
             biased;
             output = &mut running => return output,
-            () = tokio::time::sleep(LONG) => printer.note(&format!("     waiting for `{}`", call.in_short())),
+            () = tokio::time::sleep(LONG) => {
+                printer.note(format!("     waiting for `{}`", call.in_short()));
+            }
         }
     }
     running.await

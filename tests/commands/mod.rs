@@ -4,10 +4,19 @@ mod bad_input;
 mod bench;
 mod candidates;
 mod emit;
+mod hangs;
+mod hostile;
+mod inlining;
+mod notebooks;
+mod pytest_nodes;
 mod reduce;
 mod resume;
+mod review;
+mod screens;
 mod situations;
 mod stabilize;
+mod targets;
+mod unittests;
 
 use std::{
     fs,

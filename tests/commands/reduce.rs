@@ -15,7 +15,14 @@ fn a_script_is_reduced_and_the_rest_of_the_folder_stays() {
     place.file("x.py", NOISY);
     place.file("beside/data.txt", "data");
     let before = snapshot(&place.work());
-    let output = place.run(&["x.py", "--signature", SIGNATURE, "--report", "r.json"]);
+    let output = place.run(&[
+        "x.py",
+        "--signature",
+        SIGNATURE,
+        "--report",
+        "r.json",
+        "--diff",
+    ]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(
         (output.status.code(), output.stdout.as_slice()),
@@ -180,10 +187,17 @@ fn events_are_json_where_asked() {
     let events: Vec<serde_json::Value> = text.lines().map(json).collect();
     let count = |kind: &str| events.iter().filter(|event| event["event"] == kind).count();
     assert!(
-        count("batch") > 1 && count("run") > 5 && count("commit") > 1 && count("report") == 1,
+        count("batch") > 1 && count("run") > 5 && count("improvement") > 1 && count("report") == 1,
         "{text}"
     );
-    assert_eq!(events.last().unwrap()["stop"], "done");
+    assert_eq!(events[0]["event"], "begin");
+    assert_eq!(events[0]["version"], 1);
+    assert_eq!(events[events.len() - 2]["stop"], "done");
+    let last = events.last().unwrap();
+    assert_eq!((&last["event"], &last["code"]), (&"end".into(), &0.into()));
+    // A name and a number, not a sentence.
+    let mut runs = events.iter().filter(|event| event["event"] == "run");
+    assert!(runs.any(|run| run["pass"].is_string() && run["seconds"].as_f64() > Some(0.0)));
     assert!(output.stderr.is_empty());
 }
 
@@ -231,7 +245,7 @@ fn siblings_can_be_imported_and_read() {
     );
     assert_eq!(
         place.read("x.min.py"),
-        "import helper\nhelper.load(open('data.json'))\n"
+        "import json\njson.load(open('data.json'))\n"
     );
 }
 
@@ -428,6 +442,13 @@ fn budgets_stop_with_the_best_so_far() {
         (report["runs"].as_u64(), report["stop"].as_str()),
         (Some(10), Some("max-runs"))
     );
+    let undone = report["undone"].as_array().unwrap();
+    assert!(undone.iter().any(|step| step == "the final sweep"));
+    let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        shown.contains("stopped by `--max-runs`; left undone: "),
+        "{shown}"
+    );
     assert!(place.read("x.min.py").len() < NOISY.len());
     let output = place.run(&[
         "x.py",
@@ -444,6 +465,28 @@ fn budgets_stop_with_the_best_so_far() {
         Some(3),
         "{}",
         String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// The first two runs end, the third does not: the bug was seen, and no candidate was run.
+#[test]
+fn once_the_bug_was_seen_there_is_a_file() {
+    let place = Place::new();
+    let script = "import time\ntime.sleep(4)\n{}['key']\n";
+    place.file("x.py", script);
+    let started = std::time::Instant::now();
+    let args = ["x.py", "-s", "KeyError: 'key'", "-j", "2"];
+    let output = place.run(&[&args[..], &["--max-time", "7", "--report", "r.json"]].concat());
+    let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{shown}");
+    assert!(started.elapsed().as_secs() < 11, "{shown}");
+    assert_eq!(place.read("x.min.py"), script);
+    let report = json(&place.read("r.json"));
+    assert_eq!(report["stop"], "max-time");
+    assert_eq!(report["runs"], 0);
+    assert!(
+        shown.contains("stopped by `--max-time`; left undone: simpler environments"),
+        "{shown}"
     );
 }
 
@@ -586,7 +629,7 @@ fn an_interrupt_keeps_the_best_and_leaves_nothing() {
         assert!(
             lines
                 .by_ref()
-                .any(|line| line.unwrap().contains("\"commit\""))
+                .any(|line| line.unwrap().contains("\"improvement\""))
         );
         let pid = child.id().to_string();
         assert!(
@@ -599,7 +642,8 @@ fn an_interrupt_keeps_the_best_and_leaves_nothing() {
         let rest: Vec<String> = lines.map(Result::unwrap).collect();
         assert_eq!(child.wait().unwrap().code(), Some(status));
         assert!(
-            rest.last().unwrap().contains("\"stop\":\"interrupted\""),
+            rest[rest.len() - 2].contains("\"stop\":\"interrupted\"")
+                && rest[rest.len() - 1].contains(&format!("\"code\":{status}")),
             "{rest:?}"
         );
         let result = place.read("x.min.py");
@@ -710,10 +754,27 @@ fn reports_are_written_in_the_form_that_their_name_asks_for() {
         "{page}"
     );
     // One file, and nothing is fetched.
-    for fetched in ["http://", "https://", "<script", "<link", "src=", "url("] {
+    for fetched in ["http://", "https://", "fetch(", "<link", "src=", "url("] {
         assert!(!page.contains(fetched), "{fetched} is in\n{page}");
     }
-    assert!(page.contains("<del>noise = 1\n</del>"), "{page}");
+    assert!(
+        page.contains("<pre><del>noise = <span class=\"n\">1</span></del></pre>"),
+        "{page}"
+    );
+    // What makes it true stands before the code, and every change is on the plot.
+    let place_of = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
+    let places = [
+        "class=\"figures\"",
+        "id=\"truth\"",
+        "id=\"result\"",
+        "id=\"sides\"",
+        "<svg",
+    ];
+    assert!(places.map(place_of).is_sorted(), "{page}");
+    assert!(
+        page.contains("<title>run ") && page.contains("data-copies=\"text\""),
+        "{page}"
+    );
     assert!(
         page.contains("prefers-color-scheme: dark") && page.contains("aria-label="),
         "{page}"
@@ -962,7 +1023,7 @@ fn what_stored_a_value_that_is_none_later_stays() {
         "import boxes\nbox = boxes.Box()\nbox.size = 3\nbox.tag = 'first'\nprint(box.tag)\n\
          twin = boxes.copied(box)\nprint(twin.tag.upper())\n",
     );
-    let ended = place.run(&["x.py", "-o", "out.py"]);
+    let ended = place.run(&["x.py", "-o", "out.py", "--inline", "none"]);
     let stderr = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.success(), "{stderr}");
     let text = place.read("out.py");

@@ -261,7 +261,7 @@ fn what_the_script_lacks_is_not_reduced_but_named() {
             "wants arguments",
             "-- ARGS",
         ),
-        ("n = int(input())\n", 1, "standard input", "sys.stdin"),
+        ("n = int(input())\n", 1, "standard input", "--stdin FILE"),
         (
             "import os\nos.environ['NO_SUCH']\n",
             1,
@@ -278,8 +278,8 @@ fn what_the_script_lacks_is_not_reduced_but_named() {
     shows(&place, &["x.py", "-s", "ModuleNotFoundError"], 0, &[]);
     assert_eq!(place.read("x.min.py"), "import no_such_package\n");
     let cell = r#"{"cells": [{"cell_type": "code", "source": ["1/0"]}], "nbformat": 4}"#;
-    place.file("x.ipynb", cell);
-    shows(&place, &["x.ipynb"], 2, &["is a notebook", "nbconvert"]);
+    place.file("x.json", cell);
+    shows(&place, &["x.json"], 2, &["is a notebook", ".ipynb"]);
 }
 
 #[test]
@@ -415,9 +415,9 @@ fn a_library_that_was_patched_voids_what_the_journal_remembers() {
         };
         run();
         let again = run();
-        assert!(again.contains("recalled from the journal"), "{again}");
+        assert!(again.contains("verdicts are recalled"), "{again}");
         put(patched);
         let other = run();
-        assert!(!other.contains("recalled from the journal"), "{other}");
+        assert!(!other.contains("verdicts are recalled"), "{other}");
     }
 }

@@ -14,21 +14,27 @@ const PARSED: &[(&str, &str)] = &[
     ("minrepro scrub 1", "needs GitHub"),
     ("minrepro scrub https:", "needs GitHub"),
     ("--install", "lets uv install from the network"),
-    ("--env 2.", "needs interpreters with PyTorch"),
+    ("--interpreter 2.", "needs interpreters with PyTorch"),
     ("~/", "names an interpreter that is not here"),
+    ("minrepro diagnose small.py", "needs PyTorch"),
+    ("minrepro triage", "needs GitHub, or an issue"),
     ("minrepro bench", "takes minutes; the gate runs it"),
     ("minrepro flaky.py", "takes hundreds of runs"),
     ("--control PYTORCH", "needs PyTorch"),
+    ("::", "needs pytest"),
+    (".ipynb", "needs a notebook"),
 ];
 
 /// Commands of other programs that a test cannot run, and why.
 const SKIPPED: &[(&str, &str)] = &[
+    ("pip install", "builds the release, which the gate does"),
     ("cargo install", "builds the release, which the gate does"),
     ("cargo build", "builds what the tests have built"),
     ("cargo test", "would run the tests inside a test"),
     ("MINREPRO_", "sets a variable for `cargo test`"),
     ("mdbook ", "the book has a test of its own"),
     ("git clone", "needs the network"),
+    ("gh ", "needs GitHub"),
     ("cd ", "the test stands in the folder already"),
 ];
 
@@ -64,7 +70,12 @@ fn reason<'a>(line: &str, table: &[(&str, &'a str)]) -> Option<&'a str> {
 
 /// Why the arguments of a `minrepro` command are wrong.
 fn misread(line: &str) -> Option<String> {
-    let words = shlex::split(line)?;
+    let mut words = shlex::split(line)?;
+    // The shell takes what follows.
+    let own = words
+        .iter()
+        .position(|word| ["<", ">"].contains(&word.as_str()));
+    words.truncate(own.unwrap_or(words.len()));
     let error = Cli::try_parse_from(words).err()?;
     let is_shown = ["DisplayHelp", "DisplayVersion"]
         .iter()
@@ -91,15 +102,26 @@ fn run(line: &str, folder: &Path, python: &Path) -> Output {
         .unwrap()
 }
 
+/// Copies all that is in a folder.
+fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let copied = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            fs::create_dir(&copied).unwrap();
+            copy(&entry.path(), &copied);
+        } else {
+            fs::copy(entry.path(), copied).unwrap();
+        }
+    }
+}
+
 /// Runs or parses the commands of a page, in order, in one folder.
 fn check(page: &Page, python: &Path) -> Vec<String> {
     let place = tempfile::tempdir().unwrap();
     let work = place.path().join("work");
     fs::create_dir(&work).unwrap();
-    for fixture in fs::read_dir(root().join("tests/docs/fixtures")).unwrap() {
-        let fixture = fixture.unwrap();
-        fs::copy(fixture.path(), work.join(fixture.file_name())).unwrap();
-    }
+    copy(&root().join("tests/docs/fixtures"), &work);
     let mut wrong = Vec::new();
     for line in commands(page) {
         let is_ours = line.starts_with("minrepro ");

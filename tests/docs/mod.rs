@@ -3,6 +3,7 @@
 
 mod commands;
 mod markdown;
+mod schemas;
 mod tables;
 
 use std::{
@@ -37,7 +38,11 @@ fn pages() -> Vec<Page> {
     paths.extend(
         [
             "README.md",
+            "CHANGELOG.md",
+            "CONTRIBUTING.md",
+            "SECURITY.md",
             "src/README.md",
+            "src/agent/skill.md",
             "reducers/README.md",
             "corpus/README.md",
             "tests/README.md",

@@ -31,6 +31,7 @@ fn table(name: &str) -> Option<String> {
             let parts = parts(room, name).into_iter();
             Some(described(&["field", "what it holds"], parts))
         }
+        ["events"] => Some(events()),
         ["variants", room, name] => {
             let parts = parts(room, name).into_iter();
             Some(described(&["name", "when"], parts))
@@ -134,6 +135,38 @@ fn parts(room: &str, name: &str) -> Vec<(String, String)> {
         }
     }
     panic!("src/{room} defines no type `{name}`");
+}
+
+/// The events with their fields.
+fn events() -> String {
+    let path = root().join("src/report/events.rs");
+    let tree = syn::parse_file(&fs::read_to_string(path).unwrap()).unwrap();
+    let mut text = header(&["event", "when", "fields"]);
+    let items = tree.items.into_iter();
+    let found = items.filter_map(|item| match item {
+        syn::Item::Enum(item) if item.ident == "EventRecord" => Some(item.variants),
+        _ => None,
+    });
+    for variant in found.flatten() {
+        let name = snake(&variant.ident.to_string()).replace('_', "-");
+        let fields = variant.fields.iter().flat_map(|field| match &field.ident {
+            Some(_) => of_field("report", field),
+            None => vec![("those of the report".to_owned(), String::new())],
+        });
+        let fields: Vec<String> = fields.map(|(name, _)| format!("`{name}`")).collect();
+        let fields = fields
+            .join(", ")
+            .replace("`those of the report`", "those of the report");
+        row(
+            &mut text,
+            &[
+                &format!("`{name}`"),
+                &escaped(&summary(&variant.attrs)),
+                &fields,
+            ],
+        );
+    }
+    text
 }
 
 /// A field with its documentation; for one that is flattened, the fields of its type.

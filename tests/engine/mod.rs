@@ -58,6 +58,7 @@ fn run(text: &str, interesting: impl FnMut(&str) -> bool) -> Reduction {
         text,
         &Options {
             unbound_names: true,
+            until: None,
             ..Options::default()
         },
         interesting,
@@ -281,6 +282,7 @@ fn the_order_in_which_verdicts_come_changes_nothing() {
         };
         let options = Options {
             unbound_names: true,
+            until: None,
             ..Options::default()
         };
         let program = Program::parse(text.as_str()).unwrap();
@@ -334,6 +336,7 @@ fn workers_without_work_look_ahead_and_change_nothing() {
         let mut judge = Waves { inner, waves: 0 };
         let options = Options {
             unbound_names: true,
+            until: None,
             jobs,
             ..Options::default()
         };
@@ -397,6 +400,7 @@ fn a_journal_makes_the_second_run_free() {
     let mut journal = Journal::in_memory();
     let options = Options {
         unbound_names: true,
+        until: None,
         ..Options::default()
     };
     let once = |journal: &mut Journal| {
@@ -434,6 +438,7 @@ fn a_budget_of_runs_is_kept_and_the_best_so_far_returned() {
     let text = functions(30);
     let options = Options {
         unbound_names: true,
+        until: None,
         max_runs: Some(6),
         ..Options::default()
     };
@@ -476,6 +481,7 @@ fn a_halt_keeps_what_was_found_and_judged() {
     let mut journal = Journal::in_memory();
     let options = Options {
         unbound_names: true,
+        until: None,
         ..Options::default()
     };
     let mut tally = Tally::default();
@@ -504,6 +510,8 @@ struct Hasty {
     beside: bool,
     begun: Option<Key>,
     last_begun: Option<(Key, bool)>,
+    /// From how many lines on it sees that the anchor is gone.
+    sees_from: usize,
 }
 impl Judge for Hasty {
     fn judge(
@@ -513,7 +521,8 @@ impl Judge for Hasty {
     ) -> Result<(), Halt> {
         for (index, candidate) in batch.iter().enumerate() {
             let text = candidate.program.text();
-            let same = text.contains("needle") && (!self.sure || text.contains("anchor"));
+            let sees = self.sure || text.lines().count() >= self.sees_from;
+            let same = text.contains("needle") && (!sees || text.contains("anchor"));
             let verdict = if same { Verdict::Same } else { Verdict::Passed };
             deliver(
                 index,
@@ -558,6 +567,7 @@ fn what_is_not_confirmed_is_taken_back() {
             beside,
             begun: None,
             last_begun: None,
+            sees_from: usize::MAX,
         };
         let mut journal = Journal::in_memory();
         let mut doubted = Vec::new();
@@ -597,6 +607,47 @@ fn what_is_not_confirmed_is_taken_back() {
             "as the result"
         );
     }
+}
+
+/// The anchor goes late, among many other changes: those before it are kept.
+#[test]
+fn what_was_found_before_a_wrong_change_is_kept() {
+    use std::fmt::Write;
+    let mut text = "from lib import use\nuse('anchor')\nuse('needle')\n".to_owned();
+    for number in 0..200 {
+        writeln!(text, "use({number})").unwrap();
+    }
+    let mut judge = Hasty {
+        sure: false,
+        doubts: 0,
+        beside: true,
+        begun: None,
+        last_begun: None,
+        sees_from: 30,
+    };
+    let mut journal = Journal::in_memory();
+    let mut taken_back = None;
+    let reduction = reduce(
+        Program::parse(text.as_str()).unwrap(),
+        PASSES,
+        &mut judge,
+        &mut journal,
+        &Options::default(),
+        &mut |event, _| {
+            if let Event::RolledBack { program, .. } = event {
+                taken_back = Some(program.text().to_owned());
+            }
+        },
+    );
+    let taken_back = taken_back.unwrap();
+    let lines = taken_back.lines().count();
+    assert!(taken_back.contains("anchor"), "{taken_back}");
+    assert!(lines < 100, "{lines} lines: {taken_back}");
+    let left = reduction.program.text();
+    assert!(
+        left.contains("anchor") && left.lines().count() <= 5,
+        "{left}"
+    );
 }
 
 #[test]

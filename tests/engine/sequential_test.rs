@@ -151,6 +151,7 @@ fn run(seed: u64, test: Option<SequentialTest>) -> (Reduction, u64) {
     };
     let options = Options {
         unbound_names: true,
+        until: None,
         singly: test.is_some(),
         ..Options::default()
     };

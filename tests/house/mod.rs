@@ -81,9 +81,14 @@ const PYTORCH_ROOMS: &[&str] = &[
     "reducers/src/passes/torch/",
     "src/runner/environment.rs",
     "src/scrub/",
+    "src/diagnose/",
+    "src/stale/",
+    "src/cli/diagnose_args.rs",
+    "src/commands/diagnose.rs",
     "src/cli/scrub_args.rs",
     "src/commands/scrub.rs",
     "src/commands/bisect.rs",
+    "src/commands/triage.rs",
 ];
 
 const SLICER: &[&str] = &["reducers/src/slice", "reducers/src/analysis/slice"];

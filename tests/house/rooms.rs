@@ -5,18 +5,20 @@ use super::{
     sources::{Kind, Source},
 };
 
-/// Rooms that every room may use: pure tools.
-const TOOLS: &[&str] = &["reducers", "text"];
+/// Rooms that every room may use: pure tools, and the careful way to read a file.
+const TOOLS: &[&str] = &["files", "reducers", "text"];
 
 /// Which other rooms a room may use.
 const ARROWS: &[(&str, &[&str])] = &[
     ("main", &["cli", "commands", "crash", "runner"]),
     ("crash", &["cli"]),
+    // It runs this program itself, and so what the verbs do.
+    ("agent", &["report"]),
     (
         "commands",
         &[
-            "cli", "diagnose", "engine", "journal", "judge", "oracle", "report", "runner", "scrub",
-            "stale", "target",
+            "agent", "cli", "diagnose", "engine", "journal", "judge", "oracle", "report", "runner",
+            "scrub", "stale", "target",
         ],
     ),
     // Failures of runs become exit statuses and hints here.
@@ -25,7 +27,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("diagnose", &SHELL),
     ("stale", &SHELL),
     ("report", &["cli", "engine", "judge", "oracle", "runner"]),
-    ("target", &["judge", "oracle", "journal", "runner"]),
+    ("target", &["cli", "oracle", "runner"]),
     ("engine", &["judge", "oracle", "journal", "runner"]),
     ("judge", &["oracle", "journal", "runner"]),
     // The oracle judges what the runner reports, the journal keeps what the oracle says.
@@ -46,7 +48,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ("rustpython_ast", &["reducers/src/syntax"]),
     ("rustpython_text_size", &["reducers/src/syntax"]),
     // Only what waits for processes and signals is asynchronous.
-    ("tokio", &["src/runner/", "src/scrub/", "src/main.rs"]),
+    (
+        "tokio",
+        &["src/agent/", "src/runner/", "src/scrub/", "src/main.rs"],
+    ),
 ];
 
 /// The arrows between rooms that are not allowed, with the files that draw them.

@@ -11,6 +11,7 @@ use proptest::{collection::vec, prelude::*};
 pub(super) fn outcome(status: i32, stdout: &str, stderr: &str) -> Outcome {
     Outcome {
         stack: Vec::new(),
+        other_stacks: Vec::new(),
         trace: None,
         end: End::Exit(status),
         timing: Timing {

@@ -33,6 +33,7 @@ fn run(python: &Path, source: &str, env: &[(&str, &str)]) -> Outcome {
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     Outcome {
         stack: Vec::new(),
+        other_stacks: Vec::new(),
         trace: None,
         end: End::Exit(output.status.code().unwrap_or(-1)),
         timing: Timing {

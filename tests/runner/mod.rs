@@ -15,8 +15,8 @@ use std::{
 };
 
 use minrepro::runner::{
-    Allowed, Command, Confinement, End, Inherited, Interpreter, Job, Limits, Outcome, Priority,
-    Resource, RunError, Runner, Sandbox, Setup, Start,
+    Allowed, Command, Confinement, Covered, End, Inherited, Interpreter, Job, Limits, Outcome,
+    Priority, Resource, RunError, Runner, Sandbox, Setup, Start,
 };
 
 use crate::support::{processes_with, skip, snapshot};
@@ -34,9 +34,10 @@ const LIMITS: Limits = Limits {
     output: 4096,
 };
 
-fn setup(folder: &Path, jobs: usize) -> Setup {
+pub(crate) fn setup(folder: &Path, jobs: usize) -> Setup {
     let python = Interpreter::find(None).unwrap().path;
     Setup {
+        input: None,
         command: Command::Python {
             python,
             args: vec!["one".into(), "two words".into()],
@@ -48,6 +49,7 @@ fn setup(folder: &Path, jobs: usize) -> Setup {
         jobs,
         sandbox: Sandbox::Auto,
         allowed: Allowed::default(),
+        covered: Covered::default(),
         supervisor: env!("CARGO_BIN_EXE_minrepro").into(),
     }
 }
@@ -149,6 +151,53 @@ fn time_in_which_other_processes_have_the_processors_is_not_the_runs_own() {
         }
         ended.store(true, Ordering::Relaxed);
     });
+}
+
+#[test]
+fn a_run_of_which_all_threads_wait_for_each_other_is_ended() {
+    let bench = Bench::new();
+    let run = |start: Start, source: &str| {
+        let job = Job::new(source.as_bytes().into(), Duration::from_mins(5));
+        let outcomes = bench
+            .runner
+            .run_all(&[Job { start, ..job }], &mut |_, _| {});
+        outcomes.unwrap().remove(0)
+    };
+    let held_up = [
+        "import threading\nthreading.Event().wait()\n",
+        "import threading\nlock = threading.Lock()\nlock.acquire()\n\
+         threading.Thread(target=lock.acquire).start()\n",
+        "import asyncio\nasync def main():\n    await asyncio.Event().wait()\n\
+         asyncio.run(main())\n",
+        "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import threading; \
+         threading.Event().wait()'])\n",
+        "import os\nread, write = os.pipe()\nos.read(read, 1)\n",
+        "import multiprocessing\nmultiprocessing.Queue().get()\n",
+    ];
+    // Each is quiet for longer than a standstill takes to see.
+    let goes_on = [
+        "import time\ntime.sleep(1)\n",
+        "import threading\nthreading.Event().wait(1)\n",
+        "import asyncio\nasyncio.run(asyncio.sleep(1))\n",
+        "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import time; \
+         time.sleep(1)'])\n",
+        "import signal, sys, threading\nsignal.signal(signal.SIGALRM, lambda *_: sys.exit())\n\
+         signal.alarm(1)\nthreading.Event().wait()\n",
+        "import threading, time\nevent = threading.Event()\n\
+         threading.Timer(1, event.set).start()\nevent.wait()\n",
+    ];
+    for start in [Start::Cold, Start::Recorded, Start::Warm] {
+        for source in held_up {
+            let outcome = run(start, source);
+            assert_eq!(outcome.end, End::Timeout, "{source}: {outcome:?}");
+            assert!(outcome.timing.stuck, "{source}: {outcome:?}");
+            assert!(!outcome.stack.is_empty(), "{source}: {outcome:?}");
+        }
+        for source in goes_on {
+            let outcome = run(start, source);
+            assert_eq!(outcome.end, End::Exit(0), "{source}: {outcome:?}");
+        }
+    }
 }
 
 #[test]
@@ -575,4 +624,36 @@ fn programs_that_are_no_interpreters_are_recognized() {
         found.version >= (3, 8) && found.path.is_absolute() && found.description.contains("Python")
     );
     assert_eq!(found.identity, Interpreter::find(None).unwrap().identity);
+}
+
+#[test]
+fn what_is_not_in_sight_counts_as_well() {
+    let bench = Bench::new();
+    let hold = "import os, mmap, time\ndef fill(fd, size):\n    for _ in range(size): os.write(fd, bytes(1 << 20))\n";
+    for (what, resource) in [
+        // Files that are removed while they are open.
+        (
+            "held = []\nfor n in range(4):\n    held.append(open('x', 'wb')); os.remove('x'); fill(held[-1].fileno(), 40)",
+            Resource::Scratch,
+        ),
+        (
+            "held = [os.memfd_create('x') for _ in range(20)]\nfor each in held: fill(each, 40)",
+            Resource::Memory,
+        ),
+        (
+            "held = mmap.mmap(-1, 900 << 20)\nfor at in range(0, 900 << 20, 4096): held[at] = 1",
+            Resource::Memory,
+        ),
+        // The session's cache, which outlives the run.
+        (
+            "cache = os.environ['TORCHINDUCTOR_CACHE_DIR']\nos.makedirs(cache, exist_ok=True)\nfor n in range(3): fill(os.open(f'{cache}/{n}', os.O_CREAT | os.O_WRONLY), 40)",
+            Resource::Scratch,
+        ),
+    ] {
+        let outcome = bench.run(&format!("{hold}{what}\ntime.sleep(10)\n"));
+        let said = outcome.stderr.text();
+        assert_eq!(outcome.end, End::Limit(resource), "{what}\n{said}");
+        let next = bench.run("import time\ntime.sleep(0.8)\nprint(1)");
+        assert_eq!(next.stdout.text(), "1\n", "{what}");
+    }
 }

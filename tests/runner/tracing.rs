@@ -435,6 +435,135 @@ last([1, 2, 3], 4)
 }
 
 #[test]
+fn where_a_process_dies_is_known_without_its_own_dump() {
+    let source = "\
+import ctypes, faulthandler, threading
+faulthandler.disable()
+def read(address):
+    return ctypes.string_at(address)
+def work(addresses):
+    for address in addresses:
+        read(address)
+text = ctypes.create_string_buffer(b'text')
+work([ctypes.addressof(text)])
+thread = threading.Thread(target=work, args=([ctypes.addressof(text), 0],))
+thread.start()
+thread.join()
+";
+    if interpreters().is_empty() {
+        skip("tracing of deaths", "no interpreter was found");
+    }
+    for python in interpreters().values() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut setup = setup(folder.path(), 1);
+        setup.command = Command::Python {
+            python: python.to_owned(),
+            args: Vec::new(),
+        };
+        let runner = Runner::start(setup).unwrap();
+        let job = Job {
+            traced: true,
+            keeps_last: true,
+            ..Job::new(source.as_bytes().into(), Duration::from_mins(2))
+        };
+        let outcomes = runner.run_all(&[job], &mut |_, _| {});
+        let died = outcomes.unwrap().remove(0);
+        assert_eq!(died.end, End::Signal(11), "{python:?}: {died:?}");
+        let lines: Vec<u32> = died.stack.iter().map(|frame| frame.line).collect();
+        assert_eq!(lines, [7, 4], "{python:?}");
+        assert_eq!(died.stack[1].code, "return ctypes.string_at(address)");
+    }
+}
+
+/// The evidence of a run that hangs, under each interpreter.
+fn on_all_where_it_hangs(source: &str, timeout: Duration, check: impl Fn(Evidence)) {
+    if interpreters().is_empty() {
+        skip("tracing of hangs", "no interpreter was found");
+    }
+    for python in interpreters().values() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut setup = setup(folder.path(), 1);
+        setup.command = Command::Python {
+            python: python.to_owned(),
+            args: Vec::new(),
+        };
+        let job = Job {
+            traced: true,
+            hangs: true,
+            ..Job::new(source.as_bytes().into(), timeout)
+        };
+        let outcomes = Runner::start(setup)
+            .unwrap()
+            .run_all(&[job], &mut |_, _| {});
+        let outcome = outcomes.unwrap().remove(0);
+        assert_eq!(outcome.end, End::Timeout, "{python:?}: {outcome:?}");
+        check(serde_json::from_str(outcome.trace.as_deref().unwrap()).unwrap());
+    }
+}
+
+fn lines(frames: &[Frame]) -> Vec<(&str, u32)> {
+    frames
+        .iter()
+        .map(|frame| (frame.function.as_str(), number(frame.line)))
+        .collect()
+}
+
+#[test]
+fn where_all_threads_wait_is_written_down() {
+    let source = "\
+import threading
+def work(number):
+    lock.acquire()
+lock = threading.Lock()
+lock.acquire()
+thread = threading.Thread(target=work, args=(7,))
+thread.start()
+thread.join()
+";
+    on_all_where_it_hangs(source, Duration::from_mins(5), |evidence| {
+        assert_eq!(lines(&evidence.failure), [("<module>", 8)]);
+        assert_eq!(evidence.causes.len(), 1);
+        assert_eq!(lines(&evidence.causes[0]), [("work", 3)]);
+        assert_eq!(evidence.causes[0][0].values["number"].text(), "7");
+    });
+}
+
+#[test]
+fn what_a_task_waits_for_is_written_down() {
+    let source = "\
+import asyncio
+async def inner(number):
+    await asyncio.get_event_loop().create_future()
+async def main():
+    await inner(3)
+asyncio.run(main())
+";
+    on_all_where_it_hangs(source, Duration::from_mins(5), |evidence| {
+        assert_eq!(lines(&evidence.failure), [("<module>", 6)]);
+        assert_eq!(lines(&evidence.causes[0]), [("main", 5), ("inner", 3)]);
+    });
+}
+
+#[test]
+fn the_loop_that_does_not_end_is_written_down() {
+    let source = "\
+def read(text, at):
+    return text[at]
+def scan(text):
+    at = 0
+    while at < len(text):
+        if read(text, at) == 'a':
+            at += 1
+scan('ab')
+";
+    // Enough to come there on a busy machine: a run's time stands still while others run.
+    on_all_where_it_hangs(source, Duration::from_secs(1), |evidence| {
+        assert_eq!(lines(&evidence.failure), [("<module>", 8), ("scan", 5)]);
+        assert_eq!(evidence.failure[1].values["at"].text(), "1");
+    });
+}
+
+#[test]
 fn causes_exits_and_broken_scripts() {
     on_all(
         "def f():\n    try:\n        int('x')\n    except ValueError as error:\n        raise \

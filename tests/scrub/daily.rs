@@ -155,7 +155,10 @@ fn files_stand_in_for_github() {
     let (status, stderr) = run(&["--from", "saved.json"]);
     assert!(status == Some(6) && stderr.contains("--trust"), "{stderr}");
     let (status, stderr) = run(&["--from", "two.json", "--trust"]);
-    assert!(status == Some(2) && stderr.contains("--pick N"), "{stderr}");
+    assert!(
+        status == Some(1) && stderr.contains("code 2 of 2") && stderr.contains("--pick N"),
+        "{stderr}"
+    );
     let (status, stderr) = run(&["--from", "two.json", "--trust", "--pick", "2"]);
     assert!(
         status == Some(1) && stderr.contains("DifferentError"),

@@ -32,8 +32,25 @@ static MAKING: Mutex<()> = Mutex::new(());
 /// An interpreter with a package named `torch` of the tests' own making: version 9.9.9.
 pub(super) fn with_torch(version: &str) -> PathBuf {
     let minor = interpreters().last_key_value().unwrap().0;
-    let folder =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("torch-{version}-python-3.{minor}"));
+    // Broken until version 3.
+    let text = format!(
+        "import os\n__version__ = '{version}'\ndef ones(n, device='cpu'):\n    if device == \
+         'cuda':\n        raise AssertionError('Torch not compiled with CUDA enabled')\n    return \
+         [1] * n\ndef stack(x):\n    if int(__version__[0]) < 3:\n        raise \
+         RuntimeError('stack expects a non-empty TensorList of things')\n    return x\n\
+         def crash(x):\n    if int(__version__[0]) < 3:\n        os.kill(os.getpid(), 11)\n    \
+         raise RuntimeError('this cannot be done with a list')\n\
+         class cuda:\n    @staticmethod\n    def is_available():\n        return False\n"
+    );
+    let distributed = "import os\ndef init_process_group(backend):\n    pass\n\
+         def get_rank():\n    return int(os.environ['RANK'])\n\
+         def get_world_size():\n    return int(os.environ['WORLD_SIZE'])\n";
+    let mut hasher = std::hash::DefaultHasher::new();
+    std::hash::Hash::hash(&(&text, distributed), &mut hasher);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!(
+        "torch-{version}-python-3.{minor}-{:x}",
+        std::hash::Hasher::finish(&hasher)
+    ));
     let python = folder.join("bin/python");
     let _held = MAKING.lock();
     if !folder.join("made").exists() {
@@ -51,18 +68,16 @@ pub(super) fn with_torch(version: &str) -> PathBuf {
             .path();
         let package = lib.join("site-packages/torch");
         fs::create_dir_all(&package).unwrap();
-        // Broken until version 3.
-        let text = format!(
-            "__version__ = '{version}'\ndef ones(n):\n    return [1] * n\n\
-             def stack(x):\n    if int(__version__[0]) < 3:\n        raise RuntimeError('stack \
-             expects a non-empty TensorList of things')\n    return x\n\
-             class cuda:\n    @staticmethod\n    def is_available():\n        return False\n"
-        );
-        std::io::Write::write_all(
-            &mut fs::File::create(package.join("__init__.py")).unwrap(),
-            text.as_bytes(),
-        )
-        .unwrap();
+        for (name, text) in [
+            ("__init__.py", text.as_str()),
+            ("distributed.py", distributed),
+        ] {
+            std::io::Write::write_all(
+                &mut fs::File::create(package.join(name)).unwrap(),
+                text.as_bytes(),
+            )
+            .unwrap();
+        }
         fs::File::create(folder.join("made")).unwrap();
     }
     python
@@ -209,6 +224,7 @@ fn scenario(end: &'static str, title: &str, body: &str) -> Scenario {
 /// Adds the calls that label an issue.
 fn refreshed(calls: &mut Vec<&'static str>) {
     calls.push("ask subscription");
+    calls.extend(READ);
     calls.extend(labelled(&["add labels"]));
     calls.push("ask subscription");
 }
@@ -221,6 +237,7 @@ fn code(text: &str) -> String {
 /// One scenario for each end, side by side.
 fn scenarios() -> Vec<Scenario> {
     let mut all = ends_of_reading();
+    all.extend(ends_without_a_script());
     all.extend(ends_of_running());
     all
 }
@@ -294,6 +311,7 @@ fn ends_of_reading() -> Vec<Scenario> {
     );
     it.world.issue["labels"] = json!([{"name": "triaged"}]);
     it.calls.push("ask subscription");
+    it.calls.extend(READ);
     it.calls.extend(labelled(&["remove labels"]));
     it.calls.extend(labelled(&["add labels"]));
     it.calls.push("ask subscription");
@@ -317,6 +335,33 @@ fn ends_of_reading() -> Vec<Scenario> {
     all
 }
 
+/// The ends of issues that no Python script shows.
+fn ends_without_a_script() -> Vec<Scenario> {
+    let mut all = Vec::new();
+
+    let mut it = scenario(
+        "NeedsMeasuring",
+        "ones became slower",
+        "```python\nimport torch\ntorch.ones(9)\n```",
+    );
+    refreshed(&mut it.calls);
+    it.labels = vec!["triaged"];
+    all.push(it);
+
+    let mut it = scenario(
+        "NotPython",
+        "Building from source fails",
+        "Since yesterday.",
+    );
+    refreshed(&mut it.calls);
+    it.labels = vec!["triaged"];
+    all.push(it);
+
+    // Nobody is there to ask, so nothing is written.
+    all.push(scenario("Unrelated", "Best shoes", "Visit our shop."));
+    all
+}
+
 /// The ends that runs of the script decide.
 fn ends_of_running() -> Vec<Scenario> {
     let mut all = Vec::new();
@@ -326,6 +371,7 @@ fn ends_of_running() -> Vec<Scenario> {
     it.status = 1;
     it.calls
         .extend(["GET collaborators/op", "ask subscription"]);
+    it.calls.extend(READ);
     it.calls.extend(commented());
     it.calls.extend(["find issue", "close COMPLETED"]);
     it.calls.extend(READ);
@@ -350,6 +396,7 @@ fn ends_of_running() -> Vec<Scenario> {
     it.world.issue["author_association"] = "MEMBER".into();
     it.calls
         .extend(["GET collaborators/op", "ask subscription"]);
+    it.calls.extend(READ);
     it.calls.extend(commented());
     it.calls.extend(labelled(&["remove labels"]));
     // Not yet, not yet, now.
@@ -369,6 +416,7 @@ fn ends_of_running() -> Vec<Scenario> {
     );
     it.calls
         .extend(["GET collaborators/op", "ask subscription"]);
+    it.calls.extend(READ);
     it.calls.extend(commented());
     it.calls
         .extend(["ask subscription", "set subscription UNSUBSCRIBED"]);
@@ -402,7 +450,7 @@ fn every_end_is_reached_by_the_right_calls_in_the_right_order() {
     }
     let mut wrong = Vec::new();
     let scenarios = scenarios();
-    assert_eq!(scenarios.len(), 14);
+    assert_eq!(scenarios.len(), 17);
     for scenario in scenarios {
         let place = Place::new(scenario.world);
         let output = place.run(scenario.python, &scenario.args);

@@ -177,7 +177,7 @@ fn long_calls_are_reported() {
     // The issue, and the write.
     for (index, waited_for) in [
         (0, "repos/o/r/issues/7"),
-        (5, "gh issue comment 7 --repo o/r"),
+        (7, "gh issue comment 7 --repo o/r"),
     ] {
         let place = Place::new(world(SMALL));
         place.server.world.lock().unwrap().fault = Some((index, Fault::Slow(6)));
@@ -229,7 +229,7 @@ fn a_rate_limit_during_the_writes_loses_nothing() {
         return;
     }
     // The comment itself; the look whether it is there.
-    for index in [5, 6] {
+    for index in [7, 8] {
         let place = Place::new(world(SMALL));
         place.server.world.lock().unwrap().fault = Some((index, Fault::Status(429)));
         let output = run(&place, &BROKEN);

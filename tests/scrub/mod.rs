@@ -6,6 +6,8 @@ mod flow;
 mod interrupts;
 mod judging;
 mod picking;
+mod proof;
 mod review;
 mod server;
+mod triage;
 mod versions;

@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 use crate::support::command;
 
 /// What GitHub knows.
-#[derive(Debug)]
 pub(super) struct World {
     pub(super) issue: Value,
     pub(super) comments: Vec<Value>,
@@ -37,6 +36,8 @@ pub(super) struct World {
     pub(super) fault: Option<(usize, Fault)>,
     /// The scrub that speaks to it.
     pub(super) scrub: Option<u32>,
+    /// What happens to the issue once it has been read.
+    pub(super) meanwhile: Option<fn(&mut Self)>,
 }
 
 /// What goes wrong.
@@ -83,6 +84,7 @@ impl World {
             calls: Vec::new(),
             fault: None,
             scrub: None,
+            meanwhile: None,
         }
     }
 
@@ -145,6 +147,17 @@ impl World {
             .trim_start_matches("/repos/o/r/")
             .replace("?per_page=100", "");
         format!("{method} {short}")
+    }
+
+    /// Records a call; its index. What happens meanwhile happens after the issue was read.
+    fn record(&mut self, call: String) -> usize {
+        if call.starts_with("GET collaborators")
+            && let Some(change) = self.meanwhile.take()
+        {
+            change(self);
+        }
+        self.calls.push(call);
+        self.calls.len() - 1
     }
 
     /// The answer to a call: status, headers, body.
@@ -376,8 +389,7 @@ fn serve(stream: UnixStream, world: &Mutex<World>, folder: &Path) {
         }
         let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
         let mut world = world.lock().unwrap();
-        let index = world.calls.len();
-        world.calls.push(World::name(method, path, &body));
+        let index = world.record(World::name(method, path, &body));
         let fault = world
             .fault
             .filter(|(at, _)| *at == index)

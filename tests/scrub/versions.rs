@@ -65,7 +65,7 @@ fn environments(pairs: &[(&str, &Path)]) -> Vec<String> {
         .iter()
         .flat_map(|(version, python)| {
             [
-                "--env".to_owned(),
+                "--interpreter".to_owned(),
                 format!("{version}={}", python.display()),
             ]
         })
@@ -478,7 +478,7 @@ fn the_interpreter_of_the_user_is_not_needed_where_versions_are_named() {
     let (status, _, stderr) = bisect_with(folder.path(), &args, &[("PATH", &search)]);
     assert_eq!(status, Some(0), "{stderr}");
 
-    // Shells leave the `~` of `--env 2.0.0=~/python` as it is.
+    // Shells leave the `~` of `--interpreter 2.0.0=~/python` as it is.
     let home = old.parent().unwrap().parent().unwrap();
     let below = |path: &Path| format!("~/{}", path.strip_prefix(home).unwrap().display());
     let args = environments(&[("2.0.0", Path::new(&below(&old))), ("9.9.9", &new)]);

@@ -1,5 +1,9 @@
 //! What several areas need: interpreters, and a loud way to say that a test can not run here.
 
+mod terminal;
+
+pub(crate) use terminal::on_terminal;
+
 use std::{
     collections::BTreeMap,
     fs,
@@ -71,8 +75,13 @@ pub(crate) fn newest() -> Option<&'static PathBuf> {
     interpreters().last_key_value().map(|(_, path)| path)
 }
 
-/// An interpreter with PyTorch: one in minrepro's cache, `torch-VERSION/bin/python`.
+/// An interpreter with PyTorch.
 pub(crate) fn torch() -> Option<PathBuf> {
+    with_package("torch")
+}
+
+/// An interpreter with a package: one in minrepro's cache, `PACKAGE-VERSION/bin/python`.
+pub(crate) fn with_package(package: &str) -> Option<PathBuf> {
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let cache = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
@@ -86,7 +95,7 @@ pub(crate) fn torch() -> Option<PathBuf> {
         .collect();
     found.retain(|it| {
         it.file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with("torch-"))
+            .is_some_and(|name| name.to_string_lossy().starts_with(&format!("{package}-")))
     });
     found.sort();
     found

@@ -1,5 +1,3 @@
 import heapq
 
-heap = []
-heapq.heappush(heap, (2, {"name": "sync"}))
-heapq.heappush(heap, (2, {"name": "report"}))
+heapq.heappop([(1, {}), (2, {"name": "sync"}), (2, {"name": "report"})])

@@ -2,12 +2,17 @@
 //! the same wherever they stand. Goes by names alone; a candidate run tells whether that was right.
 //! Called by passes.
 
-use crate::syntax::{
-    AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
-    ast::{self, Expr, Stmt},
-    scope::{BindingKind, ScopeKind},
-};
 use std::collections::BTreeSet;
+
+use crate::{
+    analysis::{names::ImportedNames, statement_tree::StatementTree},
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
+        ast::{self, Expr, Stmt},
+        scope::{BindingKind, ScopeKind},
+    },
+    trace::evidence::SourceLine,
+};
 
 /// All calls of a program.
 pub(crate) struct Calls<'a>(Vec<&'a ast::ExprCall>);
@@ -72,6 +77,64 @@ impl<'a> Calls<'a> {
         };
         self.0.iter().filter(is_ours).copied().collect()
     }
+}
+
+/// What a program calls that is not its own.
+pub(crate) struct Others<'a> {
+    imported: ImportedNames<'a>,
+    own: BTreeSet<&'a str>,
+}
+
+impl<'a> Others<'a> {
+    pub(crate) fn of(program: &'a Program) -> Self {
+        let variables = program.scopes().variables.iter();
+        Self {
+            imported: ImportedNames::of(program.tree()),
+            own: variables.map(|variable| &*variable.name).collect(),
+        }
+    }
+
+    /// The last part of the name of what is called, unless that is the program's own.
+    pub(crate) fn called<'c>(&self, call: &'c ast::ExprCall) -> Option<&'c str> {
+        match &*call.func {
+            Expr::Name(name) => {
+                let is_own = self.own.contains(&*name.id) && self.imported.name(&name.id).is_none();
+                (!is_own).then_some(&*name.id)
+            }
+            Expr::Attribute(attribute) => {
+                (!self.own.contains(&*attribute.attr)).then_some(&*attribute.attr)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What is not the program's own and called by the statement on a line, by the last parts of the
+/// names; nothing if the statement does anything else that may fail.
+pub fn called_on(program: &Program, line: u32) -> BTreeSet<String> {
+    let tree = StatementTree::untraced(program);
+    let Some(at) = tree.on_line(SourceLine::of_program(line)) else {
+        return BTreeSet::new();
+    };
+    let others = Others::of(program);
+    let nodes = program.tree().within(tree.own_range(at));
+    let mut found = BTreeSet::new();
+    for node in nodes {
+        match node {
+            AnyNodeRef::ExprCall(call) => match others.called(call) {
+                Some(name) => {
+                    found.insert(name.to_owned());
+                }
+                None => return BTreeSet::new(),
+            },
+            AnyNodeRef::ExprBinOp(_)
+            | AnyNodeRef::ExprUnaryOp(_)
+            | AnyNodeRef::ExprCompare(_)
+            | AnyNodeRef::ExprSubscript(_) => return BTreeSet::new(),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The class that a node is a direct part of.

@@ -5,20 +5,17 @@
 //! compares. Goes by names, as slices do, and ignores the order of execution. Called by the judge
 //! of candidates; proposes nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod rest;
 
+use std::collections::BTreeSet;
+
+pub(crate) use rest::Rest;
+pub use rest::{Side, Surplus, surplus};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analysis::{
-        dependence_graph::DependenceGraph, names::ImportedNames, statement_tree::StatementTree,
-    },
-    rewrite::edit::{Edit, splice},
-    syntax::{
-        AnyNodeRef, Program, Ranged, TextRange,
-        ast::{CmpOp, Expr, name::Name},
-        scope::{BindingKind, ScopeKind},
-    },
+    analysis::{names::ImportedNames, statement_tree::StatementTree},
+    syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
     trace::evidence::{Evidence, SourceLine},
 };
 
@@ -32,6 +29,9 @@ pub struct Grounds {
     pub operations: Operations,
     /// The values that the nearest condition compares; none if they are not the same at each run.
     pub values: Vec<String>,
+    /// The operations that each side of that condition depends on by itself.
+    #[serde(default)]
+    pub sides: Vec<Operations>,
 }
 
 /// Which statements of a program say that something is wrong.
@@ -46,15 +46,7 @@ pub enum ReportSite {
 }
 
 /// The nodes of each statement, those of the statements within it left out.
-type Nodes<'a> = [Vec<AnyNodeRef<'a>>];
-
-/// What begins each line by which a watched program tells a value, and what stands between its
-/// parts.
-pub(crate) const MARKS: [char; 2] = ['\u{1e}', '\u{1f}'];
-
-/// Writes what it is given on standard error, and gives it back: plain values as they are, of
-/// others the type.
-const WATCH: &str = r#"(lambda place, value: (__import__("sys").stderr.write("\x1e%s\x1f%s\x1e\n" % (place, ascii(value)[:200] if type(value).__module__ in ("builtins", "datetime", "decimal", "fractions") and " at 0x" not in ascii(value) else type(value).__name__)), value)[1])"#;
+pub(crate) type Nodes<'a> = [Vec<AnyNodeRef<'a>>];
 
 /// The operations that each reporting statement rests on. Without evidence every statement counts as
 /// executed.
@@ -64,9 +56,7 @@ pub fn operations(
     evidence: Option<&Evidence>,
 ) -> Vec<Operations> {
     told(program, report_site, evidence, &|outline, nodes, frames| {
-        let mut rest = Rest::of(outline, nodes);
-        rest.follow(frames);
-        rest.operations
+        Rest::of(outline, nodes).of_frames(frames).operations()
     })
 }
 
@@ -80,9 +70,8 @@ pub fn packages(
     let imported = ImportedNames::of(program.tree());
     let site = ReportSite::Raised(frames.to_vec());
     let found = told(program, &site, evidence, &|outline, nodes, frames| {
-        let mut rest = Rest::of(outline, nodes);
-        rest.follow(frames);
-        let nodes = rest.seen.iter().flat_map(|&statement| &nodes[statement]);
+        let rest = Rest::of(outline, nodes).of_frames(frames);
+        let nodes = rest.statements().flat_map(|statement| &nodes[statement]);
         nodes
             .filter_map(|node| imported.name(&node.as_expr_name()?.id))
             .map(|path| path.split('.').next().unwrap_or(path).to_owned())
@@ -95,99 +84,8 @@ pub fn packages(
 /// Packages that make no values.
 const WORDLESS: [&str; 4] = ["__future__", "typing", "typing_extensions", "sys"];
 
-/// What the conditions of reporting statements compare, in order; how far each condition is from its
-/// statement.
-pub(crate) fn operands(
-    program: &Program,
-    report_site: &ReportSite,
-    evidence: Option<&Evidence>,
-) -> Vec<(TextRange, usize)> {
-    let found = told(program, report_site, evidence, &|outline, nodes, frames| {
-        let mut operands = Vec::new();
-        // A check of a library that raises is its own condition.
-        let check = frames
-            .last()
-            .filter(|_| matches!(report_site, ReportSite::Raised(_)));
-        if let Some(AnyNodeRef::StmtExpr(it)) =
-            check.map(|&statement| outline.statements[statement].node)
-        {
-            compared(&it.value, &mut |operand| {
-                operands.push((0, operand.range()));
-            });
-            return operands;
-        }
-        let conditions = Rest::of(outline, nodes).conditions_of(&frames);
-        for (rank, &condition) in conditions.iter().enumerate() {
-            for test in tests(outline.statements[condition].node) {
-                compared(test, &mut |operand| operands.push((rank, operand.range())));
-            }
-        }
-        operands
-    });
-    let mut operands: Vec<(TextRange, usize)> = found
-        .into_iter()
-        .flatten()
-        .map(|(rank, range)| (range, rank))
-        .collect();
-    operands.sort_by_key(|(range, rank)| (range.start(), *rank));
-    operands.dedup_by_key(|(range, _)| *range);
-    operands
-}
-
-/// The program, made to tell what the conditions of reporting statements compare; none if there are
-/// no conditions.
-pub fn watched(
-    program: &Program,
-    report_site: &ReportSite,
-    evidence: Option<&Evidence>,
-) -> Option<String> {
-    let edits: Vec<Edit> = operands(program, report_site, evidence)
-        .iter()
-        .enumerate()
-        .map(|(place, (range, rank))| {
-            let nearest = if *rank == 0 { "nearest" } else { "outer" };
-            Edit::replace(
-                *range,
-                format!("{WATCH}(\"{nearest}{place}\", {})", program.slice(*range)),
-            )
-        })
-        .collect();
-    (!edits.is_empty()).then(|| splice(program.text(), &edits))
-}
-
-/// What a watched program told: the last value at each place.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
-    /// Of the nearest conditions.
-    pub nearest: Vec<String>,
-    /// Of all others.
-    pub outer: Vec<String>,
-}
-
-impl Told {
-    /// Reads it off the program's standard error.
-    pub fn read(stderr: &str) -> Self {
-        let mut values: BTreeMap<&str, &str> = BTreeMap::new();
-        for told in stderr.split(MARKS[0]) {
-            if let Some((place, value)) = told.split_once(MARKS[1]) {
-                values.insert(place, value);
-            }
-        }
-        let mut told = Self::default();
-        for (place, value) in values {
-            let of = if place.starts_with("nearest") {
-                &mut told.nearest
-            } else {
-                &mut told.outer
-            };
-            of.push(value.to_owned());
-        }
-        told
-    }
-}
-
 /// What is to be said of each reporting statement, given as the statements of its frames.
-fn told<T>(
+pub(crate) fn told<T>(
     program: &Program,
     report_site: &ReportSite,
     evidence: Option<&Evidence>,
@@ -223,7 +121,7 @@ fn told<T>(
 }
 
 /// The expressions that decide which way a statement goes.
-fn tests(statement: AnyNodeRef<'_>) -> Vec<&Expr> {
+pub(crate) fn tests(statement: AnyNodeRef<'_>) -> Vec<&Expr> {
     match statement {
         AnyNodeRef::StmtIf(it) => {
             let clauses = it
@@ -236,28 +134,6 @@ fn tests(statement: AnyNodeRef<'_>) -> Vec<&Expr> {
         AnyNodeRef::StmtAssert(it) => vec![&it.test],
         AnyNodeRef::StmtMatch(it) => vec![&it.subject],
         _ => Vec::new(),
-    }
-}
-
-/// What a test compares, or asks a function about.
-fn compared<'a>(test: &'a Expr, found: &mut dyn FnMut(&'a Expr)) {
-    match test {
-        Expr::BoolOp(it) => it.values.iter().for_each(|value| compared(value, found)),
-        Expr::UnaryOp(it) => compared(&it.operand, found),
-        Expr::Compare(it) => std::iter::once(&*it.left)
-            .chain(&it.comparators)
-            .for_each(found),
-        Expr::Call(it)
-            if it
-                .arguments
-                .args
-                .iter()
-                .all(|argument| !argument.is_starred_expr())
-                && !it.arguments.is_empty() =>
-        {
-            it.arguments.args.iter().for_each(found);
-        }
-        other => found(other),
     }
 }
 
@@ -326,230 +202,6 @@ fn most_telling(
         .collect()
 }
 
-/// A slice that grows backwards from what a statement reads, and the operations in it.
-struct Rest<'o, 'a> {
-    outline: &'o StatementTree<'a>,
-    graph: DependenceGraph<'o, 'a>,
-    nodes: &'o Nodes<'a>,
-    seen: BTreeSet<usize>,
-    variables: BTreeSet<usize>,
-    attributes: BTreeSet<Name>,
-    todo: Vec<usize>,
-    /// The statements of the frames, outermost first.
-    frames: Vec<usize>,
-    operations: Operations,
-}
-
-impl<'o, 'a> Rest<'o, 'a> {
-    fn of(outline: &'o StatementTree<'a>, nodes: &'o Nodes<'a>) -> Self {
-        Self {
-            outline,
-            graph: DependenceGraph::of(outline),
-            nodes,
-            seen: BTreeSet::new(),
-            variables: BTreeSet::new(),
-            attributes: BTreeSet::new(),
-            todo: Vec::new(),
-            frames: Vec::new(),
-            operations: Operations::new(),
-        }
-    }
-
-    /// Follows frames, outermost first: what they pass on, and what decides.
-    fn follow(&mut self, frames: Vec<usize>) {
-        self.todo.extend(self.conditions_of(&frames));
-        self.todo.extend(frames.last());
-        self.frames = frames;
-        while let Some(statement) = self.todo.pop() {
-            if self.seen.insert(statement) {
-                self.grow(statement);
-                let around = self.conditions(statement);
-                self.todo.extend(around);
-            }
-        }
-    }
-
-    /// What decides whether the innermost frame that is reached on a condition is, the nearest
-    /// first.
-    fn conditions_of(&self, frames: &[usize]) -> Vec<usize> {
-        let decides =
-            |&statement: &usize| !tests(self.outline.statements[statement].node).is_empty();
-        let of_frame = |&frame: &usize| {
-            let all = std::iter::once(frame).chain(self.conditions(frame));
-            Some(all.filter(decides).collect::<Vec<_>>())
-                .filter(|conditions| !conditions.is_empty())
-        };
-        frames.iter().rev().find_map(of_frame).unwrap_or_default()
-    }
-
-    /// The statements that decide whether another is reached, within its function: those around it,
-    /// and those before it that may leave.
-    fn conditions(&self, statement: usize) -> Vec<usize> {
-        let outline = self.outline;
-        let function = outline.function_of(statement);
-        let is_here = |&statement: &usize| {
-            outline.function_of(statement) == function && Some(statement) != function
-        };
-        let around = outline.ancestors(statement).filter(is_here);
-        let leaves = |statement: usize| {
-            matches!(
-                outline.statements[statement].node,
-                AnyNodeRef::StmtReturn(_) | AnyNodeRef::StmtBreak(_) | AnyNodeRef::StmtContinue(_)
-            )
-        };
-        let before = (0..statement).filter(is_here).filter(|&statement| {
-            let node = outline.statements[statement].node;
-            node.is_stmt_if()
-                && outline.statements[statement].is_executed
-                && outline.within(statement).any(leaves)
-        });
-        let mut all: Vec<usize> = around.collect();
-        // The nearest first.
-        all.extend(before.collect::<Vec<_>>().into_iter().rev());
-        all
-    }
-
-    fn grow(&mut self, index: usize) {
-        let statement = &self.outline.statements[index];
-        let counted: Option<TextRange> = match statement.node {
-            // What it says is not what it rests on.
-            AnyNodeRef::StmtRaise(_)
-            | AnyNodeRef::StmtFunctionDef(_)
-            | AnyNodeRef::StmtClassDef(_) => None,
-            AnyNodeRef::StmtAssert(it) => Some(it.test.range()),
-            _ => Some(statement.range),
-        };
-        match statement.node {
-            AnyNodeRef::StmtFunctionDef(_) => self.results_of(index),
-            AnyNodeRef::StmtClassDef(_) => {
-                // What no attribute names is called by the interpreter.
-                let is_special = |child: &&usize| match self.outline.statements[**child].node {
-                    AnyNodeRef::StmtFunctionDef(def) => def.name.starts_with("__"),
-                    _ => false,
-                };
-                let methods: Vec<usize> = statement
-                    .children
-                    .iter()
-                    .filter(is_special)
-                    .copied()
-                    .collect();
-                self.todo.extend(methods);
-            }
-            AnyNodeRef::StmtAugAssign(it) => {
-                self.operations.insert(it.op.as_str().to_owned());
-            }
-            _ => {}
-        }
-        let Some(counted) = counted else { return };
-        for node in &self.nodes[index] {
-            if counted.contains_range(node.range()) {
-                self.operations.extend(self.operation(*node));
-            }
-        }
-        for (variable, range) in &statement.reads {
-            if counted.contains_range(*range) && self.variables.insert(*variable) {
-                self.grow_by_variable(*variable);
-            }
-        }
-        for (name, range) in &statement.attributes {
-            if counted.contains_range(*range) && self.attributes.insert(name.clone()) {
-                self.grow_by_attribute(name);
-            }
-        }
-    }
-
-    /// What a function gives back, and what decides that.
-    fn results_of(&mut self, function: usize) {
-        let is_result = |statement: &usize| {
-            let statement = &self.outline.statements[*statement];
-            statement.yields || matches!(statement.node, AnyNodeRef::StmtReturn(_))
-        };
-        let results = self.graph.body(function).filter(is_result);
-        self.todo.extend(results);
-    }
-
-    fn grow_by_variable(&mut self, index: usize) {
-        let variable = &self.outline.program.scopes().variables[index];
-        for binding in &variable.bindings {
-            match binding.kind {
-                BindingKind::Import => {}
-                BindingKind::Parameter => {
-                    let function = self.outline.at(binding.statement);
-                    let calls = self.frames.windows(2);
-                    let passing = calls
-                        .filter(|pair| self.outline.function_of(pair[1]) == function)
-                        .map(|pair| pair[0]);
-                    self.todo.extend(passing);
-                }
-                _ => self.todo.extend(self.graph.executed(binding.statement)),
-            }
-        }
-        self.todo.extend(self.graph.changes_in_place(index));
-    }
-
-    fn grow_by_attribute(&mut self, name: &Name) {
-        let members = self.graph.members(name).iter();
-        self.todo
-            .extend(members.map(|definition| definition.statement));
-        self.todo.extend(self.graph.stores(name));
-        self.todo
-            .extend(self.graph.attribute_changes_in_place(name));
-    }
-
-    /// The operation that a node is, if it is none of the program's own functions.
-    fn operation(&self, node: AnyNodeRef<'_>) -> Vec<String> {
-        match node {
-            AnyNodeRef::ExprCall(call) => {
-                let (name, is_method) = match &*call.func {
-                    Expr::Name(it) => (&it.id, false),
-                    Expr::Attribute(it) => (&it.attr.id, true),
-                    _ => return Vec::new(),
-                };
-                let is_own = self
-                    .outline
-                    .program
-                    .scopes()
-                    .variables
-                    .iter()
-                    .any(|variable| {
-                        let mut bindings = variable.bindings.iter();
-                        variable.name == *name
-                            && bindings.any(|binding| binding.kind != BindingKind::Import)
-                            && is_method == (variable.scope == ScopeKind::Class)
-                    });
-                if is_own {
-                    Vec::new()
-                } else {
-                    vec![format!("{name}()")]
-                }
-            }
-            // What is computed of literals alone is one.
-            AnyNodeRef::ExprBinOp(it)
-                if it.left.is_literal_expr() && it.right.is_literal_expr() =>
-            {
-                Vec::new()
-            }
-            AnyNodeRef::ExprCompare(it)
-                if it.left.is_literal_expr()
-                    && it.comparators.iter().all(Expr::is_literal_expr) =>
-            {
-                Vec::new()
-            }
-            AnyNodeRef::ExprBinOp(it) => vec![it.op.as_str().to_owned()],
-            AnyNodeRef::ExprSlice(_) => vec!["[:]".to_owned()],
-            AnyNodeRef::ExprCompare(it) => {
-                let is_presence = |operator: &&CmpOp| matches!(operator, CmpOp::Is | CmpOp::IsNot);
-                it.ops
-                    .iter()
-                    .filter(|operator| !is_presence(operator))
-                    .map(|operator| operator.as_str().to_owned())
-                    .collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -591,6 +243,18 @@ mod tests {
             &["==", "round()"],
         );
         last("assert False\n", &[]);
+        last("assert open('a')[:]\n", &["open()"]);
+        last(
+            "y = abs(2)\ny.backward()\nassert y.grad\n",
+            &["abs()", "backward()"],
+        );
+        let tried = "try:\n    y = round(1.5)\nexcept ValueError:\n    ";
+        last(
+            &format!("{tried}pass\nelse:\n    assert False\n"),
+            &["round()"],
+        );
+        last(&format!("{tried}assert False\n"), &[]);
+        last(&format!("{tried}pass\nassert False\n"), &[]);
         last(
             "def f(x): return sorted(x)[1:]\ny = open('a')\nassert f([1])\n",
             &["[:]", "sorted()"],
@@ -611,37 +275,14 @@ mod tests {
 
     #[test]
     fn what_a_raise_rests_on() {
+        let tried = "def f(x):\n    try:\n        int(x)\n    except ValueError:\n        return\n    raise TypeError\nf(1)\n";
+        check(tried, &ReportSite::Raised(vec![7, 6]), &["int()"]);
         let text = "def f(x):\n    if x < 1:\n        return\n    raise ValueError(str(x))\ny = abs(2)\nf(y)\n";
         check(text, &ReportSite::Raised(vec![6, 4]), &["<", "abs()"]);
         check(
             "raise ValueError(str(1))\n",
             &ReportSite::Raised(vec![1]),
             &[],
-        );
-    }
-
-    #[test]
-    fn a_watched_program_tells_what_it_compares() {
-        let text =
-            "def f(x):\n    if x < 1:\n        return\n    raise ValueError(str(x))\nf(abs(2))\n";
-        let watched = watched(
-            &Program::parse(text).unwrap(),
-            &ReportSite::Raised(vec![5, 4]),
-            None,
-        )
-        .unwrap();
-        assert!(
-            watched.contains("(\"nearest0\", x) < ") && watched.contains("(\"nearest1\", 1):"),
-            "{watched}"
-        );
-        assert_eq!(watched.lines().count(), text.lines().count());
-        let told = "noise\u{1e}nearest0\u{1f}3\u{1e}\n\u{1e}nearest0\u{1f}'a'\u{1e}\nmore\u{1e}outer1\u{1f}4\u{1e}\n";
-        assert_eq!(
-            Told::read(told),
-            Told {
-                nearest: vec!["'a'".to_owned()],
-                outer: vec!["4".to_owned()]
-            }
         );
     }
 

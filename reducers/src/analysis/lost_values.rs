@@ -60,10 +60,7 @@ pub fn lost_values(program: &Program, class: &str, message: &str, line: u32) -> 
 
 /// The nodes within a range.
 fn expressions(program: &Program, range: TextRange) -> Vec<AnyNodeRef<'_>> {
-    let nodes = program.tree().nodes.iter().map(|node| node.node);
-    nodes
-        .filter(|node| range.contains_range(node.range()))
-        .collect()
+    program.tree().within(range).collect()
 }
 
 /// The attributes and variables among them that are read.
@@ -165,12 +162,11 @@ fn is_own(program: &Program, name: &str) -> bool {
             Stmt::AnnAssign(assign) => is_named(&assign.target, name),
             _ => false,
         };
-        let mut stores = nodes()
-            .filter(|node| class.range.contains_range(node.range()))
-            .filter_map(|node| match node {
-                AnyNodeRef::ExprAttribute(attribute) => Some(attribute),
-                _ => None,
-            });
+        let within = program.tree().within(class.range);
+        let mut stores = within.filter_map(|node| match node {
+            AnyNodeRef::ExprAttribute(attribute) => Some(attribute),
+            _ => None,
+        });
         class.body.iter().any(is_field)
             || stores.any(|store| !store.ctx.is_load() && store.attr.as_str() == name)
     })

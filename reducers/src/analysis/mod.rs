@@ -4,13 +4,19 @@
 
 pub mod annotated;
 pub mod calls;
+pub mod caught;
 pub mod cpython;
 pub mod dependence_check;
 pub(crate) mod dependence_graph;
 pub mod dependents;
+pub mod handed_on;
 pub mod hints;
+pub mod keywords;
 pub mod lost_values;
 pub mod names;
+pub mod number_rows;
+pub mod polarity;
+pub mod preconditions;
 pub mod producers;
 pub mod quoted_lines;
 pub(crate) mod recorded_calls;
@@ -18,5 +24,7 @@ pub(crate) mod slice;
 pub(crate) mod special_names;
 pub(crate) mod statement_tree;
 pub(crate) mod statements;
+pub mod watch;
+pub mod without_side_effects;
 
 pub use statement_tree::failing;

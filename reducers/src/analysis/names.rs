@@ -7,96 +7,26 @@
 //! Both ignore the order of execution. Called by the room for PyTorch, by passes and by the flow
 //! for issues.
 
+mod held;
+mod imported;
+mod own;
+mod texts;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use held::held_module;
+pub use imported::{ImportedNames, imported_modules};
+use imported::{imports_of, is_environ};
+use own::own_uses;
+
 use crate::syntax::{
-    AnyNodeRef, Program, Tree,
-    ast::{self, Expr, Operator},
+    AnyNodeRef, Program, TextSize,
+    ast::{
+        self, Expr, Operator,
+        visitor::{self, Visitor},
+    },
+    scope::is_builtin,
 };
-
-/// The names that import statements bind, with their dotted paths. Of several imports of one name
-/// the last counts.
-pub struct ImportedNames<'a>(BTreeMap<&'a str, String>);
-
-impl<'a> ImportedNames<'a> {
-    /// The imports of a program, wherever they stand.
-    pub fn of(tree: &Tree<'a>) -> Self {
-        Self::among(tree.nodes.iter().map(|node| node.node))
-    }
-
-    /// The imports among some nodes.
-    pub fn among(nodes: impl IntoIterator<Item = AnyNodeRef<'a>>) -> Self {
-        Self(nodes.into_iter().flat_map(imports_of).collect())
-    }
-
-    /// The path of an expression, if it is an imported name or an attribute below one.
-    pub fn path(&self, expr: &Expr) -> Option<String> {
-        match expr {
-            Expr::Name(name) => self.name(name.id.as_str()).map(str::to_owned),
-            Expr::Attribute(attribute) => self.attribute(attribute),
-            _ => None,
-        }
-    }
-
-    /// The path of an attribute below an imported name.
-    pub fn attribute(&self, attribute: &ast::ExprAttribute) -> Option<String> {
-        let mut path = self.path(&attribute.value)?;
-        path.push('.');
-        path.push_str(&attribute.attr);
-        Some(path)
-    }
-
-    /// The path of an imported name.
-    pub fn name(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
-    }
-
-    /// The paths of all imported names.
-    pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.0.values().map(String::as_str)
-    }
-
-    /// Whether an expression is `os.environ`.
-    pub fn is_environ(&self, expr: &Expr) -> bool {
-        self.path(expr).is_some_and(|path| is_environ(&path))
-    }
-}
-
-/// The names that a statement imports, with their paths; `*` stands for everything. What is
-/// imported from a relative package has no path that is known.
-fn imports_of(node: AnyNodeRef<'_>) -> Vec<(&str, String)> {
-    match node {
-        AnyNodeRef::StmtImport(import) => {
-            let bound = import.names.iter().map(|alias| {
-                let module = alias.name.as_str();
-                match &alias.asname {
-                    Some(name) => (name.as_str(), module.to_owned()),
-                    None => {
-                        let root = module.split('.').next().unwrap_or(module);
-                        (root, root.to_owned())
-                    }
-                }
-            });
-            bound.collect()
-        }
-        AnyNodeRef::StmtImportFrom(import) if import.level == 0 => {
-            let Some(module) = &import.module else {
-                return Vec::new();
-            };
-            let bound = import.names.iter().map(|alias| {
-                let name = alias.asname.as_ref().unwrap_or(&alias.name);
-                (name.as_str(), format!("{module}.{}", alias.name))
-            });
-            bound.collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// The environment of the process, as text or as bytes.
-fn is_environ(path: &str) -> bool {
-    matches!(path, "os.environ" | "os.environb")
-}
 
 /// Dotted paths. The result of a call is written as the call: `pathlib.Path().write_text`.
 pub type Paths = BTreeSet<String>;
@@ -107,8 +37,12 @@ pub struct NameResolver {
     /// Values assigned to attributes, whatever their object.
     attributes: BTreeMap<String, Paths>,
     texts: BTreeMap<String, BTreeSet<String>>,
+    /// What functions of the program give back, by their names.
+    returned: BTreeMap<String, Paths>,
     /// Names that the program binds in any way.
     bound: BTreeSet<String>,
+    /// Uses of names that are certainly not the built-in ones, by where they start.
+    own: BTreeSet<TextSize>,
     /// Modules from which everything was imported.
     stars: BTreeSet<String>,
     exports: &'static [&'static str],
@@ -131,7 +65,9 @@ impl NameResolver {
             aliases: BTreeMap::new(),
             attributes: BTreeMap::new(),
             texts: BTreeMap::new(),
+            returned: BTreeMap::new(),
             bound,
+            own: own_uses(program),
             stars: BTreeSet::new(),
             exports,
         };
@@ -179,6 +115,15 @@ impl NameResolver {
                     self.assign(&assign.target, value);
                 }
             }
+            AnyNodeRef::StmtClassDef(class) => self.class_body(class),
+            AnyNodeRef::StmtFunctionDef(def) => {
+                let mut returned = Returned::default();
+                returned.visit_body(&def.body);
+                for value in returned.0 {
+                    let paths = self.resolve(value);
+                    self.returns(def.name.as_str(), paths);
+                }
+            }
             AnyNodeRef::ExprNamed(named) => self.assign(&named.target, &named.value),
             AnyNodeRef::StmtFor(stmt) => self.assign_each(&stmt.target, &stmt.iter),
             AnyNodeRef::Comprehension(comprehension) => {
@@ -203,18 +148,17 @@ impl NameResolver {
     fn assign(&mut self, target: &Expr, value: &Expr) {
         match (target, value) {
             (Expr::Name(name), value) => {
+                if let Expr::Lambda(lambda) = value {
+                    let paths = self.resolve(&lambda.body);
+                    self.returns(name.id.as_str(), paths);
+                }
                 let (paths, texts) = (self.resolve(value), self.texts(value));
                 self.alias(name.id.as_str(), paths);
                 self.text(name.id.as_str(), texts);
             }
             (Expr::Attribute(attribute), value) => {
                 let paths = self.resolve(value);
-                if !paths.is_empty() {
-                    self.attributes
-                        .entry(attribute.attr.to_string())
-                        .or_default()
-                        .extend(paths);
-                }
+                self.attribute(attribute.attr.as_str(), &paths);
             }
             (
                 Expr::Tuple(ast::ExprTuple { elts: targets, .. })
@@ -230,6 +174,32 @@ impl NameResolver {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// What the body of a class assigns are attributes.
+    fn class_body(&mut self, class: &ast::StmtClassDef) {
+        for stmt in &class.body {
+            let ast::Stmt::Assign(assign) = stmt else {
+                continue;
+            };
+            let paths = self.resolve(&assign.value);
+            for target in assign.targets.iter().filter_map(Expr::as_name_expr) {
+                self.attribute(target.id.as_str(), &paths);
+            }
+        }
+    }
+
+    fn returns(&mut self, function: &str, paths: Paths) {
+        let paths = paths.into_iter().filter(|path| path.len() < 160);
+        let known = self.returned.entry(function.to_owned()).or_default();
+        known.extend(paths);
+    }
+
+    fn attribute(&mut self, name: &str, paths: &Paths) {
+        if !paths.is_empty() {
+            let known = self.attributes.entry(name.to_owned()).or_default();
+            known.extend(paths.iter().cloned());
         }
     }
 
@@ -266,7 +236,7 @@ impl NameResolver {
     /// The paths of an expression; none if it is neither a module nor part of one.
     pub fn resolve(&self, expr: &Expr) -> Paths {
         match expr {
-            Expr::Name(name) => self.named(name.id.as_str()),
+            Expr::Name(name) => self.used(name),
             Expr::Attribute(attribute) => {
                 let name = attribute.attr.as_str();
                 let mut paths = joined(&self.resolve(&attribute.value), name);
@@ -292,9 +262,25 @@ impl NameResolver {
         }
     }
 
+    /// The paths of a name where it is used: a built-in name that is bound later, elsewhere or
+    /// perhaps never is still the built-in one.
+    fn used(&self, name: &ast::ExprName) -> Paths {
+        let mut paths = self.named(name.id.as_str());
+        if !self.own.contains(&name.range.start()) && is_builtin(name.id.as_str()) {
+            let exported = self.exports.iter().any(|path| paths.contains(*path));
+            if !exported {
+                paths.insert(format!("builtins.{}", name.id));
+            }
+        }
+        paths
+    }
+
     fn named(&self, name: &str) -> Paths {
         let mut paths = self.aliases.get(name).cloned().unwrap_or_default();
         if !self.bound.contains(name) {
+            if let Some(held) = held_module(name).filter(|_| !self.stars.is_empty()) {
+                return [held.to_owned()].into();
+            }
             let exported = self.stars.iter().map(|module| format!("{module}.{name}"));
             if let Some(hiding) = exported
                 .into_iter()
@@ -319,6 +305,10 @@ impl NameResolver {
             paths.extend(self.called_by_path(path, args));
         }
         paths.extend(self.looked_up(&call.func, args));
+        if let Expr::Name(function) = &*call.func {
+            let returned = self.returned.get(function.id.as_str());
+            paths.extend(returned.into_iter().flatten().cloned());
+        }
         paths
     }
 
@@ -425,124 +415,14 @@ impl NameResolver {
                 // The object is the prefix of the path.
             } else {
                 paths.insert(format!("{path}[{name}]"));
-                if is_module(path) {
+                let is_name = |char: char| char.is_alphanumeric() || char == '_';
+                if is_module(path) && name.chars().all(is_name) {
                     paths.insert(format!("{path}.{name}"));
                 }
             }
         }
         paths
     }
-
-    /// The texts that an expression may have, as far as that is known without running it.
-    pub fn texts(&self, expr: &Expr) -> BTreeSet<String> {
-        match expr {
-            Expr::StringLiteral(text) => [text.value.to_str().to_owned()].into(),
-            Expr::BytesLiteral(bytes) => {
-                let bytes: Vec<u8> = bytes.value.bytes().collect();
-                [String::from_utf8_lossy(&bytes).into_owned()].into()
-            }
-            Expr::Name(name) => self
-                .texts
-                .get(name.id.as_str())
-                .cloned()
-                .unwrap_or_default(),
-            Expr::If(choice) => &self.texts(&choice.body) | &self.texts(&choice.orelse),
-            Expr::BinOp(operation) if operation.op == Operator::Add => {
-                let right = self.texts(&operation.right);
-                self.texts(&operation.left)
-                    .iter()
-                    .flat_map(|left| right.iter().map(move |right| format!("{left}{right}")))
-                    .collect()
-            }
-            Expr::FString(text) => {
-                let mut whole = String::new();
-                for element in text.value.elements() {
-                    match element {
-                        ast::InterpolatedStringElement::Literal(literal) => {
-                            whole.push_str(&literal.value);
-                        }
-                        ast::InterpolatedStringElement::Interpolation(part) => {
-                            match self.texts(&part.expression).first() {
-                                Some(text) => whole.push_str(text),
-                                None => return BTreeSet::new(),
-                            }
-                        }
-                    }
-                }
-                [whole].into()
-            }
-            Expr::Subscript(subscript) if is_reversal(&subscript.slice) => self
-                .texts(&subscript.value)
-                .iter()
-                .map(|text| text.chars().rev().collect())
-                .collect(),
-            Expr::Call(call) => self.texts_of_call(call),
-            _ => BTreeSet::new(),
-        }
-    }
-
-    fn texts_of_call(&self, call: &ast::ExprCall) -> BTreeSet<String> {
-        let args = &call.arguments.args;
-        if let Expr::Attribute(attribute) = &*call.func {
-            let own = self.texts(&attribute.value);
-            let arg = |at: usize| args.get(at).map(|arg| self.texts(arg)).unwrap_or_default();
-            let change = |change: fn(&str) -> String| own.iter().map(|text| change(text)).collect();
-            return match attribute.attr.as_str() {
-                "lower" | "casefold" => change(str::to_lowercase),
-                "upper" => change(str::to_uppercase),
-                "strip" => change(|text| text.trim().to_owned()),
-                "decode" | "encode" | "format" => own,
-                "replace" => {
-                    let (from, to) = (arg(0), arg(1));
-                    let (Some(from), Some(to)) = (from.first(), to.first()) else {
-                        return BTreeSet::new();
-                    };
-                    own.iter().map(|text| text.replace(from, to)).collect()
-                }
-                "join" => {
-                    let Some(
-                        Expr::List(ast::ExprList { elts, .. })
-                        | Expr::Tuple(ast::ExprTuple { elts, .. }),
-                    ) = args.first()
-                    else {
-                        return BTreeSet::new();
-                    };
-                    let parts: Option<Vec<String>> = elts
-                        .iter()
-                        .map(|element| self.texts(element).pop_first())
-                        .collect();
-                    own.iter()
-                        .zip(parts)
-                        .map(|(between, parts)| parts.join(between))
-                        .collect()
-                }
-                _ => BTreeSet::new(),
-            };
-        }
-        let function = self.resolve(&call.func);
-        if function.contains("builtins.chr")
-            && let Some(Expr::NumberLiteral(number)) = args.first()
-            && let ast::Number::Int(int) = &number.value
-            && let Some(char) = int.as_u32().and_then(char::from_u32)
-        {
-            return [char.to_string()].into();
-        }
-        if function.contains("builtins.str")
-            || function.contains("os.path.expanduser")
-            || function.contains("os.path.abspath")
-        {
-            return args.first().map(|arg| self.texts(arg)).unwrap_or_default();
-        }
-        if function.contains("os.path.join") {
-            let parts: Option<Vec<String>> = args
-                .iter()
-                .map(|part| self.texts(part).pop_first())
-                .collect();
-            return parts.map(|parts| parts.join("/")).into_iter().collect();
-        }
-        BTreeSet::new()
-    }
-
     /// Whether an expression may be `os.environ`.
     pub fn is_environ(&self, expr: &Expr) -> bool {
         self.resolve(expr).iter().any(|path| is_environ(path))
@@ -554,33 +434,34 @@ impl NameResolver {
     }
 }
 
+/// The values that a function returns or yields.
+#[derive(Default)]
+struct Returned<'a>(Vec<&'a Expr>);
+
+impl<'a> Visitor<'a> for Returned<'a> {
+    fn visit_stmt(&mut self, stmt: &'a ast::Stmt) {
+        match stmt {
+            ast::Stmt::Return(stmt) => self.0.extend(stmt.value.as_deref()),
+            ast::Stmt::FunctionDef(_) | ast::Stmt::ClassDef(_) => {}
+            _ => visitor::walk_stmt(self, stmt),
+        }
+    }
+
+    fn visit_expr(&mut self, _: &'a Expr) {}
+}
+
 fn joined(objects: &Paths, name: &str) -> Paths {
     objects
         .iter()
         .map(|object| match (object.strip_suffix(".__dict__"), name) {
-            // Modules hold what they import: `tempfile._os.system`.
-            (
-                None,
-                "os" | "_os" | "sys" | "_sys" | "subprocess" | "shutil" | "_shutil" | "builtins"
-                | "socket" | "importlib" | "ctypes",
-            ) if !object.contains('(') && object != name => name.trim_start_matches('_').to_owned(),
+            (None, _) if object.trim_start_matches('_') != name && held_module(name).is_some() => {
+                name.trim_start_matches('_').to_owned()
+            }
             // `os.__dict__.__getitem__` and `.get`
             (Some(_), "__getitem__" | "get" | "pop") => object.clone(),
             _ => format!("{object}.{name}"),
         })
         .collect()
-}
-
-/// `[::-1]`
-fn is_reversal(slice: &Expr) -> bool {
-    let Expr::Slice(slice) = slice else {
-        return false;
-    };
-    let is_minus_one =
-        |step: &Expr| matches!(step, Expr::UnaryOp(unary) if unary.op == ast::UnaryOp::USub);
-    slice.lower.is_none()
-        && slice.upper.is_none()
-        && slice.step.as_deref().is_some_and(is_minus_one)
 }
 
 fn is_module(path: &str) -> bool {

@@ -45,16 +45,43 @@ impl Producer {
     }
 }
 
-/// The attributes that the innermost statement on a line, counted from 1, reads.
+/// The attributes that the statement on a line reads, and those that its variables were read from.
 pub fn attributes_read(program: &Program, line: u32) -> Vec<String> {
     let tree = StatementTree::untraced(program);
-    let statement = tree
-        .on_line(SourceLine::of_program(line))
-        .map(|at| &tree.statements[at]);
-    let read = statement
-        .into_iter()
+    let Some(at) = tree.on_line(SourceLine::of_program(line)) else {
+        return Vec::new();
+    };
+    let statement = &tree.statements[at];
+    let variables = statement.reads.iter();
+    let bindings =
+        variables.flat_map(|(variable, _)| &program.scopes().variables[*variable].bindings);
+    let assigned = bindings
+        .filter_map(|binding| tree.at(binding.statement))
+        .map(|at| &tree.statements[at])
+        .filter(|statement| statement.node.is_stmt_assign());
+    let read = std::iter::once(statement)
+        .chain(assigned)
         .flat_map(|statement| &statement.attributes);
     read.map(|(name, _)| name.to_string()).collect()
+}
+
+/// The method by which a program adds to what the statement on a line looks an element up in.
+pub fn added_to(program: &Program, line: u32) -> Option<String> {
+    const ADDING: [&str; 3] = ["append", "extend", "insert"];
+    let tree = StatementTree::untraced(program);
+    let at = tree.on_line(SourceLine::of_program(line))?;
+    let nodes = program.tree().within(tree.own_range(at));
+    let looked_up: BTreeSet<&str> = nodes
+        .filter_map(|node| node.as_expr_subscript().copied())
+        .map(|subscript| program.slice(subscript.value.range()))
+        .collect();
+    let mut nodes = program.tree().nodes.iter();
+    nodes.find_map(|node| {
+        let method = node.node.as_expr_call()?.func.as_attribute_expr()?;
+        let adds = ADDING.contains(&method.attr.as_str())
+            && looked_up.contains(program.slice(method.value.range()));
+        adds.then(|| method.attr.to_string())
+    })
 }
 
 /// The name that a failure reports as missing: of an attribute, or a key that is a text or a whole

@@ -2,21 +2,24 @@
 //! it; and the text of a program of which only some statements are kept. Proposes nothing. Called
 //! by the passes that use evidence.
 
+mod change;
+mod reads;
+mod text;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+pub(crate) use change::Change;
+use change::stored_by_name;
+pub(crate) use reads::Read;
 
 use crate::{
     analysis::statements::Statements,
-    rewrite::edit::{Edit, EditSet, splice},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
-        ast::{Expr, ExprCall, ExprContext, name::Name},
+        ast::{Expr, ExprContext, name::Name},
         rows::ItemId,
-        scope::{BindingKind, ScopeKind},
     },
-    trace::{
-        evidence::{Evidence, Frame, SourceLine},
-        value::RecordedValue,
-    },
+    trace::evidence::{Evidence, SourceLine},
 };
 
 /// The statements that failed in a traced run: those of the failure's frames.
@@ -42,14 +45,6 @@ pub(crate) struct StatementTree<'a> {
     pub(crate) changes: BTreeMap<Name, Vec<(usize, Change)>>,
     /// The names of all attributes that are read.
     pub(crate) attributes: BTreeSet<Name>,
-}
-
-/// A name or attribute that a statement reads, and its value.
-pub(crate) struct Read<'a, 'v> {
-    pub(crate) range: TextRange,
-    /// The name, of an attribute the last part.
-    pub(crate) name: &'a str,
-    pub(crate) value: &'v RecordedValue,
 }
 
 /// One statement.
@@ -373,198 +368,6 @@ impl<'a> StatementTree<'a> {
         self.program.slice(self.own_range(index))
     }
 
-    /// What a part of a frame's statement reads: where, by which name, and its value; plain names
-    /// of the program's own are left out, and so is what is looked up in some names that stay.
-    /// Nothing if a value is not known.
-    pub(crate) fn values_in<'v>(
-        &self,
-        part: TextRange,
-        frame: &'v Frame,
-        staying: &[&str],
-    ) -> Option<Vec<Read<'a, 'v>>> {
-        self.reads_in(part, frame, |node| {
-            root_name(node).is_some_and(|name| staying.contains(&name))
-        })
-    }
-
-    /// The same of all but some nodes and what is within them.
-    fn reads_in<'v>(
-        &self,
-        part: TextRange,
-        frame: &'v Frame,
-        is_left_out: impl Fn(AnyNodeRef<'a>) -> bool,
-    ) -> Option<Vec<Read<'a, 'v>>> {
-        let mut reads = Vec::new();
-        let mut done = TextRange::default();
-        for node in self
-            .program
-            .tree()
-            .nodes
-            .iter()
-            .filter(|node| part.contains_range(node.node.range()))
-        {
-            let range = node.node.range();
-            let Some(name) = looked_up(node.node) else {
-                continue;
-            };
-            if done.contains_range(range) || is_left_out(node.node) {
-                continue;
-            }
-            let text = self.program.slice(range);
-            match frame.values.get(text) {
-                Some(value) => {
-                    if value.text() != text {
-                        reads.push(Read { range, name, value });
-                    }
-                    done = range;
-                }
-                None if node.node.is_expr_name() && self.is_bound_outside(range, part) => {
-                    return None;
-                }
-                None => {}
-            }
-        }
-        Some(reads)
-    }
-
-    /// The same, but with what calls of the program's functions returned in the place of these
-    /// calls, where that can be written and the failure did not come from there; nothing if there
-    /// is no such call.
-    pub(crate) fn results_in<'v>(
-        &self,
-        part: TextRange,
-        frame: &'v Frame,
-        evidence: &'v Evidence,
-    ) -> Option<Vec<Read<'a, 'v>>> {
-        let lines = evidence
-            .failure
-            .iter()
-            .chain(evidence.causes.iter().flatten())
-            .map(|frame| frame.first_line);
-        let failing: BTreeSet<SourceLine> = lines.collect();
-        let calls = self
-            .statements
-            .iter()
-            .flat_map(|statement| &statement.results)
-            .filter(|(range, _)| part.contains_range(*range));
-        let mut results: Vec<Read<'a, 'v>> = Vec::new();
-        for &(range, function) in calls {
-            let AnyNodeRef::StmtFunctionDef(def) = self.statements[function].node else {
-                continue;
-            };
-            let line = self.line_of(self.statements[function].range.start());
-            if !failing.contains(&line)
-                && !results
-                    .iter()
-                    .any(|result| result.range.contains_range(range))
-                && let Some(value) = evidence.returned.get(&line)
-            {
-                results.push(Read {
-                    range,
-                    name: def.name.as_str(),
-                    value,
-                });
-            }
-        }
-        self.reads_around(results, part, frame)
-    }
-
-    /// What a part of a frame's statement reads, with results in the place of calls; nothing
-    /// without results.
-    fn reads_around<'v>(
-        &self,
-        results: Vec<Read<'a, 'v>>,
-        part: TextRange,
-        frame: &'v Frame,
-    ) -> Option<Vec<Read<'a, 'v>>> {
-        if results.is_empty() {
-            return None;
-        }
-        let mut reads = self.reads_in(part, frame, |node| {
-            let mut ranges = results.iter().map(|result| result.range);
-            ranges.any(|range| range.contains_range(node.range()))
-        })?;
-        reads.extend(results);
-        reads.sort_by_key(|read| read.range.start());
-        Some(reads)
-    }
-
-    /// The attributes and elements that a part of a frame's statement reads and whose values are
-    /// known, the outermost ones.
-    pub(crate) fn paths_in<'v>(
-        &self,
-        part: TextRange,
-        frame: &'v Frame,
-    ) -> Vec<(TextRange, &'v RecordedValue)> {
-        let mut paths: Vec<(TextRange, &RecordedValue)> = Vec::new();
-        for node in self
-            .program
-            .tree()
-            .nodes
-            .iter()
-            .filter(|node| part.contains_range(node.node.range()))
-        {
-            let range = node.node.range();
-            if node.node.is_expr_name() || looked_up(node.node).is_none() {
-                continue;
-            }
-            let is_inside = paths
-                .last()
-                .is_some_and(|last| last.0.contains_range(range));
-            if let Some(value) = frame
-                .values
-                .get(self.program.slice(range))
-                .filter(|_| !is_inside)
-            {
-                paths.push((range, value));
-            }
-        }
-        paths
-    }
-
-    /// What a part of a frame's statement reads, and what the outermost calls in it returned in the
-    /// place of these; nothing if none is known.
-    pub(crate) fn recorded_in<'v>(
-        &self,
-        part: TextRange,
-        frame: &'v Frame,
-    ) -> Option<Vec<Read<'a, 'v>>> {
-        let mut results: Vec<Read<'a, 'v>> = Vec::new();
-        for node in &self.program.tree().nodes {
-            let AnyNodeRef::ExprCall(call) = node.node else {
-                continue;
-            };
-            let range = call.range();
-            let is_inside = results
-                .last()
-                .is_some_and(|last| last.range.contains_range(range));
-            if part.contains_range(range)
-                && part != range
-                && !is_inside
-                && let Some(value) = frame.results.get(self.program.slice(range))
-            {
-                results.push(Read {
-                    range,
-                    name: "",
-                    value,
-                });
-            }
-        }
-        self.reads_around(results, part, frame)
-    }
-
-    /// Whether a function around a part binds a name in it.
-    fn is_bound_outside(&self, name: TextRange, part: TextRange) -> bool {
-        self.program.scopes().variables.iter().any(|variable| {
-            variable.scope != ScopeKind::Module
-                && variable.uses.iter().any(|used| used.range == name)
-                && !variable
-                    .bindings
-                    .iter()
-                    .all(|binding| part.contains_range(binding.range))
-        })
-    }
-
     /// The names of the attributes that are read within a range.
     pub(crate) fn attributes_in(
         &self,
@@ -581,193 +384,12 @@ impl<'a> StatementTree<'a> {
                 _ => None,
             })
     }
-
-    /// The removal of all statements that are not kept, those within others of them left out.
-    fn removing(
-        &self,
-        among: impl Iterator<Item = usize>,
-        is_kept: impl Fn(usize) -> bool,
-    ) -> EditSet {
-        let mut edits = EditSet::default();
-        let mut end = TextSize::new(0);
-        for index in among {
-            let statement = &self.statements[index];
-            if statement.range.start() >= end && !is_kept(index) {
-                end = statement.range.end();
-                edits.remove(statement.place);
-            }
-        }
-        edits
-    }
-
-    /// The program with only some of its statements, and parts of these replaced; nothing if that
-    /// can not be written.
-    pub(crate) fn text_of(
-        &self,
-        is_kept: impl Fn(usize) -> bool,
-        replaced: &[Edit],
-    ) -> Option<String> {
-        let mut edits = self.removing(0..self.statements.len(), is_kept);
-        for edit in replaced {
-            edits.edit(edit.clone());
-        }
-        edits.apply(self.program).ok()
-    }
-
-    /// A statement with only some of those within it, as lines at the margin, edited; nothing if it
-    /// shares its line.
-    pub(crate) fn lines_of(
-        &self,
-        index: usize,
-        is_kept: impl Fn(usize) -> bool,
-        more: &EditSet,
-    ) -> Option<String> {
-        let range = self.statements[index].range;
-        let start = self.program.logical_start(range.start())?;
-        let end = self.program.logical_end(range.end());
-        let lines = TextRange::new(start, end);
-        let indent = self.program.slice(TextRange::new(start, range.start()));
-        let mut edits = self.removing(self.within(index), is_kept);
-        edits.extend(more);
-        for line in self.program.lines_outside_strings(lines) {
-            if !indent.is_empty() && self.program.text()[usize::from(line)..].starts_with(indent) {
-                edits.edit(Edit::delete(TextRange::at(line, TextSize::of(indent))));
-            }
-        }
-        let mut inside = edits.resolve(self.program).ok()?;
-        inside.retain(|edit| lines.contains_range(edit.range));
-        for edit in &mut inside {
-            edit.range -= start;
-        }
-        let mut text = splice(self.program.slice(lines), &inside);
-        if !text.ends_with('\n') {
-            text.push('\n');
-        }
-        Some(text)
-    }
-}
-
-/// The name that a path of attributes and elements begins with.
-fn root_name(node: AnyNodeRef<'_>) -> Option<&str> {
-    match node {
-        AnyNodeRef::ExprAttribute(attribute) => root_name((&*attribute.value).into()),
-        AnyNodeRef::ExprSubscript(element) => root_name((&*element.value).into()),
-        AnyNodeRef::ExprName(name) => Some(name.id.as_str()),
-        _ => None,
-    }
-}
-
-/// By which name an expression that is a name, an attribute or an element reads.
-fn looked_up(node: AnyNodeRef<'_>) -> Option<&str> {
-    match node {
-        AnyNodeRef::ExprAttribute(it) if it.ctx == ExprContext::Load => Some(it.attr.as_str()),
-        AnyNodeRef::ExprSubscript(it) if it.ctx == ExprContext::Load => {
-            looked_up((&*it.value).into())
-        }
-        AnyNodeRef::ExprName(it) => Some(it.id.as_str()),
-        _ => None,
-    }
-}
-
-/// How a statement may change what a name or an attribute within it stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Change {
-    /// In place: a method is called on it for nothing else, or an element of it is assigned.
-    InPlace,
-    /// In some other way: a part of it is changed, a function is given it first, or what decorates
-    /// a function is a part of it.
-    Indirect,
-}
-
-impl Change {
-    /// How a statement changes what a path in it stands for, if it does.
-    pub(crate) fn of(
-        program: &Program,
-        statement: AnyNodeRef<'_>,
-        path: TextRange,
-    ) -> Option<Self> {
-        let begins =
-            |expr: &Expr| expr.range().start() == path.start() && expr.range().end() > path.end();
-        let of_target = |target: &Expr| match target {
-            Expr::Subscript(element) if element.value.range() == path => Some(Self::InPlace),
-            _ => begins(target).then_some(Self::Indirect),
-        };
-        match statement {
-            AnyNodeRef::StmtExpr(stmt) => {
-                let call = stmt.value.as_call_expr()?;
-                if let Expr::Attribute(method) = &*call.func
-                    && method.value.range() == path
-                    // Checks leave things as they are.
-                    && !method.attr.starts_with("assert")
-                {
-                    return Some(Self::InPlace);
-                }
-                let mut args = call.arguments.args.iter();
-                let is_given = args.next().is_some_and(|first| first.range() == path);
-                (begins(&call.func) || (is_given && is_function(program, &call.func)))
-                    .then_some(Self::Indirect)
-            }
-            AnyNodeRef::StmtAssign(stmt) => stmt.targets.iter().filter_map(of_target).min(),
-            AnyNodeRef::StmtAugAssign(stmt) => of_target(&stmt.target),
-            AnyNodeRef::StmtDelete(stmt) => stmt.targets.iter().filter_map(of_target).min(),
-            // A function that is registered with what the name stands for.
-            AnyNodeRef::StmtFunctionDef(def) => {
-                let mut decorators = def.decorator_list.iter();
-                decorators
-                    .any(|decorator| begins(&decorator.expression))
-                    .then_some(Self::Indirect)
-            }
-            _ => None,
-        }
-    }
-}
-
-/// Whether what is called is a function by a name of its own, or one of a module; printing changes
-/// nothing.
-fn is_function(program: &Program, called: &Expr) -> bool {
-    match called {
-        Expr::Name(it) => it.id != "print",
-        Expr::Attribute(it) => it.value.as_name_expr().is_some_and(|module| {
-            program.scopes().variables.iter().any(|variable| {
-                variable.name == module.id
-                    && variable
-                        .bindings
-                        .iter()
-                        .all(|binding| binding.kind == BindingKind::Import)
-            })
-        }),
-        _ => false,
-    }
-}
-
-/// The functions of Python and PyTorch's methods that store an attribute whose name they are given
-/// as a text.
-const STORES: [&str; 6] = [
-    "setattr",
-    "__setattr__",
-    "register_buffer",
-    "register_parameter",
-    "register_module",
-    "add_module",
-];
-
-/// The attribute that a call stores by its name, if that is what it does.
-fn stored_by_name(call: &ExprCall) -> Option<Name> {
-    let called = match &*call.func {
-        Expr::Name(it) => &it.id,
-        Expr::Attribute(it) => &it.attr.id,
-        _ => return None,
-    };
-    let named =
-        |argument: &Expr| Some(Name::new(argument.as_string_literal_expr()?.value.to_str()));
-    STORES
-        .contains(&called.as_str())
-        .then(|| call.arguments.args.iter().take(2).find_map(named))?
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rewrite::edit::{Edit, EditSet};
 
     const TEXT: &str = "import a\nif a:\n    x = a.b(\n        1)\nelse:\n    y = 2\ndef f(z):\n    global x\n    z.c = x\n    return z\n";
 
@@ -826,6 +448,7 @@ mod tests {
             "y = x[0] = 1",
             "x[0] += 1",
             "del x[0]",
+            "f(1, out=x)",
         ];
         check(Some(Change::InPlace), &in_place);
         let indirect = [

@@ -1,7 +1,9 @@
 //! How the text of a program is changed: each mechanism once, for all passes. Nothing here decides
 //! what to propose.
 
+pub mod absolute_imports;
 pub mod edit;
+pub mod merge_modules;
 pub mod rebase;
 pub(crate) mod removal;
 pub mod splice;

@@ -3,7 +3,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::syntax::TextRange;
+use crate::syntax::{Program, TextRange};
 
 /// One replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,16 @@ impl Edit {
             range,
             text: String::new(),
         }
+    }
+
+    /// Puts a simple statement before another one: on a line of its own, or on the same line where the
+    /// other does not begin one.
+    pub(crate) fn before(program: &Program, statement: TextRange, text: &str) -> Self {
+        let text = match program.indentation(statement) {
+            Some(indentation) => format!("{text}{}{indentation}", program.newline()),
+            None => format!("{text}; "),
+        };
+        Self::replace(TextRange::empty(statement.start()), text)
     }
 
     /// Replaces a range.

@@ -1,11 +1,58 @@
 //! Lines of a program: their numbers and ends, where logical lines start and end, and by how much
 //! statements are indented. Called by every room.
 
+use std::collections::BTreeSet;
+
 use rustpython_source_file::LineIndex;
 
 use crate::syntax::{Program, Ranged, TextRange, TextSize, TokenKind};
 
+/// The longest line that is still easy to read, in characters.
+pub(crate) const WIDTH: usize = 88;
+
+/// How many characters a line has.
+pub(crate) fn width(line: &str) -> usize {
+    line.chars().count()
+}
+
+/// The lines of a text that are longer than [`WIDTH`], without the white space round them.
+pub(super) fn long_texts(text: &str) -> BTreeSet<String> {
+    let long = text.lines().filter(|line| width(line) > WIDTH);
+    long.map(|line| line.trim().to_owned()).collect()
+}
+
 impl Program {
+    /// The lines that are longer than [`WIDTH`].
+    pub(crate) fn long_lines(&self) -> Vec<TextRange> {
+        // Most programs have none; an index of the lines takes longer.
+        let mut lines = self.text().lines();
+        if !lines.any(|line| line.len() > WIDTH) {
+            return Vec::new();
+        }
+        let starts = self.line_starts();
+        let ends = starts[1..]
+            .iter()
+            .copied()
+            .chain([TextSize::of(self.text())]);
+        let lines = starts.iter().zip(ends).map(|(&start, end)| {
+            let text = self.slice(TextRange::new(start, end));
+            TextRange::at(start, TextSize::of(text.trim_end_matches(['\r', '\n'])))
+        });
+        let is_long = |line: &TextRange| width(self.slice(*line)) > WIDTH;
+        lines.filter(is_long).collect()
+    }
+
+    /// Whether the author of the program that this one is made of wrote a line as it is.
+    pub(crate) fn is_long_by_author(&self, line: TextRange) -> bool {
+        self.long_by_author.contains(self.slice(line).trim())
+    }
+
+    /// By how many characters its lines are too long, in all.
+    pub(crate) fn overhang(&self) -> usize {
+        let lines = self.long_lines().into_iter();
+        lines.map(|line| width(self.slice(line)) - WIDTH).sum()
+    }
+
     /// How the program ends its lines.
     pub fn newline(&self) -> &'static str {
         newline_of(self.text())

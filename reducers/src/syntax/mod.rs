@@ -22,7 +22,7 @@ use rustpython_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal}
 use rustpython_parser::{Parsed, parse_module};
 use rustpython_source_file::LineIndex;
 
-use crate::syntax::{rows::Row, scope::Scopes, source::DecodeError};
+use crate::syntax::{lines::long_texts, rows::Row, scope::Scopes, source::DecodeError};
 
 self_cell::self_cell!(
     /// A syntax tree and the index of its nodes.
@@ -41,6 +41,8 @@ pub struct Program {
     lines: OnceLock<LineIndex>,
     rows: OnceLock<Vec<Row>>,
     scopes: OnceLock<Scopes>,
+    /// The lines that its author wrote too long.
+    long_by_author: Arc<BTreeSet<String>>,
 }
 
 /// Why a file is no program.
@@ -69,7 +71,9 @@ pub struct SyntaxError {
 }
 
 /// How large a program is, as reports show it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 pub struct Size {
     /// Tokens as Python 3.13's `tokenize` counts them, without comments, newlines and indentation.
     pub tokens: u32,
@@ -80,23 +84,28 @@ pub struct Size {
 }
 
 impl Program {
-    /// Decodes and parses a file's bytes.
+    /// Decodes and parses a file's bytes, as its author wrote it.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
         let (text, bom) = source::decode(bytes)?;
-        Self::with_bom(text.into(), bom).map_err(ReadError::Syntax)
+        let long_by_author = Arc::new(long_texts(&text));
+        Self::new(text.into(), bom, long_by_author).map_err(ReadError::Syntax)
     }
 
-    /// Parses a text.
+    /// Parses a text that has no author.
     pub fn parse(text: impl Into<Arc<str>>) -> Result<Self, SyntaxError> {
-        Self::with_bom(text.into(), false)
+        Self::new(text.into(), false, Arc::default())
     }
 
     /// Parses another text that is to be written as this one is.
     pub fn sibling(&self, text: impl Into<Arc<str>>) -> Result<Self, SyntaxError> {
-        Self::with_bom(text.into(), self.bom)
+        Self::new(text.into(), self.bom, Arc::clone(&self.long_by_author))
     }
 
-    fn with_bom(text: Arc<str>, bom: bool) -> Result<Self, SyntaxError> {
+    fn new(
+        text: Arc<str>,
+        bom: bool,
+        long_by_author: Arc<BTreeSet<String>>,
+    ) -> Result<Self, SyntaxError> {
         let parsed = parse_module(&text).map_err(|error| {
             let at = usize::from(error.location.start()).min(text.len());
             let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
@@ -118,6 +127,7 @@ impl Program {
             lines: OnceLock::new(),
             rows: OnceLock::new(),
             scopes: OnceLock::new(),
+            long_by_author,
         })
     }
 
@@ -140,6 +150,11 @@ impl Program {
     /// coding comment names. `None` if that encoding cannot hold the text.
     pub fn encode(&self) -> Option<Vec<u8>> {
         source::encode(&self.text, self.bom)
+    }
+
+    /// Whether another text still names this one's encoding, or has no character that needs it.
+    pub fn keeps_encoding(&self, text: &str) -> bool {
+        source::keeps_encoding(&self.text, text)
     }
 
     /// The top-level statements.
@@ -365,6 +380,12 @@ pub struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
+    /// The nodes within a range.
+    pub fn within(&self, range: TextRange) -> impl Iterator<Item = AnyNodeRef<'a>> + '_ {
+        let nodes = self.nodes.iter().map(|node| node.node);
+        nodes.filter(move |node| range.contains_range(node.range()))
+    }
+
     fn of(body: &'a [ast::Stmt]) -> Self {
         struct Collector<'a> {
             nodes: Vec<Node<'a>>,

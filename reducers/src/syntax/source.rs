@@ -73,6 +73,15 @@ pub fn encode(text: &str, bom: bool) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Whether a text still names the encoding that another one names, or does not need to.
+pub(crate) fn keeps_encoding(before: &str, after: &str) -> bool {
+    let named = |text: &str| cookie(&text[..first_two_lines(text.as_bytes())]);
+    let label = named(before);
+    matches!(Charset::of(label.as_deref()), Ok(Charset::Utf8))
+        || after.is_ascii()
+        || named(after) == label
+}
+
 enum Charset {
     Utf8,
     /// ISO 8859-1 proper: the WHATWG table calls windows-1252 by that name, Python does not.
@@ -172,6 +181,41 @@ mod tests {
         let (text, bom) = decode(b"# coding: latin-1\nx = '\xe9'\n").unwrap();
         let rest = text.split_once('\n').unwrap().1;
         assert_eq!(encode(rest, bom).unwrap(), "x = 'é'\n".as_bytes());
+    }
+
+    #[test]
+    fn a_text_that_needs_its_cookie_keeps_it() {
+        let script = "# coding: euc-jp\nx = '漢'\ny = 1\n";
+        assert!(keeps_encoding(script, "# coding: euc-jp\nx = '漢'\n"));
+        assert!(keeps_encoding(script, "y = 1\n"));
+        assert!(!keeps_encoding(script, "x = '漢'\n"));
+        assert!(keeps_encoding("# coding: utf-8\nx = '漢'\n", "x = '漢'\n"));
+    }
+
+    #[test]
+    fn texts_of_many_encodings_survive() {
+        for (label, text) in [
+            ("latin-1", "café"),
+            ("iso-8859-2", "łódź"),
+            ("iso-8859-15", "œ€"),
+            ("cp1252", "œ€“"),
+            ("cp1251", "привет"),
+            ("koi8-r", "привет"),
+            ("shift_jis", "漢字カナ"),
+            ("euc-jp", "漢字カナ"),
+            ("big5", "漢字"),
+            ("gb2312", "汉字"),
+            ("gb18030", "汉字"),
+            ("euc-kr", "한글"),
+        ] {
+            for newline in ["\n", "\r\n"] {
+                let text = format!("# -*- coding: {label} -*-{newline}x = '{text}'{newline}");
+                let bytes = encode(&text, false).unwrap();
+                assert!(std::str::from_utf8(&bytes).is_err(), "{label}");
+                assert_eq!(decode(&bytes), Ok((text.clone(), false)), "{label}");
+                assert_eq!(encode(&text, false).unwrap(), bytes, "{label}");
+            }
+        }
     }
 
     #[test]

@@ -138,6 +138,16 @@ impl<'a> Compilation<'a> {
         }
     }
 
+    /// The edits that give a setting a value.
+    fn with_setting(&self, program: &Program, tree: &Tree<'_>, setting: &str) -> Option<EditSet> {
+        let Some(call) = self.call.or(self.around) else {
+            decorator(program, tree, self.node)?;
+            let end = TextRange::empty(self.mention.end());
+            return Some(EditSet::one(Edit::replace(end, format!("({setting})"))));
+        };
+        with_argument(program, call, setting)
+    }
+
     /// The edits that name a backend. Settings that only Inductor knows are removed with it.
     fn with_backend(&self, program: &Program, tree: &Tree<'_>, backend: &str) -> Option<EditSet> {
         let argument = format!("backend=\"{backend}\"");
@@ -193,6 +203,55 @@ pub(crate) fn with_backend<'a>(
         edits.extend(&lowered.unwrap_or_default());
     }
     edits
+}
+
+/// The edits that give a setting, `NAME=VALUE`, to each compilation. One whose form is not known
+/// stays.
+pub(crate) fn with_setting(program: &Program, setting: &str) -> Option<EditSet> {
+    let tree = program.tree();
+    let torch = Torch::of(program, tree)?;
+    let mut edits = EditSet::default();
+    for compilation in compilations(&torch, tree) {
+        edits.extend(
+            &compilation
+                .with_setting(program, tree, setting)
+                .unwrap_or_default(),
+        );
+    }
+    Some(edits)
+}
+
+/// The edits that give an argument, `NAME=VALUE`, to each call of one of some functions.
+pub(crate) fn with_argument_of(
+    program: &Program,
+    functions: &[&str],
+    argument: &str,
+) -> Option<EditSet> {
+    let tree = program.tree();
+    let torch = Torch::of(program, tree)?;
+    let mut edits = EditSet::default();
+    for node in &tree.nodes {
+        if let AnyNodeRef::ExprCall(call) = node.node
+            && torch
+                .path(&call.func)
+                .is_some_and(|path| functions.contains(&path.as_str()))
+        {
+            edits.extend(&with_argument(program, call, argument)?);
+        }
+    }
+    Some(edits)
+}
+
+/// A call with an argument, `NAME=VALUE`, in place of that of the same name if there is one.
+fn with_argument(program: &Program, call: &ExprCall, argument: &str) -> Option<EditSet> {
+    let (name, _) = argument.split_once('=')?;
+    match keyword(call, name) {
+        Some(given) => Some(EditSet::one(Edit::replace(
+            given.range,
+            argument.to_owned(),
+        ))),
+        None => appended(program, call, argument),
+    }
 }
 
 /// The removal of the decorator that an expression is.

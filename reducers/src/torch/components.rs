@@ -19,6 +19,7 @@ const fn component(folder: &'static str, owner: &'static str) -> Component {
 
 const DYNAMO: Component = component("test/dynamo", "module: dynamo");
 const AOT: Component = component("test/functorch", "oncall: pt2");
+const FUNCTORCH: Component = component("test/functorch", "module: functorch");
 const INDUCTOR: Component = component("test/inductor", "module: inductor");
 const EXPORT: Component = component("test/export", "oncall: export");
 const DISTRIBUTED: Component = component("test/distributed", "oncall: distributed");
@@ -36,6 +37,9 @@ const FIRST: &[(&str, Component)] = &[
 /// not listed.
 const FOLDERS: &[(&str, Component)] = &[
     ("/torch/_inductor/", INDUCTOR),
+    ("/torch/_functorch/vmap.py", FUNCTORCH),
+    ("/torch/_functorch/apis.py", FUNCTORCH),
+    ("/torch/_functorch/eager_transforms.py", FUNCTORCH),
     ("/torch/_functorch/", AOT),
     (
         "/torch/_higher_order_ops/",

@@ -7,10 +7,34 @@ use serde::{Deserialize, Serialize};
 use crate::{
     syntax::{AnyNodeRef, Program, Ranged, lines::newline_of},
     torch::{
-        environment::{Uncompiled, names_any, uncompiled},
+        environment::{CALLING_COMPILER, Uncompiled, names_any, uncompiled},
         names::Torch,
     },
 };
+
+/// The functions that make a model ready for quantization, or quantize it.
+const QUANTIZING: [&str; 20] = [
+    "torch.quantization.prepare",
+    "torch.quantization.prepare_qat",
+    "torch.quantization.convert",
+    "torch.quantization.quantize",
+    "torch.quantization.quantize_qat",
+    "torch.quantization.quantize_dynamic",
+    "torch.ao.quantization.prepare",
+    "torch.ao.quantization.prepare_qat",
+    "torch.ao.quantization.convert",
+    "torch.ao.quantization.quantize",
+    "torch.ao.quantization.quantize_qat",
+    "torch.ao.quantization.quantize_dynamic",
+    "torch.quantization.quantize_fx.prepare_fx",
+    "torch.quantization.quantize_fx.prepare_qat_fx",
+    "torch.quantization.quantize_fx.convert_fx",
+    "torch.quantization.quantize_fx.convert_to_reference_fx",
+    "torch.ao.quantization.quantize_fx.prepare_fx",
+    "torch.ao.quantization.quantize_fx.prepare_qat_fx",
+    "torch.ao.quantization.quantize_fx.convert_fx",
+    "torch.ao.quantization.quantize_fx.convert_to_reference_fx",
+];
 
 /// A part of PyTorch that a program can be run without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +53,8 @@ pub enum Control {
     Checkpoint,
     /// Automatic mixed precision.
     Autocast,
+    /// Quantization of a model.
+    Quantize,
     /// Transforms of functions, replaced by plain autograd.
     Transform,
     /// The way in which checkpointing recomputes, replaced by the other.
@@ -43,6 +69,8 @@ pub enum Control {
     Single,
     /// Nested tensors in one buffer, replaced by lists of strided ones.
     Jagged,
+    /// Derivatives of second order, and in forward mode, in checks of gradients.
+    Derivatives,
     /// Sparse tensors that are taken as they are given, without a check.
     Unchecked,
 }
@@ -59,13 +87,15 @@ pub enum Without {
 impl Control {
     /// The controls that leave something out, the one that changes most of what a program goes
     /// through first: what wraps the other parts is more often at fault than they are.
-    pub const PARTS: [Self; 6] = [
+    pub const PARTS: [Self; 8] = [
         Self::Compile,
         Self::Export,
         Self::Script,
         Self::Vmap,
         Self::Checkpoint,
         Self::Autocast,
+        Self::Quantize,
+        Self::Derivatives,
     ];
 
     /// The controls that have another implementation do the same. A program that has no use for it
@@ -93,13 +123,7 @@ impl Control {
     fn names(self) -> &'static [&'static str] {
         match self {
             // Beside `torch.compile` itself, which is left out of the text.
-            Self::Compile => &[
-                "torch.cond",
-                "torch.while_loop",
-                "torch._higher_order_ops",
-                "torch.ops.higher_order",
-                "torch.nn.attention.flex_attention",
-            ],
+            Self::Compile => &CALLING_COMPILER,
             Self::Export => &[
                 "torch.export.export",
                 "torch.export.export_for_training",
@@ -116,6 +140,7 @@ impl Control {
             Self::Script => &[
                 "torch.jit.script",
                 "torch.jit.trace",
+                "torch.jit.trace_module",
                 "torch.jit.freeze",
                 "torch.jit.optimize_for_inference",
             ],
@@ -130,12 +155,16 @@ impl Control {
                 "torch.cpu.amp",
                 "torch.cuda.amp",
             ],
+            Self::Quantize => &QUANTIZING,
             Self::Transform => &[
+                "torch.func.jvp",
                 "torch.func.grad",
                 "torch.func.grad_and_value",
                 "torch.func.jacrev",
                 "torch.func.jacfwd",
                 "torch.func.hessian",
+                "torch.autograd.functional.jacobian",
+                "torch.autograd.functional.hessian",
             ],
             Self::Sparse | Self::Unchecked => &[
                 "torch.sparse_coo_tensor",
@@ -156,6 +185,7 @@ impl Control {
                 "torch.nested.as_nested_tensor",
                 "torch.nested.nested_tensor",
             ],
+            Self::Derivatives => &["torch.autograd.gradcheck", "torch.autograd.gradgradcheck"],
             Self::Single => &["torch.allclose", "torch.isclose", "torch.testing"],
         }
     }
@@ -191,6 +221,7 @@ impl Control {
             Self::Vmap => include_str!("control/vmap.py"),
             Self::Checkpoint => include_str!("control/checkpoint.py"),
             Self::Autocast => include_str!("control/autocast.py"),
+            Self::Quantize => include_str!("control/quantize.py"),
             Self::Transform => include_str!("control/transform.py"),
             Self::Reentrant => include_str!("control/reentrant.py"),
             Self::Sparse => include_str!("control/sparse.py"),
@@ -198,6 +229,7 @@ impl Control {
             Self::Optimizer => include_str!("control/optimizer.py"),
             Self::Single => include_str!("control/double.py"),
             Self::Jagged => include_str!("control/strided.py"),
+            Self::Derivatives => include_str!("control/derivatives.py"),
             Self::Unchecked => include_str!("control/invariants.py"),
         }
     }
@@ -211,6 +243,7 @@ impl Control {
             Self::Vmap => "with a loop instead of vmap",
             Self::Checkpoint => "without checkpointing",
             Self::Autocast => "without autocast",
+            Self::Quantize => "without quantization",
             Self::Transform => "with plain autograd instead of transforms",
             Self::Reentrant => "when checkpointing recomputes in the other way",
             Self::Sparse => "with dense tensors instead of sparse ones",
@@ -218,6 +251,7 @@ impl Control {
             Self::Optimizer => "when its optimizer updates one parameter at a time",
             Self::Single => "in double precision",
             Self::Jagged => "with nested tensors that are not jagged",
+            Self::Derivatives => "where first derivatives are checked alone",
             Self::Unchecked => "when its sparse tensors are checked",
         }
     }

@@ -16,7 +16,7 @@ use crate::{
         ast::{Expr, ExprCall, ExprNumberLiteral, Number},
     },
     torch::{
-        environment::is_captured,
+        environment::{checks_numbers, is_captured},
         names::{Torch, keyword},
     },
 };
@@ -260,9 +260,11 @@ fn whole_literal(literal: &ExprNumberLiteral) -> Option<(u64, TextRange)> {
 impl PassContext<'_> {
     /// The least size that tensors are given. A size of 0 or 1 is a constant to whatever captures
     /// graphs, where all larger ones may be symbols: a program with such a size fails for a reason
-    /// of its own, often with the same words.
+    /// of its own, often with the same words. And along a dimension of 1 much comes out right or
+    /// wrong by itself: a softmax, a variance, what is broadcast.
     pub(crate) fn least_size(&self) -> u64 {
-        if is_captured(self.program, self.program.tree()) {
+        let (program, tree) = (self.program, self.program.tree());
+        if is_captured(program, tree) || checks_numbers(program, tree) {
             2
         } else {
             1

@@ -2,14 +2,12 @@
 //! names alone. Called by the judge, which compares a candidate with the script.
 
 use crate::{
+    analysis::names::ImportedNames,
     syntax::{
         AnyNodeRef, Program,
         ast::{Expr, ExprCall},
     },
-    torch::{
-        dimensions::whole_number,
-        names::{Torch, keyword},
-    },
+    torch::{dimensions::whole_number, names::keyword},
 };
 
 /// Functions that make tensors or arrays of data or sizes, which their arguments write out.
@@ -33,6 +31,19 @@ const MAKERS: &[&str] = &[
     "numpy.ones",
     "numpy.zeros",
 ];
+
+/// Functions that make tables and columns of the data that they are given.
+const TABLES: &[&str] = &[
+    "pandas.Categorical",
+    "pandas.DataFrame",
+    "pandas.Index",
+    "pandas.Series",
+    "pandas.MultiIndex.from_arrays",
+    "pandas.MultiIndex.from_tuples",
+];
+
+/// Their arguments that are no data.
+const TRAITS: &[&str] = &["copy", "dtype", "name", "names"];
 
 /// Functions of these whose plain arguments are sizes.
 const SIZED: &[&str] = &["torch.ones", "torch.rand", "torch.randn", "torch.zeros"];
@@ -70,12 +81,10 @@ const METHODS: &[&str] = &[
 /// own.
 pub fn makes_empty_tensors(program: &Program) -> bool {
     let tree = program.tree();
-    let Some(torch) = Torch::of(program, tree) else {
-        return false;
-    };
+    let imported = ImportedNames::of(tree);
     let makes_empty = |call: &ExprCall| {
         let arguments = &call.arguments;
-        let Some(path) = torch.path(&call.func) else {
+        let Some(path) = imported.path(&call.func) else {
             let method = call.func.as_attribute_expr();
             let is_sized = method.is_some_and(|method| METHODS.contains(&method.attr.as_str()));
             let sizes = sizes(program, &arguments.args);
@@ -85,6 +94,18 @@ pub fn makes_empty_tensors(program: &Program) -> bool {
             let is_sized = LAYERS.iter().any(|name| layer.starts_with(name));
             let sizes = sizes(program, &arguments.args);
             return is_sized && sizes.iter().take(2).any(|size| has_zero(size));
+        }
+        if TABLES.contains(&path.as_str()) {
+            let keywords = arguments.keywords.iter();
+            let mut data = keywords.filter(|keyword| {
+                let name = keyword.arg.as_deref();
+                name.is_none_or(|name| !TRAITS.contains(&name))
+            });
+            let is_bare = arguments.args.is_empty() && data.clone().next().is_none();
+            let mut given = arguments.args.iter().take(1);
+            return is_bare
+                || given.any(has_empty_display)
+                || data.any(|keyword| has_empty_display(&keyword.value));
         }
         if path == "torch.arange" {
             return matches!(&*arguments.args, [only] if has_zero(only));
@@ -145,9 +166,24 @@ fn elements(expr: &Expr) -> Option<&[Expr]> {
     }
 }
 
-/// Whether an expression is a list or tuple without elements, or one that holds such a one.
+/// Whether an expression is a list, tuple or dictionary without elements, or one that holds such a
+/// one.
 fn has_empty_display(expr: &Expr) -> bool {
-    elements(expr).is_some_and(|all| all.is_empty() || all.iter().any(has_empty_display))
+    match expr {
+        Expr::Dict(dict) => {
+            dict.items.is_empty() || dict.items.iter().any(|item| has_empty_display(&item.value))
+        }
+        Expr::Call(call)
+            if call
+                .func
+                .as_name_expr()
+                .is_some_and(|name| name.id == "dict") =>
+        {
+            let mut values = call.arguments.keywords.iter().map(|keyword| &keyword.value);
+            call.arguments.is_empty() || values.any(has_empty_display)
+        }
+        _ => elements(expr).is_some_and(|all| all.is_empty() || all.iter().any(has_empty_display)),
+    }
 }
 
 /// Whether an expression is 0, or a list or tuple that holds it.
@@ -163,7 +199,7 @@ mod tests {
     #[track_caller]
     fn check(expression: &str, expected: bool) {
         let program = Program::parse(format!(
-            "import torch as t, numpy as np\nx = {expression}\n"
+            "import torch as t, numpy as np, pandas as pd\nx = {expression}\n"
         ))
         .unwrap();
         assert_eq!(makes_empty_tensors(&program), expected, "{expression}");
@@ -193,5 +229,12 @@ mod tests {
         check("t.randint(0, 9, (5,))", false);
         check("t.cat([])", false);
         check("f([])", false);
+        check("pd.DataFrame({'a': []})", true);
+        check("pd.DataFrame(dict(a=[]))", true);
+        check("pd.DataFrame()", true);
+        check("pd.Series(dtype=d)", true);
+        check("pd.Series([1], index=[])", true);
+        check("pd.DataFrame({'a': [1]}, columns=c)", false);
+        check("pd.DataFrame(index=i)", false);
     }
 }

@@ -6,10 +6,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    modules::standard::packages_needed,
     rewrite::edit::EditSet,
     syntax::{AnyNodeRef, Program, TextRange, Tree},
     torch::{
-        compilation::{Compilation, compilations, with_backend, without_compiler},
+        compilation::{
+            Compilation, compilations, with_argument_of, with_backend, with_setting,
+            without_compiler,
+        },
         devices::{ACCELERATORS, is_accelerator},
         names::{Torch, string},
     },
@@ -21,6 +25,9 @@ use crate::{
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct EnvironmentRank {
+    /// How many packages it needs besides the standard library and those that every reader has.
+    #[serde(default)]
+    pub packages: u32,
     /// Whether it is written for several processes.
     pub distributed: bool,
     /// Whether it names a device other than the CPU.
@@ -113,13 +120,18 @@ const DISTRIBUTED: &[&str] = &[
 
 /// The rank of a program's environment.
 pub(crate) fn environment(program: &Program, tree: &Tree<'_>) -> EnvironmentRank {
+    let packages = packages_needed(tree).len() as u32;
     let Some(torch) = Torch::of(program, tree) else {
-        return EnvironmentRank::default();
+        return EnvironmentRank {
+            packages,
+            ..EnvironmentRank::default()
+        };
     };
     let is_distributed = |path: &str| {
         path.starts_with("torch") && path.split('.').any(|part| DISTRIBUTED.contains(&part))
     };
     let mut found = EnvironmentRank {
+        packages,
         distributed: torch.imports().any(is_distributed),
         compiler: compilations(&torch, tree)
             .iter()
@@ -157,8 +169,27 @@ const OPERATORS: [&str; 5] = [
     "torch.utils.cpp_extension",
 ];
 
+/// What calls the compiler by itself.
+pub(crate) const CALLING_COMPILER: [&str; 5] = [
+    "torch.cond",
+    "torch.while_loop",
+    "torch._higher_order_ops",
+    "torch.ops.higher_order",
+    "torch.nn.attention.flex_attention",
+];
+
 /// Modules that capture functions as graphs without compiling them.
 const CAPTURING: [&str; 4] = ["torch.export", "torch.fx", "torch.jit", "torch.onnx"];
+
+/// What checks numbers.
+const CHECKING: [&str; 6] = [
+    "torch.allclose",
+    "torch.isclose",
+    "torch.testing",
+    "torch.autograd.gradcheck",
+    "torch.autograd.gradgradcheck",
+    "numpy.testing",
+];
 
 /// Whether a program may define operators of its own: the result of compiling a graph that calls
 /// them depends on more than the graph.
@@ -173,7 +204,19 @@ pub(crate) fn is_captured(program: &Program, tree: &Tree<'_>) -> bool {
     let Some(torch) = Torch::of(program, tree) else {
         return false;
     };
-    !compilations(&torch, tree).is_empty() || names_any(&torch, tree, &CAPTURING)
+    let names = |modules| names_any(&torch, tree, modules);
+    !compilations(&torch, tree).is_empty() || names(&CAPTURING) || names(&CALLING_COMPILER)
+}
+
+/// Whether functions of a program are captured as graphs.
+pub fn captures_graphs(program: &Program) -> bool {
+    is_captured(program, program.tree())
+}
+
+/// Whether a program checks numbers against others, which it computes or writes out.
+pub(crate) fn checks_numbers(program: &Program, tree: &Tree<'_>) -> bool {
+    let torch = Torch::of(program, tree);
+    torch.is_some_and(|torch| names_any(&torch, tree, &CHECKING))
 }
 
 /// Whether a program imports or mentions one of some modules or something in it.
@@ -229,6 +272,30 @@ pub fn compiled_with(program: &Program, rank: CompilerRank) -> Option<String> {
     let found = compilations(&torch, tree);
     let edits = with_backend(program, tree, found.iter(), rank.backend());
     edits.apply(program).ok()
+}
+
+/// The text of a program whose compilations all have this setting, `NAME=VALUE`; none if it compiles
+/// nothing, or has the setting already.
+pub fn compiled_by_setting(program: &Program, setting: &str) -> Option<String> {
+    changed(program, &with_setting(program, setting)?)
+}
+
+/// The functions that export a program as a graph.
+const EXPORTS: [&str; 3] = [
+    "torch.export.export",
+    "torch.export.export_for_training",
+    "torch.export.draft_export",
+];
+
+/// The text of a program whose exports all have this setting; likewise.
+pub fn exported_by_setting(program: &Program, setting: &str) -> Option<String> {
+    changed(program, &with_argument_of(program, &EXPORTS, setting)?)
+}
+
+/// The text of a program that edits change.
+fn changed(program: &Program, edits: &EditSet) -> Option<String> {
+    let text = edits.apply(program).ok()?;
+    (text != program.text()).then_some(text)
 }
 
 /// The arguments that name a plain backend: without one of them, the program would be compiled by
@@ -311,6 +378,30 @@ mod tests {
         );
         assert_eq!(CompilerRank::Eager.lower(), Some(CompilerRank::None));
         assert_eq!(CompilerRank::None.lower(), None);
+    }
+
+    #[test]
+    fn compilations_and_exports_are_given_settings() {
+        let head = "import torch\n";
+        let program = |text: &str| Program::parse(format!("{head}{text}\n")).unwrap();
+        let with = |text: &str| compiled_by_setting(&program(text), "dynamic=True");
+        let expected = |text: &str| Some(format!("{head}{text}\n"));
+        assert_eq!(
+            with("f = torch.compile(g, dynamic=False)"),
+            expected("f = torch.compile(g, dynamic=True)")
+        );
+        assert_eq!(
+            with("@torch.compile\ndef f(): pass"),
+            expected("@torch.compile(dynamic=True)\ndef f(): pass")
+        );
+        assert_eq!(with("f = torch.compile(g, dynamic=True)"), None);
+        assert_eq!(with("f()"), None);
+        let exported = |text: &str| exported_by_setting(&program(text), "strict=True");
+        assert_eq!(
+            exported("torch.export.export(m, (x,))"),
+            expected("torch.export.export(m, (x,), strict=True)")
+        );
+        assert_eq!(exported("torch.compile(m)"), None);
     }
 
     #[test]

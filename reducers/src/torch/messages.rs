@@ -55,7 +55,7 @@ pub fn debug_context(message: &str) -> Option<&str> {
 /// themselves: to the compiler they are no sizes like others, and a program that comes down to them
 /// asks something else. Several may be listed, of which some go as the program shrinks.
 pub fn size_conditions(message: &str) -> BTreeSet<String> {
-    let guards = message.split(GUARD).skip(1);
+    let guards = GUARDS.iter().flat_map(|guard| message.split(guard).skip(1));
     let guards = guards.filter_map(|behind| {
         let guard = behind.lines().next()?.trim().trim_end_matches('.');
         Some(without_sizes(guard))
@@ -83,15 +83,12 @@ fn without_sizes(condition: &str) -> String {
     let mut form = String::new();
     let mut rest = condition;
     while let Some(first) = rest.chars().next() {
-        let input = rest
-            .strip_prefix("L['")
-            .and_then(|_| rest.split_once("].size()["));
         let is_part = |char: char| char.is_alphanumeric() || char == '_';
         let length = rest.find(|char| !is_part(char)).unwrap_or(rest.len());
         let word = &rest[..length];
-        if let Some((_, behind)) = input {
+        if let Some(behind) = behind_size(rest) {
             form.push('S');
-            rest = behind.split_once(']').map_or("", |(_, behind)| behind);
+            rest = behind;
         } else if first.is_ascii_digit() {
             let end = rest.find(|char: char| !(char.is_ascii_digit() || char == '.'));
             let (number, behind) = rest.split_at(end.unwrap_or(rest.len()));
@@ -107,6 +104,17 @@ fn without_sizes(condition: &str) -> String {
         }
     }
     form
+}
+
+/// What stands behind the size of an input that a text begins with: `x.size()[0]`, `L['x'].size()[0]`.
+fn behind_size(text: &str) -> Option<&str> {
+    const SIZE: &str = ".size()[";
+    let is_part = |char: char| char.is_alphanumeric() || "_.[]'\"".contains(char);
+    let end = text.find(|char| !is_part(char)).unwrap_or(text.len());
+    let input = text[..end].strip_suffix(".size")?;
+    let is_input = input.starts_with(|first: char| first.is_alphabetic() || first == '_');
+    let (_, behind) = text[input.len()..].strip_prefix(SIZE)?.split_once(']')?;
+    is_input.then_some(behind)
 }
 
 /// Whether a word is a symbol for a size: `u0`, `s12`, `zuf3`.
@@ -164,8 +172,8 @@ fn number_class(number: &str) -> &str {
     }
 }
 
-/// What stands before the guard that an exported program cannot keep.
-const GUARD: &str = "satisfy the generated guard ";
+/// What stands before a condition on sizes that does not hold, up to the end of its line.
+const GUARDS: [&str; 2] = ["satisfy the generated guard ", "Guard failed: "];
 
 /// What stands before a question about sizes that only the data answer.
 const QUESTION: &str = "data-dependent expression ";
@@ -284,6 +292,12 @@ mod tests {
         check_conditions(
             &(guard("(L['a'].size()[0] % 4) == 0") + &guard("6 <= L['a'].size()[0]")),
             &["(S % N) == 0", "N <= S"],
+        );
+        check_conditions("Guard failed: x.size()[0] // 5 != 1", &["S // N != 1"]);
+        check_conditions("Guard failed: a.b['c'].size()[0] == 2", &["S == N"]);
+        check_conditions(
+            "Guard failed: max(1, x.size()[1]) == x.size()[1]",
+            &["max(1, S) == S"],
         );
         check_conditions("Constraints violated (d)!", &[]);
     }

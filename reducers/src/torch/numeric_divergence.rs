@@ -6,13 +6,19 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    analysis::dependence_check::{MARKS, ReportSite, operands},
+    analysis::{
+        dependence_check::ReportSite,
+        watch::{marked, operands},
+    },
     rewrite::edit::{Edit, splice},
     syntax::{Program, Ranged, ast::Stmt},
 };
 
 /// The compiled program has to be this many times further off than the plain one.
 const FURTHER: f64 = 2.0;
+
+/// A part of the numbers' own size by which no rounding of single precision makes them differ.
+const GROSS: f64 = 0.01;
 
 /// Prints the numbers of a value on standard error and returns the value. Of a large tensor, it
 /// prints some, the sum and the sum of squares.
@@ -105,12 +111,10 @@ impl Numbers {
     /// Reads them off the program's standard error.
     pub fn read(stderr: &str) -> Self {
         let mut numbers = BTreeMap::new();
-        for told in stderr.split(MARKS[0]) {
-            if let Some((place, found)) = told.split_once(MARKS[1]) {
-                let found: Result<Vec<f64>, _> =
-                    found.split_ascii_whitespace().map(str::parse).collect();
-                numbers.insert(place.to_owned(), found.unwrap_or_default());
-            }
+        for (place, found) in marked(stderr) {
+            let found: Result<Vec<f64>, _> =
+                found.split_ascii_whitespace().map(str::parse).collect();
+            numbers.insert(place.to_owned(), found.unwrap_or_default());
         }
         Self(numbers)
     }
@@ -143,6 +147,13 @@ impl Numbers {
         };
         Some(ours.zip(others).map(apart).sum())
     }
+}
+
+/// Whether what is compiled differs from what is not by more than any rounding; none if that cannot
+/// be told. Then it does not matter which of the two is closer to the truth.
+pub fn is_gross(compiled: &Numbers, plain: &Numbers) -> Option<bool> {
+    let size: f64 = plain.0.values().flatten().map(|number| number.abs()).sum();
+    Some(compiled.distance(plain)? > GROSS * size)
 }
 
 /// Whether what is compiled is clearly further from the truth than what is not; none if that can
@@ -195,6 +206,10 @@ mod tests {
         assert_eq!(is_further_off(&near, &far, &truth), Some(false));
         assert_eq!(is_further_off(&near, &near, &truth), Some(false));
         assert_eq!(is_further_off(&far, &truth, &truth), Some(true));
+        let rounded = of("\u{1e}0\u{1f}1.0 2.0001\u{1e}\n");
+        assert_eq!(is_gross(&rounded, &truth), Some(false));
+        assert_eq!(is_gross(&far, &truth), Some(true));
+        assert_eq!(is_gross(&far, &of("")), None);
         assert_eq!(is_further_off(&far, &near, &of("")), None);
         assert_eq!(is_further_off(&of(""), &of(""), &of("")), None);
     }

@@ -1,10 +1,12 @@
 //! What of PyTorch stores what an attribute gives back, and what gives a tensor a property. Called
 //! by the judge.
 
-/// The method that stores what an attribute of an autograd context holds.
-pub fn stored_by(attribute: &str) -> Option<&'static str> {
-    match attribute {
-        "saved_tensors" | "saved_variables" => Some("save_for_backward"),
+/// The method that stores what an attribute of an autograd context or an optimizer holds, where a
+/// failure says that it is not there.
+pub fn stored_by(class: &str, attribute: &str) -> Option<&'static str> {
+    match (class, attribute) {
+        (_, "saved_tensors" | "saved_variables") => Some("save_for_backward"),
+        ("KeyError", "state") => Some("step"),
         _ => None,
     }
 }

@@ -3,12 +3,16 @@
 
 use crate::{
     analysis::names::ImportedNames,
-    rewrite::test_body::first_of_body,
+    rewrite::{
+        edit::{Edit, splice},
+        test_body::first_of_body,
+    },
     syntax::{
-        AnyNodeRef, Program, Ranged,
-        ast::{Alias, Stmt},
+        AnyNodeRef, Program, Ranged, TextRange,
+        ast::{Alias, ExprCall, Stmt},
         lines::newline_of,
     },
+    torch::dimensions::whole_number,
 };
 
 /// Functions of PyTorch that make tensors of random numbers, or of whatever lies in memory.
@@ -47,6 +51,44 @@ pub fn draws_random_numbers(program: &Program) -> bool {
                 || path.starts_with("random.")
                 || path.starts_with("numpy.random.")
         })
+    })
+}
+
+/// Whether a program seeds random numbers.
+pub fn seeds_random_numbers(program: &Program) -> bool {
+    seeding_calls(program).next().is_some()
+}
+
+/// The program with other seeds in place of those that it writes out, each larger by a number; none if
+/// it writes out none.
+pub fn reseeded(program: &Program, by: u64) -> Option<String> {
+    let literals = seeding_calls(program).filter_map(|call| call.arguments.args.first());
+    let edits: Vec<Edit> = literals
+        .filter_map(whole_number)
+        .map(|(seed, range)| Edit::replace(range, (seed + by).to_string()))
+        .collect();
+    (!edits.is_empty()).then(|| splice(program.text(), &edits))
+}
+
+/// Where a program seeds random numbers.
+pub(crate) fn seeding_ranges(program: &Program) -> impl Iterator<Item = TextRange> {
+    seeding_calls(program).map(|call| call.range)
+}
+
+fn seeding_calls(program: &Program) -> impl Iterator<Item = &ExprCall> {
+    let calls = program
+        .tree()
+        .nodes
+        .iter()
+        .filter_map(|node| match node.node {
+            AnyNodeRef::ExprCall(call) => Some(call),
+            _ => None,
+        });
+    calls.filter(|call| {
+        let method = call.func.as_attribute_expr().map(|method| &*method.attr);
+        let name = call.func.as_name_expr().map(|name| &*name.id);
+        let called = method.or(name).unwrap_or_default();
+        matches!(called, "manual_seed" | "seed" | "default_rng") && !call.arguments.is_empty()
     })
 }
 
@@ -128,6 +170,17 @@ mod tests {
                 .map(|(text, calls)| (text.as_str(), calls.as_str())),
             expected
         );
+    }
+
+    #[test]
+    fn seeds_are_known_by_the_call() {
+        let seeds = |text: &str| seeds_random_numbers(&Program::parse(text).unwrap());
+        assert!(seeds("import torch\ntorch.manual_seed(0)\n"));
+        assert!(seeds("from random import seed\nseed(3)\n"));
+        assert!(seeds("g = torch.Generator().manual_seed(1)\n"));
+        assert!(!seeds(
+            "import numpy as np\nnp.random.default_rng()\nseed = 3\n"
+        ));
     }
 
     #[test]

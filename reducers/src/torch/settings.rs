@@ -37,6 +37,10 @@ const SETTINGS: &[(&[&str], SettingTable)] = &[
     ),
     (&["torch.onnx.export"], &[("dynamo", "True")]),
     (
+        &["torch.autograd.functional.jacobian"],
+        &[("strategy", "\"reverse-mode\""), ("vectorize", "False")],
+    ),
+    (
         &["torch.autograd.gradcheck", "torch.autograd.gradgradcheck"],
         &[
             ("fast_mode", "False"),

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::trace::value::{Expression, RecordedValue};
+use crate::{
+    syntax::lines::with_plain_newlines,
+    trace::value::{Expression, RecordedValue},
+};
 
 /// A line of a file that was traced.
 #[derive(
@@ -23,6 +26,21 @@ impl SourceLine {
     /// A line of the program itself, counted from 1.
     pub fn of_program(number: u32) -> Self {
         Self { file: 0, number }
+    }
+
+    /// A line of a file, counted from 1.
+    pub fn of_file(file: u32, number: u32) -> Self {
+        Self { file, number }
+    }
+
+    /// The file, as an index into [`Evidence::files`].
+    pub fn file(self) -> u32 {
+        self.file
+    }
+
+    /// The number, counted from 1.
+    pub fn number(self) -> u32 {
+        self.number
     }
 
     /// Which line of the program it is, counted from 1; `None` if it is one of another file.
@@ -52,6 +70,12 @@ pub struct Evidence {
     /// The files that were traced, by name; the program is the first.
     #[serde(default)]
     pub files: Vec<String>,
+    /// The texts of those files besides the program, by their indices.
+    #[serde(with = "pairs", default)]
+    pub sources: BTreeMap<u32, String>,
+    /// The modules in these files, in the order in which their own code began to run.
+    #[serde(default)]
+    pub modules: Vec<TracedModule>,
     /// How often each line was executed, as far as it was counted; lines that were not are missing.
     #[serde(with = "pairs")]
     pub hits: BTreeMap<SourceLine, u64>,
@@ -83,6 +107,10 @@ pub struct Evidence {
     pub calls: Vec<Call>,
     /// The program's own frames of the failure, outermost first; empty if it caught its failure.
     pub failure: Vec<Frame>,
+    /// The frames of the failure in packages, outermost first, with values in the names of their
+    /// modules; also those that were being compiled.
+    #[serde(default)]
+    pub library: Vec<Frame>,
     /// Those of the exceptions that it was raised from or while handling, the nearest first.
     #[serde(default)]
     pub causes: Vec<Vec<Frame>>,
@@ -101,6 +129,28 @@ impl Evidence {
             .chain(self.causes.iter().flatten())
             .filter(|frame| !frame.compiled)
     }
+
+    /// The text of a file besides the program, as its lines are counted; empty if it could not be
+    /// read.
+    pub(crate) fn text_of(&self, file: u32) -> Option<String> {
+        let text = self.sources.get(&file)?.trim_start_matches('\u{feff}');
+        Some(with_plain_newlines(text))
+    }
+}
+
+/// A module whose own code ran while it was traced.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TracedModule {
+    /// Its dotted name.
+    pub name: String,
+    /// What its relative imports start from.
+    pub package: String,
+    /// Whether it is a package.
+    pub is_package: bool,
+    /// Its file, as an index into [`Evidence::files`].
+    pub file: u32,
+    /// The innermost place in the own code of a module, or of the program, that had it imported.
+    pub at: SourceLine,
 }
 
 /// A call of a function of a library, as expressions.
@@ -139,6 +189,9 @@ pub struct Frame {
     /// compiler.
     #[serde(default)]
     pub compiled: bool,
+    /// Of a frame in a package: what the relative imports of its module start from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub package: Option<String>,
 }
 
 impl Frame {

@@ -15,6 +15,7 @@ use crate::{
     cli::{Exit, Failure},
     journal::cache_folder,
     runner::Interpreter,
+    target::Target,
 };
 
 /// The content of `case.toml`.
@@ -26,6 +27,11 @@ pub(super) struct Expected {
     /// The value of `--min-rate` for a bug that does not show in every run.
     pub(super) min_rate: Option<f64>,
     python: String,
+    /// What is given in place of `repro.py`, as typed in the folder `project`.
+    given: Option<String>,
+    /// The arguments behind two dashes.
+    #[serde(default)]
+    pub(super) arguments: Vec<String>,
     /// Packages that the script imports, each with the version that shows the bug.
     #[serde(default)]
     packages: BTreeMap<String, String>,
@@ -114,7 +120,9 @@ fn cut_short(signature: &str) -> String {
 /// A case, read from its folder.
 pub(super) struct Case {
     pub(super) name: String,
-    pub(super) script: PathBuf,
+    folder: PathBuf,
+    /// What is reduced.
+    pub(super) target: Target,
     pub(super) expected: Expected,
     pub(super) ideal: Arc<Program>,
     /// Programs that show the same words and another bug, or none, by the names of their files.
@@ -141,15 +149,37 @@ impl Case {
                 let program = program(&name)?;
                 Ok((name, program))
             });
+            let text = std::fs::read_to_string(folder.join("case.toml"))?;
+            let expected: Expected = toml::from_str(&text)?;
             Ok(Self {
                 name: name.clone(),
-                script: folder.join("repro.py"),
-                expected: toml::from_str(&std::fs::read_to_string(folder.join("case.toml"))?)?,
+                folder: folder.to_owned(),
+                target: target(folder, expected.given.as_deref())?,
+                expected,
                 ideal: program("ideal.py")?,
                 slips: slips.collect::<anyhow::Result<_>>()?,
             })
         };
         read().map_err(|error| broken(&name, error))
+    }
+
+    /// Stands where what is given was typed.
+    pub(super) fn enter(&self) -> Result<(), Failure> {
+        if self.expected.given.is_none() {
+            return Ok(());
+        }
+        std::env::set_current_dir(self.folder.join(PROJECT))
+            .map_err(|error| broken(&self.name, error.into()))
+    }
+
+    /// Its scripts, if what is given is one.
+    pub(super) fn scripts(&self) -> Vec<PathBuf> {
+        match &self.target {
+            Target::Script(script) if self.expected.given.is_none() => {
+                vec![script.clone(), self.folder.join("ideal.py")]
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// The requirements for an interpreter, in words.
@@ -162,6 +192,23 @@ impl Case {
             .collect();
         format!("Python {}{}", self.expected.python, packages.join(" and"))
     }
+}
+
+/// The folder of a case that holds a project.
+const PROJECT: &str = "project";
+
+/// What is reduced: `repro.py`, or what a case says that is given.
+fn target(folder: &Path, given: Option<&str>) -> anyhow::Result<Target> {
+    let Some(given) = given else {
+        return Ok(Target::Script(folder.join("repro.py")));
+    };
+    // A node of pytest's is sought from where it is typed.
+    std::env::set_current_dir(folder.join(PROJECT))?;
+    let typed = match given.strip_prefix("-m ") {
+        Some(module) => Target::typed(None, Some(module)),
+        None => Target::typed(Some(Path::new(given)), None),
+    };
+    typed.map_err(|failure| failure.error)
 }
 
 /// The names of the slips in a folder, in order.
@@ -188,6 +235,8 @@ fn broken(name: &str, error: anyhow::Error) -> Failure {
 pub(super) fn cases(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut all = Vec::new();
     for folder in folders {
+        // Cases may stand in folders of their own.
+        let folder = &std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
         if folder.join("case.toml").is_file() {
             all.push(folder.clone());
             continue;

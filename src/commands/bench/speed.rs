@@ -9,6 +9,7 @@ use crate::{
     cli::{Exit, Failure, RunArgs},
     commands::session::Session,
     runner::{Outcome, Start},
+    target::Target,
 };
 
 /// The number of pairs of runs; the fastest of each kind counts, since the rest is noise of the
@@ -33,7 +34,7 @@ pub(super) struct Speed {
 /// Times a script in turns in a fresh interpreter and in a fork. Anything that a run compiles is in
 /// the session's cache for the next run of either kind.
 pub(super) fn speed(case: &str, script: &Path, args: &RunArgs) -> Result<Speed, Failure> {
-    let session = Session::start(script, args)?;
+    let session = Session::start(&Target::Script(script.to_owned()), args)?;
     let timeout = session.subject.timeout(Duration::from_secs(15));
     let (mut cold, mut warm) = (Duration::MAX, Duration::MAX);
     let mut faults = Vec::new();

@@ -35,7 +35,7 @@ impl Judgements {
 
 /// Judges the ideal and the slips of a case by each form of its signature.
 pub(super) fn judgements(case: &Case, args: &RunArgs) -> Result<Judgements, Failure> {
-    let mut session = Session::start(&case.script, args)?;
+    let mut session = Session::start(&case.target, args)?;
     let mut found = Judgements::default();
     let mut seen = BTreeSet::new();
     for form in Brevity::ALL {
@@ -76,7 +76,7 @@ impl Judgements {
     /// Judges all programs by the signature that is set.
     fn judge(&mut self, case: &Case, session: &Session, form: Brevity) -> Result<(), Failure> {
         let subject = &session.subject;
-        let mut established = match establish(subject, &mut Journal::in_memory()) {
+        let mut established = match establish(subject, &mut Journal::in_memory(), &|_| {}) {
             Ok(established) => established,
             Err(error) if form == Brevity::Derived && is_not_derivable(&error) => {
                 self.states.push(format!("{} none", form.name()));

@@ -16,7 +16,7 @@ use crate::{
     commands::{minimize::Minimized, session::Session},
     judge::Measure,
     oracle::summary,
-    report::{Emitted, TestCase, write_atomically},
+    report::{Emitted, OurFiles, TestCase},
     runner::{Job, Outcome, RunError},
 };
 
@@ -40,6 +40,7 @@ pub(super) fn emit(
     session: &Session,
     minimized: &Minimized,
     path: &Path,
+    ours: &OurFiles,
 ) -> Result<Emitted, Unwritten> {
     let Measure::Signature(signature) = &minimized.established.measure else {
         return Err(Unwritten::Because(
@@ -84,7 +85,7 @@ pub(super) fn emit(
             if signature.fails_test(&outcome) {
                 test.component = component_of(program, environment, &files(&outcome));
                 let text = test.render(harness, names);
-                write_atomically(path, text.as_bytes()).map_err(|error| {
+                ours.write(path, text.as_bytes()).map_err(|error| {
                     Unwritten::Because(format!("could not write `{}`: {error}", path.display()))
                 })?;
                 return Ok(Emitted {

@@ -61,7 +61,7 @@ pub(super) fn of(obstacle: &Obstacle) -> Obstruction {
         )),
         Obstacle::Input => named(
             "the script reads its standard input, which is empty in runs".to_owned(),
-            "write the input into the script, as in `sys.stdin = io.StringIO(...)`",
+            "give each run a file to read by `--stdin FILE`",
         ),
         Obstacle::Variable(name) => named(
             format!("the script needs the environment variable `{name}`, which is not set in runs"),

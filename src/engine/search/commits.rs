@@ -91,6 +91,11 @@ impl Search<'_> {
         holds
     }
 
+    /// Returns to the base before a union of which the verdict will not be found out.
+    pub(super) fn give_up(&mut self, pending: Pending) {
+        self.base = pending.base;
+    }
+
     /// Commits those of some successes that work together.
     pub(super) fn fold_with_care(&mut self, successes: Vec<ChunkCandidate>) {
         let Some((union, indices)) = self.fold(&successes) else {
@@ -137,6 +142,7 @@ impl Search<'_> {
                 run: self.tally.judged(),
                 seconds,
             });
+            self.milestones.add(program, self.commits.len());
         }
         self.tally.tokens_now = union.program.size().tokens;
         self.last_success = self.tally.runs;

@@ -24,8 +24,8 @@ impl Search<'_> {
     /// what was refused longest ago, since the program has changed most since then.
     pub(in crate::engine) fn final_sweep(&mut self, stages: &[Stage]) -> Result<SearchEnd, Stop> {
         self.kept.clear();
-        let pool = self.pool(stages);
-        let mut members = self.singles(&pool);
+        let pool = self.pool(stages)?;
+        let mut members = self.singles(&pool)?;
         self.tally.pruned += (pool.len() - members.len()) as u64;
         let mut seen = HashSet::new();
         members.retain(|member| seen.insert(member.candidate.key));
@@ -69,7 +69,7 @@ impl Search<'_> {
                 return Ok(SearchEnd::Shrunk);
             }
             self.check_budget()?;
-            if !self.confirm_at_last(left.len())? {
+            if !self.confirm_on_the_way()? || !self.confirm_at_last(left.len())? {
                 return Ok(SearchEnd::Shrunk);
             }
             batch.extend(left.drain(..left.len().min(BATCH)));

@@ -9,6 +9,7 @@ use super::{ChunkCandidate, Search, SearchEnd, commits::Pending};
 use crate::{
     engine::{
         base::Attempt,
+        in_time::is_over,
         proposal_pool::{Chunk, ProposalPool},
         tuning::{BATCH, MOST_CHOSEN, SHRUNK_TENTHS},
         types::Stop,
@@ -26,11 +27,17 @@ impl Search<'_> {
     /// while the union itself is being judged, as one more candidate of that batch. If it does not
     /// hold, its batch counts for nothing, and the successes are folded with care.
     pub(in crate::engine) fn greedy_search(&mut self, stages: &[Stage]) -> Result<SearchEnd, Stop> {
-        let mut pool = self.pool(stages);
+        let mut pool = self.pool(stages)?;
         let mut repairs: VecDeque<Chunk> = VecDeque::new();
         let mut pending: Option<Pending> = None;
         let most = if self.options.singly { 1 } else { BATCH };
         loop {
+            if !self.confirm_on_the_way()? {
+                // All that was made of what does not hold is void, a union of it as well.
+                pending = None;
+                pool = self.pool(stages)?;
+                repairs.clear();
+            }
             let tokens = self.base.program.size().tokens;
             let is_shrunk = self.traces && tokens * 10 < self.traced_at * SHRUNK_TENTHS;
             if is_shrunk && pending.is_none() {
@@ -65,7 +72,16 @@ impl Search<'_> {
             }
             // The program is another one: all is proposed anew, and repairs of the old one are
             // void.
-            pool = self.pool(stages);
+            pool = match self.pool(stages) {
+                Ok(pool) => pool,
+                Err(stop) => {
+                    // No verdict says that the union holds.
+                    if let Some(pending) = pending {
+                        self.give_up(pending);
+                    }
+                    return Err(stop);
+                }
+            };
             repairs.clear();
             if pending.is_none() {
                 self.check_budget()?;
@@ -156,11 +172,15 @@ impl Search<'_> {
             }
             while !chunks.is_empty() && batch.len() < room {
                 let rest = chunks.split_off(chunks.len().min(room));
-                let base = &self.base;
-                let attempts: Vec<Attempt> = chunks
+                let (base, until) = (&self.base, self.options.until);
+                let attempts: Option<Vec<Attempt>> = chunks
                     .par_iter()
-                    .map(|chunk| base.attempt_sparing(&chunk.edits))
+                    .map(|chunk| (!is_over(until)).then(|| base.attempt_sparing(&chunk.edits)))
                     .collect();
+                // Whoever judges this batch finds out that the time is up.
+                let Some(attempts) = attempts else {
+                    return batch;
+                };
                 for (chunk, attempt) in chunks.into_iter().zip(attempts) {
                     self.take(chunk, attempt, room, &mut batch);
                 }

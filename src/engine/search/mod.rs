@@ -12,9 +12,7 @@ mod speculative;
 mod trace_guided;
 
 use std::{
-    any::Any,
     collections::{BTreeMap, HashMap, HashSet},
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::Instant,
 };
@@ -24,20 +22,22 @@ use minrepro_reducers::{
     pass::{Pass, Proposal, Stage},
     registry,
     syntax::Program,
-    trace::evidence::MissingSymbols,
+    trace::evidence::{Evidence, MissingSymbols},
 };
 use rayon::prelude::*;
 
+use self::confirm::Milestones;
 use super::{
     base::{Attempt, Base},
+    in_time::{all_in_time, is_over},
     priors::Priors,
     proposal_pool::{Chunk, ProposalPool},
     tuning::{CLEARLY_CLUTTER, FIRST_GUESSES},
-    types::{Commit, Event, Options, Reduction, Spent, Stop, Tally, WhyKept},
+    types::{Commit, Event, Options, Reduction, SearchStep, Spent, Stop, Tally, WhyKept},
 };
 use crate::{
     journal::{Journal, Key},
-    judge::{Candidate, Judge, Judged},
+    judge::{Candidate, Halt, Judge, Judged},
     oracle::{Difference, Verdict},
 };
 
@@ -49,6 +49,9 @@ pub(super) enum SearchEnd {
     /// The program is much smaller now.
     Shrunk,
 }
+
+/// What stops a search of which the time is up.
+const TIME_IS_UP: Stop = Stop::Halted(Halt::MaxTime);
 
 /// Sees everything that happens.
 type Watch<'a> = dyn FnMut(&Event<'_>, &Tally) + 'a;
@@ -73,10 +76,8 @@ pub(super) struct Search<'a> {
     guesses_left: usize,
     tally: Tally,
     commits: Vec<Commit>,
-    /// The last program that was confirmed, and how many commits led to it.
-    confirmed: (Arc<Program>, usize),
-    /// The same of the one that is being confirmed.
-    confirming: Option<(Arc<Program>, usize)>,
+    /// The programs that it took as its base, and how sure they are.
+    milestones: Milestones,
     differences: Vec<(Key, Difference)>,
     kept: Vec<WhyKept>,
     /// Proposals that break the contract of passes, by their fingerprints.
@@ -88,6 +89,8 @@ pub(super) struct Search<'a> {
     spent: BTreeMap<String, Spent>,
     /// How many runs there were at the last success.
     last_success: u64,
+    /// What is being done and what is still to be done.
+    undone: &'static [SearchStep],
     /// The symbols that trace-guided candidates lacked so far.
     missing: MissingSymbols,
     started: Instant,
@@ -112,8 +115,7 @@ impl<'a> Search<'a> {
         let tokens = program.size().tokens;
         let traces = judge.can_trace();
         Self {
-            confirmed: (Arc::clone(&program), 0),
-            confirming: None,
+            milestones: Milestones::new(&program),
             base: Base::new(program, options.unbound_names),
             passes: passes.to_vec(),
             judge,
@@ -139,6 +141,7 @@ impl<'a> Search<'a> {
             makers: HashMap::new(),
             spent: BTreeMap::new(),
             last_success: 0,
+            undone: &SearchStep::ALL,
             missing: MissingSymbols::default(),
             started: Instant::now(),
         }
@@ -160,16 +163,29 @@ impl<'a> Search<'a> {
             differences: self.differences,
             kept,
             spent: self.spent,
+            undone: if matches!(stop, Stop::Done) {
+                &[]
+            } else {
+                self.undone
+            },
             stop,
         }
+    }
+
+    /// Notes what is done next.
+    pub(super) fn begin_step(&mut self, step: SearchStep) {
+        let steps = SearchStep::ALL.iter();
+        let before = steps.take_while(|other| **other != step).count();
+        self.undone = SearchStep::ALL.get(before..).unwrap_or_default();
     }
 
     /// Removes all clutter at once, if the bug still shows: what is left runs sooner and is easier
     /// to follow, for the trace and for people.
     pub(super) fn declutter(&mut self) -> Result<(), Stop> {
-        let mut proposals = self.proposals(&registry::of_stage(&self.passes, Stage::Clutter));
+        let passes = registry::of_stage(&self.passes, Stage::Clutter);
+        let mut proposals = self.proposals(&passes, None)?;
         proposals.retain(|proposal| proposal.prior.probability() > CLEARLY_CLUTTER);
-        let pool = ProposalPool::new(&self.base, proposals);
+        let pool = self.pool_of(proposals)?;
         let chunk = pool.chunk((0..pool.len()).collect());
         let attempt = self.base.attempt(&chunk.edits);
         self.judge("clutter", std::slice::from_ref(&attempt))?;
@@ -188,22 +204,42 @@ impl<'a> Search<'a> {
     }
 
     /// What the passes of some stages propose for the program.
-    fn pool(&mut self, stages: &[Stage]) -> ProposalPool {
+    fn pool(&mut self, stages: &[Stage]) -> Result<ProposalPool, Stop> {
         let passes: Vec<&'static Pass> = stages
             .iter()
             .flat_map(|&stage| registry::of_stage(&self.passes, stage))
             .collect();
-        let proposals = self.proposals(&passes);
-        ProposalPool::new(&self.base, proposals)
+        let proposals = self.proposals(&passes, None)?;
+        self.pool_of(proposals)
     }
 
-    /// The proposals of some passes, in their order. A pass that panics is off from here on.
-    fn proposals(&mut self, passes: &[&'static Pass]) -> Vec<Proposal> {
-        let program = &self.base.program;
-        let found: Vec<Result<Vec<Proposal>, Box<dyn Any + Send>>> = passes
-            .par_iter()
-            .map(|pass| catch_unwind(AssertUnwindSafe(|| pass.proposals(program))))
-            .collect();
+    fn pool_of(&self, proposals: Vec<Proposal>) -> Result<ProposalPool, Stop> {
+        let base = self.base.clone();
+        let made = all_in_time(
+            self.options.until,
+            [move || ProposalPool::new(&base, proposals)],
+        );
+        match made.and_then(|mut made| made.pop()) {
+            Some(Ok(pool)) => Ok(pool),
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Err(TIME_IS_UP),
+        }
+    }
+
+    /// The proposals of some passes, in their order, by what a traced run showed if there was one.
+    /// A pass that panics is off from here on. Where the time is up, some would be missing.
+    fn proposals(
+        &mut self,
+        passes: &[&'static Pass],
+        evidence: Option<&Arc<Evidence>>,
+    ) -> Result<Vec<Proposal>, Stop> {
+        let missing = Arc::new(evidence.map(|_| self.missing.clone()).unwrap_or_default());
+        let tasks = passes.iter().map(|&pass| {
+            let program = Arc::clone(&self.base.program);
+            let (evidence, missing) = (evidence.cloned(), Arc::clone(&missing));
+            move || pass.proposals_with(&program, evidence.as_deref(), &missing)
+        });
+        let found = all_in_time(self.options.until, tasks).ok_or(TIME_IS_UP)?;
         let mut proposals = Vec::new();
         for (pass, result) in passes.iter().zip(found) {
             match result {
@@ -225,20 +261,21 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        proposals
+        Ok(proposals)
     }
 
     /// Every proposal by itself, as far as it makes a candidate.
-    fn singles(&mut self, pool: &ProposalPool) -> Vec<ChunkCandidate> {
-        let base = &self.base;
-        let attempts: Vec<(Chunk, Attempt)> = (0..pool.len())
+    fn singles(&mut self, pool: &ProposalPool) -> Result<Vec<ChunkCandidate>, Stop> {
+        let (base, until) = (&self.base, self.options.until);
+        let attempts: Option<Vec<(Chunk, Attempt)>> = (0..pool.len())
             .into_par_iter()
             .map(|unit| {
                 let chunk = pool.chunk(vec![unit]);
-                let attempt = base.attempt(&chunk.edits);
-                (chunk, attempt)
+                let attempt = (!is_over(until)).then(|| base.attempt(&chunk.edits))?;
+                Some((chunk, attempt))
             })
             .collect();
+        let attempts = attempts.ok_or(TIME_IS_UP)?;
         let mut singles = Vec::new();
         for (chunk, attempt) in attempts {
             match attempt {
@@ -249,7 +286,7 @@ impl<'a> Search<'a> {
                 attempt => self.note_breach(&chunk, &attempt),
             }
         }
-        singles
+        Ok(singles)
     }
 
     /// Counts a proposal that breaks the contract of passes, once.
@@ -286,6 +323,7 @@ impl<'a> Search<'a> {
     fn check_budget(&self) -> Result<(), Stop> {
         match self.options.max_runs {
             Some(limit) if self.tally.runs >= limit => Err(Stop::MaxRuns),
+            _ if is_over(self.options.until) => Err(TIME_IS_UP),
             _ => Ok(()),
         }
     }

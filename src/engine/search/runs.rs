@@ -43,6 +43,7 @@ impl Search<'_> {
                 // counts as a run, not as a hit.
                 let verdict = record.verdict.clone();
                 self.tally.journal_hits += record.runs;
+                self.tally.seconds_recalled += record.seconds;
                 self.record(candidate.key, verdict, true);
             } else if self.judge.is_hopeless(candidate) {
                 self.tally.pruned += 1;
@@ -105,7 +106,9 @@ impl Search<'_> {
             spent.runs += judged.runs;
             spent.seconds += judged.seconds;
             let run = Event::Run {
+                pass: Some(of),
                 verdict: &judged.verdict,
+                seconds: judged.seconds,
                 from_journal: false,
             };
             watch(&run, tally);
@@ -159,7 +162,9 @@ impl Search<'_> {
         if from_journal {
             (self.watch)(
                 &Event::Run {
+                    pass: None,
                     verdict: &verdict,
+                    seconds: 0.0,
                     from_journal,
                 },
                 &self.tally,

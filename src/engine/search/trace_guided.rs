@@ -1,13 +1,10 @@
 //! Trace-guided steps: bold candidates made from what a traced run of the program shows, each a
 //! whole program of its own. One that hits saves the search hundreds of runs.
 
-use std::{collections::HashSet, time::Instant};
+use std::{collections::HashSet, sync::Arc, time::Instant};
 
 use minrepro_reducers::{
-    analysis::failing,
-    cost::Cost,
-    pass::{Proposal, Stage},
-    registry,
+    analysis::failing, cost::Cost, pass::Stage, registry, syntax::Program,
     trace::evidence::Evidence,
 };
 
@@ -15,7 +12,6 @@ use super::{ChunkCandidate, Search};
 use crate::{
     engine::{
         base::Attempt,
-        proposal_pool::{Chunk, ProposalPool},
         tuning::{ABOUT_AS_LARGE, BATCH, GAINING_TENTHS, LATER_GUESSES, STALE_WAVES},
         types::{Event, Stop},
     },
@@ -47,7 +43,7 @@ impl Search<'_> {
     /// Candidates that lack something are made anew with what their failure names. Each wave holds
     /// the boldest and some safer ones.
     fn trace_guided_step(&mut self) -> Result<bool, Stop> {
-        let Some(evidence) = self.trace()? else {
+        let Some(evidence) = self.trace()?.map(Arc::new) else {
             return Ok(false);
         };
         self.base
@@ -55,7 +51,7 @@ impl Search<'_> {
         let mut left = self.guesses_left;
         let mut stale = 0;
         loop {
-            let wave = self.next_wave(&evidence, left);
+            let wave = self.next_wave(&evidence, left)?;
             if wave.is_empty() {
                 return Ok(false);
             }
@@ -87,16 +83,22 @@ impl Search<'_> {
     }
 
     /// The candidates to judge next of those that evidence suggests, `left` at most.
-    fn next_wave(&mut self, evidence: &Evidence, left: usize) -> Vec<ChunkCandidate> {
-        let mut guesses = self.suggested(evidence);
-        // What gains little is better left to single changes.
+    fn next_wave(
+        &mut self,
+        evidence: &Arc<Evidence>,
+        left: usize,
+    ) -> Result<Vec<ChunkCandidate>, Stop> {
+        let mut guesses = self.suggested(evidence)?;
+        // What gains little is better left to single changes, but these lead to no other environment.
         let most = gaining(self.base.program.size().tokens);
+        let needed = packages(&self.base.program);
         guesses.retain(|guess| {
             !self.verdicts.contains_key(&guess.candidate.key)
                 && !self.judge.is_hopeless(&guess.candidate)
-                && guess.candidate.program.size().tokens <= most
+                && (guess.candidate.program.size().tokens <= most
+                    || packages(&guess.candidate.program) < needed)
         });
-        spread(distinct(guesses), BATCH.min(left))
+        Ok(spread(distinct(guesses), BATCH.min(left)))
     }
 
     /// Learns from failures what candidates lack; says whether any of it is new.
@@ -135,15 +137,14 @@ impl Search<'_> {
     }
 
     /// What evidence suggests, the simplest first.
-    fn suggested(&mut self, evidence: &Evidence) -> Vec<ChunkCandidate> {
-        let proposals: Vec<Proposal> = registry::of_stage(&self.passes, Stage::TraceGuided)
-            .iter()
-            .flat_map(|pass| pass.proposals_with(&self.base.program, Some(evidence), &self.missing))
-            .collect();
-        let mut guesses = self.singles(&ProposalPool::new(&self.base, proposals));
+    fn suggested(&mut self, evidence: &Arc<Evidence>) -> Result<Vec<ChunkCandidate>, Stop> {
+        let passes = registry::of_stage(&self.passes, Stage::TraceGuided);
+        let proposals = self.proposals(&passes, Some(evidence))?;
+        let pool = self.pool_of(proposals)?;
+        let mut guesses = self.singles(&pool)?;
         guesses.sort_by_cached_key(|guess| Cost::of(&guess.candidate.program));
         guesses.dedup_by_key(|guess| guess.candidate.key);
-        guesses
+        Ok(guesses)
     }
 
     /// What a traced run of the program shows; a run like any other, and remembered like one.
@@ -185,17 +186,28 @@ fn gaining(tokens: u32) -> u32 {
     tokens * GAINING_TENTHS / 10
 }
 
+/// How many packages a program needs.
+fn packages(program: &Program) -> u32 {
+    Cost::of(program).environment.packages
+}
+
 /// Of candidates that are about as large, the largest: it holds what the others do, and a bit more,
-/// unless their pass says that they are of different parts. They come sorted, the simplest first.
+/// unless their pass says that they are of different parts, or they need fewer packages. They come
+/// sorted, the simplest first.
 fn distinct(members: Vec<ChunkCandidate>) -> Vec<ChunkCandidate> {
     let mut kept: Vec<(u32, ChunkCandidate)> = Vec::new();
     for member in members {
         let tokens = member.candidate.program.size().tokens;
         let chunk = &member.chunk;
-        let is_other = |other: &Chunk| other.pass() == chunk.pass() && other.group != chunk.group;
+        let is_other = |other: &ChunkCandidate| {
+            let is_other_part =
+                other.chunk.pass() == chunk.pass() && other.chunk.group != chunk.group;
+            is_other_part
+                || packages(&other.candidate.program) != packages(&member.candidate.program)
+        };
         let (most, least) = ABOUT_AS_LARGE;
         match kept.last_mut() {
-            Some((first, last)) if tokens * least <= *first * most && !is_other(&last.chunk) => {
+            Some((first, last)) if tokens * least <= *first * most && !is_other(last) => {
                 *last = member;
             }
             _ => kept.push((tokens, member)),
@@ -229,7 +241,11 @@ mod tests {
     use minrepro_reducers::{pass::Prior, rewrite::edit::EditSet, syntax::Program};
 
     use super::*;
-    use crate::{engine::priors::ProposalName, journal::Key, judge::Candidate};
+    use crate::{
+        engine::{priors::ProposalName, proposal_pool::Chunk},
+        journal::Key,
+        judge::Candidate,
+    };
 
     /// A guess of so many tokens.
     fn guess(tokens: u32, pass: &'static str, group: u32) -> ChunkCandidate {

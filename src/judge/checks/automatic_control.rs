@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::{
-    check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
+    check::{Applied, Asked, Check, Checks, Kind, Objection, Script, Shown, ask},
     control_run::ControlRun,
     measure::Measure,
     probe::Probe,
@@ -53,6 +53,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     }
     // Another implementation is tried only where no part can be left out.
     let mut found = tried(script, &Control::PARTS)?;
+    found.retain(|check| !check.run.fails_by_replacement());
     if !found.iter().any(|check| check.run.succeeds) {
         let mut others = tried(script, &Control::ALTERNATIVES)?;
         others.retain(|check| check.run.succeeds);
@@ -64,14 +65,19 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     }
     // A control under which the script succeeds asks more of candidates than one under which it
     // fails in another way.
-    let best = found.iter().find(|check| check.run.succeeds).or(found.first());
+    let best = found
+        .iter()
+        .find(|check| check.run.succeeds)
+        .or(found.first());
     Ok(best.map(|check| Box::new(check.clone()) as Box<dyn Check>))
 }
 
 /// Those of some controls under which the script does not show the bug.
 fn tried(script: &Script<'_>, controls: &[Control]) -> Result<Vec<AutomaticControl>, RunError> {
     let Script { probe, program, .. } = script;
-    let texts = controls.iter().map(|control| (*control, control.without(program)));
+    let texts = controls
+        .iter()
+        .map(|control| (*control, control.without(program)));
     let jobs: Vec<(Control, Job)> = texts
         .filter_map(|(control, without)| Some((control, job(probe, program, without)?)))
         .collect();
@@ -88,36 +94,52 @@ fn tried(script: &Script<'_>, controls: &[Control]) -> Result<Vec<AutomaticContr
     Ok(found.collect())
 }
 
-/// Whether the only check so far is a control that has another implementation do the same.
+/// The control that was found.
+fn found(so_far: &Checks) -> Option<AutomaticControl> {
+    serde_json::from_value(so_far.finding(ID)?).ok()
+}
+
+/// Whether the control is one that has another implementation do the same.
 pub(super) fn is_alternative(so_far: &Checks) -> bool {
-    let found = so_far.finding(ID).filter(|_| so_far.is_single());
-    let control = found.and_then(|found| serde_json::from_value::<AutomaticControl>(found).ok());
-    control.is_some_and(|found| found.control.is_alternative())
+    found(so_far).is_some_and(|found| found.control.is_alternative())
+}
+
+/// Whether this control was found.
+pub(super) fn is(so_far: &Checks, control: Control) -> bool {
+    found(so_far).is_some_and(|found| found.control == control)
+}
+
+/// Whether a program may end under the control before it comes to what it checks.
+pub(super) fn may_end_early(so_far: &Checks) -> bool {
+    is(so_far, Control::Export)
+}
+
+/// Whether the script succeeds under a control by the same operations to its end, so that what it
+/// compares is equal there.
+pub(super) fn is_exact(so_far: &Checks) -> bool {
+    found(so_far).is_some_and(|found| {
+        let is_same = matches!(
+            found.control,
+            Control::Compile | Control::Checkpoint | Control::Vmap
+        );
+        found.run.succeeds && is_same
+    })
 }
 
 impl Check for AutomaticControl {
     fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
-        let mut objections = Vec::new();
-        let mut jobs = Vec::new();
-        let mut places = Vec::new();
-        for (place, candidate) in shown.iter().enumerate() {
-            let program = candidate.program;
-            let without = self.control.without(program);
+        let asked = |candidate: &Shown<'_>| {
+            let without = self.control.without(candidate.program);
             // A program that does not name the part is its own control run, and showed the bug.
             let is_itself = without == Without::Itself;
-            objections.push(Objection {
-                verdict: is_itself.then_some(Verdict::Passed),
-                ..Objection::default()
-            });
-            if let Some(job) = job(probe, program, without) {
-                jobs.push(job);
-                places.push(place);
-            }
-        }
-        for (place, outcome) in places.into_iter().zip(probe.run(&jobs)?) {
-            objections[place] = Objection::after(&outcome, self.run.verdict(probe, &outcome));
-        }
-        Ok(objections)
+            job(probe, candidate.program, without).map_or(
+                Asked::Nothing(is_itself.then_some(Verdict::Passed)),
+                Asked::Run,
+            )
+        };
+        ask(probe, shown, asked, |_, outcome| {
+            self.run.verdict(probe, outcome)
+        })
     }
 
     fn is_hopeless(&self, program: &Program) -> bool {
@@ -135,7 +157,9 @@ impl Check for AutomaticControl {
 
     fn describe(&self) -> Vec<String> {
         let (does, without) = (self.run.description(), self.control.description());
-        vec![format!("control: the script {does} {without}; so must every candidate")]
+        vec![format!(
+            "control: the script {does} {without}; so must every candidate"
+        )]
     }
 
     fn findings(&self) -> Value {

@@ -3,22 +3,26 @@
 //! operations that it depends on in the script as given, and its condition on the same values.
 
 use minrepro_reducers::{
-    trace::evidence::Evidence,
-    analysis::dependence_check::{Grounds, ReportSite, Told, operations, watched},
+    analysis::{
+        dependence_check::{Grounds, Operations, ReportSite, operations},
+        watch::{Told, expects_constants, sides, watched, without_numbers},
+    },
     syntax::Program,
+    trace::evidence::Evidence,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
     super::{
-        check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
+        check::{Applied, Asked, Check, Checks, Kind, Objection, Script, Shown, ask},
         probe::Probe,
     },
     automatic_control,
 };
 use crate::{
     oracle::Verdict,
-    runner::{Job, RunError},
+    runner::{Job, Outcome, RunError},
 };
 
 pub(super) const KIND: Kind = Kind {
@@ -28,15 +32,22 @@ pub(super) const KIND: Kind = Kind {
 };
 
 /// Refuses what does not depend on all of this.
-#[derive(Debug)]
-struct Dependence(Grounds);
+#[derive(Debug, Serialize, Deserialize)]
+struct Dependence {
+    grounds: Grounds,
+    /// Whether a traced run of the script shows the bug. Where none does, a traced run of a candidate
+    /// says nothing.
+    can_trace: bool,
+}
 
 /// Applies where no other check does, a statement of the script's own reports the bug, and depends
 /// on something.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     // Another implementation says less of a claim than what the claim depends on.
-    let is_open = so_far.is_empty() || automatic_control::is_alternative(so_far);
+    let says_less =
+        automatic_control::is_alternative(so_far) || automatic_control::may_end_early(so_far);
+    let is_open = so_far.is_empty() || so_far.is_single() && says_less;
     let Some(showing) = script.showing.filter(|_| is_open) else {
         return Ok(None);
     };
@@ -52,6 +63,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Some(operations) = all.filter(|operations| !operations.is_empty()) else {
         return Ok(None);
     };
+    let sides = operations_by_side(program, &report_site, evidence.as_ref());
     let job = watching(probe, program, &report_site, evidence.as_ref());
     // A value that differs from run to run proves nothing.
     let jobs = job.map(|job| vec![job.clone(), job]).unwrap_or_default();
@@ -63,73 +75,90 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         .next()
         .filter(|one| compared.all(|other| *one == other))
         .unwrap_or_default();
+    // What is computed twice may change along with the script; what is written out is true of the
+    // numbers that the script has.
+    if !expects_constants(program, &report_site) {
+        for value in &mut values {
+            *value = without_numbers(value).to_owned();
+        }
+    }
     if script.is_flaky {
         // Chance decides what is compared.
         values.clear();
     }
-    Ok(Some(Box::new(Dependence(Grounds { operations, values }))))
+    Ok(Some(Box::new(Dependence {
+        grounds: Grounds {
+            operations,
+            values,
+            sides,
+        },
+        can_trace: evidence.is_some(),
+    })))
 }
 
 fn recall(findings: &Value) -> Option<Box<dyn Check>> {
-    let grounds = serde_json::from_value(findings.clone()).ok()?;
-    Some(Box::new(Dependence(grounds)))
+    Some(Box::new(
+        serde_json::from_value::<Dependence>(findings.clone()).ok()?,
+    ))
 }
 
 impl Dependence {
-    /// Whether one of the statements that report the bug depends on all operations that it must.
-    fn is_supported(&self, shown: &Shown<'_>) -> bool {
-        let supports = |report_site: &ReportSite| {
-            operations(shown.program, report_site, None)
-                .iter()
-                .any(|operations| self.0.operations.is_subset(operations))
-        };
-        shown.report_site.as_ref().is_some_and(supports)
+    /// Whether one of the statements that report the bug depends on all operations that it must. With
+    /// evidence, only operations that ran count.
+    fn is_supported(&self, shown: &Shown<'_>, evidence: Option<&Evidence>) -> bool {
+        shown.report_site.as_ref().is_some_and(|site| {
+            let found = operations(shown.program, site, evidence);
+            let mut found = found.iter();
+            found.any(|operations| self.grounds.operations.is_subset(operations))
+                && self.has_sides(shown.program, site, evidence)
+        })
+    }
+
+    /// Whether each side of the condition depends on what it must, where the condition still has as
+    /// many.
+    fn has_sides(&self, program: &Program, site: &ReportSite, evidence: Option<&Evidence>) -> bool {
+        let its = operations_by_side(program, site, evidence);
+        let mut pairs = self.grounds.sides.iter().zip(&its);
+        its.len() != self.grounds.sides.len() || pairs.all(|(known, its)| known.is_subset(its))
+    }
+
+    /// Whether a run of a watched candidate compared what it must.
+    fn compares(&self, outcome: &Outcome) -> bool {
+        let compared = Told::read(&outcome.stderr.text());
+        // Each value once: a script that compares the same twice must go on to do so. Conditions may
+        // have become outer ones when blocks were unwrapped or calls inlined.
+        let mut left = [compared.nearest, compared.outer].concat();
+        self.grounds.values.iter().all(|value| {
+            let is_same = |other: &String| other == value || without_numbers(other) == value;
+            let found = left.iter().position(is_same);
+            found.map(|at| left.swap_remove(at)).is_some()
+        })
     }
 }
 
 impl Check for Dependence {
-    fn review(
-        &self,
-        probe: &Probe<'_>,
-        shown: &[Shown<'_>],
-    ) -> Result<Vec<Objection>, RunError> {
-        let Self(Grounds { values, .. }) = self;
-        let mut objections = Vec::new();
-        let mut jobs = Vec::new();
-        let mut places = Vec::new();
-        for (place, candidate) in shown.iter().enumerate() {
-            // The dependence on operations is read off the text; that costs nothing and refuses
-            // most.
-            let report_site = candidate
-                .report_site
-                .as_ref()
-                .filter(|_| self.is_supported(candidate));
-            let is_vacuous = report_site.is_none() || !values.is_empty();
-            objections.push(Objection {
-                verdict: is_vacuous.then_some(Verdict::Vacuous),
-                ..Objection::default()
+    fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
+        // The dependence on operations is read off the text; that costs nothing and refuses most. A
+        // run then says what of it ran, and what was compared.
+        let asked = |candidate: &Shown<'_>| {
+            let is_supported = self.is_supported(candidate, None);
+            let site = candidate.report_site.as_ref().filter(|_| is_supported);
+            let job = site.and_then(|site| {
+                if self.grounds.values.is_empty() {
+                    return Some(probe.job(&candidate.program.encode()?));
+                }
+                watching(probe, candidate.program, site, None)
             });
-            // Only where values are compared does a run say more than the text does.
-            if let Some(report_site) = report_site.filter(|_| is_vacuous)
-                && let Some(job) = watching(probe, candidate.program, report_site, None)
-            {
-                jobs.push(job);
-                places.push(place);
-            }
-        }
-        for (place, outcome) in places.into_iter().zip(probe.run(&jobs)?) {
-            let compared = Told::read(&outcome.stderr.text());
-            // Each value once: a script that compares the same twice must go on to do so.
-            // Conditions may have become outer ones when blocks were unwrapped or calls inlined.
-            let mut left = [compared.nearest, compared.outer].concat();
-            let is_kept = values.iter().all(|value| {
-                let found = left.iter().position(|other| other == value);
-                found.map(|at| left.swap_remove(at)).is_some()
-            });
-            let verdict = (!is_kept).then_some(Verdict::Vacuous);
-            objections[place] = Objection::after(&outcome, verdict);
-        }
-        Ok(objections)
+            job.map_or(Asked::Nothing(Some(Verdict::Vacuous)), |job| {
+                let traced = self.can_trace;
+                Asked::Run(Job { traced, ..job })
+            })
+        };
+        ask(probe, shown, asked, |candidate, outcome| {
+            let evidence = probe.evidence(std::slice::from_ref(outcome));
+            let ran = evidence.is_none_or(|evidence| self.is_supported(candidate, Some(&evidence)));
+            (!ran || !self.compares(outcome)).then_some(Verdict::Vacuous)
+        })
     }
 
     fn claim(&self) -> Option<String> {
@@ -137,12 +166,22 @@ impl Check for Dependence {
     }
 
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
-        (!self.is_supported(shown)).then_some(Verdict::Vacuous)
+        (!self.is_supported(shown, None)).then_some(Verdict::Vacuous)
     }
 
     fn findings(&self) -> Value {
-        serde_json::to_value(&self.0).unwrap_or_default()
+        serde_json::to_value(self).unwrap_or_default()
     }
+}
+
+/// The operations that each side of the nearest condition depends on.
+fn operations_by_side(
+    program: &Program,
+    site: &ReportSite,
+    evidence: Option<&Evidence>,
+) -> Vec<Operations> {
+    let sides = sides(program, site, evidence).into_iter();
+    sides.map(|side| side.operations).collect()
 }
 
 /// A run of a program that prints what its conditions compare.

@@ -1,6 +1,6 @@
 //! The checks, a file each, and the one list of them.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Instant};
 
 use serde_json::Value;
 
@@ -8,6 +8,7 @@ use super::{
     check::{Checks, Kind, Script},
     error::BaselineFailure,
 };
+use crate::runner::RunError;
 
 /// Declares the files and their list, so that a new check is one file and one line.
 macro_rules! checks {
@@ -24,9 +25,15 @@ checks! {
     automatic_control,
     numeric_divergence,
     dependence,
+    comparison,
+    caught,
+    callbacks,
+    failing_call,
     sources,
     producers,
     preserved,
+    checked_tensors,
+    side_effects,
     steadiness,
 }
 
@@ -34,6 +41,11 @@ checks! {
 pub(super) fn establish(script: &Script<'_>) -> Result<Checks, BaselineFailure> {
     let mut checks = Checks::default();
     for kind in KINDS {
+        // Of a long script, what takes no run takes time as well.
+        let deadline = script.probe.runner.deadline();
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(RunError::Deadline.into());
+        }
         if let Some(check) = (kind.establish)(script, &checks)? {
             checks.push(kind.id, check);
         }

@@ -1,6 +1,6 @@
 //! Where a script says that PyTorch's compiler computes something else than PyTorch: whether the
-//! compiled program is further from the truth than the plain one, which no claim of the script's
-//! own can bring about.
+//! compiled program computes numbers that no rounding explains, or else is further from the truth
+//! than the plain one. No claim of the script's own can bring about either.
 
 use minrepro_reducers::{
     analysis::dependence_check::ReportSite,
@@ -8,9 +8,12 @@ use minrepro_reducers::{
     torch::{
         control::Control,
         environment::{Uncompiled, uncompiled},
-        numeric_divergence::{Measured, Numbers, is_further_off, measured},
+        numeric_divergence::{Measured, Numbers, is_further_off, is_gross, measured},
     },
 };
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{
     super::{
@@ -19,31 +22,41 @@ use super::{
     },
     automatic_control::{self, AutomaticControl},
 };
-use crate::{
-    oracle::Verdict,
-    runner::RunError,
-};
+use crate::{oracle::Verdict, runner::RunError};
 
 pub(super) const KIND: Kind = Kind {
     id: "numeric-divergence",
     establish,
-    recall: |_| Some(Box::new(NumericDivergence)),
+    recall: |found| {
+        Some(Box::new(
+            serde_json::from_value::<NumericDivergence>(found.clone()).ok()?,
+        ))
+    },
 };
 
-/// Refuses what is not further off when it is compiled.
-#[derive(Debug)]
-struct NumericDivergence;
+/// Refuses what does not compute as wrong numbers when it is compiled.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum NumericDivergence {
+    /// Numbers that no rounding explains.
+    Gross,
+    /// Numbers that are further off.
+    FurtherOff,
+}
 
 /// The numbers of one program.
 #[derive(Clone, Copy, Debug, Default)]
 struct Precision {
+    /// Whether no rounding explains what it computes when it is compiled; none if that cannot be
+    /// told.
+    is_gross: Option<bool>,
     /// Whether it is further off when it is compiled; none if that cannot be told.
     is_further_off: Option<bool>,
     runs: u64,
     seconds: f64,
 }
 
-/// Applies where the script as given is further off when it is compiled.
+/// Applies where the script as given computes as wrong numbers when it is compiled.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     // Beside the control, which is made first: this check asks only how far off the numbers are.
     let control = so_far.finding(automatic_control::ID);
@@ -51,7 +64,9 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     if control.is_none_or(|found| found.control != Control::Compile) {
         return Ok(None);
     }
-    let report_site = script.first.and_then(|first| script.probe.measure.report_site(first));
+    let report_site = script
+        .first
+        .and_then(|first| script.probe.measure.report_site(first));
     // Only a comparison that raises says where its numbers are.
     let Some(report_site @ ReportSite::Raised(_)) = report_site else {
         return Ok(None);
@@ -62,32 +77,56 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         failed_at: Vec::new(),
     };
     let found = precisions(&script.probe, &[shown])?;
-    let is_wanted = found.iter().all(|precision| precision.is_further_off == Some(true));
-    Ok(is_wanted.then(|| Box::new(NumericDivergence) as Box<dyn Check>))
+    let kinds = [NumericDivergence::Gross, NumericDivergence::FurtherOff];
+    let wanted = kinds
+        .into_iter()
+        .find(|kind| found.iter().all(|precision| kind.holds_of(precision)));
+    Ok(wanted.map(|kind| Box::new(kind) as Box<dyn Check>))
+}
+
+impl NumericDivergence {
+    fn holds_of(self, precision: &Precision) -> bool {
+        let found = match self {
+            Self::Gross => precision.is_gross,
+            Self::FurtherOff => precision.is_further_off,
+        };
+        found == Some(true)
+    }
 }
 
 impl Check for NumericDivergence {
     fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
         let found = precisions(probe, shown)?;
+        let objection = |precision: &Precision| Objection {
+            verdict: (!self.holds_of(precision)).then_some(Verdict::Vacuous),
+            seconds: precision.seconds,
+            runs: precision.runs,
+        };
         Ok(found.iter().map(objection).collect())
     }
 
     fn claim(&self) -> Option<String> {
-        Some("it is further from double precision when compiled".to_owned())
+        let claim = match self {
+            Self::Gross => "it computes other numbers when compiled, not only rounded ones",
+            Self::FurtherOff => "it is further from double precision when compiled",
+        };
+        Some(claim.to_owned())
     }
 
     fn describe(&self) -> Vec<String> {
-        let further = "candidates that are not further from double precision when compiled do not \
-                       count";
-        vec![further.to_owned()]
+        let line = match self {
+            Self::Gross => {
+                "candidates that compute the same when compiled, but for rounding, do not count"
+            }
+            Self::FurtherOff => {
+                "candidates that are not further from double precision when compiled do not count"
+            }
+        };
+        vec![line.to_owned()]
     }
-}
 
-fn objection(precision: &Precision) -> Objection {
-    Objection {
-        verdict: (precision.is_further_off != Some(true)).then_some(Verdict::Vacuous),
-        seconds: precision.seconds,
-        runs: precision.runs,
+    fn findings(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
     }
 }
 
@@ -110,14 +149,21 @@ fn precisions(probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Precision>, 
             .iter()
             .map(|outcome| Numbers::read(&outcome.stderr.text()))
             .collect();
-        let is_further_off = match numbers.as_slice() {
-            [compiled, plain, truth] => is_further_off(compiled, plain, truth),
-            _ => None,
+        let (is_gross, is_further_off) = match numbers.as_slice() {
+            [compiled, plain, truth] => (
+                is_gross(compiled, plain),
+                is_further_off(compiled, plain, truth),
+            ),
+            _ => (None, None),
         };
         found[place] = Precision {
+            is_gross,
             is_further_off,
             runs: three.len() as u64,
-            seconds: three.iter().map(|outcome| outcome.timing.wall.as_secs_f64()).sum(),
+            seconds: three
+                .iter()
+                .map(|outcome| outcome.timing.wall.as_secs_f64())
+                .sum(),
         };
     }
     Ok(found)
@@ -129,7 +175,9 @@ const VARIANTS: usize = 3;
 /// The program that prints its numbers; the same without the compiler; and that in double
 /// precision.
 fn variants(program: &Program, report_site: &ReportSite) -> Option<[Vec<u8>; VARIANTS]> {
-    let compiled = program.sibling(measured(program, report_site)?.text()).ok()?;
+    let compiled = program
+        .sibling(measured(program, report_site)?.text())
+        .ok()?;
     let Uncompiled::As(plain) = uncompiled(&compiled) else {
         return None;
     };

@@ -3,17 +3,34 @@
 //! elements, that attributes have the annotated types. With others a program fails, or prints, the
 //! same for reasons of its own. Takes no run.
 
+use std::collections::BTreeSet;
+
 use minrepro_reducers::{
-    analysis::annotated::contradicts_annotations,
+    analysis::{
+        annotated::contradicts_annotations, handed_on::hands_on_without_parameters,
+        preconditions::Preconditions,
+    },
     syntax::Program,
     torch::{
-        emptiness::makes_empty_tensors, seeds::draws_random_numbers, settings::CallSettings,
+        custom_gradients::returns_input,
+        emptiness::makes_empty_tensors,
+        environment::makes_operators,
+        permissions::permissions,
+        refinements::{is_refused_in_spite_of_test, tests_for_none},
+        seeds::draws_random_numbers,
+        settings::CallSettings,
     },
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::super::check::{Applied, Check, Checks, Kind, Script, Shown};
+use super::{
+    super::{
+        check::{Applied, Check, Checks, Kind, Script, Shown},
+        measure::{Measure, failed_at},
+    },
+    automatic_control::is_exact,
+};
 use crate::oracle::Verdict;
 
 pub(super) const KIND: Kind = Kind {
@@ -26,32 +43,104 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
+/// What a program may do that the script does not: with it, the candidate would fail, or print, for
+/// reasons of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Oddity {
+    /// It draws random numbers, where the bug shows each time: it would show it by chance.
+    Chance,
+    /// Data or sizes that it writes out are empty.
+    Emptiness,
+    /// An attribute is assigned a constant of another type than the annotated one.
+    WrongType,
+    /// A function with a gradient of its own returns an input as it is.
+    ReturnedInput,
+    /// A compiler refuses an optional value that nothing tests.
+    Untested,
+    /// The script's own operators, whose code no compiler sees, are gone.
+    Transparent,
+    /// A function that is handed on, with arguments to come, takes none.
+    Unfed,
+}
+
+impl Oddity {
+    const ALL: [Self; 7] = [
+        Self::Chance,
+        Self::Emptiness,
+        Self::WrongType,
+        Self::ReturnedInput,
+        Self::Untested,
+        Self::Transparent,
+        Self::Unfed,
+    ];
+
+    fn is_in(self, program: &Program) -> bool {
+        match self {
+            Self::Chance => draws_random_numbers(program),
+            Self::Emptiness => makes_empty_tensors(program),
+            Self::WrongType => contradicts_annotations(program),
+            Self::ReturnedInput => returns_input(program),
+            Self::Untested => !tests_for_none(program),
+            Self::Transparent => !makes_operators(program),
+            Self::Unfed => hands_on_without_parameters(program),
+        }
+    }
+
+    /// Whether it matters that the script does not do it.
+    fn matters(self, script: &Script<'_>, so_far: &Checks) -> bool {
+        let exception = || script.showing?.exception.as_ref();
+        let reports = || script.probe.measure.report_site(script.showing?);
+        match self {
+            Self::Chance => !script.is_flaky,
+            Self::Untested => exception()
+                .is_some_and(|raised| is_refused_in_spite_of_test(script.program, &raised.message)),
+            // What a library reports tells by itself which operator failed.
+            Self::Transparent => reports().is_some(),
+            // A control calls what is handed on.
+            Self::Unfed => !so_far.has_control(),
+            _ => true,
+        }
+    }
+}
+
 /// Refuses candidates that change any of this.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Preserved {
     settings: CallSettings,
-    /// Whether the script draws no random numbers and shows the bug each time, so that a candidate
-    /// that draws some would show it by chance.
-    is_fixed: bool,
-    /// Whether all tensors that it makes have elements.
-    has_elements: bool,
-    /// Whether no attribute is assigned a constant of another type than the annotated one.
-    has_types: bool,
+    preconditions: Preconditions,
+    /// What it asks a compiler to allow.
+    permissions: BTreeSet<String>,
+    /// What it does not do.
+    absent: Vec<Oddity>,
 }
 
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "other kinds run the script and may fail"
-)]
-fn establish(script: &Script<'_>, _: &Checks) -> Applied {
-    let program = script.program;
+fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
+    let Script { probe, program, .. } = script;
+    let failed_at = script.showing.map(failed_at).unwrap_or_default();
+    // Under an exact control each candidate shows by itself that its calls are right.
+    let evidence = if fails_in_library(script) && !is_exact(so_far) {
+        probe.traced(script.bytes)?
+    } else {
+        None
+    };
+    let mut absent = Vec::from(Oddity::ALL);
+    absent.retain(|oddity| oddity.matters(script, so_far) && !oddity.is_in(program));
     let check = Preserved {
         settings: CallSettings::of(program),
-        is_fixed: !script.is_flaky && !draws_random_numbers(program),
-        has_elements: !makes_empty_tensors(program),
-        has_types: !contradicts_annotations(program),
+        preconditions: Preconditions::of(program, &failed_at, evidence.as_ref()),
+        permissions: permissions(program),
+        absent,
     };
     Ok(Some(Box::new(check)))
+}
+
+/// Whether a library is where the script fails, and no statement of its own.
+fn fails_in_library(script: &Script<'_>) -> bool {
+    let Script { probe, showing, .. } = script;
+    let raised = showing.filter(|showing| showing.exception.is_some());
+    !matches!(probe.measure, Measure::Test(_))
+        && raised.is_some_and(|showing| probe.measure.report_site(showing).is_none())
 }
 
 impl Check for Preserved {
@@ -60,9 +149,9 @@ impl Check for Preserved {
     }
 
     fn is_hopeless(&self, program: &Program) -> bool {
-        self.is_fixed && draws_random_numbers(program)
-            || self.has_elements && makes_empty_tensors(program)
-            || self.has_types && contradicts_annotations(program)
+        self.absent.iter().any(|oddity| oddity.is_in(program))
+            || !self.preconditions.hold_in(program)
+            || !self.permissions.is_subset(&permissions(program))
             || !self.settings.are_kept_by(&CallSettings::of(program))
     }
 

@@ -6,10 +6,10 @@ use minrepro_reducers::{
     analysis::{
         dependence_check::packages,
         lost_values::lost_values,
-        quoted_lines::quoted_lines,
         producers::{
-            Producer, attributes_read, counterparts, missing_name, owner_class, produces,
+            Producer, added_to, attributes_read, counterparts, missing_name, owner_class, produces,
         },
+        quoted_lines::quoted_lines,
     },
     syntax::Program,
     torch::producers::{giving, made_by, stored_by},
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::{
-    check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
+    check::{Applied, Asked, Check, Checks, Kind, Objection, Script, Shown, ask},
     measure::Measure,
     probe::Probe,
 };
@@ -58,15 +58,18 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         .showing
         .and_then(|showing| showing.exception.as_ref());
     let mut producers = exception.map_or_else(Vec::new, |raised| {
-        let given = quoted(program, raised)
-            .or_else(|| lost_by_library(program, raised))
-            .or_else(|| not_given_back(program, raised))
-            .or_else(|| property(raised));
-        let others = given.is_none().then(|| none_in_place(program, raised));
-        given
-            .into_iter()
-            .chain(others.into_iter().flatten())
-            .collect()
+        let given = [
+            quoted(program, raised),
+            lost_by_library(program, raised),
+            not_given_back(program, raised),
+            too_short(program, raised),
+            property(raised),
+        ];
+        let mut found: Vec<Producer> = given.into_iter().flatten().collect();
+        if found.is_empty() {
+            found = none_in_place(program, raised);
+        }
+        found
     });
     producers.retain(|producer| produces(program, producer, None));
     if producers.is_empty() {
@@ -130,15 +133,29 @@ fn not_given_back(program: &Program, exception: &Exception) -> Option<Producer> 
     let line = own_lines(exception).pop()?;
     let read = attributes_read(program, line);
     let call = |method: &str| Producer::Call(method.to_owned());
+    let class = exception.short_class();
     let of_torch = read
         .iter()
-        .find_map(|attribute| stored_by(attribute));
-    of_torch.map(call).or_else(|| {
-        let class = exception.short_class();
+        .find_map(|attribute| stored_by(class, attribute));
+    let of_torch = of_torch.and_then(|method| {
+        // Some are given what they store, others find it themselves.
+        let mut ways = [call(method), Producer::Names(vec![method.to_owned()])].into_iter();
+        ways.find(|producer| produces(program, producer, None))
+    });
+    of_torch.or_else(|| {
         let methods = read.iter().flat_map(|method| counterparts(class, method));
         let mut called = methods.map(|method| call(method));
         called.find(|producer| produces(program, producer, None))
     })
+}
+
+/// The method that adds to what is too short, where that is looked up in what a library gave.
+fn too_short(program: &Program, exception: &Exception) -> Option<Producer> {
+    let lines = own_lines(exception);
+    if exception.short_class() != "IndexError" || packages(program, &lines, None).is_empty() {
+        return None;
+    }
+    added_to(program, *lines.last()?).map(Producer::Call)
 }
 
 /// The line of the script that a text quotes which is not found.
@@ -157,29 +174,17 @@ fn property(exception: &Exception) -> Option<Producer> {
 
 impl Check for Producers {
     fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
-        let mut objections: Vec<Objection> = shown
-            .iter()
-            .map(|candidate| Objection {
-                verdict: self.review_without_runs(candidate),
-                ..Objection::default()
-            })
-            .collect();
-        if !self.can_trace {
-            return Ok(objections);
-        }
         // The text refuses most; whether a store that is left ran, only a trace says.
-        let open: Vec<usize> = (0..shown.len())
-            .filter(|&at| objections[at].verdict.is_none())
-            .collect();
-        let jobs: Vec<_> = open
-            .iter()
-            .map(|&at| probe.traced_job(&shown[at].program.encode().unwrap_or_default()))
-            .collect();
-        for (at, outcome) in open.into_iter().zip(probe.run(&jobs)?) {
-            let verdict = self.verdict(probe, shown[at].program, &outcome);
-            objections[at] = Objection::after(&outcome, verdict);
-        }
-        Ok(objections)
+        let asked = |candidate: &Shown<'_>| {
+            let refused = self.review_without_runs(candidate);
+            if refused.is_some() || !self.can_trace {
+                return Asked::Nothing(refused);
+            }
+            Asked::Run(probe.traced_job(&candidate.program.encode().unwrap_or_default()))
+        };
+        ask(probe, shown, asked, |candidate, outcome| {
+            self.verdict(probe, candidate.program, outcome)
+        })
     }
 
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
@@ -191,7 +196,10 @@ impl Check for Producers {
     }
 
     fn claim(&self) -> Option<String> {
-        Some(format!("it stores what is missing by `{}`", self.producer.name()))
+        Some(format!(
+            "it stores what is missing by `{}`",
+            self.producer.name()
+        ))
     }
 
     fn describe(&self) -> Vec<String> {
@@ -205,7 +213,9 @@ impl Check for Producers {
             Producer::Names(_) => format!("names `{name}`, and what it gives is missing later"),
             Producer::Call(_) => format!("calls `{name}`, and what it stores is missing later"),
         };
-        vec![format!("producer: the script {stores}; so must every candidate")]
+        vec![format!(
+            "producer: the script {stores}; so must every candidate"
+        )]
     }
 
     fn findings(&self) -> Value {

@@ -59,13 +59,16 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
 }
 
 /// Whether an exception says that something is not there.
-fn reports_absence(exception: &Exception) -> bool {
+pub(super) fn reports_absence(exception: &Exception) -> bool {
     let message = &exception.message;
     match exception.short_class() {
-        "AttributeError" | "IndexError" | "KeyError" | "StopAsyncIteration" | "StopIteration" => true,
+        "AttributeError" | "IndexError" | "KeyError" | "StopAsyncIteration" | "StopIteration" => {
+            true
+        }
         "TypeError" => {
             message.contains("required positional argument")
-                || message.contains("'NoneType'") || message.contains("non-iterable NoneType")
+                || message.contains("'NoneType'")
+                || message.contains("non-iterable NoneType")
         }
         "ValueError" => message.contains("values to unpack"),
         _ => false,

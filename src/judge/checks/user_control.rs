@@ -56,7 +56,9 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
             let outcome = Box::new(outcome.clone());
             return Err(BaselineFailure::ShowsUnderControl { typed, outcome });
         }
-        let runs = outcomes.iter().map(|outcome| ControlRun::of(probe, outcome));
+        let runs = outcomes
+            .iter()
+            .map(|outcome| ControlRun::of(probe, outcome));
         // Where it does not do the same each time, the failure says what may happen.
         let run = runs.zip(&outcomes).min_by_key(|(run, _)| run.succeeds);
         let Some((run, outcome)) = run else {

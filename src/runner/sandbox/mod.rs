@@ -8,6 +8,7 @@
 mod kernel;
 mod landlock;
 mod namespaces;
+mod overlays;
 mod system_calls;
 
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::setup::Allowed;
 
-pub(super) use namespaces::{enter, sockets};
+pub(super) use namespaces::enter;
 
 /// What is in force for the runs of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,8 +64,9 @@ impl Confinement {
                      (namespaces, {second}seccomp)"
                 )
             }
-            Self::Landlock => "writes only to scratch folders, but the network is open \
-                 (Landlock, seccomp; no namespaces here)"
+            Self::Landlock => "writes only to scratch folders and shared memory, but the network, \
+                 Unix sockets, /dev/shm and message queues are open, and other processes are in \
+                 sight (Landlock, seccomp; no namespaces here)"
                 .to_owned(),
             Self::Off => "none (`--sandbox off`)".to_owned(),
             Self::Unavailable => {
@@ -97,7 +99,7 @@ pub(super) struct Bounds {
     /// Whether the program confines what it forks further: then it keeps the rights that this takes
     /// within its namespaces.
     pub(super) nests: bool,
-    /// Unix sockets by which a run could reach a service outside.
+    /// Unix sockets outside that have to be covered one by one.
     pub(super) sockets: Vec<PathBuf>,
     /// Whether the network is open, where namespaces could close it.
     pub(super) network: bool,
@@ -123,6 +125,15 @@ pub(super) struct Nesting {
 }
 
 impl Bounds {
+    /// Unix sockets that have to be covered one by one, as of now.
+    pub(super) fn reachable_sockets(&self) -> Vec<PathBuf> {
+        if self.confinement.is_whole() {
+            overlays::sockets(&self.overlays)
+        } else {
+            Vec::new()
+        }
+    }
+
     /// For a program within these bounds.
     pub(super) fn nesting(&self, session: PathBuf, cache: PathBuf) -> Nesting {
         let namespaces = self.confinement.is_whole();

@@ -6,19 +6,16 @@ use std::{
     ffi::CString,
     fs, io,
     os::{
-        fd::{AsFd, AsRawFd, OwnedFd},
-        unix::fs::{FileTypeExt, symlink},
+        fd::{AsFd, OwnedFd},
+        unix::fs::symlink,
     },
     path::{Path, PathBuf},
 };
 
 use rustix::{
-    fs::{CWD, FileType, Mode, OFlags, fstat},
+    fs::{CWD, FileType, fstat},
     io::Errno,
-    mount::{
-        MountFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_bind, move_mount,
-        open_tree, unmount,
-    },
+    mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, mount_bind, move_mount, open_tree},
     net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with},
     process::{getegid, geteuid, getgid, getuid},
     thread::{
@@ -29,7 +26,7 @@ use rustix::{
 
 use serde_json::{Map, Value, json};
 
-use super::{Bounds, kernel};
+use super::{Bounds, kernel, overlays};
 
 /// Devices that do no harm, whoever writes to them.
 const HARMLESS: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
@@ -80,24 +77,6 @@ pub(super) fn devices() -> Vec<PathBuf> {
         .map(|name| Path::new("/dev").join(name))
         .filter(|path| path.exists());
     harmless.chain(accelerators).collect()
-}
-
-/// Unix sockets of this network namespace that have a place in the file system: read-only mounts do
-/// not bar the way to the services behind them. Read by hand: `procfs` cuts a path at its first
-/// space.
-pub(in crate::runner) fn sockets() -> Vec<PathBuf> {
-    let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let mut paths: Vec<PathBuf> = table
-        .lines()
-        .filter_map(|line| line.find(" /").map(|at| PathBuf::from(&line[at + 1..])))
-        .filter(|path| {
-            path.symlink_metadata()
-                .is_ok_and(|metadata| metadata.file_type().is_socket())
-        })
-        .collect();
-    paths.sort();
-    paths.dedup();
-    paths
 }
 
 /// Takes this process into new namespaces, but that of the network if it is open, and all but the
@@ -190,12 +169,12 @@ pub(super) fn furnish(bounds: &Bounds) -> Result<(), String> {
     kernel::set_mount_attributes(root.as_fd(), attributes, true)
         .map_err(|error| format!("read-only mounts: {error}"))?;
     furnish_devices(&devices, bounds.shared_memory).map_err(step("/dev"))?;
-    cover_by_copies(bounds).map_err(step("private copies"))?;
+    overlays::cover(bounds).map_err(step("overlays"))?;
     for (path, tree) in &writable {
         attach(tree, path).map_err(step("scratch"))?;
     }
     for socket in &bounds.sockets {
-        // One that went away or lies where nobody gets to needs no cover.
+        // One that went away, or lies where nobody gets to, needs no cover.
         let _ = mount_bind("/dev/null", socket);
     }
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -206,46 +185,6 @@ pub(super) fn furnish(bounds: &Bounds) -> Result<(), String> {
         return Ok(());
     }
     raise_loopback().map_err(step("loopback"))
-}
-
-/// Covers folders by copies of this run's own: overlays whose upper layers are in memory, out of
-/// sight, and end with the run. Paths go by open files, since overlays hide each other and what is
-/// written in them.
-fn cover_by_copies(bounds: &Bounds) -> io::Result<()> {
-    let Some(place) = bounds
-        .writable
-        .first()
-        .filter(|_| !bounds.overlays.is_empty())
-    else {
-        return Ok(());
-    };
-    let folder = |path: &Path| -> io::Result<OwnedFd> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(rustix::fs::open(path, flags, Mode::empty())?)
-    };
-    let flags = MountFlags::NOSUID | MountFlags::NODEV;
-    let size = format!("mode=0700,size={}", bounds.shared_memory);
-    let size = CString::new(size).unwrap_or_default();
-    mount("tmpfs", place, "tmpfs", flags, Some(size.as_c_str()))?;
-    let memory = folder(place)?;
-    let mut layers = Vec::new();
-    for (number, path) in bounds.overlays.iter().enumerate() {
-        let upper = place.join(number.to_string());
-        let work = place.join(format!("{number}-work"));
-        fs::create_dir(&upper)?;
-        fs::create_dir(&work)?;
-        // The upper folder's rights are those that a run sees.
-        fs::set_permissions(&upper, fs::metadata(path)?.permissions())?;
-        layers.push((path, [folder(path)?, folder(&upper)?, folder(&work)?]));
-    }
-    let by_file = |file: &OwnedFd| format!("/proc/self/fd/{}", file.as_raw_fd());
-    for (path, layers) in &layers {
-        let [lower, upper, work] = layers.each_ref().map(by_file);
-        let options = format!("userxattr,lowerdir={lower},upperdir={upper},workdir={work}");
-        let options = CString::new(options).unwrap_or_default();
-        mount("overlay", *path, "overlay", flags, Some(options.as_c_str()))?;
-    }
-    Ok(unmount(by_file(&memory), UnmountFlags::DETACH)?)
 }
 
 fn clone(path: &Path) -> io::Result<OwnedFd> {

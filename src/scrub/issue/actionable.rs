@@ -36,6 +36,14 @@ pub enum IssueKind {
     Tracker,
     /// Needs hardware or a system that this machine lacks.
     Hardware,
+    /// Works as its maintainers mean it to.
+    Intended,
+    /// About speed or memory.
+    Performance,
+    /// About building or installing, or code in another language.
+    Build,
+    /// Has nothing to do with the project.
+    Unrelated,
 }
 
 /// A judgement with its evidence.
@@ -86,7 +94,30 @@ pattern!(
     FEATURE,
     r"(?i)^\s*(?:feature request|rfc\b|proposal\b|support for\b|(?:please )?add (?:support|an? (?:option|api|way))|request(?:ing)?\b|would be nice|enable\b.*\bby default)"
 );
-pattern!(TASK, r"(?m)^\s*[-*] \[[ xX]\] ");
+pattern!(
+    TASK,
+    r"(?m)^\s*(?:[-*]|\d+\.) (?:\[[ xX]\] |(?:https://github\.com/\S+/|[\w-]+/[\w-]+)?#\d+)"
+);
+pattern!(
+    INTENDED,
+    r"(?i)\b(?:this|that|it) is (?:the |an? )?(?:expected|intended|intentional)\b|\bthis is (?:by design|not a bug)\b|\b(?:by design|works? as intended|working as intended|works? as expected|not a bug)\b"
+);
+pattern!(
+    NOT_INTENDED,
+    r"(?i)\b(?:not|n't|isn't|un)\s*(?:the )?(?:expected|intended)|\bunexpected|\?\s*$|\bshould\b"
+);
+pattern!(
+    PERFORMANCE,
+    r"(?i)\bslow(?:er|s|ed|ness|down)?\b|\bperformance\b|\bperf\b|\bspeed\b|\blatency\b|\bthroughput\b|\bmemory (?:leak|usage|consumption|growth|footprint|increase)\w*|\bleak(?:s|ing|ed|age)?\b|\b(?:rss|ram|vram) (?:grow|increas|usage)\w*|\bhigh memory\b|\bcompil\w+ time\b|\btakes (?:too |very |so )?long\b"
+);
+pattern!(
+    BUILD,
+    r"(?i)\bbuild(?:ing)?\b.{0,30}\b(?:from source|fails?|failed|failure|error|break\w*|broken)\b|\bcompil(?:e|ing) (?:pytorch|torch|libtorch|from source)\b|\bcmake\b|\bpip install\b|\binstall(?:ation|ing)?\b.{0,30}\b(?:fails?|failed|error|problem|broken)\b|\b(?:cannot|can't|unable to|failed to) install\b|\bundefined symbol\b|\blibtorch\b|\bC\+\+ (?:frontend|api|extension)\b|\bwheels?\b.{0,20}\b(?:missing|for|not)\b|\bDLL load failed\b"
+);
+pattern!(
+    TECHNICAL,
+    r"(?i)torch|tensor|cuda|gpu|python|pip|conda|error|crash|fail|bug|model|train|install|build|compile|import|version|doc|tutorial|module|function|dtype|memory|autograd|dataset|dataloader|onnx|export|kernel|test|ci\b|feature|support|api|issue|wrong|slow|regress"
+);
 
 /// Judges an issue with the repro and the failure that were found in it.
 pub fn judge(
@@ -99,8 +130,12 @@ pub fn judge(
         .or_else(|| duplicate(issue))
         .or_else(|| tracker(issue, repro))
         .or_else(|| not_a_bug(issue, repro, reported))
+        .or_else(|| intended(issue))
         .or_else(|| resolved(issue))
-        .or_else(|| hardware(issue, repro, reported, machine));
+        .or_else(|| hardware(issue, repro, reported, machine))
+        .or_else(|| performance(issue, repro, reported))
+        .or_else(|| build(issue, repro))
+        .or_else(|| unrelated(issue, repro, reported));
     found.unwrap_or_else(|| certain(IssueKind::Bug, "no rule says otherwise"))
 }
 
@@ -281,6 +316,102 @@ fn not_a_bug(
         }
     }
     None
+}
+
+/// Whether a maintainer says that the behaviour is meant, and nobody has objected since.
+fn intended(issue: &Issue) -> Option<Judgement> {
+    let mut spoke_since = false;
+    for post in issue.comments.iter().rev().filter(|post| !post.is_bot) {
+        let text = own_words(post);
+        if post.association.is_trusted()
+            && let Some(found) = INTENDED.find(&text)
+            && !NOT_INTENDED.is_match(&text)
+        {
+            let evidence = format!("{} wrote `{}`", post.author, found.as_str());
+            return Some(if spoke_since {
+                doubtful(IssueKind::Intended, evidence)
+            } else {
+                certain(IssueKind::Intended, evidence)
+            });
+        }
+        spoke_since = true;
+    }
+    None
+}
+
+/// Speed and memory, which neither a failure nor a clean run shows.
+fn performance(
+    issue: &Issue,
+    repro: Option<&Repro>,
+    reported: Option<&Reported>,
+) -> Option<Judgement> {
+    let fails = reported.is_some_and(|reported| {
+        !matches!(
+            reported.what,
+            ReportedFailure::WrongResult | ReportedFailure::Hang
+        )
+    });
+    let is_wrong = reported.is_some_and(|reported| {
+        reported.what == ReportedFailure::WrongResult && reported.source == "the title"
+    });
+    if fails || is_wrong {
+        return None;
+    }
+    let labels = [
+        "module: performance",
+        "module: memory usage",
+        "module: compile-time",
+        "topic: performance",
+    ];
+    if let Some(label) = labels.into_iter().find(|label| issue.has_label(label)) {
+        let evidence = format!("it has the label `{label}`, and no failure is reported");
+        return Some(certain(IssueKind::Performance, evidence));
+    }
+    // Without any code there is nothing to measure either.
+    repro?;
+    let words = PERFORMANCE.find(&issue.title)?.as_str();
+    let evidence = format!("the title says `{words}`, and no failure is reported");
+    Some(certain(IssueKind::Performance, evidence))
+}
+
+/// Builds, installations and other languages, for which there is no script to run.
+fn build(issue: &Issue, repro: Option<&Repro>) -> Option<Judgement> {
+    if repro.is_some() {
+        return None;
+    }
+    let labels = ["module: build", "module: binaries", "module: cpp"];
+    if let Some(label) = labels.into_iter().find(|label| issue.has_label(label)) {
+        let evidence = format!("it has the label `{label}`, and no Python script");
+        return Some(certain(IssueKind::Build, evidence));
+    }
+    let is_cpp = issue.posts().any(|post| {
+        let lower = post.body.to_lowercase();
+        ["```cpp", "```c++", "#include <torch"]
+            .iter()
+            .any(|mark| lower.contains(mark))
+    });
+    if is_cpp {
+        return Some(certain(IssueKind::Build, "its code is C++"));
+    }
+    let words = BUILD.find(&issue.title)?.as_str();
+    let evidence = format!("the title says `{words}`, and there is no Python script");
+    Some(certain(IssueKind::Build, evidence))
+}
+
+/// Whether an issue says nothing that belongs to the project.
+fn unrelated(
+    issue: &Issue,
+    repro: Option<&Repro>,
+    reported: Option<&Reported>,
+) -> Option<Judgement> {
+    let text = format!("{}\n{}", issue.title, issue.post.body);
+    let is_silent = repro.is_none() && reported.is_none() && !TECHNICAL.is_match(&text);
+    (is_silent && issue.comments.iter().all(|post| post.is_bot)).then(|| {
+        doubtful(
+            IssueKind::Unrelated,
+            "no word of it is about the project, and it has no code",
+        )
+    })
 }
 
 /// Whether the last relevant comment says that the bug is resolved.

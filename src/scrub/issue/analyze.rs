@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use minrepro_reducers::{
-    analysis::names::ImportedNames,
+    analysis::names::{ImportedNames, imported_modules},
     rewrite::edit::{Edit, EditSet},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
@@ -17,7 +17,7 @@ use crate::scrub::python;
 /// The packages that a program imports, by the first parts of their names. Relative imports are
 /// left out.
 pub fn packages(program: &Program) -> BTreeSet<String> {
-    let roots = python::imports(program);
+    let roots = imported_modules(program);
     roots
         .iter()
         .filter(|module| !module.starts_with('.'))
@@ -173,11 +173,6 @@ fn set_variables(program: &Program) -> BTreeSet<String> {
     found
 }
 
-/// Whether a statement defines a test that takes no arguments.
-pub(super) fn is_test(stmt: &Stmt) -> bool {
-    matches!(stmt, Stmt::FunctionDef(def) if def.name.as_str().starts_with("test") && def.parameters.is_empty() && !def.is_async)
-}
-
 /// A program that only defines tests, with calls of them; `None` if it does something by itself.
 pub fn with_tests_called(program: &Program) -> Option<String> {
     if python::does_something(program) {
@@ -186,7 +181,7 @@ pub fn with_tests_called(program: &Program) -> Option<String> {
     let calls: String = program
         .body()
         .iter()
-        .filter(|stmt| is_test(stmt))
+        .filter(|stmt| python::is_test(stmt))
         .filter_map(|stmt| match stmt {
             Stmt::FunctionDef(def) => Some(format!("{}()\n", def.name)),
             _ => None,

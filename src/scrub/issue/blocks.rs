@@ -2,7 +2,7 @@
 //! prompts, magics, colours and margins. Pure. Called by the extraction of the repro and of the
 //! error.
 
-use minrepro_reducers::syntax::Program;
+use minrepro_reducers::syntax::{Program, lines::with_plain_newlines};
 
 use super::markdown::{Content, Language, Section, pieces};
 use crate::{
@@ -55,6 +55,16 @@ pattern!(
     SHELL,
     r"^\s*(?:\([\w.-]+\) )?(?:[\w.-]+@[\w.-]+[:~ ]\S*\s?)?[$#] ?(?:\w+=\S+ )*(?:python3?|pip3?|conda|cat|torchrun|cd|export|git|bash|uv)\b"
 );
+// A line of code, as opposed to output: it imports, defines, branches, assigns, calls or closes.
+pattern!(
+    CODE_LINE,
+    r"^\s*(?:(?:import|from|def|class|for|while|if|elif|else|with|try|except|finally|return|raise|assert|yield|del|pass|async|await|global|break|continue)\b|@|#|[\w.\[\], ()*]+\s*[-+*/@|&]?=[^=]|[A-Za-z_][\w.]*[\[(]|[)\]}]+[,.:]?|['\x22]{1,3})"
+);
+// What printed values begin with.
+pattern!(
+    VALUE_LINE,
+    r"^\s*(?:tensor|array|Tensor|Parameter|torch\.Size|torch\.return_types\.\w+|dtype)[(=]"
+);
 pattern!(
     ERROR_LINE,
     r"(?m)^(?:\[rank\d+\]:? ?)?(?:E +)?[A-Za-z_][\w.]*(?:Error|Exception|Unsupported|Failed|Exit|Interrupt|Warning|Hit|Exceeded|NotImplemented\w*)(?::|\s*$)"
@@ -64,8 +74,32 @@ pattern!(
     r"(?mi)segmentation fault|core dumped|^Fatal Python error|free\(\): invalid|double free|malloc\(\): |corrupted size|terminate called|floating point exception|illegal instruction|bus error|SIG(?:SEGV|ABRT|FPE|ILL|BUS)\b|^Killed$"
 );
 
-/// The blocks of a post.
+/// The blocks of a post. Code that stands in no fence is looked for if there is no other.
 pub(super) fn blocks(body: &str) -> Vec<PostBlock> {
+    let found = fenced(body);
+    // Definitions alone may be the rest of code whose margin was taken for a fence.
+    let has_code = found.iter().any(|block| match &block.kind {
+        BlockKind::Python(snippet) => {
+            Program::parse(snippet.text.as_str()).is_ok_and(|program| python::can_be_run(&program))
+                || !snippet.parses
+        }
+        _ => false,
+    });
+    let text = plain(&with_plain_newlines(body));
+    if !has_code && let Some((before, code, after)) = loose_code(&text) {
+        let mut found = fenced(before);
+        let section = found.last().map(|block| block.section).unwrap_or_default();
+        found.push(PostBlock {
+            section,
+            kind: BlockKind::Python(code),
+        });
+        found.extend(fenced(after));
+        return found;
+    }
+    found
+}
+
+fn fenced(body: &str) -> Vec<PostBlock> {
     let mut found = Vec::new();
     for piece in pieces(body) {
         let section = piece.section;
@@ -82,6 +116,51 @@ pub(super) fn blocks(body: &str) -> Vec<PostBlock> {
         found.extend(kinds.into_iter().map(|kind| PostBlock { section, kind }));
     }
     found
+}
+
+/// The most lines of code in no fence.
+const LOOSE: usize = 200;
+
+/// The first code of a text that stands in no fence, with what is before and after it: from a line
+/// that imports to the last line with which all of it parses.
+fn loose_code(text: &str) -> Option<(&str, Snippet, &str)> {
+    let mut at = 0;
+    while at < text.len() {
+        let line = text[at..].lines().next().unwrap_or_default();
+        let bare = line.trim().trim_start_matches('`');
+        let is_import = (bare.starts_with("import ") || bare.starts_with("from "))
+            && Program::parse(bare.trim_end_matches('`')).is_ok();
+        if is_import && let Some((code, length)) = longest_program(&text[at..]) {
+            return Some((&text[..at], code, &text[at + length..]));
+        }
+        at += line.len() + 1;
+    }
+    None
+}
+
+/// The longest program at the beginning of a text, and its length in the text.
+fn longest_program(text: &str) -> Option<(Snippet, usize)> {
+    // A heading of several `#` is no comment.
+    let heading = text.find("\n##").map_or(text.len(), |at| at + 1);
+    let lines: Vec<&str> = text[..heading].split_inclusive('\n').take(LOOSE).collect();
+    for count in (1..=lines.len()).rev() {
+        let length = lines[..count].iter().map(|line| line.len()).sum();
+        // Ticks were meant as a fence.
+        let code: String = lines[..count]
+            .iter()
+            .map(|line| line.trim_end().trim_matches('`'))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let code = dedented(&code);
+        if let Ok(program) = Program::parse(code.as_str())
+            && python::does_something(&program)
+            && program.body().last().is_some_and(python::is_code)
+        {
+            let text = format!("{}\n", code.trim_matches('\n'));
+            return Some((Snippet { text, parses: true }, length));
+        }
+    }
+    None
 }
 
 /// Whether a text shows a traceback or a crash.
@@ -138,10 +217,10 @@ fn classify(language: &str, text: &str) -> Vec<BlockKind> {
         return vec![log_or_other(text)];
     }
     // A script followed by its output.
-    if let Some(at) = log_begins(&text) {
+    if let Some(at) = log_begins(&text).or_else(|| output_begins(&text)) {
         let (code, log) = text.split_at(at);
         return match code_of(code, is_python) {
-            Some(code) => vec![code, BlockKind::Log(log.to_owned())],
+            Some(code) => vec![code, log_or_other(log.to_owned())],
             None => vec![BlockKind::Log(text)],
         };
     }
@@ -179,6 +258,29 @@ fn log_begins(text: &str) -> Option<usize> {
             return Some(offset);
         }
         offset += line.len();
+    }
+    None
+}
+
+/// Where what a script printed begins below it: behind the longest program, at lines none of which
+/// looks like code.
+fn output_begins(text: &str) -> Option<usize> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let is_code = |line: &&str| CODE_LINE.is_match(line) && !VALUE_LINE.is_match(line);
+    let is_output = |line: &&str| !line.trim().is_empty() && !is_code(line);
+    // Only what stands at the end, without a gap of code, can be output.
+    let first = lines.iter().rposition(is_code).map_or(0, |at| at + 1);
+    for count in first.max(1)..lines.len() {
+        let at = lines[..count].iter().map(|line| line.len()).sum();
+        if !lines[count..].iter().any(is_output) || lines[count].starts_with([' ', '\t', '#']) {
+            continue;
+        }
+        if let Ok(program) = Program::parse(dedented(&text[..at]))
+            && python::is_program(&program)
+            && python::does_something(&program)
+        {
+            return Some(at);
+        }
     }
     None
 }

@@ -122,6 +122,8 @@ pub(super) fn pieces(body: &str) -> Vec<MarkdownPiece> {
 #[derive(Default)]
 struct PostReader {
     section: Section,
+    /// The number of `#` of the heading that began the section.
+    level: usize,
     prose: String,
     pieces: Vec<MarkdownPiece>,
 }
@@ -212,10 +214,16 @@ impl PostReader {
 
     fn begin_section(&mut self, heading: &str) {
         let line = heading.trim_end_matches('\n');
-        if let Some(found) = HEADING.captures(line)
-            && let Some(section) = section(&found[2])
-        {
-            self.section = section;
+        if let Some(found) = HEADING.captures(line) {
+            let level = found[1].len();
+            let known = section(&found[2]);
+            // A heading that no form has ends the section of a form, unless it lies below it. The
+            // output of conda has lines that look like headings.
+            let is_output = found[2].starts_with("packages in environment");
+            if known.is_some() || (level <= self.level && !is_output) {
+                self.section = known.unwrap_or_default();
+                self.level = level;
+            }
         }
         self.prose = format!("{line}\n");
     }
@@ -317,8 +325,9 @@ fn section(heading: &str) -> Option<Section> {
     Some(match words.as_str() {
         "describe the bug" | "bug" | "bug report" | "describe the issue" | "issue description"
         | "to reproduce" => Section::Description,
-        "error logs" | "error log" | "error" | "error message" | "logs" | "traceback"
-        | "stacktrace" | "stack trace" => Section::Logs,
+        "error logs" | "error log" | "error" | "error message" | "error messages" | "logs"
+        | "log" | "output" | "actual output" | "traceback" | "full traceback" | "stacktrace"
+        | "stack trace" => Section::Logs,
         "versions" | "environment" | "your environment" | "collect env" | "torch version" => {
             Section::Versions
         }
@@ -326,7 +335,7 @@ fn section(heading: &str) -> Option<Section> {
         "expected behavior" | "expected behaviour" | "expected result" | "expected output" => {
             Section::Expected
         }
-        "additional context" | "alternatives" => Section::Aside,
+        "additional context" | "additional information" | "alternatives" => Section::Aside,
         "the feature, motivation and pitch" => Section::Feature,
         "the doc issue" | "suggest a potential alternativefix" => Section::Docs,
         _ => return None,

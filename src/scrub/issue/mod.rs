@@ -4,6 +4,8 @@
 pub mod actionable;
 pub mod analyze;
 mod blocks;
+pub mod claims;
+pub mod evidence;
 mod markdown;
 pub mod recent;
 pub mod reported;
@@ -113,7 +115,8 @@ pub const HALF_A_YEAR: Duration = Duration::from_secs(183 * 24 * 3600);
 /// A year.
 pub const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// An issue or a comment as GitHub's REST interface returns it.
+/// An issue or a comment as GitHub's REST interface returns it, or as `gh issue view --json` names
+/// its fields.
 #[derive(Debug, Deserialize)]
 struct RestIssue {
     number: Option<u64>,
@@ -121,19 +124,25 @@ struct RestIssue {
     title: Option<String>,
     body: Option<String>,
     state: Option<String>,
+    #[serde(alias = "stateReason")]
     state_reason: Option<String>,
     #[serde(default)]
     locked: bool,
+    #[serde(alias = "author")]
     user: Option<User>,
-    #[serde(default)]
+    #[serde(default, alias = "authorAssociation")]
     author_association: Association,
     #[serde(default)]
     labels: Vec<Label>,
     #[serde(default)]
     assignees: Vec<User>,
+    #[serde(alias = "createdAt")]
     created_at: Option<String>,
+    #[serde(alias = "updatedAt")]
     updated_at: Option<String>,
     pull_request: Option<serde_json::Value>,
+    /// Their number, or themselves.
+    comments: Option<serde_json::Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -141,6 +150,8 @@ struct User {
     login: String,
     #[serde(rename = "type")]
     kind: Option<String>,
+    #[serde(default)]
+    is_bot: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -175,21 +186,60 @@ pub fn parse(issue: &str, comments: &str) -> Result<Issue, IssueError> {
     assemble(&answer, &posts)
 }
 
-/// Reads a saved issue: either what `gh api repos/O/R/issues/N` prints, or `{"issue": ...,
+/// The fields that `gh issue view --json` must print.
+pub const VIEW: &str = "number,title,body,author,state,labels,assignees,comments,createdAt";
+
+/// A saved issue, and what its file lacks.
+#[derive(Debug)]
+pub struct SavedIssue {
+    /// The issue.
+    pub issue: Issue,
+    /// What is missing, for people.
+    pub gaps: Vec<String>,
+}
+
+/// Reads a saved issue: what `gh issue view NUMBER --json ...` prints, or `gh api
+/// repos/O/R/issues/N`, followed by the pages of its comments or not, or `{"issue": ...,
 /// "comments": [...]}`.
-pub fn parse_saved(text: &str) -> Result<Issue, IssueError> {
-    #[derive(Deserialize)]
-    struct SavedIssue {
-        issue: RestIssue,
-        #[serde(default)]
-        comments: Vec<RestIssue>,
+pub fn parse_saved(text: &str) -> Result<SavedIssue, IssueError> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
+    let mut first = values.next().unwrap_or(Ok(serde_json::Value::Null))?;
+    let mut comments: Vec<RestIssue> = Vec::new();
+    let mut has_comments = false;
+    let pages = values.collect::<Result<Vec<_>, _>>()?;
+    let wrapped = first.get("issue").map(|_| {
+        let within = first.get("comments").cloned();
+        within.unwrap_or_else(|| serde_json::json!([]))
+    });
+    for page in pages.into_iter().chain(wrapped) {
+        comments.extend(serde_json::from_value::<Vec<RestIssue>>(page)?);
+        has_comments = true;
     }
-    let value: serde_json::Value = serde_json::from_str(text)?;
-    if value.get("issue").is_some() {
-        let saved: SavedIssue = serde_json::from_value(value)?;
-        return assemble(&saved.issue, &saved.comments);
+    if let Some(within) = first.get_mut("issue") {
+        first = within.take();
     }
-    assemble(&serde_json::from_value(value)?, &[])
+    let answer: RestIssue = serde_json::from_value(first.clone())?;
+    let mut gaps = Vec::new();
+    match &answer.comments {
+        Some(list) if list.is_array() => {
+            comments.extend(serde_json::from_value::<Vec<RestIssue>>(list.clone())?);
+        }
+        Some(count) if !has_comments && count.as_u64() > Some(0) => gaps.push(format!(
+            "the file lacks the {count} comments of the issue; append `gh api \
+             repos/OWNER/NAME/issues/NUMBER/comments`, or save it by `gh issue view NUMBER --json {VIEW}`"
+        )),
+        None if !has_comments => {
+            gaps.push("the file has no comments; there may be some on GitHub".to_owned());
+        }
+        Some(_) | None => {}
+    }
+    if answer.user.is_none() {
+        gaps.push("the file does not name the author".to_owned());
+    }
+    Ok(SavedIssue {
+        issue: assemble(&answer, &comments)?,
+        gaps,
+    })
 }
 
 fn assemble(answer: &RestIssue, comments: &[RestIssue]) -> Result<Issue, IssueError> {
@@ -234,6 +284,7 @@ fn post(answer: &RestIssue) -> Post {
     let kind = answer.user.as_ref().and_then(|user| user.kind.as_deref());
     Post {
         is_bot: kind == Some("Bot")
+            || answer.user.as_ref().is_some_and(|user| user.is_bot)
             || author.ends_with("[bot]")
             || is_known_bot(&author)
             || answer
@@ -310,6 +361,22 @@ mod tests {
         for repo in ["pytorch", "a/b/c", "/b", "a/", "a/..", "a b/c", "-R/../x"] {
             assert!(repo.parse::<Repo>().is_err(), "{repo}");
         }
+        let view = r#"{"number":3,"title":"t","body":"b","state":"OPEN","author":{"login":"ann"},
+            "labels":[{"id":"L","name":"x"}],"createdAt":"2026-01-02T03:04:05Z",
+            "comments":[{"author":{"login":"bob"},"authorAssociation":"MEMBER","body":"c",
+            "createdAt":"2026-01-03T03:04:05Z"}]}"#;
+        let saved = parse_saved(view).unwrap();
+        let said = &saved.issue.comments[0];
+        assert!(saved.gaps.is_empty() && said.association == Association::Member);
+        assert_eq!(
+            (saved.issue.post.author.as_str(), said.author.as_str()),
+            ("ann", "bob")
+        );
+        let bare = r#"{"number":3,"title":"t","user":{"login":"a"},"comments":2}"#;
+        assert!(parse_saved(bare).unwrap().gaps[0].contains("lacks the 2 comments"));
+        let paged = format!("{bare}\n[{{\"body\":\"x\"}}]\n");
+        let saved = parse_saved(&paged).unwrap();
+        assert_eq!((saved.gaps.len(), saved.issue.comments.len()), (0, 1));
         assert_eq!(
             "pytorch/pytorch".parse::<Repo>().unwrap().to_string(),
             "pytorch/pytorch"

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    HALF_A_YEAR, Issue,
+    HALF_A_YEAR, Issue, Post,
     blocks::{self, BlockKind},
     reported::{Reported, ReportedFailure, parse_log},
 };
@@ -83,6 +83,18 @@ pub fn confirmation(
                 quote,
             })
         })
+}
+
+/// Whether a post says that the bug still shows.
+pub fn confirms(post: &Post) -> bool {
+    let text: String = blocks::blocks(&post.body)
+        .into_iter()
+        .filter_map(|block| match block.kind {
+            BlockKind::Prose(text) => Some(text),
+            _ => None,
+        })
+        .collect();
+    CONFIRMS.is_match(&text) && !DENIES.is_match(&text)
 }
 
 fn is_same(shown: &ReportedFailure, reported: &ReportedFailure) -> bool {

@@ -12,7 +12,8 @@ use super::{
     repro::Repro,
 };
 use crate::{
-    runner::{Exception, TracebackFrame, package_path, traceback},
+    oracle::Likeness,
+    runner::{End, Exception, Outcome, TracebackFrame, package_path, traceback},
     text::{margin, pattern, unindented},
 };
 
@@ -23,6 +24,33 @@ pub struct Reported {
     pub what: ReportedFailure,
     /// The place in the issue that reports it.
     pub source: String,
+    /// How certain it is that it is the failure of the repro.
+    #[serde(default)]
+    pub certainty: Certainty,
+}
+
+/// How certain it is that a failure is that of the repro.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Certainty {
+    /// Read out of what people say.
+    #[default]
+    Guessed,
+    /// Stands in a title, or there is other code that it may belong to.
+    Likely,
+    /// Stands in a log beside the repro, or in the repro.
+    Certain,
+}
+
+impl Certainty {
+    /// A word for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Guessed => "a guess",
+            Self::Likely => "likely",
+            Self::Certain => "certain",
+        }
+    }
 }
 
 /// A failure as an issue reports it.
@@ -61,21 +89,24 @@ pattern!(FAILED_CALL, messages::FAILED_CALL);
 pattern!(GOT, messages::GOT);
 pattern!(
     CRASH,
-    r"(?i)segmentation fault|\bsegfault\w*|\bsegv\b|SIGSEGV|exit(?:ed with)? (?:code|status) (?:-11|139)"
+    r"(?i)segmentation fault|\bsegfault\w*|\bsegv\b|SIGSEGV|(?:exit(?:s|ed)?|return(?:s|ed)?|status|code)[ :=a-z]{0,16}(?:-11|139)\b"
 );
 pattern!(
     ABORT,
-    r"(?i)free\(\): |double free|malloc\(\): |corrupted size|corrupted double|terminate called|SIGABRT|\bAborted\b|exit(?:ed with)? (?:code|status) (?:-6|134)"
+    r"(?i)free\(\): |double free|malloc\(\): |corrupted size|corrupted double|terminate called|SIGABRT|\bAborted\b|(?:exit(?:s|ed)?|return(?:s|ed)?|status|code)[ :=a-z]{0,16}(?:-6|134)\b"
 );
 pattern!(
     FPE,
-    r"(?i)floating[- ]point exception|SIGFPE|exit(?:ed with)? (?:code|status) (?:-8|136)"
+    r"(?i)floating[- ]point exception|SIGFPE|(?:exit(?:s|ed)?|return(?:s|ed)?|status|code)[ :=a-z]{0,16}(?:-8|136)\b"
 );
 pattern!(
     ILL,
-    r"(?i)illegal instruction|SIGILL|exit(?:ed with)? (?:code|status) (?:-4|132)"
+    r"(?i)illegal instruction|SIGILL|(?:exit(?:s|ed)?|return(?:s|ed)?|status|code)[ :=a-z]{0,16}(?:-4|132)\b"
 );
-pattern!(BUS, r"(?i)\bbus error|SIGBUS");
+pattern!(
+    BUS,
+    r"(?i)\bbus error|SIGBUS|\bexit[ :=a-z]{0,16}(?:-7|135)\b"
+);
 pattern!(CRASH_WORD, r"(?i)\bcrash(?:es|ed|ing)?\b|core dumped");
 pattern!(
     HANG,
@@ -117,49 +148,53 @@ pub fn reported(issue: &Issue, repro: Option<&Repro>) -> Option<Reported> {
             format!("comment {at}")
         }
     };
-    if of_repro > 0
-        && let Some(what) = near(&posts[of_repro], repro)
-    {
-        return Some(Reported {
+    let found = |what, certainty, source| {
+        Some(Reported {
             what,
-            source: format!("beside the repro in {}", name(of_repro)),
-        });
+            source,
+            certainty,
+        })
+    };
+    if of_repro > 0
+        && let Some((what, certainty)) = near(&posts[of_repro], repro)
+    {
+        let source = format!("beside the repro in {}", name(of_repro));
+        return found(what, certainty, source);
     }
     for &at in &own {
         if let Some(what) = in_logs(&posts[at]) {
-            return Some(Reported {
-                what,
-                source: format!("the error logs in {}", name(at)),
-            });
+            let is_alone = at == of_repro && !has_other_code(&posts[at], repro);
+            let certainty = if is_alone {
+                Certainty::Certain
+            } else {
+                Certainty::Likely
+            };
+            return found(what, certainty, format!("the error logs in {}", name(at)));
         }
     }
     for at in [of_repro].into_iter().chain(own.iter().copied()) {
-        if let Some(what) = near(&posts[at], repro.filter(|repro| repro.post == at)) {
-            return Some(Reported {
-                what,
-                source: format!("the log in {}", name(at)),
-            });
+        let there = repro.filter(|repro| repro.post == at);
+        if let Some((what, certainty)) = near(&posts[at], there) {
+            return found(what, certainty, format!("the log in {}", name(at)));
         }
     }
     if let Some(what) = repro.and_then(|repro| in_comments(&repro.code)) {
-        return Some(Reported {
-            what,
-            source: "a comment in the repro".to_owned(),
-        });
+        let source = "a comment in the repro".to_owned();
+        return found(what, Certainty::Certain, source);
     }
     if let Some(what) = inline(&issue.title) {
-        return Some(Reported {
-            what,
-            source: "the title".to_owned(),
-        });
+        return found(what, Certainty::Likely, "the title".to_owned());
+    }
+    if let Some(what) = crash(&issue.title) {
+        return found(what, Certainty::Guessed, "the title".to_owned());
     }
     for at in [of_repro].into_iter().chain(own) {
-        let text = prose(&posts[at]);
-        if let Some(what) = inline(&text) {
-            return Some(Reported {
+        if let Some(what) = inline(&prose(&posts[at])) {
+            return found(
                 what,
-                source: format!("the text of {}", name(at)),
-            });
+                Certainty::Guessed,
+                format!("the text of {}", name(at)),
+            );
         }
     }
     in_words(issue, &posts[of_repro], repro)
@@ -197,6 +232,15 @@ pub fn parse_log(text: &str) -> Option<ReportedFailure> {
         return Some(of_exception(&exception));
     }
     crash(&text)
+}
+
+/// The failure that a run shows.
+pub fn of_run(outcome: &Outcome) -> Option<ReportedFailure> {
+    match (&outcome.exception, outcome.end) {
+        (Some(exception), _) => Some(of_exception(exception)),
+        (None, End::Signal(signal)) => Some(ReportedFailure::Crash(vec![signal])),
+        _ => None,
+    }
 }
 
 /// The exception of the last traceback, or the worker's if that one is of a launcher that only
@@ -325,29 +369,65 @@ fn in_logs(blocks: &[PostBlock]) -> Option<ReportedFailure> {
 }
 
 /// The first failure after the repro, or else the last one before it.
-fn near(blocks: &[PostBlock], repro: Option<&Repro>) -> Option<ReportedFailure> {
-    let is_repro = |block: &PostBlock| match &block.kind {
+fn near(blocks: &[PostBlock], repro: Option<&Repro>) -> Option<(ReportedFailure, Certainty)> {
+    let at = blocks.iter().rposition(|block| is_of(block, repro));
+    let failure = |block: &PostBlock| match &block.kind {
+        BlockKind::Log(text) => parse_log(text),
+        BlockKind::Prose(text) if is_log(text) => parse_log(text),
+        _ => None,
+    };
+    let last = |blocks: &[PostBlock]| {
+        let what = blocks.iter().rev().find_map(failure)?;
+        Some((what, Certainty::Likely))
+    };
+    let Some(at) = at else {
+        return last(blocks);
+    };
+    // A log right after the repro most likely belongs to it.
+    for (distance, block) in blocks[at + 1..].iter().enumerate() {
+        let Some(what) = failure(block) else { continue };
+        let between = &blocks[at + 1..at + 1 + distance];
+        let is_next = !between
+            .iter()
+            .any(|block| matches!(block.kind, BlockKind::Python(_)));
+        let certainty = if is_next {
+            Certainty::Certain
+        } else {
+            Certainty::Likely
+        };
+        return Some((what, certainty));
+    }
+    last(&blocks[..at])
+}
+
+/// Whether a block is a part of the repro.
+fn is_of(block: &PostBlock, repro: Option<&Repro>) -> bool {
+    match &block.kind {
         BlockKind::Python(snippet) => {
             repro.is_some_and(|repro| repro.code.contains(snippet.text.trim()))
         }
         _ => false,
-    };
-    let at = blocks.iter().rposition(is_repro);
-    let failure = |block: &PostBlock| match &block.kind {
-        BlockKind::Log(text) => parse_log(text),
-        BlockKind::Prose(text) if text.contains("Traceback (most recent call last)") => {
-            parse_log(text)
-        }
-        _ => None,
-    };
-    let Some(at) = at else {
-        return blocks.iter().rev().find_map(failure);
-    };
-    // A log right after the repro most likely belongs to it.
-    blocks[at + 1..]
-        .iter()
-        .find_map(failure)
-        .or_else(|| blocks[..at].iter().rev().find_map(failure))
+    }
+}
+
+/// Whether a post has code that is no part of the repro.
+fn has_other_code(blocks: &[PostBlock], repro: Option<&Repro>) -> bool {
+    blocks.iter().any(|block| {
+        matches!(block.kind, BlockKind::Python(_))
+            && !matches!(block.section, Section::Logs | Section::Versions)
+            && !is_of(block, repro)
+    })
+}
+
+/// Whether a text that stands in no fence was printed: it has a traceback, or a line that is the
+/// headline of an exception and nothing else.
+fn is_log(text: &str) -> bool {
+    text.contains("Traceback (most recent call last)")
+        || text.lines().any(|line| {
+            HEADLINE
+                .captures(line.trim_end())
+                .is_some_and(|found| found.get(2).is_some_and(|said| !said.is_empty()))
+        })
 }
 
 /// `# RuntimeError: ...` in the repro.
@@ -402,6 +482,7 @@ fn in_words(issue: &Issue, blocks: &[PostBlock], repro: Option<&Repro>) -> Optio
         return Some(Reported {
             what,
             source: source.to_owned(),
+            certainty: Certainty::Guessed,
         });
     }
     if blocks
@@ -412,6 +493,7 @@ fn in_words(issue: &Issue, blocks: &[PostBlock], repro: Option<&Repro>) -> Optio
         return Some(Reported {
             what: ReportedFailure::WrongResult,
             source: "the expected behaviour".to_owned(),
+            certainty: Certainty::Guessed,
         });
     }
     None
@@ -467,6 +549,31 @@ impl ReportedFailure {
             }
             Self::Hang => Some("timeout".to_owned()),
             Self::WrongResult => None,
+        }
+    }
+
+    /// Whether another failure is the same complaint: of this class, with these plain words.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        const LEAST: usize = 3;
+        let (Some(own), Some(its)) = (self.raised(), other.raised()) else {
+            return false;
+        };
+        let words = own
+            .message
+            .split_whitespace()
+            .filter(|word| word.chars().all(char::is_alphabetic))
+            .count();
+        words >= LEAST && Likeness::of(&own).is_of(&its) && Likeness::of(&its).is_of(&own)
+    }
+
+    fn raised(&self) -> Option<Exception> {
+        match self {
+            Self::Exception { class, message, .. } => Some(Exception {
+                class: class.clone(),
+                message: message.clone(),
+                ..Exception::default()
+            }),
+            _ => None,
         }
     }
 

@@ -4,7 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use minrepro_reducers::syntax::{AnyNodeRef, Program, Ranged};
+use minrepro_reducers::{
+    analysis::names::imported_modules,
+    syntax::{AnyNodeRef, Program, Ranged},
+};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -50,7 +53,7 @@ pub enum Pick {
 // printed.
 pattern!(
     CONTRAST,
-    r"(?i)work[- ]?arounds?\b|\bworks?\b(?:\s+(?:fine|well|correctly|as expected|ok|around|if|when|with|without|on|in))|\bworking\b|\bno (?:error|issue|problem|crash)|\bdoes(?:n't| not) (?:fail|crash|error|happen)|\bruns? (?:fine|ok|correctly|without)|\bfix(?:es|ed)?\b|\bsolution\b|\bpropos(?:e|al)|\bpatch\b|\binstead\b|\bexpected (?:output|result|behaviou?r)|\b(?:source|generated|output|triton|inductor|compiled) code\b|\bthe (?:culprit|offending|relevant|following) (?:code|lines?|function) (?:in|from|of) |\bin `?torch/|\bimplementation (?:in|of)\b|\bfull (?:code|script)\b.{0,30}\bproject\b"
+    r"(?i)work[- ]?arounds?\b|\bworks?\b(?:\s+(?:fine|well|correctly|as expected|ok|around|if|when|with|without|on|in))|\bworking\b|\bsucceeds?\b|\bno (?:error|issue|problem|crash)|\bdoes(?:n't| not) (?:fail|crash|error|happen)|\bruns? (?:fine|ok|correctly|without)|\bfix(?:es|ed)?\b|\bsolution\b|\bpropos(?:e|al)|\bpatch\b|\binstead\b|\bexpected (?:output|result|behaviou?r)|\b(?:source|generated|output|triton|inductor|compiled) code\b|\bthe (?:culprit|offending|relevant|following) (?:code|lines?|function) (?:in|from|of) |\bin `?torch/|\bimplementation (?:in|of)\b|\bfull (?:code|script)\b.{0,30}\bproject\b"
 );
 pattern!(
     MINIMAL,
@@ -308,14 +311,35 @@ fn prose(body: &str) -> String {
         .collect()
 }
 
-/// The code of a post that can be run, blocks that belong together joined.
+/// The code of a post that can be run, blocks that belong together joined. What stands among logs
+/// and versions counts only if there is nothing else.
 fn candidates(body: &str) -> Vec<ReproCandidate> {
+    let blocks = blocks::blocks(body);
+    let is_aside = |block: &PostBlock| matches!(block.section, Section::Logs | Section::Versions);
+    let found = candidates_of(
+        blocks
+            .iter()
+            .filter(|block| !(is_aside(block) && matches!(block.kind, BlockKind::Python(_)))),
+    );
+    if !found.is_empty() {
+        return found;
+    }
+    let imports = |candidate: &ReproCandidate| {
+        Program::parse(candidate.text.as_str())
+            .is_ok_and(|program| !imported_modules(&program).is_empty())
+    };
+    let mut found = candidates_of(blocks.iter());
+    found.retain(imports);
+    found
+}
+
+fn candidates_of<'a>(blocks: impl Iterator<Item = &'a PostBlock>) -> Vec<ReproCandidate> {
     let mut groups: Vec<ReproCandidate> = Vec::new();
     let mut lead = String::new();
-    for PostBlock { section, kind } in blocks::blocks(body) {
-        let is_minified = section == Section::Minified;
+    for PostBlock { section, kind } in blocks {
+        let is_minified = *section == Section::Minified;
         match kind {
-            BlockKind::Prose(text) => lead.push_str(&text),
+            BlockKind::Prose(text) => lead.push_str(text),
             BlockKind::Log(text) => {
                 // A log further down may belong to something else.
                 if let Some(last) = groups.last_mut()
@@ -325,17 +349,17 @@ fn candidates(body: &str) -> Vec<ReproCandidate> {
                         .filter(|line| !line.trim().is_empty())
                         .count()
                         <= 3
-                    && blocks::shows_failure(&text)
+                    && blocks::shows_failure(text)
                 {
                     last.fails = true;
                 }
                 lead.clear();
             }
-            BlockKind::Python(snippet) if !matches!(section, Section::Logs | Section::Versions) => {
+            BlockKind::Python(snippet) => {
                 let program = Program::parse(snippet.text.as_str()).ok();
                 let lacks = program.as_ref().map(python::unbound).unwrap_or_default();
                 let next = ReproCandidate {
-                    text: snippet.text,
+                    text: snippet.text.clone(),
                     parses: snippet.parses,
                     lacks,
                     lead: std::mem::take(&mut lead),
@@ -351,14 +375,9 @@ fn candidates(body: &str) -> Vec<ReproCandidate> {
         candidate
             .parses
             .then(|| Program::parse(candidate.text.as_str()))
-            .is_none_or(|program| program.is_ok_and(|program| can_be_run(&program)))
+            .is_none_or(|program| program.is_ok_and(|program| python::can_be_run(&program)))
     });
     groups
-}
-
-/// Whether running a program can show a bug: it does something, or defines tests to call.
-fn can_be_run(program: &Program) -> bool {
-    python::does_something(program) || program.body().iter().any(super::analyze::is_test)
 }
 
 /// Joins a block to the one before if it needs its names. Otherwise the block stands alone, with

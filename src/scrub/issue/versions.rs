@@ -1,6 +1,8 @@
 //! Reads the versions that an issue names, from the output of `collect_env` or else from its text.
 //! Pure.
 
+use std::time::{Duration, SystemTime};
+
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +47,37 @@ pattern!(
     GPU,
     r"(?m)^\s*(?:GPU models and configuration:\s*)?(?:GPU 0:|GPU models and configuration:)\s*(\S.*?)\s*$"
 );
+
+/// Releases of PyTorch and their days.
+const RELEASES: &[(&str, &str)] = &[
+    ("1.12", "2022-06-28"),
+    ("1.13", "2022-10-28"),
+    ("2.0", "2023-03-15"),
+    ("2.1", "2023-10-04"),
+    ("2.2", "2024-01-30"),
+    ("2.3", "2024-04-24"),
+    ("2.4", "2024-07-24"),
+    ("2.5", "2024-10-17"),
+    ("2.6", "2025-01-29"),
+    ("2.7", "2025-04-23"),
+    ("2.8", "2025-08-06"),
+    ("2.9", "2025-10-15"),
+    ("2.10", "2026-01-21"),
+];
+/// A release is branched off so long before its day; later changes of the main branch are not in
+/// it.
+const BRANCHED_BEFORE: Duration = Duration::from_hours(60 * 24);
+
+/// The time at which a version of PyTorch was branched off, if it is known.
+pub fn branched(version: &str) -> Option<SystemTime> {
+    let (_, day) = RELEASES.iter().find(|(release, _)| {
+        version
+            .strip_prefix(release)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })?;
+    let released = humantime::parse_rfc3339_weak(&format!("{day} 00:00:00")).ok()?;
+    Some(released - BRANCHED_BEFORE)
+}
 
 /// Reads the versions from a text, usually the whole description.
 pub fn versions(text: &str) -> Versions {
@@ -94,6 +127,14 @@ mod tests {
         );
         assert_eq!(found.os.as_deref(), Some("Ubuntu 22.04.5 LTS (x86_64)"));
         assert_eq!(found.gpu.as_deref(), Some("NVIDIA A100-SXM4-80GB"));
+    }
+
+    #[test]
+    fn releases_are_known_by_their_first_two_numbers() {
+        let day = |text: &str| humantime::parse_rfc3339(&format!("{text}T00:00:00Z")).unwrap();
+        assert_eq!(branched("2.9.1"), Some(day("2025-08-16")));
+        assert!(branched("2.1.0") < branched("2.10.0"));
+        assert_eq!(branched("9.9.9"), None);
     }
 
     #[test]

@@ -2,28 +2,32 @@
 
 use std::collections::BTreeSet;
 
-use minrepro_reducers::syntax::ast::{self, Expr};
+use minrepro_reducers::{
+    analysis::calls::any_argument,
+    syntax::{
+        Ranged,
+        ast::{self, Expr},
+    },
+};
 
-use super::rules::Reviewer;
+use super::{Concern, files, rules::Reviewer};
 
 impl Reviewer<'_> {
+    pub(super) fn network(&mut self, path: &str, call: &ast::ExprCall) {
+        for what in self.connections(path, call) {
+            self.add(call.range(), Concern::Network, what);
+        }
+    }
+
     /// The connections that a call makes to other machines.
-    pub(super) fn connections(
-        &self,
-        path: &str,
-        call: &ast::ExprCall,
-        first: Option<&Expr>,
-    ) -> Vec<&'static str> {
+    fn connections(&self, path: &str, call: &ast::ExprCall) -> Vec<&'static str> {
         let mut found = Vec::new();
         let texts = |expr: Option<&Expr>| -> BTreeSet<String> {
             expr.map(|expr| self.names.texts(expr)).unwrap_or_default()
         };
+        let first = any_argument(call, 0, &["address", "host", "host_name"]);
         let host = |expr: Option<&Expr>| match expr {
-            Some(Expr::Tuple(pair)) => pair
-                .elts
-                .first()
-                .map(|host| self.names.texts(host))
-                .unwrap_or_default(),
+            Some(Expr::Tuple(pair)) => texts(pair.elts.first()),
             other => texts(other),
         };
         let is_elsewhere =
@@ -44,23 +48,31 @@ impl Reviewer<'_> {
                 first
             };
             let asks_for_itself = address.is_some_and(|address| {
-                self.names.resolve(address).contains("socket.gethostname()")
+                let paths = self.names.resolve(address);
+                paths.contains("socket.gethostname()")
             });
             if speaks && !asks_for_itself && is_elsewhere(&host(address)) {
                 found.push("connects to another machine");
             }
         }
         if name == "init_process_group" || name == "init_rpc" {
-            let method = texts(
-                call.arguments
-                    .find_keyword("init_method")
-                    .map(|keyword| &keyword.value),
-            );
+            let given = call.arguments.find_keyword("init_method");
+            let args = call.arguments.args.iter();
+            let method: BTreeSet<String> = args
+                .chain(given.map(|keyword| &keyword.value))
+                .flat_map(|arg| texts(Some(arg)))
+                .collect();
             let is_far = method.iter().any(|url| {
                 url.strip_prefix("tcp://").is_some_and(|rest| {
                     !is_local(rest.rsplit_once(':').map_or(rest, |(host, _)| host))
                 })
             });
+            if method
+                .iter()
+                .any(|url| url.strip_prefix("file://").is_some_and(files::is_outside))
+            {
+                found.push("meets other processes in a file outside the script's folder");
+            }
             if is_far {
                 found.push("joins processes of another machine");
             }
@@ -88,5 +100,19 @@ impl Reviewer<'_> {
 /// Whether a host is this machine.
 pub(super) fn is_local(host: &str) -> bool {
     let host = host.trim_matches(['[', ']']);
-    matches!(host, "" | "localhost" | "::1" | "ip6-localhost") || host.starts_with("127.")
+    matches!(host, "" | "localhost" | "::1" | "ip6-localhost" | "0.0.0.0")
+        || (host.starts_with("127.")
+            && host
+                .chars()
+                .all(|char| char.is_ascii_digit() || char == '.'))
+}
+
+/// Whether a text is an address of another machine.
+pub(super) fn is_far_url(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, rest)| {
+        let end = rest.find(['/', ':', '?']).unwrap_or(rest.len());
+        let is_scheme =
+            !scheme.is_empty() && scheme.chars().all(|char| char.is_ascii_alphanumeric());
+        is_scheme && !matches!(scheme, "file" | "env") && !is_local(&rest[..end])
+    })
 }

@@ -1,641 +1,569 @@
-//! The rules of the review, applied to every expression of a program. Called by the module above.
+//! The rules of the review, applied to every node of a program: where a name outside the script is
+//! obtained it must be harmless, or be used in a way that can be read. Called by the module above.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use minrepro_reducers::{
-    analysis::{
-        calls::any_argument,
-        names::{NameResolver, Paths},
-    },
+    analysis::names::{NameResolver, Paths, held_module},
     syntax::{
         AnyNodeRef, Node, Program, Ranged, TextRange, Tree,
-        ast::{self, Expr, ExprContext, helpers::any_over_expr},
+        ast::{self, Expr, ExprContext},
     },
 };
 
-use super::{Concern, Finding, hidden, line_of, paths};
+use super::{
+    Concern, Finding, hidden, line_of,
+    table::{self, Guard, NameJudgement},
+};
 
 /// Names of `from torch import *` that hide built-in ones.
 const EXPORTS: &[&str] = &["torch.compile"];
+
+/// Whether the program is the script or a text within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CodeOrigin {
+    /// The script.
+    Script,
+    /// A text that the script may run.
+    Text,
+}
 
 /// Reviews one program.
 pub(super) struct Reviewer<'a> {
     pub(super) program: &'a Program,
     pub(super) tree: &'a Tree<'a>,
     pub(super) names: NameResolver,
+    pub(super) depth: CodeOrigin,
+    /// Whether the program opens files at paths that come from elsewhere in it.
+    pub(super) opens_blindly: bool,
     /// Files that the program itself writes.
-    saved: BTreeSet<String>,
+    pub(super) saved: BTreeSet<String>,
+    /// What is assigned to each name, wherever.
+    pub(super) values: BTreeMap<&'a str, Vec<&'a Expr>>,
+    /// The attributes that the program defines.
+    pub(super) attributes: BTreeSet<&'a str>,
     found: Vec<Finding>,
 }
 
+/// A node and what stands above it.
+#[derive(Clone, Copy)]
+pub(super) struct NodePlace<'a> {
+    pub(super) index: u32,
+    pub(super) above: Option<AnyNodeRef<'a>>,
+    pub(super) range: TextRange,
+}
+
 impl<'a> Reviewer<'a> {
-    pub(super) fn new(program: &'a Program) -> Self {
+    pub(super) fn new(program: &'a Program, depth: CodeOrigin) -> Self {
         let mut reviewer = Self {
             program,
             tree: program.tree(),
             names: NameResolver::of(program, EXPORTS),
+            depth,
+            opens_blindly: false,
             saved: BTreeSet::new(),
+            values: BTreeMap::new(),
+            attributes: BTreeSet::new(),
             found: Vec::new(),
         };
+        reviewer.read_definitions();
         reviewer.saved = reviewer.saved();
+        reviewer.opens_blindly = reviewer.opens_blindly();
         reviewer
     }
 
     pub(super) fn findings(mut self) -> Vec<Finding> {
+        self.source();
         for index in 0..self.tree.nodes.len() {
             let Node { node, parent } = self.tree.nodes[index];
-            let above = parent.map(|at| self.tree.nodes[at as usize].node);
+            let place = NodePlace {
+                index: index as u32,
+                above: self.above(parent),
+                range: node.range(),
+            };
             match node {
-                AnyNodeRef::ExprName(name) if name.ctx != ExprContext::Load => {}
-                AnyNodeRef::ExprName(_) | AnyNodeRef::ExprAttribute(_) => self.access(node, above),
-                AnyNodeRef::ExprCall(call) => self.call(call),
-                AnyNodeRef::ExprSubscript(subscript) => self.subscript(subscript, above),
-                AnyNodeRef::StmtAugAssign(assign) if self.names.is_environ(&assign.target) => {
-                    self.updated(assign.range(), std::slice::from_ref(&*assign.value), &[]);
-                }
-                AnyNodeRef::ExprBytesLiteral(bytes) => {
-                    let length: usize = bytes.value.iter().map(|part| part.value.len()).sum();
-                    let is_config = self
-                        .tree
-                        .ancestors(index as u32)
-                        .any(|ancestor| hidden::is_load_config(ancestor));
-                    if length > 256 && !is_config {
-                        self.add(
-                            bytes.range(),
-                            Concern::Obfuscation,
-                            format!("contains a literal of {length} bytes"),
-                        );
-                    }
-                    self.escapes(bytes.range());
-                }
-                AnyNodeRef::ExprStringLiteral(text) => {
-                    self.escapes(text.range());
-                    if hidden::is_packed(text.value.to_str()) {
-                        self.add(
-                            text.range(),
-                            Concern::Obfuscation,
-                            "contains a long text that looks encoded".to_owned(),
-                        );
+                AnyNodeRef::StmtImport(import) => {
+                    for alias in &import.names {
+                        self.imported(alias.name.as_str(), place.range);
                     }
                 }
-                _ if node.is_statement() => self.characters(node),
+                AnyNodeRef::StmtImportFrom(import) => self.import_from(import),
+                AnyNodeRef::ExprName(name) => self.access(node, name.ctx, place),
+                AnyNodeRef::ExprAttribute(attribute) => {
+                    self.attribute(attribute.attr.as_str(), place);
+                    self.access(node, attribute.ctx, place);
+                }
+                AnyNodeRef::PatternKeyword(keyword) => {
+                    self.attribute(keyword.attr.as_str(), place);
+                }
+                AnyNodeRef::ExprCall(call) => self.call(call, place),
+                AnyNodeRef::ExprBinOp(operation) => self.joined_path(operation),
+                AnyNodeRef::ExprSubscript(subscript) => self.subscript(subscript, place),
+                AnyNodeRef::StmtAssign(assign) => {
+                    for target in &assign.targets {
+                        self.setting(target, &assign.value);
+                    }
+                    self.climbing(assign, place);
+                }
+                AnyNodeRef::StmtAugAssign(assign) => {
+                    if self.names.is_environ(&assign.target) {
+                        self.updated(place.range, std::slice::from_ref(&*assign.value), &[]);
+                    }
+                    self.setting(&assign.target, &assign.value);
+                }
+                AnyNodeRef::ExprBytesLiteral(bytes) => self.bytes(bytes, place),
+                AnyNodeRef::ExprStringLiteral(text) => self.text(text, place),
                 _ => {}
+            }
+            if node.is_statement() {
+                self.characters(node);
             }
         }
         self.found
     }
 
-    pub(super) fn add(&mut self, range: TextRange, concern: Concern, what: String) {
-        let line = line_of(self.program, range.start());
+    /// What stands above a node; for an argument that is the call.
+    fn above(&self, parent: Option<u32>) -> Option<AnyNodeRef<'a>> {
+        let parent = self.tree.nodes[parent? as usize];
+        match parent.node {
+            AnyNodeRef::Arguments(_) => self.above(parent.parent),
+            node => Some(node),
+        }
+    }
+
+    pub(super) fn add(&mut self, range: TextRange, concern: Concern, what: impl Into<String>) {
+        // What a script says must not control the terminal that shows it.
+        let what: String = what.into();
+        let what = what.chars().take(200);
+        let what = what.map(|char| if char.is_control() { '?' } else { char });
         self.found.push(Finding {
-            line,
+            line: line_of(self.program, range.start()),
             concern,
-            what,
+            what: what.collect(),
         });
+    }
+
+    /// Collects what is assigned to which name, and the attributes that the program defines.
+    fn read_definitions(&mut self) {
+        for node in &self.tree.nodes {
+            let (target, value) = match node.node {
+                AnyNodeRef::StmtAssign(assign) => {
+                    for target in &assign.targets {
+                        self.defined(target, &assign.value);
+                    }
+                    continue;
+                }
+                AnyNodeRef::StmtAnnAssign(assign) => {
+                    if let Some(value) = &assign.value {
+                        self.defined(&assign.target, value);
+                    } else if let Expr::Name(name) = &*assign.target {
+                        self.attributes.insert(name.id.as_str());
+                    }
+                    continue;
+                }
+                AnyNodeRef::StmtAugAssign(assign) => (&assign.target, &assign.value),
+                AnyNodeRef::ExprNamed(named) => (&named.target, &named.value),
+                AnyNodeRef::WithItem(item) => {
+                    if let Some(target) = &item.optional_vars {
+                        self.defined(target, &item.context_expr);
+                    }
+                    continue;
+                }
+                AnyNodeRef::StmtFunctionDef(def) => {
+                    self.attributes.insert(def.name.as_str());
+                    continue;
+                }
+                AnyNodeRef::Parameter(parameter) => {
+                    self.attributes.insert(parameter.name.as_str());
+                    continue;
+                }
+                _ => continue,
+            };
+            self.defined(target, value);
+        }
+    }
+
+    fn defined(&mut self, target: &'a Expr, value: &'a Expr) {
+        match target {
+            Expr::Name(name) => {
+                self.attributes.insert(name.id.as_str());
+                self.values.entry(name.id.as_str()).or_default().push(value);
+            }
+            Expr::Attribute(attribute) => {
+                let held = self.names.resolve(value);
+                if !held.iter().any(|path| table::is_capability(path)) {
+                    self.attributes.insert(attribute.attr.as_str());
+                }
+            }
+            Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
+                for target in elts {
+                    self.defined(target, value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn import_from(&mut self, import: &ast::StmtImportFrom) {
+        let range = import.range();
+        let module = import.module.as_ref().map_or("", |module| module.as_str());
+        if import.level > 0 {
+            self.add(
+                range,
+                Concern::Unlisted,
+                "imports a module that is not in the script",
+            );
+            return;
+        }
+        for alias in &import.names {
+            let name = alias.name.as_str();
+            if name == "*" {
+                self.imported(module, range);
+                continue;
+            }
+            // A module that others hold is as good as an import of it.
+            let held = held_module(name);
+            self.imported(held.unwrap_or(&format!("{module}.{name}")), range);
+        }
+    }
+
+    /// A module alone does nothing that it was not written for, if it is known.
+    fn imported(&mut self, path: &str, range: TextRange) {
+        let path = table::canonical(path);
+        match table::judge(&path) {
+            NameJudgement::Unknown => {
+                let package = path.split('.').next().unwrap_or_default();
+                let what = format!("imports `{package}`, which is not on the list");
+                self.add(range, Concern::Package, what);
+            }
+            NameJudgement::Unlisted => self.add(range, Concern::Unlisted, unlisted(&path)),
+            NameJudgement::Danger(concern, what) if path.contains('.') => {
+                self.add(range, concern, format!("`{path}` {what}"));
+            }
+            _ => {}
+        }
     }
 
     /// A name or a chain of attributes, called or not.
-    fn access(&mut self, node: AnyNodeRef<'a>, above: Option<AnyNodeRef<'a>>) {
-        if let AnyNodeRef::ExprAttribute(attribute) = node
-            && paths::is_internal(attribute.attr.as_str())
-        {
-            self.add(
-                node.range(),
-                Concern::Obfuscation,
-                format!(
-                    "reaches the internals of the interpreter by `{}`",
-                    attribute.attr
-                ),
-            );
-        }
+    fn access(&mut self, node: AnyNodeRef<'a>, ctx: ExprContext, place: NodePlace<'a>) {
         // The longest chain is the most specific.
-        if matches!(above, Some(AnyNodeRef::ExprAttribute(_))) {
+        if matches!(place.above, Some(AnyNodeRef::ExprAttribute(_))) {
             return;
         }
-        let Some(expr) = node.as_expr_ref() else {
-            return;
+        let expr = match node {
+            AnyNodeRef::ExprName(name) if ctx == ExprContext::Load => Expr::Name(name.clone()),
+            AnyNodeRef::ExprAttribute(attribute) => Expr::Attribute(attribute.clone()),
+            _ => return,
         };
-        let is_called =
-            matches!(above, Some(AnyNodeRef::ExprCall(call)) if call.func.range() == node.range());
-        for path in self.resolve_ref(expr) {
-            if let Some((concern, what)) = paths::anywhere(&path) {
-                self.add(node.range(), concern, format!("`{}` {what}", shown(&path)));
-            } else if paths::is_launcher(&path) && !is_called {
-                self.add(
-                    node.range(),
-                    Concern::Commands,
-                    format!("`{path}` runs a command"),
-                );
-            } else if matches!(
-                path.as_str(),
-                "sys.meta_path" | "sys.path_hooks" | "sys.settrace" | "sys.addaudithook"
-            ) {
-                self.add(
-                    node.range(),
-                    Concern::Obfuscation,
-                    format!("`{path}` changes how the interpreter works"),
-                );
-            }
-        }
+        let paths = self.names.resolve(&expr);
+        self.obtained(&paths, ctx != ExprContext::Load, place);
     }
 
-    fn resolve_ref(&self, node: ast::ExprRef<'_>) -> Paths {
-        match node {
-            ast::ExprRef::Name(name) => self.names.resolve(&Expr::Name(name.clone())),
-            ast::ExprRef::Attribute(attribute) => {
-                self.names.resolve(&Expr::Attribute(attribute.clone()))
+    /// Paths that an expression stands for, each of which must be harmless.
+    pub(super) fn obtained(&mut self, paths: &Paths, is_stored: bool, place: NodePlace<'a>) {
+        let is_own = paths.iter().all(|path| path.starts_with("builtins."))
+            || !paths.iter().any(|path| path.starts_with("builtins."));
+        for path in paths {
+            let path = table::canonical(path);
+            if is_stored && path.contains(['(', '[']) {
+                continue;
             }
-            _ => Paths::new(),
-        }
-    }
-
-    fn subscript(&mut self, subscript: &ast::ExprSubscript, above: Option<AnyNodeRef<'a>>) {
-        if self.names.is_environ(&subscript.value) {
-            if subscript.ctx != ExprContext::Load {
-                let value = match above {
-                    Some(AnyNodeRef::StmtAssign(assign)) => Some(&*assign.value),
-                    _ => None,
-                };
-                let texts = self.names.texts(&subscript.slice);
-                self.variable(subscript.range(), &texts, value);
-            }
-            return;
-        }
-        let object = self.names.resolve(&subscript.value);
-        let whole = self.names.resolve(&Expr::Subscript(subscript.clone()));
-        self.looked_up(subscript.range(), &whole);
-        let is_hidden = self.names.texts(&subscript.slice).is_empty()
-            && object.iter().any(|path| {
-                path.ends_with(".__dict__")
-                    || path == "sys.modules"
-                    || path.ends_with("__builtins__")
-                    || path == "builtins"
-            });
-        if is_hidden {
-            self.add(
-                subscript.range(),
-                Concern::Obfuscation,
-                "looks up a name that is only known at run time".to_owned(),
-            );
-        }
-    }
-
-    /// A call or a subscript that looks up a function or a module.
-    fn looked_up(&mut self, range: TextRange, whole: &Paths) {
-        for path in whole
-            .iter()
-            .filter(|path| !path.ends_with("()") && !path.ends_with(']'))
-        {
-            if let Some((concern, what)) = paths::anywhere(path) {
-                self.add(range, concern, format!("`{}` {what}", shown(path)));
-            } else if paths::is_launcher(path) {
-                self.add(range, Concern::Commands, format!("`{path}` runs a command"));
-            }
-        }
-    }
-
-    fn call(&mut self, call: &'a ast::ExprCall) {
-        let range = call.range();
-        let whole = self.names.resolve(&Expr::Call(call.clone()));
-        self.looked_up(range, &whole);
-        let first = any_argument(call, 0, &["file", "path", "args", "f", "name"]);
-        for path in &self.names.resolve(&call.func) {
-            self.hidden_name(path, call);
-            self.command(path, call, first);
-            self.paths(path, call, first);
-            self.loading(path, call, first);
-            self.decoding(path, range);
-            self.network(path, call, first);
-            match path.as_str() {
-                "timeit.timeit"
-                | "timeit.repeat"
-                | "timeit.Timer"
-                | "torch.utils.benchmark.Timer" => {
-                    self.inner_code(call);
+            match table::judge(&path) {
+                NameJudgement::Harmless | NameJudgement::Unknown => {}
+                // A star import rarely hides a built-in name.
+                NameJudgement::Unlisted if !is_own => continue,
+                NameJudgement::Danger(..)
+                    if self.is_printed(&path, place) || self.is_type_check(place) => {}
+                // What a danger or a stranger gave: it was reported where it was obtained.
+                NameJudgement::Unlisted | NameJudgement::Danger(..) if table::is_result(&path) => {
+                    continue;
                 }
-                "types.FunctionType" | "types.CodeType" => {
-                    self.add(range, Concern::Commands, format!("`{path}` creates code"));
+                NameJudgement::Unlisted => {
+                    self.add(place.range, Concern::Unlisted, unlisted(&path));
+                    continue;
                 }
-                "os.kill" | "os.killpg" if !self.is_own_process(first) => {
-                    let what = format!("`{path}` sends a signal to another process");
-                    self.add(range, Concern::Commands, what);
+                NameJudgement::Danger(concern, what) => {
+                    self.add(place.range, concern, format!("`{}` {what}", shown(&path)));
+                    continue;
                 }
-                _ => {}
-            }
-        }
-        if let Expr::Attribute(method) = &*call.func {
-            if self.names.is_environ(&method.value) {
-                self.environ_method(method, call, first);
-            }
-            self.method(method, call, first);
-        }
-    }
-
-    fn is_own_process(&self, id: Option<&Expr>) -> bool {
-        id.is_some_and(|id| self.names.resolve(id).contains("os.getpid()"))
-    }
-
-    /// A method of `os.environ`.
-    fn environ_method(
-        &mut self,
-        method: &ast::ExprAttribute,
-        call: &ast::ExprCall,
-        first: Option<&Expr>,
-    ) {
-        let range = call.range();
-        let args = &call.arguments.args;
-        match method.attr.as_str() {
-            "update" => {
-                let keywords: Vec<String> = call
-                    .arguments
-                    .keywords
-                    .iter()
-                    .filter_map(|keyword| keyword.arg.as_ref())
-                    .map(ToString::to_string)
-                    .collect();
-                self.updated(range, args, &keywords);
-            }
-            name @ ("setdefault" | "pop" | "__setitem__" | "__delitem__") => {
-                let texts = first.map(|key| self.names.texts(key)).unwrap_or_default();
-                self.variable(range, &texts, args.get(1).filter(|_| name != "pop"));
-            }
-            "clear" => self.add(
-                range,
-                Concern::Environment,
-                "clears the environment".to_owned(),
-            ),
-            _ => {}
-        }
-    }
-
-    /// A method that touches files, or runs a command of a notebook.
-    fn method(&mut self, method: &ast::ExprAttribute, call: &ast::ExprCall, first: Option<&Expr>) {
-        let range = call.range();
-        let name = method.attr.as_str();
-        let object = self.names.resolve(&method.value);
-        let is_path = object
-            .iter()
-            .any(|path| path.starts_with("pathlib.") && path.contains("()"));
-        if let Some(what) = paths::writes_by_name(name)
-            && !self.is_temporary(&method.value)
-        {
-            self.add(range, Concern::Files, format!("`{name}` {what}"));
-        } else if is_path && paths::changes_path(name) && !self.is_temporary(&method.value) {
-            let reads_only = name == "open" && !self.writes(first);
-            if !reads_only {
-                let what = format!("`{name}` changes a file or folder");
-                self.add(range, Concern::Files, what);
-            }
-        }
-        if object.iter().any(|path| path.ends_with("get_ipython()")) {
-            let what = "runs a command of the notebook".to_owned();
-            self.add(range, Concern::Commands, what);
-            let args = call.arguments.args.iter();
-            let texts: BTreeSet<String> = args.flat_map(|arg| self.texts_within(arg)).collect();
-            self.installs(range, &texts);
-        }
-    }
-
-    /// A name that is only known at run time.
-    fn hidden_name(&mut self, path: &str, call: &ast::ExprCall) {
-        let args = &call.arguments.args;
-        match path {
-            "builtins.getattr" | "inspect.getattr_static" => {
-                let Some([object, name]) = args.get(..2) else {
-                    return;
-                };
-                let texts = self.names.texts(name);
-                let modules = self.names.resolve(object);
-                let is_risky = modules.iter().any(|module| {
-                    matches!(
-                        module.as_str(),
-                        "os" | "sys"
-                            | "subprocess"
-                            | "builtins"
-                            | "shutil"
-                            | "socket"
-                            | "ctypes"
-                            | "importlib"
-                            | "pathlib"
-                            | "posix"
-                            | "pickle"
-                    )
-                });
-                if texts.is_empty() && is_risky {
-                    self.add(
-                        call.range(),
-                        Concern::Obfuscation,
-                        "looks up a name that is only known at run time".to_owned(),
-                    );
-                }
-                if texts.iter().any(|text| paths::is_internal(text)) {
-                    self.add(
-                        call.range(),
-                        Concern::Obfuscation,
-                        "reaches the internals of the interpreter".to_owned(),
-                    );
+                NameJudgement::Guarded(guard) => {
+                    if is_stored {
+                        self.stored(guard, &path, place);
+                        continue;
+                    }
+                    if self.is_guard_respected(guard, &path, place) {
+                        continue;
+                    }
+                    if guard == Guard::Environ && !self.may_be_named(place) {
+                        let what = "reads all variables of the environment";
+                        self.add(place.range, Concern::Environment, what);
+                        continue;
+                    }
                 }
             }
-            "builtins.__import__"
-            | "importlib.import_module"
-            | "importlib.__import__"
-            | "pydoc.locate"
-            | "pkgutil.resolve_name" => {
-                let texts = args
-                    .first()
-                    .map(|arg| self.names.texts(arg))
-                    .unwrap_or_default();
-                if texts.is_empty() {
-                    self.add(
-                        call.range(),
-                        Concern::Commands,
-                        "imports a module whose name is only known at run time".to_owned(),
-                    );
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn command(&mut self, path: &str, call: &ast::ExprCall, first: Option<&Expr>) {
-        let runs = paths::is_launcher(path);
-        let is_command =
-            runs || paths::anywhere(path).is_some_and(|(concern, _)| concern == Concern::Commands);
-        if !is_command {
-            return;
-        }
-        if runs && !first.is_some_and(|command| self.is_torchrun(command)) {
-            self.add(
-                call.range(),
-                Concern::Commands,
-                format!("`{path}` runs a command"),
-            );
-        }
-        let texts: BTreeSet<String> = call
-            .arguments
-            .args
-            .iter()
-            .flat_map(|arg| self.texts_within(arg))
-            .collect();
-        self.installs(call.range(), &texts);
-        if texts.iter().any(|text| {
-            text.split_whitespace()
-                .any(|word| ["curl", "wget", "scp", "ssh", "nc", "ncat"].contains(&word))
-        }) {
-            self.add(
-                call.range(),
-                Concern::Network,
-                "runs a command that connects to other machines".to_owned(),
-            );
-        }
-    }
-
-    fn installs(&mut self, range: TextRange, texts: &BTreeSet<String>) {
-        let words: Vec<&str> = texts
-            .iter()
-            .flat_map(|text| text.split_whitespace())
-            .collect();
-        let names_one = words.iter().any(|word| {
-            let name = word.rsplit('/').next().unwrap_or(word);
-            [
-                "pip",
-                "pip3",
-                "conda",
-                "mamba",
-                "uv",
-                "apt",
-                "apt-get",
-                "easy_install",
-                "brew",
-                "yum",
-                "dnf",
-                "npm",
-            ]
-            .contains(&name)
-        });
-        if names_one && words.contains(&"install") {
-            self.add(range, Concern::Installing, "installs packages".to_owned());
-        }
-    }
-
-    /// `["torchrun", ...]` and `[sys.executable, "-m", "torch.distributed.run", ...]`.
-    fn is_torchrun(&self, command: &Expr) -> bool {
-        if let Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }) =
-            command
-        {
-            let word = |at: usize| {
-                elts.get(at)
-                    .and_then(|command| self.names.texts(command).pop_first())
+            let owner = path.strip_suffix(".__dict__").unwrap_or(&path);
+            let may_be_named = if owner.len() < path.len() {
+                self.is_readable_lookup(place)
+            } else {
+                self.may_be_named(place)
             };
-            let is_launcher = |arg: Option<String>| {
-                arg.is_some_and(|text| {
-                    matches!(
-                        text.as_str(),
-                        "torch.distributed.run"
-                            | "torch.distributed.launch"
-                            | "torch.distributed.elastic.run"
-                    )
-                })
-            };
-            let is_python = elts
-                .first()
-                .is_some_and(|program| self.names.resolve(program).contains("sys.executable"))
-                || word(0).is_some_and(|word| word == "python" || word == "python3");
-            return word(0).as_deref() == Some("torchrun")
-                || (is_python && word(1).as_deref() == Some("-m") && is_launcher(word(2)));
+            if !is_stored && table::is_capability(owner) && !may_be_named {
+                let what = format!(
+                    "passes `{}` on to where it cannot be followed",
+                    shown(&path)
+                );
+                self.add(place.range, Concern::Obfuscation, what);
+            }
         }
-        self.names.texts(command).iter().any(|text| {
-            (text.starts_with("torchrun ") || text.starts_with("python -m torch.distributed."))
-                && !text.contains([';', '|', '&', '$', '`', '>'])
+    }
+
+    /// `print(torch.__file__)`
+    fn is_printed(&self, path: &str, place: NodePlace<'a>) -> bool {
+        let prints = |node: AnyNodeRef<'_>| match node {
+            AnyNodeRef::ExprCall(call) => self.names.resolve(&call.func).contains("builtins.print"),
+            _ => false,
+        };
+        path.ends_with(".__file__") && place.above.is_some_and(prints)
+    }
+
+    /// Whether a guarded path is used where its guard looks, or does nothing there.
+    fn is_guard_respected(&self, guard: Guard, path: &str, place: NodePlace<'a>) -> bool {
+        let is_below = !table::is_row(path);
+        let is_called = matches!(
+            place.above,
+            Some(AnyNodeRef::ExprCall(call)) if call.func.range() == place.range
+        );
+        match guard {
+            Guard::Environ | Guard::Search if is_below => true,
+            // What a guarded function gave is not guarded.
+            _ if path.contains(['(', '[']) => true,
+            _ if is_called => true,
+            Guard::Path if path.starts_with("pathlib.") => true,
+            Guard::Lookup if path == "sys.modules" => self.is_readable_lookup(place),
+            _ => is_below && guard != Guard::Path,
+        }
+    }
+
+    /// Places where a module or function may be named because it stays in sight.
+    fn may_be_named(&self, place: NodePlace<'a>) -> bool {
+        let is_at = |expr: &Expr| expr.range() == place.range;
+        let binds_name = |target: &Expr| target.is_name_expr();
+        match place.above {
+            Some(AnyNodeRef::StmtAssign(assign)) => {
+                assign.targets.iter().all(binds_name) && !self.is_in_class_body(place)
+            }
+            Some(AnyNodeRef::StmtAnnAssign(assign)) => {
+                is_at(&assign.annotation) || binds_name(&assign.target)
+            }
+            Some(AnyNodeRef::ExprNamed(named)) => binds_name(&named.target),
+            Some(AnyNodeRef::ExprSubscript(subscript)) => is_at(&subscript.value),
+            Some(
+                AnyNodeRef::ParameterWithDefault(_)
+                | AnyNodeRef::StmtExpr(_)
+                | AnyNodeRef::ExprCompare(_),
+            ) => true,
+            Some(AnyNodeRef::ExprCall(call)) => {
+                is_at(&call.func) || self.only_looks_at(call, place) || self.is_type_check(place)
+            }
+            _ => self.is_annotation(place),
+        }
+    }
+
+    /// Functions that do nothing with a module but look at it.
+    fn only_looks_at(&self, call: &ast::ExprCall, place: NodePlace<'a>) -> bool {
+        const LOOK: &[&str] = &[
+            "builtins.delattr",
+            "builtins.dir",
+            "builtins.getattr",
+            "builtins.hasattr",
+            "builtins.id",
+            "builtins.isinstance",
+            "builtins.issubclass",
+            "builtins.repr",
+            "builtins.setattr",
+            "builtins.str",
+            "builtins.type",
+            "importlib.reload",
+            "inspect.getattr_static",
+            "unittest.mock.patch.object",
+        ];
+        let mut functions = self.names.resolve(&call.func).into_iter();
+        let is_first = call.arguments.args.first().map(Ranged::range) == Some(place.range);
+        functions.any(|path| {
+            path == "builtins.print" || is_first && LOOK.contains(&table::canonical(&path).as_str())
         })
     }
 
-    /// The texts of an expression and of the elements of its lists.
-    fn texts_within(&self, expr: &Expr) -> BTreeSet<String> {
-        if let Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }) =
-            expr
-        {
-            return elts
-                .iter()
-                .flat_map(|element| self.texts_within(element))
-                .collect();
-        }
-        self.names.texts(expr)
-    }
-
-    fn paths(&mut self, path: &str, call: &ast::ExprCall, first: Option<&Expr>) {
-        if !paths::reads_path(path) {
-            return;
-        }
-        let range = call.range();
-        let index = usize::from(path == "sys.path.insert");
-        let named = if index == 1 {
-            call.arguments.args.get(1)
-        } else {
-            first
+    /// `isinstance(x, Path)`
+    fn is_type_check(&self, place: NodePlace<'a>) -> bool {
+        let Some(AnyNodeRef::ExprCall(call)) = place.above else {
+            return false;
         };
-        let Some(named) = named else { return };
-        let texts = self.names.texts(named);
-        if texts.iter().any(|text| is_outside(text)) {
-            self.add(
-                range,
-                Concern::Files,
-                format!("`{}` reaches outside the script's folder", shown(path)),
-            );
-        }
-        let opens = matches!(
-            path,
-            "builtins.open" | "io.open" | "codecs.open" | "gzip.open" | "bz2.open"
-        );
-        let mode = call.arguments.args.get(1).or_else(|| {
-            call.arguments
-                .find_keyword("mode")
-                .map(|keyword| &keyword.value)
-        });
-        let writes = if opens {
-            self.writes(mode)
-        } else if path == "os.open" {
-            call.arguments.args.iter().skip(1).any(|flag| {
-                let text = self.program.slice(flag.range());
-                ["O_WRONLY", "O_RDWR", "O_CREAT", "O_APPEND", "O_TRUNC"]
-                    .iter()
-                    .any(|flag| text.contains(flag))
-            })
-        } else {
-            false
-        };
-        let is_own = self.is_temporary(named)
-            || texts.iter().any(|text| {
-                text == "/dev/null" || (text.starts_with("/tmp/") && !text.contains(".."))
-            });
-        if writes && !is_own {
-            self.add(
-                range,
-                Concern::Files,
-                format!("`{}` writes a file", shown(path)),
-            );
-        }
-    }
-
-    /// Whether a mode allows writing or is unknown.
-    fn writes(&self, mode: Option<&Expr>) -> bool {
-        let Some(mode) = mode else { return false };
-        let texts = self.names.texts(mode);
-        texts.is_empty() || texts.iter().any(|text| text.contains(['w', 'a', 'x', '+']))
-    }
-
-    /// Whether a path is built from one of `tempfile`.
-    fn is_temporary(&self, expr: &Expr) -> bool {
-        let is_of_tempfile = |part: &Expr| {
-            let paths = self.names.resolve(part);
-            paths.iter().any(|path| path.starts_with("tempfile."))
-        };
-        any_over_expr(expr, &is_of_tempfile) && !self.program.slice(expr.range()).contains("..")
-    }
-
-    fn loading(&mut self, path: &str, call: &ast::ExprCall, first: Option<&Expr>) {
-        let Some(what) = paths::loads(path) else {
-            return;
-        };
-        let is_true = |keyword: &ast::Keyword| {
-            let literal = keyword.value.as_boolean_literal_expr();
-            literal.is_none_or(|literal| literal.value)
-        };
-        if path == "numpy.load"
-            && !call
-                .arguments
-                .find_keyword("allow_pickle")
-                .is_some_and(is_true)
-        {
-            return;
-        }
-        let is_own = first.is_some_and(|loaded| {
-            self.is_temporary(loaded)
-                || self.names.resolve(loaded).iter().any(|path| {
-                    [
-                        "io.BytesIO()",
-                        "pickle.dumps()",
-                        "_pickle.dumps()",
-                        "io.StringIO()",
-                        "torch._inductor.aoti_compile_and_package()",
-                    ]
-                    .iter()
-                    .any(|own| path.starts_with(own))
-                })
-                || self
-                    .names
-                    .texts(loaded)
-                    .iter()
-                    .any(|text| self.saved.contains(text))
-        });
-        if !is_own {
-            self.add(call.range(), Concern::Loading, format!("`{path}` {what}"));
-        }
-    }
-
-    fn network(&mut self, path: &str, call: &ast::ExprCall, first: Option<&Expr>) {
-        for what in self.connections(path, call, first) {
-            self.add(call.range(), Concern::Network, what.to_owned());
-        }
-    }
-
-    /// Reviews code in texts that are run.
-    fn inner_code(&mut self, call: &ast::ExprCall) {
-        let values = call
-            .arguments
-            .args
+        let functions = self.names.resolve(&call.func);
+        ["builtins.isinstance", "builtins.issubclass"]
             .iter()
-            .chain(call.arguments.keywords.iter().map(|keyword| &keyword.value));
-        let texts: Vec<String> = values.flat_map(|value| self.names.texts(value)).collect();
-        for text in texts {
-            let Ok(program) = Program::parse(text) else {
-                continue;
-            };
-            for finding in super::review(&program) {
-                self.add(call.range(), finding.concern, finding.what);
+            .any(|check| functions.contains(*check))
+            && call.arguments.args.get(1).map(Ranged::range) == Some(place.range)
+    }
+
+    fn is_in_class_body(&self, place: NodePlace<'a>) -> bool {
+        let mut above = self.tree.ancestors(place.index).filter(|node| {
+            matches!(
+                node,
+                AnyNodeRef::StmtClassDef(_) | AnyNodeRef::StmtFunctionDef(_)
+            )
+        });
+        matches!(above.next(), Some(AnyNodeRef::StmtClassDef(_)))
+    }
+
+    fn is_annotation(&self, place: NodePlace<'a>) -> bool {
+        let holds = |expr: &Option<Box<Expr>>| {
+            expr.as_ref()
+                .is_some_and(|expr| expr.range().contains_range(place.range))
+        };
+        self.tree.ancestors(place.index).any(|node| match node {
+            AnyNodeRef::Parameter(parameter) => holds(&parameter.annotation),
+            AnyNodeRef::StmtFunctionDef(def) => holds(&def.returns),
+            AnyNodeRef::StmtAnnAssign(assign) => {
+                assign.annotation.range().contains_range(place.range)
             }
+            AnyNodeRef::ExceptHandlerExceptHandler(handler) => holds(&handler.type_),
+            _ => false,
+        })
+    }
+
+    /// An assignment to something guarded: `sys.path = ...`
+    fn stored(&mut self, guard: Guard, path: &str, place: NodePlace<'a>) {
+        match guard {
+            Guard::Environ if matches!(place.above, Some(AnyNodeRef::StmtAugAssign(_))) => {}
+            Guard::Environ => self.add(
+                place.range,
+                Concern::Environment,
+                "replaces the environment",
+            ),
+            Guard::Search => self.add(
+                place.range,
+                Concern::Files,
+                "changes where Python looks for modules",
+            ),
+            Guard::Import => {
+                let what = format!("replaces `{}`", shown(path));
+                self.add(place.range, Concern::Obfuscation, what);
+            }
+            _ => {}
         }
     }
 
-    /// Literal paths to which the program saves.
-    fn saved(&self) -> BTreeSet<String> {
-        let mut saved: BTreeSet<String> = BTreeSet::new();
-        for node in &self.tree.nodes {
-            let AnyNodeRef::ExprCall(call) = node.node else {
-                continue;
-            };
-            let is_save = self
-                .names
-                .resolve(&call.func)
-                .iter()
-                .any(|path| path.starts_with("torch.") && path.contains("save"))
-                || matches!(&*call.func, Expr::Attribute(attribute) if attribute.attr.as_str() == "save");
-            if is_save {
-                saved.extend(
-                    call.arguments
-                        .args
-                        .iter()
-                        .flat_map(|arg| self.names.texts(arg))
-                        .filter(|text| !is_outside(text)),
-                );
+    fn subscript(&mut self, subscript: &'a ast::ExprSubscript, place: NodePlace<'a>) {
+        if self.names.is_environ(&subscript.value) {
+            let texts = self.names.texts(&subscript.slice);
+            if subscript.ctx == ExprContext::Load {
+                self.variable_read(place.range, &texts);
+            } else {
+                let value = match place.above {
+                    Some(AnyNodeRef::StmtAssign(assign)) => Some(&*assign.value),
+                    _ => None,
+                };
+                self.variable(place.range, &texts, value);
             }
+            return;
         }
-        saved
+        if subscript.ctx != ExprContext::Load
+            && self.names.resolve(&subscript.value).contains("sys.path")
+        {
+            let what = "changes where Python looks for modules";
+            self.add(place.range, Concern::Files, what);
+        }
+        if subscript.ctx != ExprContext::Load
+            && let Some(AnyNodeRef::StmtAssign(assign)) = place.above
+        {
+            self.setting_by_key(subscript, &assign.value);
+        }
+        self.hidden_key(subscript);
+        let whole = self.names.resolve(&Expr::Subscript(subscript.clone()));
+        self.looked_up(&whole, place);
+    }
+
+    /// A call or a subscript that gives a function or a module.
+    fn looked_up(&mut self, whole: &Paths, place: NodePlace<'a>) {
+        let found: Paths = whole
+            .iter()
+            .filter(|path| !path.ends_with("()") && !path.ends_with(']'))
+            .cloned()
+            .collect();
+        if !matches!(place.above, Some(AnyNodeRef::ExprAttribute(_))) {
+            self.obtained(&found, false, place);
+        }
+    }
+
+    fn call(&mut self, call: &'a ast::ExprCall, place: NodePlace<'a>) {
+        let whole = self.names.resolve(&Expr::Call(call.clone()));
+        self.looked_up(&whole, place);
+        let functions: BTreeSet<String> = self
+            .names
+            .resolve(&call.func)
+            .iter()
+            .map(|path| table::canonical(path))
+            .collect();
+        for path in &functions {
+            match table::judge(path) {
+                NameJudgement::Guarded(guard) => self.guarded(guard, path, call, place),
+                NameJudgement::Danger(Concern::Commands | Concern::Installing, _) => {
+                    self.command_texts(call);
+                }
+                _ => {}
+            }
+            self.network(path, call);
+        }
+        self.method(call, &functions, place);
+        self.keywords(call, &functions);
+    }
+
+    /// A call of a guarded function.
+    fn guarded(&mut self, guard: Guard, path: &str, call: &'a ast::ExprCall, place: NodePlace<'a>) {
+        match guard {
+            Guard::Path => self.paths(path, call),
+            Guard::Load => self.loading(path, call),
+            Guard::Lookup => self.lookup(path, call, place),
+            Guard::Import => self.import_by_name(path, call),
+            Guard::Command => self.command(path, call),
+            Guard::Code => self.inner_code(path, call),
+            Guard::Decode => self.decoding(path, call),
+            Guard::Process => self.process(path, call, place),
+            Guard::Environ => self.environ_call(path, call),
+            Guard::Search => self.search_path(path, call),
+            Guard::Connect => {}
+        }
+    }
+
+    /// An attribute that leads from any object to the internals of the interpreter.
+    fn attribute(&mut self, name: &'a str, place: NodePlace<'a>) {
+        if hidden::is_internal(name) {
+            let what = format!("reaches the internals of the interpreter by `{name}`");
+            self.add(place.range, Concern::Obfuscation, what);
+        } else if !self.attributes.contains(name)
+            && (hidden::leads_out(name) && !self.is_resolved(place, table::is_row)
+                || held_module(name).is_some() && !self.is_resolved(place, |_| true))
+        {
+            let what = format!("`.{name}` of something unknown");
+            self.add(place.range, Concern::Obfuscation, what);
+        }
+    }
+
+    /// Whether an attribute stands for a path of a kind.
+    fn is_resolved(&self, place: NodePlace<'a>, kind: fn(&str) -> bool) -> bool {
+        match self.tree.nodes[place.index as usize].node {
+            AnyNodeRef::ExprAttribute(attribute) => {
+                let paths = self.names.resolve(&Expr::Attribute(attribute.clone()));
+                paths.iter().any(|path| kind(&table::canonical(path)))
+            }
+            _ => false,
+        }
     }
 }
 
-/// Whether a path leads out of the folder of the run.
-fn is_outside(path: &str) -> bool {
-    let is_absolute = path.starts_with('/')
-        && path.len() > 1
-        && !path.starts_with("/tmp/")
-        && path != "/dev/null"
-        && path != "/tmp";
-    is_absolute
-        || path == "/"
-        || path.starts_with('~')
-        || path.split(['/', '\\']).any(|part| part == "..")
-        || path.get(1..3) == Some(":\\")
+fn unlisted(path: &str) -> String {
+    format!("`{}` is not on the list of harmless names", shown(path))
 }
 
 pub(super) fn shown(path: &str) -> &str {

@@ -24,7 +24,9 @@ pub(in crate::scrub) fn actionable(
     };
     cx.step("2", "is it actionable?");
     let machine = if repro.is_some_and(|repro| repro.code.contains("cuda")) && !issue.is_closed {
-        machine(cx)?
+        Machine {
+            gpus: cx.installed()?.gpus,
+        }
     } else {
         Machine::default()
     };
@@ -41,7 +43,7 @@ pub(in crate::scrub) fn actionable(
         let choice = cx.prompt.choose(
             &question,
             &[("g", "continue as with a bug"), ("s", "stop")],
-            0,
+            usize::from(judgement.kind == IssueKind::Unrelated),
             "--assume KIND",
         )?;
         if choice == 0 {
@@ -65,7 +67,12 @@ pub(in crate::scrub) fn actionable(
         IssueKind::Feature | IssueKind::Refactoring | IssueKind::Question if repro.is_some() => {
             return Ok(Step::Next(kind));
         }
-        IssueKind::Feature | IssueKind::Refactoring | IssueKind::Question => ScrubEnd::NotABug,
+        IssueKind::Feature | IssueKind::Refactoring | IssueKind::Question | IssueKind::Intended => {
+            ScrubEnd::NotABug
+        }
+        IssueKind::Performance => ScrubEnd::NeedsMeasuring,
+        IssueKind::Build => ScrubEnd::NotPython,
+        IssueKind::Unrelated => ScrubEnd::Unrelated,
         IssueKind::Closed | IssueKind::Resolved => ScrubEnd::ClosedAlready,
         IssueKind::Duplicate => ScrubEnd::Duplicate,
         IssueKind::Tracker => ScrubEnd::Tracker,
@@ -83,7 +90,12 @@ pub(in crate::scrub) fn consider_closing(
 ) -> Result<(), Failure> {
     if !matches!(
         end,
-        ScrubEnd::NeedsRepro | ScrubEnd::ImageOnly | ScrubEnd::NeedsHardware
+        ScrubEnd::NeedsRepro
+            | ScrubEnd::ImageOnly
+            | ScrubEnd::NeedsHardware
+            | ScrubEnd::NeedsMeasuring
+            | ScrubEnd::NotPython
+            | ScrubEnd::NotABug
     ) {
         return Ok(());
     }
@@ -101,19 +113,6 @@ pub(in crate::scrub) fn consider_closing(
     Ok(())
 }
 
-fn machine(cx: &mut ScrubContext<'_>) -> Result<Machine, Failure> {
-    let output = cx.ask_python(
-        "import torch\nprint('gpus', torch.cuda.device_count() if torch.cuda.is_available() else 0)\n",
-    )?;
-    let gpus = output
-        .lines()
-        .find_map(|line| line.strip_prefix("gpus "))
-        .and_then(|count| count.parse().ok());
-    Ok(Machine {
-        gpus: gpus.unwrap_or(0),
-    })
-}
-
 fn name(kind: IssueKind) -> &'static str {
     match kind {
         IssueKind::Bug => "a bug",
@@ -125,6 +124,10 @@ fn name(kind: IssueKind) -> &'static str {
         IssueKind::Question => "a question",
         IssueKind::Tracker => "a tracker",
         IssueKind::Hardware => "beyond this machine's hardware",
+        IssueKind::Intended => "meant to be so",
+        IssueKind::Performance => "about speed or memory",
+        IssueKind::Build => "about a build or another language",
+        IssueKind::Unrelated => "unrelated to the project",
     }
 }
 
@@ -132,6 +135,9 @@ fn next(end: ScrubEnd) -> &'static str {
     match end {
         ScrubEnd::ClosedAlready => "nothing, unless the bug is back",
         ScrubEnd::Duplicate => "close it as a duplicate",
+        ScrubEnd::NeedsMeasuring => "measure it: a script that fails or passes does not show it",
+        ScrubEnd::NotPython => "reproduce it by hand",
+        ScrubEnd::Unrelated => "close it by hand if it is spam",
         ScrubEnd::NeedsHardware => "scrub it on a machine with the required hardware",
         _ => "route it to the people who decide on it",
     }

@@ -8,9 +8,10 @@ use super::{Maybe, ScrubContext, ScrubEnd, Step};
 use crate::{
     cli::{Exit, Failure},
     scrub::{
+        doubts::{Doubt, DoubtKind},
         issue::{analyze, repro::Repro},
         repair,
-        review::{self, Finding},
+        review::{self, Concern, Finding},
         tool::ToolCall,
     },
 };
@@ -76,6 +77,13 @@ pub(in crate::scrub) fn analyze(
             cx,
             "torch.distributed: set rendezvous variables so that the script runs as one process",
         );
+        if env.iter().any(|(name, _)| name == "WORLD_SIZE") {
+            altered(
+                cx,
+                DoubtKind::Device,
+                "it was run as one process of `torch.distributed`",
+            );
+        }
     }
     if issue.is_some_and(|issue| issue.has_label("needs reproduction")) {
         cx.found.remove.push("needs reproduction".to_owned());
@@ -91,6 +99,11 @@ pub(super) fn adaptation(cx: &mut ScrubContext<'_>, what: &str) {
     cx.found.adaptations.push(what.to_owned());
 }
 
+/// Notes a change after which a clean run proves less.
+fn altered(cx: &mut ScrubContext<'_>, kind: DoubtKind, what: &str) {
+    cx.found.doubts.push(Doubt::new(kind, what));
+}
+
 fn adapt(cx: &mut ScrubContext<'_>, program: &mut Program, text: String, what: &str) {
     if let Ok(changed) = Program::parse(text) {
         *program = changed;
@@ -104,6 +117,7 @@ fn parsed(cx: &mut ScrubContext<'_>, code: &str) -> Option<Program> {
     }
     let program = Program::parse(repair::closed(code)?).ok()?;
     adaptation(cx, "closed a bracket that was left open");
+    altered(cx, DoubtKind::Altered, "a bracket was closed by guess");
     Some(program)
 }
 
@@ -313,7 +327,9 @@ fn security(
 ) -> Result<Step<Program>, Failure> {
     let mut program = program;
     loop {
-        let findings = review::review(&program);
+        let mut findings = review::review(&program);
+        // Whoever installed a package, or is asked for it by its name, decides about its code.
+        findings.retain(|finding| finding.concern != Concern::Package);
         cx.found.findings.clone_from(&findings);
         let hash = blake3::hash(program.text().as_bytes()).to_hex().to_string();
         if cx.settings.trust || cx.state.agreed.contains(&hash) {
@@ -338,7 +354,7 @@ fn security(
                 concern,
                 what,
             } = finding;
-            cx.printer.always(&format!(
+            cx.printer.always(format!(
                 "     line {line}: {concern}: {what} ({})",
                 concern.why()
             ));
@@ -363,6 +379,7 @@ fn security(
                 program = rest;
                 show(cx, program.text());
                 adaptation(cx, "the risky parts were dropped");
+                altered(cx, DoubtKind::Altered, "the risky parts were dropped");
             }
             _ => {
                 cx.found.next =
@@ -430,7 +447,7 @@ fn is_known(cx: &ScrubContext<'_>, repro: &Repro) -> Result<bool, Failure> {
 
 fn show(cx: &ScrubContext<'_>, code: &str) {
     for (at, line) in code.lines().enumerate() {
-        cx.printer.always(&format!("     {:>4}  {line}", at + 1));
+        cx.printer.always(format!("     {:>4}  {line}", at + 1));
     }
 }
 

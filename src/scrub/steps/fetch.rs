@@ -8,7 +8,9 @@ use super::{IssueSource, ScrubContext, ScrubEnd, Step};
 use crate::{
     cli::{Exit, Failure},
     scrub::issue::{
-        Association, Issue, parse_saved,
+        Association, Issue, VIEW,
+        claims::claims,
+        parse_saved,
         reported::reported,
         repro::{Pick, Repro, pick},
         versions::versions,
@@ -33,12 +35,17 @@ pub(in crate::scrub) fn fetch(cx: &mut ScrubContext<'_>) -> Result<Option<Issue>
         IssueSource::Saved(path) => {
             cx.step("1", &format!("reading the issue from {}", path.display()));
             let text = text_of(path)?;
-            parse_saved(&text).map_err(|error| {
+            let saved = parse_saved(&text).map_err(|error| {
                 let error = anyhow::Error::new(error)
                     .context(format!("could not read `{}`", path.display()));
-                Failure::new(Exit::Usage, error)
-                    .hint("save an issue by `gh api repos/OWNER/NAME/issues/NUMBER > issue.json`")
-            })?
+                Failure::new(Exit::Usage, error).hint(format!(
+                    "save an issue by `gh issue view NUMBER --json {VIEW} > issue.json`"
+                ))
+            })?;
+            for gap in &saved.gaps {
+                cx.printer.warning(gap);
+            }
+            saved.issue
         }
         IssueSource::Script(path) => {
             cx.step("1", &format!("reading the script {}", path.display()));
@@ -52,6 +59,7 @@ pub(in crate::scrub) fn fetch(cx: &mut ScrubContext<'_>) -> Result<Option<Issue>
     ));
     cx.found.title = Some(issue.title.clone());
     cx.found.versions = Some(versions(&issue.post.body));
+    cx.found.claims = claims(&issue);
     if issue.is_locked {
         cx.decided("it is locked: minrepro will write nothing");
     }
@@ -67,14 +75,14 @@ fn text_of(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// Picks the repro and the reported failure.
+/// Picks the code that may be the repro, the likeliest first; none where there is none.
 pub(in crate::scrub) fn read(
     cx: &mut ScrubContext<'_>,
     issue: Option<&Issue>,
-) -> Result<Step<Option<Repro>>, Failure> {
+) -> Result<Step<Vec<Repro>>, Failure> {
     let Some(issue) = issue else {
         let IssueSource::Script(path) = &cx.settings.source else {
-            return Ok(Step::Next(None));
+            return Ok(Step::Next(Vec::new()));
         };
         let code = text_of(path)?;
         let repro = Repro {
@@ -86,102 +94,75 @@ pub(in crate::scrub) fn read(
             post: 0,
             why: "given by the user".to_owned(),
         };
-        cx.found.repro = Some(repro.clone());
-        return Ok(Step::Next(Some(repro)));
+        return Ok(Step::Next(vec![repro]));
     };
-    let repro = match pick(issue) {
-        Pick::Found(repro) => Some(*repro),
-        Pick::Ask(mut options) => {
-            let at = match cx.settings.pick {
-                Some(number) if (1..=options.len()).contains(&number) => number - 1,
-                Some(number) => {
-                    return Err(Failure::usage(format!(
-                        "there is no repro {number}; the issue has {}",
-                        options.len()
-                    ))
-                    .hint("choose another: `--pick N`"));
-                }
-                None => choose(cx, &options)?,
-            };
-            Some(options.swap_remove(at))
-        }
-        Pick::ImageOnly => {
-            // A closed issue ends as closed, whatever it contains.
+    match pick(issue) {
+        Pick::Found(repro) => Ok(Step::Next(vec![*repro])),
+        Pick::Ask(options) => several(cx, options).map(Step::Next),
+        // A closed issue ends as closed, whatever it contains.
+        Pick::ImageOnly if !issue.is_closed => {
             cx.found.reported = reported(issue, None);
-            if issue.is_closed {
-                None
-            } else {
-                cx.found.next = Some("ask for the code as text".to_owned());
-                cx.found.add.push("needs reproduction".to_owned());
-                return Ok(Step::End(
-                    ScrubEnd::ImageOnly,
-                    "the code is only shown in images".to_owned(),
-                ));
-            }
+            cx.found.next = Some("ask for the code as text".to_owned());
+            cx.found.add.push("needs reproduction".to_owned());
+            Ok(Step::End(
+                ScrubEnd::ImageOnly,
+                "the code is only shown in images".to_owned(),
+            ))
         }
+        Pick::ImageOnly => Ok(Step::Next(Vec::new())),
         Pick::None(link) => {
             if let Some(link) = link {
                 cx.decided(&format!(
                     "no code, but a link: {link}; save the code and pass it by `--from script.py`"
                 ));
             }
-            None
+            Ok(Step::Next(Vec::new()))
         }
-    };
-    if let Some(repro) = &repro {
+    }
+}
+
+/// Of several pieces of code the one that the user named, or all: running them tells which it is.
+fn several(cx: &ScrubContext<'_>, mut options: Vec<Repro>) -> Result<Vec<Repro>, Failure> {
+    match cx.settings.pick {
+        Some(number) if (1..=options.len()).contains(&number) => {
+            Ok(vec![options.swap_remove(number - 1)])
+        }
+        Some(number) => Err(Failure::usage(format!(
+            "there is no repro {number}; the issue has {}",
+            options.len()
+        ))
+        .hint("choose another: `--pick N`")),
+        None => {
+            cx.decided(&format!(
+                "{} pieces of code may be the repro; running them tells which",
+                options.len()
+            ));
+            Ok(options)
+        }
+    }
+}
+
+/// Looks at one piece of code and at the failure that is reported of it.
+pub(in crate::scrub) fn look_at(
+    cx: &mut ScrubContext<'_>,
+    issue: Option<&Issue>,
+    repro: Option<&Repro>,
+) {
+    if let Some(repro) = repro.filter(|repro| !repro.author.is_empty()) {
         cx.decided(&format!(
             "repro of {} tokens by {}: {}",
             repro.weight, repro.author, repro.why
         ));
     }
-    cx.found.reported = reported(issue, repro.as_ref());
+    cx.found.repro = repro.cloned();
+    let Some(issue) = issue else { return };
+    cx.found.reported = reported(issue, repro);
     if let Some(reported) = &cx.found.reported {
         cx.decided(&format!(
-            "reported: {} ({})",
+            "reported: {} ({}; {})",
             reported.what.describe(),
-            reported.source
+            reported.source,
+            reported.certainty.word()
         ));
     }
-    cx.found.repro.clone_from(&repro);
-    Ok(Step::Next(repro))
-}
-
-fn choose(cx: &ScrubContext<'_>, options: &[Repro]) -> Result<usize, Failure> {
-    let mut details = Vec::new();
-    for (at, option) in options.iter().enumerate() {
-        details.push(format!(
-            "{}: by {}, {} tokens, {}",
-            at + 1,
-            option.author,
-            option.weight,
-            option.why
-        ));
-        details.extend(
-            option
-                .code
-                .lines()
-                .take(12)
-                .map(|line| format!("    {line}")),
-        );
-    }
-    if !cx.prompt.is_attended() {
-        let mut failure = Failure::usage("several pieces of code may be the repro")
-            .hint("choose one: `--pick N`");
-        failure.details = details;
-        return Err(failure);
-    }
-    for line in &details {
-        cx.printer.always(line);
-    }
-    let keys: Vec<String> = (1..=options.len())
-        .map(|number| number.to_string())
-        .collect();
-    let choices: Vec<(&str, &str)> = keys
-        .iter()
-        .zip(options)
-        .map(|(key, option)| (key.as_str(), option.author.as_str()))
-        .collect();
-    Ok(cx
-        .prompt
-        .choose("which is the repro?", &choices, 0, "--pick N")?)
 }

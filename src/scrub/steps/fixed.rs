@@ -1,52 +1,276 @@
-//! Step 5a: finds the version and the commit that fixed the bug.
+//! Step 5a: concludes whether a script that passes proves its bug fixed. Finds the version and the
+//! commit with the fix; an older version that shows the bug is the control.
 
 use std::time::Duration;
 
-use super::{ScrubContext, reproduce::Reproduction};
+use minrepro_reducers::syntax::Program;
+
+use super::{Maybe, ScrubContext, ScrubEnd, reproduce::Reproduction, trivial::trivial};
 use crate::{
     cli::Failure,
     oracle::Spec,
     scrub::{
-        bisect::{BisectQuestion, environments, search},
+        bisect::{BisectAnswer, BisectQuestion, search},
+        chance::{Chance, asserts, chance},
         change,
+        doubts::{Doubt, DoubtKind, Ground, doubts},
+        issue::{Issue, claims::parsed},
+        version_environments::{VersionEnvironment, compare, environments},
+        version_search::VersionProbe,
     },
 };
 
+/// Runs of each version: what shows in all of them is not rare.
+const RUNS: usize = 3;
+
+/// The end for a script that passes, or that fails with an error where it was reported to crash.
+pub(in crate::scrub) fn conclude(
+    cx: &mut ScrubContext<'_>,
+    issue: Maybe<'_>,
+    showing: &Reproduction,
+    proven: ScrubEnd,
+) -> Result<(ScrubEnd, String), Failure> {
+    let number = issue.map(|issue| issue.number);
+    versions(cx, showing, number, proven)?;
+    if let Some(issue) = issue {
+        look_for_doubts(cx, issue, showing, proven == ScrubEnd::FailsProperly)?;
+    }
+    let control = control(cx)?;
+    if control {
+        cx.found
+            .doubts
+            .retain(|doubt| !doubt.is_settled_by_control());
+    }
+    for doubt in &cx.found.doubts {
+        cx.decided(&format!("in doubt: {}", doubt.what));
+    }
+    let seen = cx.found.ran_with.as_ref().map_or_else(String::new, |ran| {
+        let verb = if proven == ScrubEnd::FailsProperly {
+            format!("fails properly ({})", ran.seen)
+        } else {
+            "passes".to_owned()
+        };
+        format!("the script {verb} with {}", ran.with)
+    });
+    if !cx.found.doubts.is_empty() && !is_accepted(cx, control, &seen)? {
+        return Ok(in_doubt(cx, &seen));
+    }
+    cx.found.next = Some("close the issue if you agree".to_owned());
+    if let Some(number) = number {
+        trivial(cx, number)?;
+    }
+    Ok((proven, seen))
+}
+
+/// The end where doubts remain.
+fn in_doubt(cx: &mut ScrubContext<'_>, seen: &str) -> (ScrubEnd, String) {
+    let needs_device = cx
+        .found
+        .doubts
+        .iter()
+        .find(|doubt| doubt.kind == DoubtKind::Device);
+    if let Some(doubt) = needs_device {
+        let why = format!("{seen}, but {}", doubt.what);
+        cx.found.next = Some("scrub it on a machine with the required hardware".to_owned());
+        return (ScrubEnd::NeedsHardware, why);
+    }
+    let doubts: Vec<&str> = cx
+        .found
+        .doubts
+        .iter()
+        .map(|doubt| doubt.what.as_str())
+        .collect();
+    let why = format!("{seen}, which proves no fix: {}", doubts.join("; "));
+    let is_newer = |doubt: &Doubt| doubt.kind == DoubtKind::Newer;
+    let reported = cx
+        .found
+        .versions
+        .as_ref()
+        .and_then(|found| found.torch.clone());
+    let failing = reported.iter().chain(&cx.found.claims.fails_on);
+    let oldest = failing
+        .filter_map(|version| parsed(version))
+        .min()
+        .map_or_else(
+            || "LIST".to_owned(),
+            |version| version.only_release().to_string(),
+        );
+    cx.found.next = Some(if cx.found.doubts.iter().any(is_newer) {
+        "run it with the version of the report: `--python PATH`".to_owned()
+    } else {
+        format!(
+            "show that the script fails where it was reported: `--versions {oldest} --install`, or \
+             `--interpreter VERSION=PYTHON`"
+        )
+    });
+    (ScrubEnd::Inconclusive, why)
+}
+
+/// Whether the user takes the bug for fixed although doubts remain. Asked only where an older
+/// version shows it.
+fn is_accepted(cx: &ScrubContext<'_>, control: bool, seen: &str) -> Result<bool, Failure> {
+    if !control {
+        return Ok(false);
+    }
+    if cx.settings.accept_fix {
+        return Ok(true);
+    }
+    let doubts: Vec<&str> = cx
+        .found
+        .doubts
+        .iter()
+        .map(|doubt| doubt.what.as_str())
+        .collect();
+    let question = format!(
+        "{seen}, and an older version shows the bug; but {}. Take it for fixed?",
+        doubts.join("; ")
+    );
+    Ok(cx.prompt.agrees(&question, "--accept-fix")?)
+}
+
+fn look_for_doubts(
+    cx: &mut ScrubContext<'_>,
+    issue: &Issue,
+    showing: &Reproduction,
+    is_refused: bool,
+) -> Result<(), Failure> {
+    let installed = cx.installed()?;
+    let written = cx.found.repro.as_ref().map(|repro| repro.code.as_str());
+    let code = written
+        .filter(|code| Program::parse(*code).is_ok())
+        .unwrap_or(&showing.code);
+    let Ok(program) = Program::parse(code) else {
+        return Ok(());
+    };
+    let chance =
+        Program::parse(showing.code.as_str()).map_or(Chance::None, |program| chance(&program));
+    let versions = cx.found.versions.clone().unwrap_or_default();
+    let ground = Ground {
+        issue,
+        versions: &versions,
+        claims: &cx.found.claims,
+        reported: cx.found.reported.as_ref(),
+        is_named: !cx.settings.signature.is_empty(),
+        program: &program,
+        installed: &installed,
+        chance: &chance,
+        is_refused,
+        runs: cx.found.ran_with.as_ref().map_or(0, |ran| ran.of),
+    };
+    let found = doubts(&ground);
+    for doubt in found {
+        // What a repair reported already is not said twice.
+        let is_known = cx
+            .found
+            .doubts
+            .iter()
+            .any(|known| known.kind == doubt.kind && known.kind == DoubtKind::Device);
+        if !is_known {
+            cx.found.doubts.push(doubt);
+        }
+    }
+    Ok(())
+}
+
+/// Whether an older version shows the bug, in all its runs, and this one lies behind the fix. Where
+/// versions contradict a fix, that is a doubt of its own.
+fn control(cx: &mut ScrubContext<'_>) -> Result<bool, Failure> {
+    let installed = cx.installed()?;
+    let Some(own) = installed.torch else {
+        return Ok(cx.found.fixed.as_ref().is_some_and(|answer| {
+            answer.is_fixed && answer.change.is_some() && shows_always(answer)
+        }));
+    };
+    let Some(answer) = &cx.found.fixed else {
+        return Ok(false);
+    };
+    let newest = answer.versions.iter().rev().find_map(|(version, probe)| {
+        matches!(probe, Some(VersionProbe::Shows(_))).then_some(version)
+    });
+    match (&answer.change, newest) {
+        (Some((_, after)), _) if answer.is_fixed && compare(after, &own).is_le() => {
+            Ok(shows_always(answer))
+        }
+        (_, Some(newest)) => {
+            let what = format!("{newest} shows the bug, and {own} is not newer than its fix");
+            cx.found.doubts.push(Doubt::new(DoubtKind::Newer, what));
+            Ok(false)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Whether the version before the fix showed the bug in all its runs.
+fn shows_always(answer: &BisectAnswer) -> bool {
+    let Some((before, _)) = &answer.change else {
+        return false;
+    };
+    answer.versions.iter().any(|(version, probe)| {
+        version == before
+            && matches!(probe, Some(VersionProbe::Shows(seen)) if !seen.ends_with(" runs)"))
+    })
+}
+
 /// Searches for the version in the environments, then for the commit in the checkout.
-pub(in crate::scrub) fn fixed(
+fn versions(
     cx: &mut ScrubContext<'_>,
     showing: &Reproduction,
     number: Option<u64>,
+    proven: ScrubEnd,
 ) -> Result<(), Failure> {
+    let checks = |code: &str| Program::parse(code).is_ok_and(|program| asserts(&program));
     let typed = &showing.signature;
-    if typed.is_empty() {
+    let is_assertion = typed.iter().any(|text| text == "AssertionError");
+    if typed.is_empty() || (is_assertion && !checks(&showing.code)) {
         return Ok(());
     }
     cx.step("5a", "when was it fixed?");
-    let environments = environments(&cx.settings.search, cx.tools, cx.printer)?;
+    let mut environments = environments(&cx.settings.search, cx.tools, cx.printer)?;
+    let installed = cx.installed()?;
+    if let Some(version) = installed.torch
+        && !environments.is_empty()
+        && !environments.iter().any(|known| known.version == version)
+    {
+        environments.push(VersionEnvironment {
+            version,
+            python: cx.runner.python(),
+            env: Vec::new(),
+        });
+        environments.sort_by(|a, b| compare(&a.version, &b.version));
+    }
     if environments.len() < 2 {
-        cx.decided("there are no other versions to test; add some by `--env VERSION=PYTHON` or `--versions LIST --install`");
+        cx.decided(
+            "there are no other versions to test; add some by `--interpreter VERSION=PYTHON` or \
+             `--versions LIST --install`",
+        );
         return Ok(());
     }
     let specs: Vec<Spec> = typed
         .iter()
         .filter_map(|text| Spec::parse(text).ok())
         .collect();
+    let seen = cx.found.ran_with.as_ref().map(|ran| ran.seen.clone());
     let question = BisectQuestion {
         code: &showing.code,
         env: &showing.env,
         specs: &specs,
         at_once: 3,
         timeout: cx.settings.timeout.max(Duration::from_secs(30)),
+        times: RUNS,
+        cure: seen
+            .filter(|_| proven == ScrubEnd::FailsProperly)
+            .and_then(|seen| seen.split_once(", ").map(|(_, raised)| raised.to_owned())),
     };
     let answer = search(&question, &environments, &*cx.runner, cx.printer)?;
     cx.decided(&answer.describe());
-    if let (Some((before, after)), Some(checkout), Some(reported)) =
-        (&answer.change, &cx.settings.pytorch, &cx.found.reported)
-        && answer.is_fixed
+    let reported = cx.found.reported.as_ref().map(|reported| &reported.what);
+    if let (Some((before, after)), Some(checkout), Some(failure)) = (
+        &answer.change,
+        &cx.settings.pytorch,
+        answer.failure.as_ref().or(reported),
+    ) && answer.is_fixed
     {
-        let found =
-            change::candidates(checkout, (before, after), number, &reported.what, cx.tools)?;
+        let found = change::candidates(checkout, (before, after), number, failure, cx.tools)?;
         for candidate in &found.changes {
             cx.decided(&format!(
                 "perhaps fixed by {} {} ({})",

@@ -3,6 +3,8 @@
 
 pub(super) mod actionable;
 pub(super) mod analyze;
+mod clean;
+mod expected;
 pub(super) mod fetch;
 pub(super) mod fixed;
 pub(super) mod minimize;
@@ -16,10 +18,12 @@ use std::{path::PathBuf, time::Duration};
 use serde::Serialize;
 
 use super::{
+    doubts::Doubt,
     gh::GitHub,
+    installed::{self, Installed},
     issue::{
-        Issue, Repo, actionable::Judgement, recent::Confirmation, reported::Reported, repro::Repro,
-        versions::Versions,
+        Issue, Repo, actionable::Judgement, claims::Claims, recent::Confirmation,
+        reported::Reported, repro::Repro, versions::Versions,
     },
     prompt::Prompt,
     review::Finding,
@@ -40,8 +44,14 @@ pub enum ScrubEnd {
     ClosedAlready,
     /// Another issue reports the same bug.
     Duplicate,
-    /// The issue is a feature request, a refactoring or a question.
+    /// The issue is a feature request, a refactoring or a question, or its behaviour is meant.
     NotABug,
+    /// The issue is about speed or memory, which no failure shows.
+    NeedsMeasuring,
+    /// The issue is about a build, an installation or code in another language.
+    NotPython,
+    /// The issue has nothing to do with the project.
+    Unrelated,
     /// The issue lists other issues.
     Tracker,
     /// The script needs hardware that this machine lacks.
@@ -56,8 +66,12 @@ pub enum ScrubEnd {
     SecurityConcern,
     /// Somebody confirmed the bug recently.
     RecentlyVerified,
-    /// The script passes.
+    /// The bug is fixed: the script passes under the conditions of the report.
     DoesNotReproduce,
+    /// The reported crash is an error of the library today.
+    FailsProperly,
+    /// The script passes here, which does not prove that the bug is fixed.
+    Inconclusive,
     /// The script fails in another way.
     DifferentError,
     /// A smaller script was found.
@@ -136,6 +150,8 @@ pub struct ScrubSettings {
     pub reverify: bool,
     /// Whether to close an abandoned issue.
     pub close_stale: bool,
+    /// Whether to take a bug for fixed that an older version shows, whatever else is in doubt.
+    pub accept_fix: bool,
     /// The signature of the bug, instead of the reported one.
     pub signature: Vec<String>,
     /// The time limit of each run of the original script.
@@ -143,7 +159,7 @@ pub struct ScrubSettings {
     /// A checkout of PyTorch.
     pub pytorch: Option<PathBuf>,
     /// Environments in which to search for the version with the fix.
-    pub search: super::bisect::Environments,
+    pub search: super::version_environments::Environments,
 }
 
 /// The data that all steps share.
@@ -158,13 +174,42 @@ pub(super) struct ScrubContext<'a> {
     pub(super) found: ScrubFindings,
 }
 
+impl<'a> ScrubContext<'a> {
+    /// The context of an issue of which nothing is known yet.
+    pub(super) fn open(
+        settings: &'a ScrubSettings,
+        tools: &'a ExternalTools,
+        runner: &'a mut dyn ScriptRunner,
+        printer: Printer,
+    ) -> Result<Self, Failure> {
+        let github = match settings.source {
+            IssueSource::GitHub(number) => {
+                Some(GitHub::open(tools, settings.repo.clone(), number)?)
+            }
+            _ => None,
+        };
+        Ok(Self {
+            settings,
+            tools,
+            github,
+            prompt: Prompt::new(tools, printer, settings.json),
+            printer,
+            runner,
+            state: ScrubState::open(&settings.folder, &settings.repo),
+            found: ScrubFindings::default(),
+        })
+    }
+}
+
 /// The findings as the report shows them.
-#[derive(Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct ScrubFindings {
     /// The issue's title.
     pub title: Option<String>,
     /// The versions with which the bug was reported.
     pub versions: Option<Versions>,
+    /// What the posts say about when the bug shows.
+    pub claims: Claims,
     /// The repro.
     pub repro: Option<Repro>,
     /// The reported failure.
@@ -177,8 +222,14 @@ pub struct ScrubFindings {
     pub confirmation: Option<Confirmation>,
     /// The changes made to the script before it ran, each with its reason.
     pub adaptations: Vec<String>,
+    /// The script as it was run, if it was changed.
+    pub adapted: Option<String>,
+    /// The command that runs it, if `python FILE` is not enough.
+    pub launch: Option<String>,
     /// The versions used for the runs, and their results.
     pub ran_with: Option<Tested>,
+    /// The reasons why clean runs do not prove that the bug is fixed.
+    pub doubts: Vec<Doubt>,
     /// The result of the search for the fixing version.
     pub fixed: Option<super::bisect::BisectAnswer>,
     /// Commits that may have fixed the bug, the likeliest first.
@@ -205,12 +256,18 @@ pub struct ScrubFindings {
 pub struct Tested {
     /// The version of PyTorch, or of Python where there is no PyTorch.
     pub with: String,
+    /// The version of Python.
+    pub python: String,
+    /// The devices.
+    pub device: String,
     /// The number of runs that showed the bug.
     pub same: usize,
     /// The number of all runs.
     pub of: usize,
     /// A summary of one of them.
     pub seen: String,
+    /// The settings under which the script was run again, once it had passed.
+    pub settings: Vec<String>,
 }
 
 /// A minimized script.
@@ -231,18 +288,18 @@ pub struct Smaller {
 impl ScrubContext<'_> {
     /// Announces a step.
     pub(super) fn step(&self, number: &str, what: &str) {
-        self.printer.note(&format!("{number:>3}  {what}"));
+        self.printer.note(format!("{number:>3}  {what}"));
     }
 
     /// Shows a decision and its reason.
     pub(super) fn decided(&self, what: &str) {
-        self.printer.note(&format!("     {what}"));
+        self.printer.note(format!("     {what}"));
     }
 
-    /// Runs one program, or returns the remembered outcomes of an equal run.
-    pub(super) fn run(&mut self, trial: Trial) -> Result<Vec<Outcome>, Failure> {
+    /// Runs one program, or returns the remembered outcomes of an equal run of the same round.
+    pub(super) fn run(&mut self, trial: Trial, round: usize) -> Result<Vec<Outcome>, Failure> {
         let key = format!(
-            "{} {:?} {:?} {} {:?}",
+            "{} {:?} {:?} {} {:?} {round}",
             self.runner.identity(),
             trial.python,
             trial.env,
@@ -270,11 +327,16 @@ impl ScrubContext<'_> {
             times: 1,
             timeout: Duration::from_mins(2),
         };
-        let outcomes = self.run(trial)?;
+        let outcomes = self.run(trial, 0)?;
         Ok(outcomes
             .first()
             .map(|outcome| outcome.stdout.text().into_owned())
             .unwrap_or_default())
+    }
+
+    /// What the interpreter has.
+    pub(super) fn installed(&mut self) -> Result<Installed, Failure> {
+        Ok(Installed::parse(&self.ask_python(installed::QUESTION)?))
     }
 
     /// A file in the folder.

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::{Posting, ScrubContext, ScrubEnd, ScrubFindings, labels};
+use super::{Posting, ScrubContext, ScrubEnd, ScrubFindings, Tested, labels};
 use crate::{
     cli::Failure,
     scrub::{
-        issue::{Issue, OWN_MARK},
+        issue::{Issue, OWN_MARK, actionable::IssueKind},
         plan::{CarriedOut, Planned, carry_out},
         write::{CloseReason, IssueWrite, WriteState},
     },
@@ -16,29 +16,34 @@ use crate::{
 pub(in crate::scrub) fn comment(found: &ScrubFindings, end: ScrubEnd) -> Option<String> {
     let ran = found.ran_with.as_ref()?;
     let version = &ran.with;
-    let is_fixed = end == ScrubEnd::DoesNotReproduce;
-    if !is_fixed && ran.same == 0 {
+    let is_fixed = matches!(end, ScrubEnd::DoesNotReproduce | ScrubEnd::FailsProperly);
+    let is_wish = found.judgement.as_ref().is_some_and(|judgement| {
+        matches!(judgement.kind, IssueKind::Feature | IssueKind::Refactoring)
+    });
+    if (!is_fixed && ran.same == 0) || (end == ScrubEnd::NotABug && !is_wish) {
         return None;
     }
-    let verb = if is_fixed {
-        "no longer reproduces"
-    } else {
-        "still reproduces"
+    let mut body = match end {
+        ScrubEnd::DoesNotReproduce => format!("This issue no longer reproduces on {version}.\n"),
+        ScrubEnd::FailsProperly => {
+            let raised = ran.seen.split_once(", ").map_or("", |(_, raised)| raised);
+            format!(
+                "The reported crash no longer happens on {version}, which raises an error instead: \
+                 `{raised}`\n"
+            )
+        }
+        ScrubEnd::NotABug => {
+            format!("The behaviour that this issue describes is unchanged on {version}.\n")
+        }
+        _ => format!("This issue still reproduces on {version}.\n"),
     };
-    let mut body = format!("This issue {verb} on {version}.");
-    if !is_fixed && ran.same < ran.of {
-        let _ = write!(body, " The bug shows in {} of {} runs.", ran.same, ran.of);
-    }
-    body.push('\n');
-    if is_fixed && let Some(pull) = certain_change(found) {
-        let _ = writeln!(body, "Fixed by #{pull}.");
-    } else if is_fixed
-        && let Some((before, after)) = found
-            .fixed
-            .as_ref()
-            .and_then(|answer| answer.change.as_ref())
-    {
+    body.push_str(&runs(ran, is_fixed));
+    let fix = fix(found);
+    if is_fixed && let Some((before, after)) = &fix {
         let _ = writeln!(body, "The bug is in {before} and not in {after}.");
+        if let Some(pull) = certain_change(found) {
+            let _ = writeln!(body, "Fixed by #{pull}.");
+        }
     }
     if let Some(smaller) = &found.minimized {
         let _ = write!(body, "\nMinimized repro:\n\n{}\n", fenced(&smaller.text));
@@ -49,14 +54,23 @@ pub(in crate::scrub) fn comment(found: &ScrubFindings, end: ScrubEnd) -> Option<
             }
         }
     }
-    if !found.adaptations.is_empty() && (is_fixed || found.minimized.is_some()) {
+    if !found.adaptations.is_empty() {
         body.push_str("\nChanges to the script before it was run:\n");
         for adaptation in &found.adaptations {
             let _ = writeln!(body, "- {adaptation}");
         }
+        if let (None, Some(adapted)) = (&found.minimized, &found.adapted) {
+            let _ = write!(body, "\nThe script as it was run:\n\n{}\n", fenced(adapted));
+        }
     }
-    if is_fixed {
-        let _ = writeln!(body, "\nClosing as this was fixed in {version}.");
+    if let Some(launch) = &found.launch {
+        let _ = writeln!(body, "\nRun it by `{launch}`.");
+    }
+    if closes(found, end) {
+        let _ = match fix {
+            Some((_, after)) => writeln!(body, "\nClosing as this was fixed in {after}."),
+            None => writeln!(body, "\nClosing as this no longer reproduces."),
+        };
     }
     let _ = writeln!(
         body,
@@ -64,6 +78,53 @@ pub(in crate::scrub) fn comment(found: &ScrubFindings, end: ScrubEnd) -> Option<
         env!("CARGO_PKG_VERSION")
     );
     Some(body)
+}
+
+/// What was run, in one line.
+fn runs(ran: &Tested, is_fixed: bool) -> String {
+    let Tested {
+        same,
+        of,
+        settings,
+        python,
+        device,
+        ..
+    } = ran;
+    let count = if is_fixed {
+        format!("{of} runs do not show it, with {}", settings.join(", "))
+    } else {
+        format!("{same} of {of} runs show it")
+    };
+    format!("Run on {device} with Python {python}: {count}.\n")
+}
+
+/// The versions between which the bug was fixed, with the name of the package; none if it was
+/// broken there.
+fn fix(found: &ScrubFindings) -> Option<(String, String)> {
+    let answer = found.fixed.as_ref().filter(|answer| answer.is_fixed)?;
+    let (before, after) = answer.change.as_ref()?;
+    let is_pytorch = found
+        .ran_with
+        .as_ref()
+        .is_some_and(|ran| ran.with.starts_with("PyTorch"));
+    let named = |version: &String| {
+        if is_pytorch {
+            format!("PyTorch {version}")
+        } else {
+            version.clone()
+        }
+    };
+    Some((named(before), named(after)))
+}
+
+/// Whether an end closes the issue as completed.
+fn closes(found: &ScrubFindings, end: ScrubEnd) -> bool {
+    match end {
+        ScrubEnd::DoesNotReproduce => true,
+        // That the crash was the bug, and the error is none, shows where it crashed before.
+        ScrubEnd::FailsProperly => fix(found).is_some(),
+        _ => false,
+    }
 }
 
 /// The text in a fence that is longer than any within it.
@@ -86,6 +147,43 @@ fn certain_change(found: &ScrubFindings) -> Option<u64> {
     first.pull.filter(|_| first.score >= 6 && is_ahead)
 }
 
+/// The comment that says why an abandoned issue is closed.
+fn rationale(why: &str, end: ScrubEnd) -> String {
+    let lacks = match end {
+        ScrubEnd::NeedsRepro | ScrubEnd::ImageOnly => {
+            "there is no script that shows it. If it still happens, please open a new issue with one"
+        }
+        ScrubEnd::NeedsHardware => {
+            "it could not be run for lack of the hardware. If it still happens, please say so"
+        }
+        _ => "nobody has worked on it. If it still matters, please say so",
+    };
+    format!(
+        "Closing as not planned: this issue is {why}, and {lacks}.\n\n{OWN_MARK}{}; reviewed by the \
+         person who posts it.)\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// What a write does, in words, where its command line is hard to read.
+fn in_words(write: &IssueWrite) -> Option<String> {
+    match write {
+        IssueWrite::Labels { add, remove } => {
+            let added = add.iter().map(|label| format!("add `{label}`"));
+            let removed = remove.iter().map(|label| format!("remove `{label}`"));
+            Some(format!(
+                "labels: {}",
+                added.chain(removed).collect::<Vec<_>>().join(", ")
+            ))
+        }
+        IssueWrite::Close { reason } => {
+            let reason: &str = reason.into();
+            Some(format!("close it as {reason}"))
+        }
+        IssueWrite::Comment { .. } => None,
+    }
+}
+
 /// All writes in order: the comment first, labels next, closing last.
 pub(in crate::scrub) fn plan(
     found: &ScrubFindings,
@@ -97,9 +195,13 @@ pub(in crate::scrub) fn plan(
     if issue.is_closed || issue.is_locked {
         return writes;
     }
-    let is_bug = !matches!(end, ScrubEnd::NotABug);
-    if is_bug && let Some(body) = comment(found, end) {
+    if let Some(body) = comment(found, end) {
         writes.push(IssueWrite::Comment { body });
+    }
+    if let Some(why) = &found.close_as_stale {
+        writes.push(IssueWrite::Comment {
+            body: rationale(why, end),
+        });
     }
     let add: Vec<&str> = found
         .add
@@ -116,7 +218,7 @@ pub(in crate::scrub) fn plan(
     if !add.is_empty() || !remove.is_empty() {
         writes.push(labels(&add, &remove));
     }
-    if end == ScrubEnd::DoesNotReproduce {
+    if closes(found, end) {
         writes.push(IssueWrite::Close {
             reason: CloseReason::Completed,
         });
@@ -125,7 +227,7 @@ pub(in crate::scrub) fn plan(
             reason: CloseReason::NotPlanned,
         });
     }
-    let is_looked_at = !matches!(end, ScrubEnd::ClosedAlready);
+    let is_looked_at = !matches!(end, ScrubEnd::ClosedAlready | ScrubEnd::Unrelated);
     if writes.is_empty() && is_looked_at {
         // Without a visible write, the date of the label shows that somebody looked. In one edit
         // removing and adding would cancel out.
@@ -155,6 +257,8 @@ pub(in crate::scrub) fn post(
         for write in writes {
             if let IssueWrite::Comment { body } = write {
                 show(cx, "the comment would be", body);
+            } else if let Some(words) = in_words(write) {
+                cx.printer.always(format!("  {words}"));
             }
         }
         return Ok((planned, CarriedOut::default()));
@@ -177,18 +281,23 @@ pub(in crate::scrub) fn post(
         return Ok((Vec::new(), CarriedOut::default()));
     }
     cx.printer.always("");
-    cx.printer.always(&format!(
-        "{} writes to {}#{}:",
-        writes.len(),
-        cx.settings.repo,
-        issue.number
-    ));
+    for line in grounds(&cx.found) {
+        cx.printer.always(line);
+    }
+    let count = match writes.len() {
+        1 => "1 write".to_owned(),
+        more => format!("{more} writes"),
+    };
+    cx.printer
+        .always(format!("{count} to {}#{}:", cx.settings.repo, issue.number));
     for (at, write) in writes.iter().enumerate() {
         if let IssueWrite::Comment { body } = write {
             show(cx, "the comment, word for word", body);
+        } else if let Some(words) = in_words(write) {
+            cx.printer.always(format!("  {words}"));
         }
         cx.printer
-            .always(&format!("  {}. {}", at + 1, github.command(write).shown()));
+            .always(format!("  {}. {}", at + 1, github.command(write).shown()));
     }
     let agreed = match cx.settings.posting {
         Posting::DryRun => false,
@@ -207,9 +316,35 @@ pub(in crate::scrub) fn post(
     Ok((planned, carried))
 }
 
+/// What the plan rests on, for the person who decides.
+fn grounds(found: &ScrubFindings) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(reported) = &found.reported {
+        lines.push(format!(
+            "looked for: {} ({}; {})",
+            reported.what.describe(),
+            reported.source,
+            reported.certainty.word()
+        ));
+    }
+    if let Some(ran) = &found.ran_with {
+        lines.push(format!(
+            "seen in {} of {} runs with {}: {}",
+            ran.same, ran.of, ran.with, ran.seen
+        ));
+    }
+    lines.extend(
+        found
+            .doubts
+            .iter()
+            .map(|doubt| format!("in doubt: {}", doubt.what)),
+    );
+    lines
+}
+
 fn show(cx: &ScrubContext<'_>, what: &str, body: &str) {
-    cx.printer.always(&format!("  {what}:"));
+    cx.printer.always(format!("  {what}:"));
     for line in body.lines() {
-        cx.printer.always(&format!("  | {line}"));
+        cx.printer.always(format!("  | {line}"));
     }
 }

@@ -6,7 +6,7 @@ mod scripts;
 
 use std::{fs, io::Write, os::unix::fs::PermissionsExt, path::Path, time::Duration};
 
-use minrepro::runner::{Confinement, Job, Runner, Sandbox, Start};
+use minrepro::runner::{Confinement, End, Job, Runner, Sandbox, Start};
 
 use self::{
     outside::Outside,
@@ -179,5 +179,32 @@ fn the_traps_outside_catch_unconfined_runs() {
             let broken = broken_by(&run, *needs, source);
             assert!(!broken.is_empty(), "{name}");
         }
+    }
+}
+
+#[test]
+fn evidence_is_read_from_a_regular_file_of_a_limited_size_alone() {
+    let bench = super::Bench::new();
+    for (what, is_read) in [
+        ("pass", true),
+        ("os.remove(path); os.mkfifo(path)", false),
+        ("os.remove(path); os.symlink('/dev/zero', path)", false),
+        ("os.truncate(path, 1 << 25)", false),
+    ] {
+        let source = format!(
+            "import atexit, os\npath = os.path.abspath('../trace.json')\ndef last():\n    {what}\n\
+             atexit.register(last)\n"
+        );
+        let mut job = Job::new(source.as_bytes().into(), Duration::from_secs(20));
+        job.traced = true;
+        let mut outcomes = bench.runner.run_all(&[job], &mut |_, _| {}).unwrap();
+        let outcome = outcomes.remove(0);
+        assert_eq!(
+            outcome.end,
+            End::Exit(0),
+            "{what}: {}",
+            outcome.stderr.text()
+        );
+        assert_eq!(outcome.trace.is_some(), is_read, "{what}");
     }
 }

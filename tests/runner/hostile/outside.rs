@@ -24,6 +24,8 @@ pub(super) struct Outside {
     udp: UdpSocket,
     abstract_socket: UnixListener,
     stream: UnixListener,
+    /// Reached by other names than those that the kernel's table has.
+    renamed: UnixListener,
     datagram: UnixDatagram,
     marker: String,
     before: String,
@@ -57,11 +59,15 @@ impl Outside {
         );
         let abstract_socket = UnixListener::bind_addr(&address).unwrap();
         let stream = UnixListener::bind(home.join("stream")).unwrap();
+        let renamed = UnixListener::bind(home.join("before")).unwrap();
+        fs::hard_link(home.join("before"), home.join("linked")).unwrap();
+        fs::rename(home.join("before"), home.join("renamed")).unwrap();
         let datagram = UnixDatagram::bind(home.join("datagram")).unwrap();
         tcp.set_nonblocking(true).unwrap();
         udp.set_nonblocking(true).unwrap();
         abstract_socket.set_nonblocking(true).unwrap();
         stream.set_nonblocking(true).unwrap();
+        renamed.set_nonblocking(true).unwrap();
         datagram.set_nonblocking(true).unwrap();
         let mut victim = command("sleep");
         victim
@@ -78,6 +84,7 @@ impl Outside {
             udp,
             abstract_socket,
             stream,
+            renamed,
             datagram,
             marker,
             before,
@@ -103,6 +110,8 @@ impl Outside {
             "result": home.join("result.min.py"),
             "setuid": home.join("setuid"),
             "stream": home.join("stream"),
+            "renamed": home.join("renamed"),
+            "linked": home.join("linked"),
             "datagram": home.join("datagram"),
             "abstract": self.marker,
             "marker": self.marker,
@@ -132,6 +141,7 @@ impl Outside {
         heard("UDP", self.udp.recv(&mut buffer).err());
         heard("the abstract socket", self.abstract_socket.accept().err());
         heard("the stream socket", self.stream.accept().err());
+        heard("the renamed socket", self.renamed.accept().err());
         heard("the datagram socket", self.datagram.recv(&mut buffer).err());
         changes.extend(
             processes_with(&self.marker)
@@ -167,6 +177,7 @@ impl Outside {
             field(41)
         ));
         lines.push(format!("{} {}", of("Cpus_allowed:"), of("TracerPid")));
+        lines.push(fs::read_to_string(format!("/proc/{pid}/limits")).unwrap_or_default());
         lines.push(fs::read_to_string("/proc/sys/kernel/hostname").unwrap());
         lines.join("\n")
     }

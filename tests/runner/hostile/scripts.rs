@@ -166,6 +166,52 @@ if fd >= 0:
          shutil.rmtree(path, ignore_errors=True)",
     ),
     (
+        "put pipes where minrepro reads",
+        Any,
+        "
+for name in ('note', 'trace.json', 'imports'):
+    attempt(os.remove, '../' + name)
+    attempt(os.mkfifo, '../' + name)",
+    ),
+    (
+        "put endless files where minrepro reads",
+        Any,
+        "
+for name in ('note', 'trace.json', 'imports'):
+    attempt(os.remove, '../' + name)
+    attempt(os.symlink, '/dev/zero', '../' + name)",
+    ),
+    (
+        "claim that it could not be started",
+        Any,
+        "write('../note', json.dumps({'broken': '\\x1b]0;ESCAPED\\x07'}))",
+    ),
+    (
+        "a ring of calls",
+        Any,
+        "
+for call in (425, 0x40000000 | 425):
+    if libc.syscall(call, 1, (ctypes.c_uint32 * 30)()) >= 0: print('ESCAPED', call)",
+    ),
+    (
+        "limits of others",
+        Any,
+        "
+import resource
+attempt(resource.prlimit, victim, resource.RLIMIT_NOFILE, (5, 5))
+attempt(resource.prlimit, outside['minrepro'], resource.RLIMIT_NOFILE, (5, 5))
+libc.syscall(251 if os.uname().machine == 'x86_64' else 30, 1, victim, 3 << 13)",
+    ),
+    (
+        "flags of files",
+        Any,
+        "
+import fcntl
+fd = attempt(os.open, home + '/file', os.O_RDONLY)
+for request in (0x40086602, 0x40046602): attempt(fcntl.ioctl, fd, request, (0x40).to_bytes(8, \
+         'little'))",
+    ),
+    (
         "connect by TCP",
         NamespacesShown,
         "attempt(socket.create_connection, ('127.0.0.1', \
@@ -193,6 +239,17 @@ if fd >= 0:
         "connect to a socket in the file system",
         NamespacesShown,
         "attempt(socket.socket(socket.AF_UNIX).connect, outside['stream'])",
+    ),
+    (
+        "connect to a socket by another name",
+        NamespacesShown,
+        "
+for path in (outside['renamed'], outside['linked'], '/proc/self/root' + outside['renamed']):
+    attempt(socket.socket(socket.AF_UNIX).connect, path)
+os.symlink(home, 'home')
+attempt(socket.socket(socket.AF_UNIX).connect, 'home/renamed')
+fd = os.open(outside['linked'], os.O_PATH)
+attempt(socket.socket(socket.AF_UNIX).connect, f'/proc/self/fd/{fd}')",
     ),
     (
         "send to a socket in the file system",
@@ -291,14 +348,14 @@ for pid in (victim, outside['minrepro'], os.getppid(), 1):
     ),
     (
         "slow down others",
-        NamespacesShown,
+        Shown,
         "attempt(os.setpriority, os.PRIO_PROCESS, victim, 19)\n\
          attempt(os.sched_setaffinity, victim, {0})\n\
          attempt(os.sched_setscheduler, victim, os.SCHED_IDLE, os.sched_param(0))",
     ),
     (
         "slow down all of the user's processes",
-        Namespaces,
+        Any,
         "attempt(os.setpriority, os.PRIO_USER, \
          os.getuid(), 19)",
     ),
@@ -352,6 +409,20 @@ while True:
         "
 for number in range(10000):
     attempt(write, f'{number}', b'x' * (16 << 20), 'wb')",
+    ),
+    (
+        "make files without end",
+        Limits,
+        "number = 0
+while True: write(f'{number}', ''); number += 1",
+    ),
+    (
+        "make folders within each other without end",
+        Limits,
+        "
+while True:
+    os.mkdir('deeper')
+    os.chdir('deeper')",
     ),
     (
         "one large file",

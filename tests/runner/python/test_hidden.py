@@ -1,11 +1,13 @@
 """What is loaded leaves no trace."""
 
+import json
 import os
 import subprocess
 import sys
 import unittest
 
 import minrepro_hidden
+from minrepro_tracer.tracer import NOTHING
 
 SCRIPT = """
 import sys
@@ -31,7 +33,7 @@ class Hidden(unittest.TestCase):
         folder = os.path.dirname(os.path.abspath(__file__))
         script = os.path.join(folder, "seen.py")
         tracer = os.path.join(minrepro_hidden.FOLDER, "minrepro_tracer", "__main__.py")
-        traced = [sys.executable, "-B", tracer, os.devnull, "[]", "[]", script, "one"]
+        traced = [sys.executable, "-B", tracer, os.devnull, "[]", "[]", json.dumps(NOTHING), "", "", script, "one"]
         plain = [sys.executable, "-B", script, "one"]
         outputs = [subprocess.check_output(each, universal_newlines=True) for each in (plain, traced)]
         self.assertEqual(*outputs)

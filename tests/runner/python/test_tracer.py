@@ -10,6 +10,7 @@ import unittest
 
 import minrepro_hidden
 from minrepro_tracer import compiler, run
+from minrepro_tracer import tracer as tracer_module
 
 SCRIPT = """\
 class Point:
@@ -31,7 +32,7 @@ def traced(text, sought="[]", doomed="[]"):
         with open(script, "w", encoding="utf-8") as file:
             file.write(text)
         tracer = os.path.join(minrepro_hidden.FOLDER, "minrepro_tracer", "__main__.py")
-        command = [sys.executable, "-B", tracer, out, sought, doomed, script]
+        command = [sys.executable, "-B", tracer, out, sought, doomed, json.dumps(tracer_module.NOTHING), "", "", script]
         ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
         with open(out, encoding="utf-8") as file:
             return json.load(file), ended

@@ -38,7 +38,16 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 TextRange::new(TextSize::new(code_end as u32), comment.end())
             }
         };
-        out.propose(EditSet::one(Edit::delete(range)), Prior::Certain, "comment");
+        let edits = EditSet::one(Edit::delete(range));
+        // Without the comment that names it, bytes of an encoding would mean something else.
+        let names_none = program.line_of(comment.start()) > 2;
+        if names_none
+            || edits
+                .apply(program)
+                .is_ok_and(|text| program.keeps_encoding(&text))
+        {
+            out.propose(edits, Prior::Certain, "comment");
+        }
     }
 }
 
@@ -63,6 +72,12 @@ mod tests {
             "#!/usr/bin/env python\r\nif x:\r\n    # why\r\n    f(  # open\r\n        # inside\r\n        1)\r\n# end",
             "if x:\r\n    f(\r\n        1)\r\n",
         );
+    }
+
+    #[test]
+    fn a_comment_that_names_the_encoding_of_what_follows_stays() {
+        check_none(&DROP_COMMENTS, "# coding: latin-1\nx = 'é'\n");
+        check_all(&DROP_COMMENTS, "# coding: latin-1\nx = 1\n", "x = 1\n");
     }
 
     #[test]

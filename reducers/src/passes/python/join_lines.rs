@@ -3,6 +3,7 @@ use crate::{
     rewrite::edit::{Edit, EditSet},
     syntax::{
         Program, Ranged, TextRange, TextSize, Token,
+        lines::{WIDTH, width},
         positions::{closes, opens},
     },
 };
@@ -22,9 +23,6 @@ pass! {
     /// ```
     pub(crate) static JOIN_LINES = Pass { stage: Stage::Tidy, propose };
 }
-
-/// The longest line, in characters.
-const WIDTH: usize = 100;
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let program = cx.program;
@@ -90,7 +88,7 @@ fn joined(program: &Program, tokens: &[&Token]) -> Option<EditSet> {
     let end = usize::from(last.end());
     let end = end + text[end..].find(['\r', '\n']).unwrap_or(text.len() - end);
     let range = TextRange::new(TextSize::new(start as u32), TextSize::new(end as u32));
-    let width = program.slice(range).chars().count() - saved;
+    let width = width(program.slice(range)) - saved;
     (saved > 0 && width <= WIDTH).then_some(edits)
 }
 
@@ -110,7 +108,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_joined_in_parts() {
-        let long = "a".repeat(98);
+        let long = "a".repeat(86);
         check_all(
             &JOIN_LINES,
             &format!("f(\n    {long},\n    g(\n        1\n    )\n)\n"),

@@ -45,4 +45,5 @@ pub(crate) mod shrink_literals;
 pub(crate) mod unpack_displays;
 pub(crate) mod unroll_loops;
 pub(crate) mod unwrap_blocks;
+pub(crate) mod wrap_lines;
 pub(crate) mod write_classes;

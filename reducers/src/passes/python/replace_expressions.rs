@@ -81,6 +81,10 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             .take(40)
             .collect();
         let edits = EditSet::one(Edit::replace(expr.range(), literal));
+        // A 1 weighs a little more than a name, a 0 does not.
+        if is_size && !lightens(cx.program, &edits) {
+            continue;
+        }
         out.propose(
             edits,
             Prior::Unlikely,

@@ -1,7 +1,10 @@
-//! The driver of extraction: a region of a traced program becomes a script of its own. A strategy
-//! picks regions and says which of their reads are replaced by recorded values; the driver prints
-//! them, adds the slice of the program that sets up the rest, tidies the script and keeps it if it
-//! is simpler. Owns no opinion on which regions are worth trying. Called by the strategies.
+//! The driver of extraction: a region of a traced program, or of a module of a package that failed
+//! beneath it, becomes a script of its own. A strategy picks regions and says which of their reads
+//! are replaced by recorded values; the driver prints them, adds the slice of the program or module
+//! that sets up the rest, tidies the script and keeps it if it is simpler. Owns no opinion on which
+//! regions are worth trying. Called by the strategies.
+
+use std::fmt::Write;
 
 use crate::{
     analysis::{
@@ -9,6 +12,7 @@ use crate::{
         slice::{Depth, Slicer},
         statement_tree::{Read, StatementTree},
     },
+    modules::standard::is_standard,
     pass::{PassContext, Prior, Proposals, whole_text},
     passes::python::{
         drop_blank_lines::DROP_BLANK_LINES, drop_comments::DROP_COMMENTS,
@@ -16,10 +20,15 @@ use crate::{
     },
     rewrite::{
         edit::{Edit, EditSet, rewritten},
+        merge_modules::{MergedModule, merge},
         parenthesize::one_logical_line,
     },
-    syntax::{AnyNodeRef, Program, Ranged, TextRange},
-    trace::evidence::{Evidence, Frame, MissingSymbols},
+    syntax::{AnyNodeRef, Program, Ranged, TextRange, scope::ScopeKind},
+    torch::packages::KEPT,
+    trace::{
+        evidence::{Evidence, Frame, MissingSymbols},
+        library_modules::LibraryModule,
+    },
 };
 
 /// A part of a traced program, and the frame whose values its names have there.
@@ -32,12 +41,16 @@ pub(crate) struct Region<'e> {
     pub(crate) frame: &'e Frame,
 }
 
-/// A traced program from which regions are extracted.
+/// A traced program, or a module of a package that it ran, from which regions are extracted.
 pub(crate) struct Extraction<'a> {
+    /// The text from which regions are extracted.
     pub(crate) program: &'a Program,
     pub(crate) evidence: &'a Evidence,
     pub(crate) missing: &'a MissingSymbols,
     pub(crate) tree: StatementTree<'a>,
+    /// The program that the script replaces, and what a traced run showed of it, where that is
+    /// another.
+    replaced: Option<(&'a Program, &'a Evidence)>,
 }
 
 impl<'a> Extraction<'a> {
@@ -49,7 +62,33 @@ impl<'a> Extraction<'a> {
             evidence,
             missing: cx.missing,
             tree: StatementTree::of(cx.program, evidence),
+            replaced: None,
         })
+    }
+
+    /// The modules of packages in which the program of a context failed, that of the innermost frame
+    /// first.
+    pub(crate) fn library(cx: &PassContext<'_>) -> Vec<LibraryModule> {
+        let evidence = cx.evidence.into_iter();
+        evidence
+            .flat_map(|evidence| LibraryModule::all(cx.program, evidence))
+            .collect()
+    }
+
+    /// A module of a package, from which a script for the program of a context is extracted.
+    pub(crate) fn of_module(cx: &PassContext<'a>, module: &'a LibraryModule) -> Self {
+        Self {
+            program: &module.program,
+            evidence: &module.evidence,
+            missing: cx.missing,
+            tree: StatementTree::of(&module.program, &module.evidence),
+            replaced: cx.evidence.map(|evidence| (cx.program, evidence)),
+        }
+    }
+
+    /// Whether regions are those of a package.
+    pub(crate) fn is_of_library(&self) -> bool {
+        self.replaced.is_some()
     }
 
     /// The frames of the failure that ran as they are written, innermost first.
@@ -72,6 +111,15 @@ impl<'a> Extraction<'a> {
             range,
             frame,
         })
+    }
+
+    /// Whether the statement of a region reports a failure itself. Alone, it would report it whatever
+    /// came before.
+    pub(crate) fn reports(&self, region: Region<'_>) -> bool {
+        matches!(
+            self.tree.statements[region.statement].node,
+            AnyNodeRef::StmtRaise(_) | AnyNodeRef::StmtAssert(_)
+        )
     }
 
     /// The expression of a region that failed, if that is known and not all of it.
@@ -156,8 +204,45 @@ impl<'a> Extraction<'a> {
 
     /// The edit that makes the program a text, tidied, if that is simpler.
     pub(crate) fn simpler(&self, text: String) -> Option<EditSet> {
-        whole_text(self.program, &tidied(self.program, text)?)
+        let Some((program, evidence)) = self.replaced else {
+            return whole_text(self.program, &tidied(self.program, text)?);
+        };
+        let text = with_names_of(program, evidence, &text)?;
+        whole_text(program, &tidied(program, text)?)
     }
+}
+
+/// A text from a module with what it names besides: what the program defines, and modules by their
+/// own names; nothing if it names something else.
+fn with_names_of(program: &Program, evidence: &Evidence, text: &str) -> Option<String> {
+    let extracted = program.sibling(text).ok()?;
+    let unbound = extracted.scopes().unbound_names();
+    let tree = StatementTree::of(program, evidence);
+    let missing = MissingSymbols::default();
+    let mut slicer = Slicer::new(&tree, evidence, &missing, Depth::Thin);
+    for name in &unbound {
+        slicer.keep_names_of(name);
+    }
+    let own = program.sibling(slicer.text()?).ok()?;
+    let bound = |name: &&&str| {
+        let mut variables = own.scopes().variables.iter();
+        variables.any(|it| it.scope == ScopeKind::Module && it.name == ***name)
+    };
+    let mut imports = String::new();
+    for name in unbound.iter().filter(|name| !bound(name)) {
+        if !is_standard(name) && !KEPT.contains(name) {
+            return None;
+        }
+        let _ = writeln!(imports, "import {name}");
+    }
+    let imports = program.sibling(imports).ok()?;
+    let parts = [&imports, &own, &extracted].map(|program| MergedModule {
+        program,
+        package: "",
+        file: None,
+        edits: EditSet::default(),
+    });
+    Some(merge(&parts).ok()?.text)
 }
 
 /// A text without what is there for readers, and without imports that nothing uses.

@@ -36,21 +36,27 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let Some(extraction) = Extraction::of(cx) else {
         return;
     };
-    let evidence = extraction.evidence;
-    let frames = evidence.failure.iter().rev();
-    let compiled = frames.filter(|frame| frame.compiled);
-    let regions: Vec<Region<'_>> = compiled
-        .filter_map(|frame| extraction.region(frame))
-        .collect();
     let compilers = Compilers::of(cx.program);
+    if compilers.all.is_empty() {
+        return;
+    }
+    for module in &Extraction::library(cx) {
+        let extraction = Extraction::of_module(cx, module);
+        let regions = compiled(&extraction);
+        for compiler in &compilers.all {
+            let statements = statements(&extraction, &regions, compiler);
+            let note = "what fails in a package when it is compiled, alone";
+            extraction.propose_alone(out, statements, &[Depth::Thin, Depth::Full], note);
+        }
+        out.next_group();
+    }
+    let evidence = extraction.evidence;
+    let regions = compiled(&extraction);
     for compiler in &compilers.all {
         let under_way = evidence.calls.iter().filter(|call| call.compiled);
         let under_way =
             under_way.map(|call| format!("{}({})\n", compiler.call(&call.called), call.arguments));
-        let statements = regions.iter().flat_map(|region| {
-            let with = |results| statement(&extraction, *region, compiler, results);
-            [false, true].into_iter().filter_map(with)
-        });
+        let statements = statements(&extraction, &regions, compiler);
         let lines = evidence.arguments.keys();
         let functions = lines.filter_map(|&line| function(&extraction, line, compiler, &compilers));
         let codes = under_way.chain(statements).chain(functions);
@@ -59,13 +65,50 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// A compiled function of the one statement that failed, and its call; what the program's
-/// functions returned there may stand for their calls.
+/// The statements that were being compiled when that failed, innermost first.
+fn compiled<'a>(extraction: &Extraction<'a>) -> Vec<Region<'a>> {
+    let frames = extraction.evidence.failure.iter().rev();
+    let compiled = frames.filter(|frame| frame.compiled);
+    compiled
+        .filter_map(|frame| extraction.region(frame))
+        .collect()
+}
+
+/// Compiled functions of each of some statements, and their calls.
+fn statements(
+    extraction: &Extraction<'_>,
+    regions: &[Region<'_>],
+    compiler: &Compiler,
+) -> Vec<String> {
+    let regions = regions.iter();
+    let codes = regions.flat_map(|region| {
+        let with = |reading| statement(extraction, *region, compiler, reading);
+        Reading::ALL.into_iter().filter_map(with)
+    });
+    codes.collect()
+}
+
+/// What of a statement has recorded values in its place.
+#[derive(Clone, Copy)]
+enum Reading {
+    /// Names, attributes and elements as they are looked up.
+    Paths,
+    /// Names alone, where these are known: to look up an element may be what fails.
+    Names,
+    /// What the program's functions returned, besides.
+    Results,
+}
+
+impl Reading {
+    const ALL: [Self; 3] = [Self::Paths, Self::Names, Self::Results];
+}
+
+/// A compiled function of the one statement that failed, and its call.
 fn statement(
     extraction: &Extraction<'_>,
     region: Region<'_>,
     compiler: &Compiler,
-    results: bool,
+    reading: Reading,
 ) -> Option<String> {
     let Extraction { tree, program, .. } = extraction;
     let node = tree.statements[region.statement].node;
@@ -79,10 +122,10 @@ fn statement(
             (value.range(), "return ", "")
         }
     };
-    let reads = if results {
-        tree.results_in(part, region.frame, extraction.evidence)?
-    } else {
-        tree.values_in(part, region.frame, &[])?
+    let reads = match reading {
+        Reading::Paths => tree.values_in(part, region.frame, &[])?,
+        Reading::Names => tree.names_in(part, region.frame)?,
+        Reading::Results => tree.results_in(part, region.frame, extraction.evidence)?,
     };
     let mut parameters = BTreeMap::new();
     for read in reads.iter().filter(|read| !is_constant(read)) {
@@ -148,7 +191,11 @@ fn function(
 #[cfg(test)]
 mod tests {
     use super::EXTRACT_COMPILED;
-    use crate::{syntax::Program, testing::evidence, trace::evidence::MissingSymbols};
+    use crate::{
+        syntax::Program,
+        testing::evidence,
+        trace::evidence::{Evidence, MissingSymbols, SourceLine},
+    };
 
     /// The texts that are proposed for a program whose comments tell what a traced run saw.
     fn texts(text: &str) -> Vec<String> {
@@ -286,6 +333,79 @@ model(torch.load('input.pt')).sum().backward()  # fails
             texts(text).last(),
             Some(&format!("{head}torch.compile(f)(torch.ones(2))\n"))
         );
+    }
+
+    #[test]
+    fn to_look_up_an_element_may_be_what_fails() {
+        let text = "\
+import torch
+def pick(rows, mask):
+    chosen = rows[mask]  # compiled with rows: torch.rand(8); mask: torch.ones(8); rows[mask]: torch.rand(2)
+    return chosen.sum() + chosen.mean() + chosen.amax() + chosen.amin() + 1 + 2 + 3 + 4 + 5 + 6
+torch.compile(pick)(load('a file that is not there'), load('another file'))  # fails
+";
+        let expected = "\
+import torch
+@torch.compile
+def f(mask, rows):
+    return rows[mask]
+f(torch.ones(8), torch.rand(8))
+";
+        let texts = texts(text);
+        assert!(texts.iter().any(|it| it == expected), "{texts:#?}");
+    }
+
+    #[test]
+    fn statements_of_packages_are_compiled_without_the_package() {
+        let module = "\
+from __future__ import annotations
+from torch import nn
+from .base import Base
+LIMIT = 3
+class Gate(Base):
+    def forward(self, hidden):
+        if hidden.gt(LIMIT).any().item():  # compiled with hidden: torch.rand(2)
+            return nn.functional.relu(hidden)
+";
+        let text = "\
+import torch as t
+from gates import Gate
+def backend(graph, _):
+    return graph
+t.compile(Gate(), backend=backend)(t.rand(2))
+";
+        let mut library = evidence(module).failure;
+        for frame in &mut library {
+            frame.line = SourceLine::of_file(1, frame.line.number());
+            frame.package = Some("gates".to_owned());
+        }
+        let evidence = Evidence {
+            sources: [(1, module.to_owned())].into(),
+            library,
+            ..evidence(text)
+        };
+        let program = Program::parse(text).unwrap();
+        let missing = MissingSymbols::default();
+        let proposals = EXTRACT_COMPILED.proposals_with(&program, Some(&evidence), &missing);
+        let found = proposals[0].edits.apply(&program).unwrap();
+        let expected = "\
+from __future__ import annotations
+import torch
+import torch as t
+def backend(graph, _):
+    return graph
+LIMIT = 3
+@t.compile(backend=backend)
+def f(hidden):
+    if hidden.gt(LIMIT).any().item():
+        pass
+f(torch.rand(2))
+";
+        let lines = |text: &str| -> Vec<String> {
+            let lines = text.lines().filter(|line| !line.is_empty());
+            lines.map(str::to_owned).collect()
+        };
+        assert_eq!(lines(&found), lines(expected));
     }
 
     #[test]

@@ -32,17 +32,32 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let Some(extraction) = Extraction::of(cx) else {
         return;
     };
-    let frames = &extraction.evidence.failure;
     let all_values = Values::to_try(cx.program, extraction.evidence);
+    for module in &Extraction::library(cx) {
+        propose_frames(&Extraction::of_module(cx, module), all_values, out);
+        out.next_group();
+    }
+    propose_frames(&extraction, all_values, out);
+}
+
+/// Proposes the statement of each frame of a program or module alone, the innermost first.
+fn propose_frames(extraction: &Extraction<'_>, all_values: [Values; 2], out: &mut Proposals) {
+    let frames = &extraction.evidence.failure;
     for (at, frame) in frames.iter().enumerate().rev() {
         let whole = extraction.region(frame).filter(|_| !frame.compiled);
+        let whole =
+            whole.filter(|region| !extraction.is_of_library() || !extraction.reports(*region));
         let part = whole.and_then(|region| extraction.expression(region));
         for depth in [Depth::Thin, Depth::Middle, Depth::Full] {
             // The part that failed first: it needs less than the statement.
             for region in [part, whole].into_iter().flatten() {
                 for values in all_values {
-                    let slicer =
-                        Slicer::new(&extraction.tree, extraction.evidence, cx.missing, depth);
+                    let slicer = Slicer::new(
+                        &extraction.tree,
+                        extraction.evidence,
+                        extraction.missing,
+                        depth,
+                    );
                     let lifting = Lifting::new(slicer.with_values(values));
                     let text = lifting.text(at, region.statement, region.range);
                     if let Some(edits) = text.and_then(|text| extraction.simpler(text)) {

@@ -563,7 +563,7 @@ impl<'a> Visitor<'a> for Builder {
 }
 
 /// Whether CPython, any of 3.8 to 3.14, binds a name in a script without being asked.
-fn is_builtin(name: &str) -> bool {
+pub fn is_builtin(name: &str) -> bool {
     static NAMES: LazyLock<HashSet<&str>> =
         LazyLock::new(|| include_str!("builtins.txt").lines().collect());
     NAMES.contains(name)

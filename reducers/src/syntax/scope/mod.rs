@@ -13,6 +13,8 @@ use crate::syntax::{
 };
 use builder::Builder;
 
+pub use builder::is_builtin;
+
 /// The names that a program binds and uses.
 #[derive(Debug)]
 pub struct Scopes {

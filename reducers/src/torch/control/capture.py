@@ -1,6 +1,7 @@
 def _plain(names):
     """Has functions that capture others as graphs call them as they are instead."""
     import collections
+    import copy
     import importlib
     import os
     import sys
@@ -26,6 +27,12 @@ def _plain(names):
 
         def __getattr__(self, _):
             leave()
+
+    class Traced(Plain):
+        """Takes the place of a traced module, whose members it has."""
+
+        def __getattr__(self, name):
+            return getattr(self._function, name) if hasattr(self._function, name) else leave()
 
     Result = collections.namedtuple("ExportResult", "graph_module guards")
 
@@ -69,14 +76,25 @@ def _plain(names):
             func(*tuple_of(args))
         return func
 
+    def trace_module(mod, inputs, *_, **__):
+        for method, args in inputs.items():
+            getattr(mod, method)(*tuple_of(args))
+        return mod
+
     def itself(obj=None, *_, **__):
         return obj if obj is not None else itself
+
+    def symbolic_trace(root, *_, **__):
+        # What is set on the one is not set on the other.
+        return Traced(copy.deepcopy(root))
 
     kinds = {
         "torch.onnx.export": onnx_export,
         "torch._dynamo.export": dynamo_export,
         "torch.fx.experimental.proxy_tensor.make_fx": capture,
+        "torch.fx.symbolic_trace": symbolic_trace,
         "torch.jit.trace": trace,
+        "torch.jit.trace_module": trace_module,
     }
     for name in names:
         path, leaf = name.rsplit(".", 1)
@@ -85,5 +103,5 @@ def _plain(names):
         except ImportError:
             continue
         if hasattr(module, leaf):
-            usual = itself if path in ("torch.jit", "torch.fx") or leaf.startswith("aot_") else export
+            usual = itself if path == "torch.jit" or leaf.startswith("aot_") else export
             setattr(module, leaf, kinds.get(name, usual))

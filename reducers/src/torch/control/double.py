@@ -6,7 +6,11 @@ def _plain(_):
         if isinstance(value, torch.Tensor):
             if value.is_complex():
                 return value.to(torch.complex128)
-            return value.double() if value.is_floating_point() else value
+            if not value.is_floating_point() or value.dtype == torch.float64:
+                return value
+            if value.is_leaf and value.requires_grad:
+                return value.detach().double().requires_grad_()
+            return value.double()
         if type(value) in (list, tuple):
             return type(value)(map(wide, value))
         return value

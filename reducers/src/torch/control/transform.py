@@ -1,9 +1,11 @@
 def _plain(names):
     """Has gradients of functions taken by plain autograd."""
     import functools
+    import sys
 
     import torch
     import torch.func
+    import torch.autograd.functional as plain
     from torch.autograd.functional import hessian, jacobian
     from torch.utils._pytree import tree_flatten, tree_unflatten
 
@@ -41,13 +43,30 @@ def _plain(names):
         ]
         return value.detach(), tree_unflatten(found, spec)
 
+    def jvp(func, primals, tangents, *, has_aux=False, **_):
+        if has_aux:
+            raise NotImplementedError("there is no plain form with other outputs")
+        is_nested = any(torch.is_tensor(each) and each.requires_grad for each in primals)
+        return plain.jvp(func, tuple(primals), tuple(tangents), create_graph=is_nested)
+
+    def in_reverse(compute):
+        def whole(func, inputs, create_graph=False, strict=False, **_):
+            return compute(func, inputs, create_graph=create_graph, strict=strict)
+
+        return whole
+
     kinds = {
-        "grad": lambda func, argument: gradient(func, argument)[1],
-        "grad_and_value": lambda func, argument: gradient(func, argument)[::-1],
-        "jacrev": jacobian,
-        "jacfwd": jacobian,
-        "hessian": hessian,
+        "torch.func.jvp": jvp,
+        "torch.func.grad": of_argument(lambda func, argument: gradient(func, argument)[1]),
+        "torch.func.grad_and_value": of_argument(
+            lambda func, argument: gradient(func, argument)[::-1]
+        ),
+        "torch.func.jacrev": of_argument(jacobian),
+        "torch.func.jacfwd": of_argument(jacobian),
+        "torch.func.hessian": of_argument(hessian),
+        "torch.autograd.functional.jacobian": in_reverse(jacobian),
+        "torch.autograd.functional.hessian": in_reverse(hessian),
     }
     for name in names:
-        leaf = name.rsplit(".", 1)[1]
-        setattr(torch.func, leaf, of_argument(kinds[leaf]))
+        module, leaf = name.rsplit(".", 1)
+        setattr(sys.modules[module], leaf, kinds[name])

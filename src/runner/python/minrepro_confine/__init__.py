@@ -64,7 +64,7 @@ class Confinement:
     def enter(self, scratch, sockets):
         """For the process between: of the session, only `scratch` and the cache may be written from here on.
 
-        `sockets` are Unix sockets outside; read-only mounts do not bar the way to the services behind them.
+        `sockets` are Unix sockets outside that the overlays of this interpreter's view do not cover.
         """
         if self.namespaces:
             os.close(self.own)
@@ -111,7 +111,7 @@ class Confinement:
             pass
 
     def copies(self, place):
-        """Covers folders by copies of this run's own, as `cover_by_copies` in Rust; `place` is covered meanwhile."""
+        """Covers folders by copies of this run's own, as `overlays` in Rust; `place` is covered meanwhile."""
         flags = self.numbers.MS_NOSUID | self.numbers.MS_NODEV
         self.mount(b"tmpfs", os.fsencode(place), flags, b"mode=0700,size=%d" % self.shared_memory)
         memory = os.open(place, os.O_PATH | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""`python minrepro_tracer/__main__.py OUT SOUGHT CRASH_STACK SCRIPT ARGS...`: see `run`."""
+"""`python minrepro_tracer/__main__.py OUT SOUGHT CRASH_STACK COVERED QUESTION LAST SCRIPT ARGS...`: see `run`."""
 
 import sys
 

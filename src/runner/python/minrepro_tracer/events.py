@@ -6,16 +6,21 @@ import sys
 def start_monitoring(tracer):
     """sys.monitoring, from CPython 3.12 on."""
     own = sys.monitoring
+    covered = tracer.covered
     events = own.events
     tool = 4
     own.use_tool_id(tool, "minrepro")
 
     def on_start(code, offset):
         if not tracer.is_own(code):
+            if covered.is_covered(code):
+                covered.enter(sys._getframe(1))
             return own.DISABLE
         tracer.call(sys._getframe(1))
 
     def on_line(code, line):
+        if covered.is_covered(code):
+            covered.line(code, line)
         look = tracer.line if tracer.is_own(code) else tracer.come_by if tracer.is_watched(code) else None
         if look is None or not look(sys._getframe(1), line):
             return own.DISABLE
@@ -50,6 +55,7 @@ def start_settrace(tracer):
     """sys.settrace, before that."""
     import threading
 
+    covered = tracer.covered
     raising = set()  # frames that an exception is in, and nothing has caught it yet
 
     def on_event(frame, event, arg):
@@ -68,13 +74,18 @@ def start_settrace(tracer):
         return on_event
 
     def on_event_in_library(frame, event, arg):
+        if event == "line" and covered.is_covered(frame.f_code) and not covered.line(frame.f_code, frame.f_lineno):
+            frame.f_trace_lines = tracer.is_watched(frame.f_code)
         if event == "line" and tracer.is_watched(frame.f_code):
             tracer.come_by(frame, frame.f_lineno)
         return on_event_in_library
 
     def on_call(frame, event, arg):
-        if event == "call" and tracer.is_watched(frame.f_code):
-            return on_event_in_library
+        if event == "call" and not tracer.is_own(frame.f_code):
+            is_covered = covered.is_covered(frame.f_code)
+            if is_covered:
+                covered.enter(frame)
+            return on_event_in_library if is_covered or tracer.is_watched(frame.f_code) else None
         if event != "call" or not tracer.is_own(frame.f_code):
             return None
         tracer.line(frame, frame.f_lineno)

@@ -132,7 +132,7 @@ def run_recorded(tracer, error, seconds):
         frame["results"] = {text: value for text, value in json.loads(written).items() if text in own}
 
 
-def run_eagerly(tracer, code, lines, library_line, forward):
+def run_eagerly(tracer, code, lines, library_line, in_packages, forward):
     """Runs a script once more without PyTorch's compiler, and adds the values of that run."""
     torch = sys.modules["torch"]
     os.environ["TORCHDYNAMO_DISABLE"] = "1"
@@ -140,11 +140,12 @@ def run_eagerly(tracer, code, lines, library_line, forward):
     if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):
         torch.compiler.set_stance("force_eager")
     eager = Tracer(tracer.script, tracer.source.bytes)
+    eager.covered = tracer.covered
     eager.namespace = module(tracer.script)
     watched = list(lines) + list(forward)
     for line in forward:
         watched += tracer.source.rest_of(line)
-    eager.watch(watched, library_line)
+    eager.watch(watched, library_line, in_packages)
     run_again(eager, code, eager.namespace)
     tracer.add(eager, lines, forward)
 

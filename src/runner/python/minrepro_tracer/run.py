@@ -4,6 +4,8 @@ import os
 import sys
 
 from .compiler import OWN_MODULES
+from .hang import answer
+from .last_lines import LastLines
 from .reruns import forward_lines, module, run_eagerly, run_recorded
 from .tracer import Tracer
 
@@ -15,14 +17,14 @@ def main():
     import threading
     import time
 
-    out, sought, crash_stack, script = sys.argv[1:5]
-    del sys.argv[:4]
+    out, sought, crash_stack, covered, question, last, script = sys.argv[1:8]
+    del sys.argv[:7]
     sys.path_importer_cache.pop(sys.path[0], None)
     sys.path[0] = os.path.dirname(script)
     with open(script, "rb") as file:
         source = file.read()
     code = compile(source, script, "exec", dont_inherit=True)
-    tracer = Tracer(script, source)
+    tracer = Tracer(script, source, json.loads(covered))
     tracer.namespace = module(script)
     tracer.sought = json.loads(sought)
     tracer.out = out
@@ -38,6 +40,10 @@ def main():
         report(args)
 
     threading.excepthook = in_thread
+    if last:
+        tracer.last = LastLines(last)
+    if question:
+        answer(tracer, question)
     began = time.monotonic()
     stop = tracer.start()
     try:

@@ -43,6 +43,7 @@ class Source:
         self.found = None
         self.comprehended = None
         self.decoded = None
+        self.found_nodes = None
 
     def tree(self):
         import ast
@@ -50,6 +51,14 @@ class Source:
         if self.parsed is None:
             self.parsed = ast.parse(self.bytes)
         return self.parsed
+
+    def all_nodes(self):
+        """All nodes of the script's tree: to find them takes longer than to look at them."""
+        import ast
+
+        if self.found_nodes is None:
+            self.found_nodes = list(ast.walk(self.tree()))
+        return self.found_nodes
 
     def makers(self):
         """By line, the statements that are a call, or keep or return what it makes: the target, the expression, and the paths
@@ -79,11 +88,11 @@ class Source:
                         todo += ast.iter_child_nodes(node)
                 found.setdefault(line, (target, value, paths))
 
-        tree = self.tree()
+        nodes = self.all_nodes()
         if not hasattr(ast, "unparse"):
             return found
-        is_callee = {id(node.func): True for node in ast.walk(tree) if isinstance(node, ast.Call)}
-        for node in ast.walk(tree):
+        is_callee = {id(node.func): True for node in nodes if isinstance(node, ast.Call)}
+        for node in nodes:
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
                 target = node.targets[0]
                 if isinstance(target, ast.Name) or isinstance(target, ast.Attribute) and is_path(target):
@@ -110,8 +119,8 @@ class Source:
         """The statement on a line; of another tree of the same text, if there is one."""
         import ast
 
-        tree = tree or self.tree()
-        at = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and node.lineno <= line]
+        nodes = self.all_nodes() if tree is None else ast.walk(tree)
+        at = [node for node in nodes if isinstance(node, ast.stmt) and node.lineno <= line]
         return max(at, key=lambda node: (node.lineno, node.col_offset), default=None)
 
     def nodes(self, line):
@@ -147,7 +156,7 @@ class Source:
 
         if self.comprehended is None:
             kinds = (ast.ListComp, ast.SetComp, ast.DictComp)
-            found = [node for node in ast.walk(self.tree()) if isinstance(node, kinds)]
+            found = [node for node in self.all_nodes() if isinstance(node, kinds)]
             self.comprehended = {line for node in found for line in range(node.lineno, node.end_lineno + 1)}
         return line in self.comprehended
 
@@ -167,12 +176,20 @@ class Source:
                 found = [] if isinstance(node, ast.GeneratorExp) else found + [node]
         return found
 
+    def loop_around(self, lines):
+        """The line on which the innermost loop begins that all of some lines are in, if there is one."""
+        import ast
+
+        loops = [node for node in self.all_nodes() if isinstance(node, (ast.While, ast.For, ast.AsyncFor))]
+        around = [loop.lineno for loop in loops if all(loop.lineno <= line <= loop.end_lineno for line in lines)]
+        return max(around, default=None) if lines else None
+
     def rest_of(self, line):
         """The lines of the statements that may follow a line in its function."""
         import ast
 
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-        functions = [node for node in ast.walk(self.tree()) if isinstance(node, kinds)]
+        functions = [node for node in self.all_nodes() if isinstance(node, kinds)]
         around = [node for node in functions if node.lineno <= line <= node.end_lineno]
         scope = max(around, key=lambda node: node.lineno, default=self.tree())
         return sorted({node.lineno for node in ast.walk(scope) if isinstance(node, ast.stmt) and node.lineno > line})
@@ -181,7 +198,7 @@ class Source:
         """The functions of the script that the statement on a line reads by name; only those not called there, or all."""
         import ast
 
-        calls = [node for node in ast.walk(self.tree()) if isinstance(node, ast.Call)]
+        calls = [node for node in self.all_nodes() if isinstance(node, ast.Call)]
         here = [node.func for node in calls if node.lineno <= line <= node.end_lineno]
         left_out = set() if called else {ast.dump(node) for node in here}
         named = [name for name in self.reads(line) if ast.dump(ast.parse(name, mode="eval").body) not in left_out]
@@ -199,7 +216,7 @@ class Source:
         import ast
 
         found = []
-        for scope in ast.walk(self.tree()):
+        for scope in self.all_nodes():
             if isinstance(scope, ast.ClassDef) and any(node.lineno in entered for node in self.named({"__init__"}, scope)):
                 found += self.named({"forward"}, scope)
         return found

@@ -4,6 +4,7 @@ import os
 import sys
 
 from .compiler import let_alone
+from .covered import Covered
 from .events import start_monitoring, start_settrace
 from .expressions import TEXT
 from .library_frames import UNDER_WAY, calls_on, given_to, under_way
@@ -11,19 +12,23 @@ from .source import Source, looked_up
 from .writer import Writer
 
 LINES = 20_000  # line events of one code object that are counted before it is left alone
+KEPT = 1_000_000  # the same where the last line that begins is to be known
 RAISED = 500  # exceptions that are remembered
 CALLS = 200  # calls of one function whose values are looked at
 AGAIN = 5_000  # calls of one function whose arguments are remembered until it is called again
 MADE = 50  # times that a statement comes by whose objects are remembered as it made them
 OBJECTS = 2_000  # such objects
 CAUSES = 20  # exceptions that one came from or holds, whose frames are looked at
+IN_LIBRARIES = 8  # frames of packages, innermost first, that are looked at
 SEEN = 50  # times that a watched line of a library comes by whose calls are looked at
+NOTHING = {"named": "", "foreign": "", "kept": ""}  # patterns by which nothing but the script is looked at
 IS_INLINING = sys.version_info >= (3, 12)  # whether comprehensions have no frames of their own
 
 
 class Tracer:
-    def __init__(self, script, source):
+    def __init__(self, script, source, covered=NOTHING):
         self.script = script
+        self.covered = Covered(script, covered)
         self.source = Source(source)
         self.sought = ()
         self.temporary = os.environ.get("TMPDIR")
@@ -46,16 +51,21 @@ class Tracer:
         self.library_frames = []  # the frames of library code below the last frames that were noted, innermost first
         self.calls = []  # calls of PyTorch's functions there: the callee, its arguments, whether that was compiled
         self.causes = []
+        self.library_failure = []  # the frames of library code that failed, outermost first
         self.forward = []
         self.namespace = {}
         self.arguments = {}  # first line of a function -> the arguments of its first call, as they are recorded
         self.latest = {}  # first line of a function -> the arguments of its last call, if that is another one
         self.eager_calls = {}  # the same as they are recorded, from a run without the compiler
         self.watched = {}  # line -> attributes that are read there
+        self.watched_lines = {}  # (file of a library, line in it that is watched) -> its frame when it first came there
+        self.sources = {}  # file of a library -> its text
         self.crash_stack = []  # lines of the script's frames, outermost first, where it crashes
+        self.last = None  # keeps the lines that the script is at where that outlives a crash
         self.out = None  # where all this is written down
         self.is_let_alone = False  # whether PyTorch's compiler knows that this is not to be compiled
         self.graded = set()  # watched lines that were seen with gradients
+        self.watched_files = set()  # the files of those
         self.seen = {}  # watched line -> the frame when it first came there
         self.watched_in_library = None  # a file of a library, and the line in it that is watched
         self.times_in_library = 0  # how often that came by
@@ -65,6 +75,8 @@ class Tracer:
             self.is_let_alone = let_alone()
         count = self.hits.get(line, 0) + 1
         self.hits[line] = count
+        if self.last is not None:
+            self.last.keep(frame, self.is_own)
         self.have_made(frame)
         if count <= MADE:
             self.make(frame, line)
@@ -73,7 +85,7 @@ class Tracer:
         if self.crash_stack and line == self.crash_stack[-1]:
             self.stand(frame)
             return True
-        return count < LINES
+        return count < (LINES if self.last is None else KEPT)
 
     def stand(self, frame):
         """Saves what is known where the script may crash now."""
@@ -213,6 +225,7 @@ class Tracer:
         """Notes the frames of a failure that are the script's, and of those that it came from."""
         self.goes_back = is_backward(traceback)
         self.failure = self.frames(traceback)
+        self.library_failure = self.frames_in_libraries(traceback)
         # Where it is the history of a tensor that fails, a new tensor does not stand for one.
         self.calls = [] if self.goes_back else [call + [False] for call in under_way(self, self.library_frames)]
         self.causes = self.causes_of(error)[1:]
@@ -244,15 +257,7 @@ class Tracer:
         for frame, line, instruction in places:
             code = frame.f_code
             if self.is_own(code):
-                place = [line, None, None, None]
-                if hasattr(code, "co_positions") and instruction >= 0:
-                    for index, found in enumerate(code.co_positions()):
-                        if index == instruction // 2:
-                            # From, to: line and column each.
-                            place = [found[0], found[2], found[1], found[3]]
-                            break
-                if place[0] is None:
-                    place = [line, None, None, None]
+                place = place_of(code, line, instruction)
                 for part, line, place in self.parts(frame, line, place):
                     names = list(part.f_locals)[:200] if len(frames) < 40 else []
                     names += [name for name in self.source.reads(line) if not name.isidentifier()]
@@ -263,6 +268,32 @@ class Tracer:
         for own in frames:
             own["inside"] = given_to(self, own["inside"])
         return frames
+
+    def frames_in_libraries(self, traceback):
+        """The frames of a traceback in packages that are not to be kept, outermost first, the innermost ones only."""
+        found = []
+        while traceback is not None:
+            frame = traceback.tb_frame
+            if self.covered.is_extractable(frame.f_code.co_filename):
+                found.append((frame, traceback.tb_lineno, place_of(frame.f_code, traceback.tb_lineno, traceback.tb_lasti)))
+            traceback = traceback.tb_next
+        return [dict(self.frame_in_library(frame, line), place=place) for frame, line, place in found[-IN_LIBRARIES:]]
+
+    def frame_in_library(self, frame, line):
+        """A frame of a library with the values of its variables and of what its line reads, in its module's names."""
+        file = frame.f_code.co_filename
+        source = self.source_of(file)
+        names = list(frame.f_locals)[:200]
+        names += [name for name in source.reads(line) if name not in frame.f_locals]
+        noted = self.frame(frame, line, names, frame.f_globals)
+        return dict(noted, file=self.covered.number(file), package=frame.f_globals.get("__package__"), inside=[])
+
+    def source_of(self, file):
+        """The text of a file of a library."""
+        if file not in self.sources:
+            with open(file, "rb") as stream:
+                self.sources[file] = Source(stream.read())
+        return self.sources[file]
 
     def parts(self, frame, line, place):
         """A frame, and the comprehensions that it is in as frames of their own, which they have before CPython 3.12."""
@@ -332,20 +363,20 @@ class Tracer:
                 setattr(sys, name, heard)
                 setattr(sys, "__" + name + "__", heard)
 
-    def frame(self, frame, line, names):
-        """A frame with the values of some names and attributes."""
+    def frame(self, frame, line, names, namespace=None):
+        """A frame with the values of some names and attributes, in the script's names or in those of another module."""
         code = frame.f_code
         return {
             "line": line,
             "place": [line, None, None, None],
             "function": code.co_name,
             "first_line": code.co_firstlineno,
-            "values": self.values(frame, names),
+            "values": self.values(frame, names, namespace),
         }
 
-    def values(self, frame, names):
+    def values(self, frame, names, namespace=None):
         """The values that can be written, by name."""
-        writer = Writer(self)
+        writer = Writer(self, namespace)
         values = {}
         for name in names:
             # The iterators of comprehensions are locals with names such as `.0`.
@@ -366,30 +397,43 @@ class Tracer:
         return values
 
     def compiled(self, error):
-        """The script's lines that were being compiled when it failed, outermost first; and where in the file of a library,
-        if it was there.
+        """The script's lines that were being compiled when it failed, outermost first; where in the file of a library, if it
+        was there; and the lines of packages that are not to be kept, file by file.
         """
         import re
 
-        lines, library_line = [], None
+        lines, library_line, in_packages = [], None, []
         while error is not None:
             _, mark, stack = str(error).rpartition("from user code:")
             found = re.findall(r'File "([^"]+)", line (\d+)', stack) if mark else []
             lines = [int(line) for file, line in found if file == self.script] or lines
             if found:
                 library_line = (found[-1][0], int(found[-1][1])) if found[-1][0] != self.script else None
+                in_packages = [(file, int(line)) for file, line in found if self.covered.is_extractable(file)]
             error = error.__cause__ or error.__context__
-        return lines, library_line
+        return lines, library_line, in_packages[-IN_LIBRARIES:]
 
-    def watch(self, lines, library_line):
+    def watch(self, lines, library_line, in_packages):
         """Has the values noted that these lines read, when the script comes there; and the calls on a line of a library."""
         self.watched = {line: self.source.reads(line) for line in lines}
         self.watched_in_library = library_line
+        self.watched_lines = dict.fromkeys(in_packages)
+        self.watched_files = {file for file, _ in in_packages}
 
     def is_watched(self, code):
-        return self.watched_in_library is not None and code.co_filename == self.watched_in_library[0]
+        file = code.co_filename
+        return file in self.watched_files or self.watched_in_library is not None and file == self.watched_in_library[0]
 
     def come_by(self, frame, line):
+        """Notes the frame on a watched line of a package, and the calls on one of a library; returns whether to go on."""
+        watched = (frame.f_code.co_filename, line)
+        if self.watched_lines.get(watched, self) is None:
+            self.watched_lines[watched] = dict(self.frame_in_library(frame, line), compiled=True)
+        if self.watched_in_library is None or watched[0] != self.watched_in_library[0]:
+            return False
+        return self.come_by_calls(frame, line)
+
+    def come_by_calls(self, frame, line):
         """Notes the calls on a line of a library, the last ones first; returns whether to go on."""
         if line != self.watched_in_library[1]:
             return False
@@ -418,6 +462,7 @@ class Tracer:
         self.varying |= eager.varying
         self.take_in(list(lines) + [frame["line"] for frame in self.failure[-1:]])
         self.failure += [dict(eager.seen[line], compiled=True) for line in lines if line in eager.seen]
+        self.library_failure += [frame for frame in eager.watched_lines.values() if frame is not None]
         self.calls = eager.calls or self.calls
         for line in forward:
             frame = eager.seen.get(line)
@@ -466,14 +511,15 @@ class Tracer:
         with open(out, "w", encoding="utf-8") as file:
             json.dump(
                 {
-                    "files": [os.path.basename(self.script)],
-                    "hits": by_line(self.hits),
+                    **self.covered.noted(),
+                    "hits": by_line(self.hits) + [[list(line), 1] for line in sorted(self.covered.hits)],
                     "entered": by_line(self.entered),
                     "returned": by_line(self.returned),
                     "varying": [of_script(line) for line in sorted(self.varying)],
                     "failure": placed(self.failure),
                     "calls": self.calls,
                     "causes": [placed(frames) for frames in self.causes],
+                    "library": placed(self.library_failure),
                     "forward": placed(self.forward),
                     "done": by_line(self.done),
                     "arguments": by_line(self.arguments),
@@ -494,7 +540,12 @@ def by_line(notes):
 
 
 def placed(frames):
-    return [dict(frame, line=of_script(frame["line"]), first_line=of_script(frame["first_line"])) for frame in frames]
+    """Frames with their lines as the evidence names them."""
+
+    def line(frame, name):
+        return [frame.get("file", 0), frame[name]]
+
+    return [dict(frame, line=line(frame, "line"), first_line=line(frame, "first_line")) for frame in frames]
 
 
 class Turn:
@@ -513,6 +564,15 @@ class Turn:
         around = {} if frame.f_code.co_name == "<module>" else frame.f_locals
         targets = [name.id for part in node.generators for name in ast.walk(part.target) if isinstance(name, ast.Name)]
         self.f_locals = dict(around, **{name: values[name] for name in targets if name in values})
+
+
+def place_of(code, line, instruction):
+    """Where in the text an instruction stands: line and column from, line and column to; the line alone before CPython 3.11."""
+    if hasattr(code, "co_positions") and instruction >= 0:
+        for index, found in enumerate(code.co_positions()):
+            if index == instruction // 2 and found[0] is not None:
+                return [found[0], found[2], found[1], found[3]]
+    return [line, None, None, None]
 
 
 def is_of_library(function):

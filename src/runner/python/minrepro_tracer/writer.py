@@ -10,8 +10,9 @@ from .tensor import Tensor, kind_of
 class Writer:
     """Values as Python expressions: literals, the script's own names, and calls of its classes."""
 
-    def __init__(self, tracer):
-        namespace = tracer.namespace
+    def __init__(self, tracer, namespace=None):
+        self.may_import = namespace is not None  # whether modules have their own names, too: what is written is not the script's
+        namespace = tracer.namespace if namespace is None else namespace
         self.namespace = namespace
         self.made = tracer.made
         self.tracer = tracer
@@ -173,12 +174,22 @@ class Writer:
             if owner is not None and not isinstance(owner, type(sys)):
                 if getattr(owner, name, None) == value:
                     return self.write(owner) + "." + name
+            if self.may_import and sys.modules.get(name) is value and self.is_importable(name):
+                return name
             module = sys.modules.get(getattr(value, "__module__", None) or "")
-            if module is not None and getattr(module, name, None) is value and id(module) in self.names:
-                return self.names[id(module)] + "." + name
+            if module is not None and getattr(module, name, None) is value:
+                if id(module) in self.names:
+                    return self.names[id(module)] + "." + name
+                if self.may_import and self.is_importable(module.__name__):
+                    return module.__name__ + "." + name
             if str(getattr(value, "__module__", "")).split(".")[0] == "torch":
                 return self.of_package(name, value)
         raise Stop
+
+    def is_importable(self, name):
+        """Whether a module is there by its own name for whoever has PyTorch, and that name means no other thing here."""
+        known = getattr(sys, "stdlib_module_names", ())
+        return (name in known or name == "torch") and not name.startswith("_") and name not in self.namespace
 
     def of_package(self, name, value):
         """What a package offers in another module than the one that defines it."""

@@ -8,9 +8,15 @@ from .script_path import wide
 
 
 def leave(path, json, note):
-    """Ends a child that cannot become a run, for a reason that is noted."""
+    """Ends a child that is not for this zygote, for a reason that is noted."""
     with open(path, "w", encoding="utf-8") as file:
         json.dump(note, file)
+    os._exit(0)
+
+
+def give_up(control, json, number, reason):
+    """Ends a child that failed before anything of the script was run: what it says here, no script can say."""
+    os.write(control, json.dumps({"broken": {"id": number, "reason": reason}}).encode())
     os._exit(0)
 
 
@@ -36,6 +42,11 @@ def become(order, shelf, places, ctypes):
     for fd, path in ((1, order["stdout"]), (2, order["stderr"])):
         opened = os.open(path, os.O_WRONLY)
         os.dup2(opened, fd)
+        os.close(opened)
+    if order["input"]:
+        # Opened anew: what is inherited shares one position with every other run.
+        opened = os.open(order["input"], os.O_RDONLY)
+        os.dup2(opened, 0)
         os.close(opened)
     for name in OWN:
         os.environ.pop(name, None)

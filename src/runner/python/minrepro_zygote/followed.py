@@ -1,9 +1,14 @@
 """The imports of a run that is still running, read while it writes them down."""
 
+import os
+import stat
+
 from .environment import changed
 from .memory import tidy
 
 PAUSE = 0.005  # seconds until it is looked again for what a run has imported
+
+MOST = 8 << 20  # bytes of imports that are read
 
 MANY = 100000  # objects among which it takes long to look for garbage
 
@@ -38,9 +43,14 @@ class Followed:
 
     def lines(self):
         rest = b""
-        with open(self.path, "rb") as file:
-            while True:
-                *lines, rest = (rest + file.read()).split(b"\n")
+        # The run may put something else in its place: nothing is waited for, and only so much is read.
+        opened = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            os.close(opened)
+            return
+        with open(opened, "rb") as file:
+            while file.tell() < MOST:
+                *lines, rest = (rest + file.read(MOST)).split(b"\n")
                 for line in lines:
                     if not line:
                         return

@@ -5,7 +5,7 @@ import sys
 
 from minrepro_confine import Confinement
 
-from .child import become, leave, reap
+from .child import become, give_up, reap
 from .environment import changed, environment, set_environment
 from .followed import Followed
 from .imports import import_ahead, keep_folders, keep_operators
@@ -87,12 +87,12 @@ def main():
                 confinement.enter(order["scratch"], order["sockets"])
                 child = os.fork()
                 if child == 0:
-                    os.close(control)
                     confinement.begin(order["scratch"])
                     become(order, shelf, places, ctypes)
                     leaving.prepare()
+                    os.close(control)
             except BaseException as error:
-                leave(order["note"], json, {"broken": "%s: %s" % (type(error).__name__, error)})
+                give_up(control, json, order["id"], "%s: %s" % (type(error).__name__, error))
             if child == 0:
                 return customized
             reap(control, json, order["id"], child)

@@ -1,41 +1,71 @@
-//! Reads the script, or explains why a file is not one.
+//! Reads a script from its file or from standard input, or explains why it is not one.
 
-use std::path::Path;
+use std::{
+    io::{IsTerminal, Read},
+    path::Path,
+};
 
 use anyhow::Context;
 use minrepro_reducers::syntax::{Program, ReadError};
 
-use crate::cli::{Exit, Failure, command_like};
+use crate::cli::{Exit, Failure, tip};
 
 /// The script's bytes and the program that they hold.
-pub(super) fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
+///
+/// # Errors
+///
+/// There is no such file, or it is no script.
+pub fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
     let shown = script.display();
     if script.is_dir() {
         return Err(Failure::usage(format!("`{shown}` is a folder")).hint("name the script in it"));
     }
     // A pipe may never end, and there would be no folder beside it.
     if script.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(Failure::usage(format!("`{shown}` is no regular file"))
-            .hint("save the script to a file"));
+        return Err(
+            Failure::usage(format!("`{shown}` is no regular file")).hint(
+                "save the script to a file, or give it on standard input: `minrepro - < SCRIPT`",
+            ),
+        );
     }
     let bytes = std::fs::read(script)
         .with_context(|| format!("could not read `{shown}`"))
         .map_err(|error| {
-            let hint = match script.to_str().and_then(command_like) {
-                Some(name) => {
-                    format!("there is a command `{name}`; otherwise name a script that exists")
-                }
+            let hint = match script.to_str().and_then(|word| tip(word, "")) {
+                Some(tip) => format!("{tip}; otherwise name a script that exists"),
                 None => "name a script that exists and can be read".to_owned(),
             };
             Failure::new(Exit::Usage, error).hint(hint)
         })?;
+    parsed(&shown.to_string(), bytes)
+}
+
+/// The script on standard input.
+pub(super) fn read_input() -> Result<(Vec<u8>, Program), Failure> {
+    if std::io::stdin().is_terminal() {
+        return Err(
+            Failure::usage("the script on standard input would have to be typed")
+                .hint("give a file: `minrepro - < SCRIPT`"),
+        );
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .context("could not read standard input")
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    parsed("standard input", bytes)
+}
+
+/// The program in bytes from a place with a name.
+fn parsed(shown: &str, bytes: Vec<u8>) -> Result<(Vec<u8>, Program), Failure> {
     if is_notebook(&bytes) {
         return Err(
             Failure::usage(format!("`{shown}` is a notebook, not a script"))
-                .hint("save its code as a script first: `jupyter nbconvert --to script NOTEBOOK`"),
+                .hint("name it so that it ends in `.ipynb`"),
         );
     }
-    let program = Program::read(&bytes).map_err(|error| not_python(script, &bytes, error))?;
+    let program = Program::read(&bytes).map_err(|error| not_python(shown, &bytes, error))?;
     if program.body().is_empty() {
         return Err(
             Failure::usage(format!("`{shown}` is empty: there is nothing to run"))
@@ -51,8 +81,7 @@ fn is_notebook(bytes: &[u8]) -> bool {
     notebook.is_some_and(|value| value["cells"].is_array() && value["nbformat"].is_number())
 }
 
-fn not_python(script: &Path, bytes: &[u8], error: ReadError) -> Failure {
-    let shown = script.display();
+fn not_python(shown: &str, bytes: &[u8], error: ReadError) -> Failure {
     match error {
         ReadError::Decode(error) => Failure::new(
             Exit::Usage,

@@ -1,0 +1,7 @@
+import configparser
+
+parser = configparser.ConfigParser()
+try:
+    parser.items("limits")
+except Exception:
+    print("settings not loaded")

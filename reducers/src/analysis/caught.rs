@@ -1,0 +1,150 @@
+//! The exceptions that a program catches before it reports a failure itself: `except Exception:
+//! print("failed")` says the same of any exception. Goes by names, as slices do. Called by the
+//! judge; proposes nothing.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    analysis::{
+        dependence_check::{ReportSite, Rest, told},
+        statement_tree::StatementTree,
+        watch::marked,
+    },
+    rewrite::edit::{Edit, splice},
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange,
+        ast::{ExceptHandler, Stmt, StmtTry, name::Name},
+    },
+};
+
+/// Writes the exception that is being handled on standard error.
+const SHOW: &str = r#"__import__("sys").stderr.write("\x1ecaught\x1f" + __import__("traceback").format_exc() + "\x1e")"#;
+
+/// The program, made to show the exceptions that decide what it reports: those of the handlers
+/// around a reporting statement, and of each `try` statement that sets what it reads. None if there
+/// are none.
+pub fn showing_caught(program: &Program, report_site: &ReportSite) -> Option<String> {
+    let found = told(program, report_site, None, &|tree, nodes, frames| {
+        let conditions = Rest::of(tree, nodes).conditions_of(&frames);
+        let reporting = frames.last().copied();
+        let read: BTreeSet<&Name> = reporting
+            .iter()
+            .chain(&conditions)
+            .flat_map(|&statement| &nodes[statement])
+            .filter_map(|node| Some(&node.as_expr_name()?.id))
+            .collect();
+        let tries = tree
+            .statements
+            .iter()
+            .filter_map(|statement| match statement.node {
+                AnyNodeRef::StmtTry(attempt) => Some(attempt),
+                _ => None,
+            });
+        tries
+            .flat_map(|attempt| handlers(tree, attempt, reporting, &read))
+            .filter_map(|handler| show(program, handler))
+            .collect::<Vec<_>>()
+    });
+    let mut edits: Vec<Edit> = found.into_iter().flatten().collect();
+    edits.sort();
+    edits.dedup();
+    (!edits.is_empty()).then(|| splice(program.text(), &edits))
+}
+
+/// The tracebacks that such a program showed.
+pub fn caught(stderr: &str) -> impl Iterator<Item = &str> {
+    let shown = marked(stderr).filter(|(what, _)| *what == "caught");
+    shown.map(|(_, traceback)| traceback)
+}
+
+/// The handlers of a `try` statement that have to do with a report: the one that holds it, and all
+/// if the statement sets what the report reads.
+fn handlers<'a>(
+    tree: &StatementTree<'a>,
+    attempt: &'a StmtTry,
+    reporting: Option<usize>,
+    read: &BTreeSet<&Name>,
+) -> Vec<&'a ExceptHandler> {
+    let sets = sets_any(tree, attempt.range, read);
+    let holds = |handler: &&ExceptHandler| {
+        let statement = reporting.map(|reporting| tree.statements[reporting].range);
+        statement.is_some_and(|range| handler.range().contains_range(range))
+    };
+    let handlers = attempt.handlers.iter();
+    handlers.filter(|handler| sets || holds(handler)).collect()
+}
+
+/// Whether statements in a range assign one of these names, or call a method of its value.
+fn sets_any(tree: &StatementTree<'_>, range: TextRange, names: &BTreeSet<&Name>) -> bool {
+    let mut within = tree.program.tree().within(range);
+    within.any(|node| match node {
+        AnyNodeRef::ExprName(name) => !name.ctx.is_load() && names.contains(&name.id),
+        AnyNodeRef::StmtExpr(statement) => {
+            let call = statement.value.as_call_expr();
+            let method = call.and_then(|call| call.func.as_attribute_expr());
+            let object = method.and_then(|method| method.value.as_name_expr());
+            object.is_some_and(|object| names.contains(&object.id))
+        }
+        _ => false,
+    })
+}
+
+/// The edit by which a handler shows what it handles.
+fn show(program: &Program, handler: &ExceptHandler) -> Option<Edit> {
+    let ExceptHandler::ExceptHandler(handler) = handler;
+    let first: &Stmt = handler.body.first()?;
+    Some(Edit::before(program, first.range(), SHOW))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, words: &[&str], expected: Option<&str>) {
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        let program = Program::parse(text).unwrap();
+        let found = showing_caught(&program, &ReportSite::Words(words));
+        let found = found.map(|text| text.replace(SHOW, "SHOW"));
+        assert_eq!(found.as_deref(), expected);
+    }
+
+    #[test]
+    fn handlers_around_the_report_show_what_they_handle() {
+        check(
+            "try:\n    f()\nexcept A: pass\nexcept B as e:\n    if e:\n        print('lost', e)\n",
+            &["lost"],
+            Some(
+                "try:\n    f()\nexcept A: pass\nexcept B as e:\n    SHOW\n    if e:\n        print('lost', e)\n",
+            ),
+        );
+        check(
+            "try: f()\nexcept A: print('lost')\n",
+            &["lost"],
+            Some("try: f()\nexcept A: SHOW; print('lost')\n"),
+        );
+    }
+
+    #[test]
+    fn handlers_that_decide_the_report_do_too() {
+        check(
+            "errors = []\ntry:\n    f()\nexcept A as e:\n    errors.append(e)\nif errors:\n    print('lost')\n",
+            &["lost"],
+            Some(
+                "errors = []\ntry:\n    f()\nexcept A as e:\n    SHOW\n    errors.append(e)\nif errors:\n    print('lost')\n",
+            ),
+        );
+        check(
+            "try:\n    f()\nexcept A:\n    pass\nprint('lost')\n",
+            &["lost"],
+            None,
+        );
+    }
+
+    #[test]
+    fn tracebacks_are_read_off_standard_error() {
+        let found: Vec<&str> =
+            caught("a\u{1e}caught\u{1f}T\n\u{1e}b\u{1e}caught\u{1f}U\u{1e}\n").collect();
+        assert_eq!(found, ["T\n", "U"]);
+    }
+}

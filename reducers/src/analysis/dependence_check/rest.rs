@@ -1,0 +1,473 @@
+//! What a statement, or a part of one, rests on: a slice that grows backwards from what it reads, with
+//! the operations, names and constants in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Nodes, Operations, tests};
+use crate::{
+    analysis::{
+        calls::{call_in, given},
+        dependence_graph::DependenceGraph,
+        statement_tree::StatementTree,
+    },
+    syntax::{
+        AnyNodeRef, Ranged, TextRange, TextSize,
+        ast::{CmpOp, Expr, Stmt, name::Name},
+        scope::{Binding, BindingKind, ScopeKind},
+    },
+    torch::producers::made_by,
+};
+
+/// What one side of a comparison is made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Side {
+    /// The operations that it depends on.
+    pub operations: Operations,
+    /// Where it names what is not the program's own, by the last part of the name.
+    pub names: BTreeSet<(TextSize, String)>,
+    /// Its numbers, texts and other constants, and where they stand.
+    pub literals: BTreeSet<(TextSize, String)>,
+}
+
+/// By how much more often one of two sides has something than the other.
+pub type Surplus = BTreeMap<String, i64>;
+
+impl Side {
+    /// The constants.
+    pub fn constants(&self) -> BTreeSet<&str> {
+        self.literals
+            .iter()
+            .map(|(_, text)| text.as_str())
+            .collect()
+    }
+}
+
+/// What one of two sides has more often than the other.
+pub fn surplus(
+    one: &BTreeSet<(TextSize, String)>,
+    other: &BTreeSet<(TextSize, String)>,
+) -> Surplus {
+    let mut found = Surplus::new();
+    for (_, text) in one {
+        *found.entry(text.clone()).or_default() += 1;
+    }
+    for (_, text) in other {
+        *found.entry(text.clone()).or_default() -= 1;
+    }
+    found.retain(|_, count| *count != 0);
+    found
+}
+
+/// A slice that grows backwards from what a statement reads, and the operations in it.
+pub(crate) struct Rest<'o, 'a> {
+    outline: &'o StatementTree<'a>,
+    graph: DependenceGraph<'o, 'a>,
+    nodes: &'o Nodes<'a>,
+    seen: BTreeSet<usize>,
+    variables: BTreeSet<usize>,
+    attributes: BTreeSet<Name>,
+    todo: Vec<usize>,
+    /// The statements of the frames, outermost first.
+    frames: Vec<usize>,
+    of: Side,
+    /// Whether a part of a statement is followed by itself.
+    is_part: bool,
+}
+
+impl<'o, 'a> Rest<'o, 'a> {
+    pub(crate) fn of(outline: &'o StatementTree<'a>, nodes: &'o Nodes<'a>) -> Self {
+        Self {
+            outline,
+            graph: DependenceGraph::of(outline),
+            nodes,
+            seen: BTreeSet::new(),
+            variables: BTreeSet::new(),
+            attributes: BTreeSet::new(),
+            todo: Vec::new(),
+            frames: Vec::new(),
+            of: Side::default(),
+            is_part: false,
+        }
+    }
+
+    /// Follows frames, outermost first: what they pass on, and what decides.
+    pub(super) fn of_frames(mut self, frames: Vec<usize>) -> Self {
+        self.todo.extend(self.conditions_of(&frames));
+        self.todo.extend(frames.last());
+        self.frames = frames;
+        self.grow_all();
+        self
+    }
+
+    /// The operations in it.
+    pub(super) fn operations(self) -> Operations {
+        self.of.operations
+    }
+
+    /// The statements in it.
+    pub(super) fn statements(&self) -> impl Iterator<Item = usize> + '_ {
+        self.seen.iter().copied()
+    }
+
+    /// What a part of a statement rests on, by itself.
+    pub(crate) fn of_part(mut self, statement: usize, part: TextRange, frames: &[usize]) -> Side {
+        self.frames = frames.to_vec();
+        self.is_part = true;
+        self.grow_by_part(statement, part);
+        self.grow_all();
+        self.of
+    }
+
+    fn grow_all(&mut self) {
+        while let Some(statement) = self.todo.pop() {
+            if self.seen.insert(statement) {
+                self.grow(statement);
+                let around = self.conditions(statement);
+                self.todo.extend(around);
+                let attempts = self.attempts(statement);
+                self.todo.extend(attempts);
+            }
+        }
+    }
+
+    /// What decides whether the innermost frame that is reached on a condition is, the nearest
+    /// first.
+    pub(crate) fn conditions_of(&self, frames: &[usize]) -> Vec<usize> {
+        let decides =
+            |&statement: &usize| !tests(self.outline.statements[statement].node).is_empty();
+        let of_frame = |&frame: &usize| {
+            let all = std::iter::once(frame).chain(self.conditions(frame));
+            Some(all.filter(decides).collect::<Vec<_>>())
+                .filter(|conditions| !conditions.is_empty())
+        };
+        frames.iter().rev().find_map(of_frame).unwrap_or_default()
+    }
+
+    /// The statements that decide whether another is reached, within its function: those around it,
+    /// and those before it that may leave.
+    fn conditions(&self, statement: usize) -> Vec<usize> {
+        let outline = self.outline;
+        let function = outline.function_of(statement);
+        let is_here = |&statement: &usize| {
+            outline.function_of(statement) == function && Some(statement) != function
+        };
+        let around = outline.ancestors(statement).filter(is_here);
+        let before = (0..statement).filter(is_here).filter(|&statement| {
+            let node = outline.statements[statement].node;
+            node.is_stmt_if()
+                && outline.statements[statement].is_executed
+                && self.may_leave(statement)
+        });
+        let mut all: Vec<usize> = around.collect();
+        // The nearest first.
+        all.extend(before.collect::<Vec<_>>().into_iter().rev());
+        all
+    }
+
+    /// Whether what stands in a statement may leave the block that the statement is in.
+    fn may_leave(&self, statement: usize) -> bool {
+        self.outline.within(statement).any(|inner| {
+            matches!(
+                self.outline.statements[inner].node,
+                AnyNodeRef::StmtReturn(_) | AnyNodeRef::StmtBreak(_) | AnyNodeRef::StmtContinue(_)
+            )
+        })
+    }
+
+    /// The statements whose success leads to another, within its function: those that are tried where
+    /// a failure leads elsewhere. What is caught where a failure leads to it is another check's
+    /// matter.
+    fn attempts(&self, statement: usize) -> Vec<usize> {
+        let outline = self.outline;
+        let function = outline.function_of(statement);
+        let at = outline.statements[statement].range;
+        let mut found = Vec::new();
+        for before in (0..statement).filter(|&before| outline.function_of(before) == function) {
+            let AnyNodeRef::StmtTry(attempt) = outline.statements[before].node else {
+                continue;
+            };
+            let holds = |body: &[Stmt]| body.iter().any(|part| part.range().contains_range(at));
+            let succeeded = if attempt.range.contains_range(at) {
+                holds(&attempt.orelse)
+            } else {
+                self.may_leave(before)
+            };
+            if succeeded {
+                let tried = attempt.body.iter();
+                found.extend(tried.filter_map(|tried| outline.at(tried.range())));
+            }
+        }
+        found
+    }
+
+    fn grow(&mut self, index: usize) {
+        let statement = &self.outline.statements[index];
+        let counted: Option<TextRange> = match statement.node {
+            // What it says is not what it rests on.
+            AnyNodeRef::StmtRaise(_)
+            | AnyNodeRef::StmtFunctionDef(_)
+            | AnyNodeRef::StmtClassDef(_) => None,
+            AnyNodeRef::StmtAssert(it) => Some(it.test.range()),
+            _ => Some(statement.range),
+        };
+        match statement.node {
+            AnyNodeRef::StmtFunctionDef(_) => self.results_of(index),
+            AnyNodeRef::StmtClassDef(class) => {
+                if class.bases().iter().any(|base| self.is_own_class(base)) {
+                    // What a class inherits of another is as good as computed.
+                    self.of.operations.insert("class".to_owned());
+                }
+                // What no attribute names is called by the interpreter.
+                let is_special = |child: &&usize| match self.outline.statements[**child].node {
+                    AnyNodeRef::StmtFunctionDef(def) => def.name.starts_with("__"),
+                    _ => false,
+                };
+                let methods: Vec<usize> = statement
+                    .children
+                    .iter()
+                    .filter(is_special)
+                    .copied()
+                    .collect();
+                self.todo.extend(methods);
+            }
+            AnyNodeRef::StmtAugAssign(it) => {
+                self.of.operations.insert(it.op.as_str().to_owned());
+            }
+            AnyNodeRef::StmtAssign(it) if it.targets.iter().any(Expr::is_subscript_expr) => {
+                self.of.operations.insert("[]=".to_owned());
+            }
+            _ => {}
+        }
+        if let Some(counted) = counted {
+            self.grow_by_part(index, counted);
+        }
+    }
+
+    /// Follows what a part of a statement does and reads.
+    fn grow_by_part(&mut self, index: usize, counted: TextRange) {
+        let outline = self.outline;
+        let statement = &outline.statements[index];
+        for node in &self.nodes[index] {
+            if counted.contains_range(node.range()) {
+                self.of.operations.extend(self.operation(*node));
+                let start = node.start();
+                self.of
+                    .literals
+                    .extend(self.literal(*node).map(|text| (start, text)));
+                self.of
+                    .names
+                    .extend(self.foreign_name(*node).map(|name| (start, name)));
+            }
+        }
+        for (variable, range) in &statement.reads {
+            if counted.contains_range(*range) && self.variables.insert(*variable) {
+                self.grow_by_variable(*variable);
+            }
+        }
+        for (name, range) in &statement.attributes {
+            if counted.contains_range(*range) && self.attributes.insert(name.clone()) {
+                self.grow_by_attribute(name);
+            }
+        }
+    }
+
+    /// Whether an expression names a class of the program.
+    fn is_own_class(&self, expr: &Expr) -> bool {
+        let mut statements = self.outline.statements.iter();
+        statements.any(|statement| match (statement.node, expr) {
+            (AnyNodeRef::StmtClassDef(class), Expr::Name(name)) => class.name.id == name.id,
+            _ => false,
+        })
+    }
+
+    /// Whether a function is a method.
+    fn is_method(&self, function: Option<usize>) -> bool {
+        let class = function.and_then(|function| self.outline.statements[function].parent);
+        class.is_some_and(|class| self.outline.statements[class].node.is_stmt_class_def())
+    }
+
+    /// What a function gives back, and what decides that.
+    fn results_of(&mut self, function: usize) {
+        let is_result = |statement: &usize| {
+            let statement = &self.outline.statements[*statement];
+            statement.yields || matches!(statement.node, AnyNodeRef::StmtReturn(_))
+        };
+        let results = self.graph.body(function).filter(is_result);
+        self.todo.extend(results);
+    }
+
+    fn grow_by_variable(&mut self, index: usize) {
+        let variable = &self.outline.program.scopes().variables[index];
+        // What a comprehension goes through stands beside the name, in the same part.
+        if self.is_part && variable.scope == ScopeKind::Comprehension {
+            return;
+        }
+        for binding in &variable.bindings {
+            match binding.kind {
+                BindingKind::Import => {}
+                BindingKind::Parameter => {
+                    let function = self.outline.at(binding.statement);
+                    if self.is_part && self.is_method(function) && is_receiver(&variable.name) {
+                        continue;
+                    }
+                    let calls = self.frames.windows(2);
+                    let passing: Vec<usize> = calls
+                        .filter(|pair| self.outline.function_of(pair[1]) == function)
+                        .map(|pair| pair[0])
+                        .collect();
+                    for statement in passing {
+                        match self.argument(statement, function, &variable.name) {
+                            Some(argument) if self.is_part => {
+                                self.grow_by_part(statement, argument);
+                            }
+                            _ => self.todo.push(statement),
+                        }
+                    }
+                }
+                _ => match (
+                    self.graph.executed(binding.statement),
+                    self.element(binding),
+                ) {
+                    (Some(statement), Some(element)) if self.is_part => {
+                        self.grow_by_part(statement, element);
+                    }
+                    (statement, _) => self.todo.extend(statement),
+                },
+            }
+        }
+        self.todo.extend(self.graph.changes_in_place(index));
+    }
+
+    /// The expression that a binding gets, where a statement assigns several to as many names.
+    fn element(&self, binding: &Binding) -> Option<TextRange> {
+        let statement = self.outline.at(binding.statement)?;
+        let assign = self.outline.statements[statement].node.as_stmt_assign()?;
+        let (Expr::Tuple(values), [Expr::Tuple(targets)]) = (&*assign.value, &*assign.targets)
+        else {
+            return None;
+        };
+        let mut pairs = targets.elts.iter().zip(&values.elts);
+        let is_exact = targets.elts.len() == values.elts.len()
+            && targets.elts.iter().all(Expr::is_name_expr)
+            && !values.elts.iter().any(Expr::is_starred_expr);
+        let pair = pairs.find(|(target, _)| target.range().contains_range(binding.range));
+        pair.filter(|_| is_exact).map(|(_, value)| value.range())
+    }
+
+    /// The argument that a statement which calls a function gives for a parameter, if that is known.
+    fn argument(&self, statement: usize, function: Option<usize>, name: &str) -> Option<TextRange> {
+        let outline = self.outline;
+        let def = outline.statements[function?].node.as_stmt_function_def()?;
+        let mut parameters = def.parameters.iter_non_variadic_params();
+        let position = parameters.position(|parameter| parameter.name() == name)?;
+        let position = position.checked_sub(usize::from(self.is_method(function)))?;
+        let (call, _) = call_in(outline.program, &def.name, outline.own_range(statement))?;
+        Some(given(call, name, position).argument()?.1.range())
+    }
+
+    fn grow_by_attribute(&mut self, name: &Name) {
+        if let Some(maker) = made_by(name) {
+            let statements = self.outline.statements.iter().enumerate();
+            let calls = statements.filter(|(_, statement)| {
+                let mut attributes = statement.attributes.iter();
+                statement.is_executed && attributes.any(|(name, _)| name == maker)
+            });
+            self.todo.extend(calls.map(|(at, _)| at));
+        }
+        let members = self.graph.members(name).iter();
+        self.todo
+            .extend(members.map(|definition| definition.statement));
+        self.todo.extend(self.graph.stores(name));
+        self.todo
+            .extend(self.graph.attribute_changes_in_place(name));
+    }
+
+    /// The text of a node, if it is a constant.
+    fn literal(&self, node: AnyNodeRef<'_>) -> Option<String> {
+        let is_constant = node.is_expr_number_literal()
+            || node.is_expr_string_literal()
+            || node.is_expr_bytes_literal()
+            || node.is_expr_boolean_literal()
+            || node.is_expr_none_literal();
+        is_constant.then(|| self.outline.program.slice(node.range()).to_owned())
+    }
+
+    /// The last part of the name that a node reads, unless the program binds it.
+    fn foreign_name(&self, node: AnyNodeRef<'_>) -> Option<String> {
+        match node {
+            AnyNodeRef::ExprName(name) => {
+                let mut variables = self.outline.program.scopes().variables.iter();
+                let is_own = variables.any(|variable| variable.name == name.id);
+                (!is_own).then(|| name.id.to_string())
+            }
+            AnyNodeRef::ExprAttribute(attribute) => {
+                let name = attribute.attr.as_str();
+                let is_own = !self.graph.members(name).is_empty()
+                    || self.graph.stores(name).next().is_some();
+                (!is_own).then(|| name.to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// The operation that a node is, if it is none of the program's own functions.
+    fn operation(&self, node: AnyNodeRef<'_>) -> Vec<String> {
+        match node {
+            AnyNodeRef::ExprCall(call) => {
+                let (name, is_method) = match &*call.func {
+                    Expr::Name(it) => (&it.id, false),
+                    Expr::Attribute(it) => (&it.attr.id, true),
+                    _ => return Vec::new(),
+                };
+                let is_own = self
+                    .outline
+                    .program
+                    .scopes()
+                    .variables
+                    .iter()
+                    .any(|variable| {
+                        let mut bindings = variable.bindings.iter();
+                        variable.name == *name
+                            && bindings.any(|binding| binding.kind != BindingKind::Import)
+                            && is_method == (variable.scope == ScopeKind::Class)
+                    });
+                if is_own {
+                    Vec::new()
+                } else {
+                    vec![format!("{name}()")]
+                }
+            }
+            // What is computed of literals alone is one.
+            AnyNodeRef::ExprBinOp(it)
+                if it.left.is_literal_expr() && it.right.is_literal_expr() =>
+            {
+                Vec::new()
+            }
+            AnyNodeRef::ExprCompare(it)
+                if it.left.is_literal_expr()
+                    && it.comparators.iter().all(Expr::is_literal_expr) =>
+            {
+                Vec::new()
+            }
+            AnyNodeRef::ExprBinOp(it) => vec![it.op.as_str().to_owned()],
+            // A slice of everything leaves nothing out.
+            AnyNodeRef::ExprSlice(it) if it.lower.is_none() && it.upper.is_none() => Vec::new(),
+            AnyNodeRef::ExprSlice(_) => vec!["[:]".to_owned()],
+            AnyNodeRef::ExprCompare(it) => {
+                let is_presence = |operator: &&CmpOp| matches!(operator, CmpOp::Is | CmpOp::IsNot);
+                it.ops
+                    .iter()
+                    .filter(|operator| !is_presence(operator))
+                    .map(|operator| operator.as_str().to_owned())
+                    .collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Whether a parameter stands for the object whose method was called. How that came to be called is
+/// no part of what the method computes.
+fn is_receiver(name: &str) -> bool {
+    matches!(name, "self" | "cls")
+}

@@ -1,0 +1,148 @@
+//! Functions of a program that it hands on, for others to call: to `groupby().apply`, as a hook, as
+//! a loss. A program that hands one to nobody who calls it shows something else. Goes by names.
+//! Called by the judge; proposes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    analysis::watch::marked,
+    rewrite::edit::{Edit, splice},
+    syntax::{
+        AnyNodeRef, Program, Ranged,
+        ast::{Expr, ExprName, Stmt, StmtFunctionDef},
+    },
+};
+
+/// The functions that a program mentions otherwise than by calling them.
+pub fn handed_on(program: &Program) -> BTreeSet<String> {
+    let tree = program.tree();
+    let is_called = |name: &ExprName, parent: Option<u32>| {
+        let parent = parent.map(|parent| tree.nodes[parent as usize].node);
+        match parent {
+            Some(AnyNodeRef::ExprCall(call)) => call.func.range() == name.range,
+            Some(AnyNodeRef::Decorator(_)) => true,
+            _ => false,
+        }
+    };
+    let mentioned = tree.nodes.iter().filter_map(|node| match node.node {
+        AnyNodeRef::ExprName(name) if name.ctx.is_load() && !is_called(name, node.parent) => {
+            Some(name.id.as_str())
+        }
+        _ => None,
+    });
+    let mentioned: BTreeSet<&str> = mentioned.collect();
+    let defined = definitions(program).map(|definition| definition.name.as_str());
+    let found = defined.filter(|name| mentioned.contains(name));
+    found.map(str::to_owned).collect()
+}
+
+/// Whether a function that the program hands on takes nothing.
+pub fn hands_on_without_parameters(program: &Program) -> bool {
+    let handed_on = handed_on(program);
+    let mut definitions = definitions(program);
+    definitions.any(|definition| {
+        definition.parameters.is_empty() && handed_on.contains(definition.name.as_str())
+    })
+}
+
+/// Calls that are given several functions of the program, by what is called: whether these take as
+/// many arguments as each other, as branches of one condition do.
+pub fn branches(program: &Program) -> BTreeMap<String, bool> {
+    let counts: BTreeMap<&str, usize> = definitions(program)
+        .map(|definition| (definition.name.as_str(), definition.parameters.len()))
+        .collect();
+    let nodes = program.tree().nodes.iter();
+    let calls = nodes.filter_map(|node| node.node.as_expr_call());
+    let mut found = BTreeMap::new();
+    for call in calls {
+        let names = call.arguments.args.iter().filter_map(Expr::as_name_expr);
+        let given: Vec<usize> = names
+            .filter_map(|name| counts.get(&*name.id).copied())
+            .collect();
+        if given.len() > 1 {
+            let called = program.slice(call.func.range()).rsplit('.').next();
+            let are_equal = given.iter().all(|count| *count == given[0]);
+            *found
+                .entry(called.unwrap_or_default().to_owned())
+                .or_insert(true) &= are_equal;
+        }
+    }
+    found
+}
+
+/// The program, made to say which of some functions run; none if it defines none of them.
+pub fn saying_what_runs(program: &Program, names: &BTreeSet<String>) -> Option<String> {
+    let wanted = definitions(program).filter(|definition| names.contains(definition.name.as_str()));
+    let mut edits: Vec<Edit> = wanted
+        .filter_map(|definition| {
+            let first: &Stmt = definition.body.first()?;
+            let name = definition.name.as_str();
+            let say = format!(r#"__import__("sys").stderr.write("\x1e{name}\x1fran\x1e\n")"#);
+            Some(Edit::before(program, first.range(), &say))
+        })
+        .collect();
+    edits.sort();
+    (!edits.is_empty()).then(|| splice(program.text(), &edits))
+}
+
+/// The functions that such a program said to run.
+pub fn ran(stderr: &str) -> BTreeSet<String> {
+    let said = marked(stderr).filter(|(_, what)| *what == "ran");
+    said.map(|(name, _)| name.to_owned()).collect()
+}
+
+fn definitions(program: &Program) -> impl Iterator<Item = &StmtFunctionDef> {
+    let nodes = program.tree().nodes.iter();
+    nodes.filter_map(|node| match node.node {
+        AnyNodeRef::StmtFunctionDef(definition) => Some(definition),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_that_are_handed_on_take_something() {
+        let program = |text: &str| Program::parse(text).unwrap();
+        assert!(hands_on_without_parameters(&program(
+            "def f(): pass\nuse(f, x)\n"
+        )));
+        assert!(!hands_on_without_parameters(&program(
+            "def f(x): pass\nuse(f, x)\n"
+        )));
+        assert!(!hands_on_without_parameters(&program(
+            "def f(): pass\nf()\n"
+        )));
+        let two = "def f(x): pass\ndef g(): pass\nlib.cond(p, f, g, (x,))\n";
+        let expected = |equal: bool| BTreeMap::from([("cond".to_owned(), equal)]);
+        assert_eq!(branches(&program(two)), expected(false));
+        assert_eq!(
+            branches(&program(&two.replace("g()", "g(y)"))),
+            expected(true)
+        );
+        assert_eq!(
+            branches(&program("def f(x): pass\nmap(f, y)\n")),
+            BTreeMap::new()
+        );
+    }
+
+    #[test]
+    fn functions_that_are_mentioned_are_handed_on() {
+        let text =
+            "def f(x): return x\ndef g(x):\n    return f(x)\n@f\ndef h(): pass\nuse(g)\nh()\n";
+        let program = Program::parse(text).unwrap();
+        let found = handed_on(&program);
+        assert_eq!(found, BTreeSet::from(["g".to_owned()]));
+        let says = saying_what_runs(&program, &found).unwrap();
+        assert!(
+            says.contains("(\"\\x1eg\\x1fran\\x1e\\n\")\n    return f(x)"),
+            "{says}"
+        );
+        assert_eq!(ran("\u{1e}g\u{1f}ran\u{1e}\nnoise"), found);
+        let all = BTreeSet::from(["f".to_owned()]);
+        let says = saying_what_runs(&program, &all).unwrap();
+        assert!(says.contains("\\n\"); return x"), "{says}");
+    }
+}

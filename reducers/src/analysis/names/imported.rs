@@ -1,0 +1,111 @@
+//! The names that import statements bind.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::syntax::{
+    AnyNodeRef, Program, Tree,
+    ast::{self, Expr},
+};
+
+/// The names that import statements bind, with their dotted paths. Of several imports of one name
+/// the last counts.
+pub struct ImportedNames<'a>(BTreeMap<&'a str, String>);
+
+impl<'a> ImportedNames<'a> {
+    /// The imports of a program, wherever they stand.
+    pub fn of(tree: &Tree<'a>) -> Self {
+        Self::among(tree.nodes.iter().map(|node| node.node))
+    }
+
+    /// The imports among some nodes.
+    pub fn among(nodes: impl IntoIterator<Item = AnyNodeRef<'a>>) -> Self {
+        Self(nodes.into_iter().flat_map(imports_of).collect())
+    }
+
+    /// The path of an expression, if it is an imported name or an attribute below one.
+    pub fn path(&self, expr: &Expr) -> Option<String> {
+        match expr {
+            Expr::Name(name) => self.name(name.id.as_str()).map(str::to_owned),
+            Expr::Attribute(attribute) => self.attribute(attribute),
+            _ => None,
+        }
+    }
+
+    /// The path of an attribute below an imported name.
+    pub fn attribute(&self, attribute: &ast::ExprAttribute) -> Option<String> {
+        let mut path = self.path(&attribute.value)?;
+        path.push('.');
+        path.push_str(&attribute.attr);
+        Some(path)
+    }
+
+    /// The path of an imported name.
+    pub fn name(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// The paths of all imported names.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.0.values().map(String::as_str)
+    }
+
+    /// Whether an expression is `os.environ`.
+    pub fn is_environ(&self, expr: &Expr) -> bool {
+        self.path(expr).is_some_and(|path| is_environ(&path))
+    }
+}
+
+/// The full dotted names of all imported modules; relative ones begin with a dot.
+pub fn imported_modules(program: &Program) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for node in &program.tree().nodes {
+        match node.node {
+            AnyNodeRef::StmtImport(import) => {
+                found.extend(import.names.iter().map(|alias| alias.name.to_string()));
+            }
+            AnyNodeRef::StmtImportFrom(import) => {
+                let dots = ".".repeat(import.level as usize);
+                let module = import.module.as_ref().map_or("", |module| module.as_str());
+                found.insert(format!("{dots}{module}"));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The names that a statement imports, with their paths; `*` stands for everything. What is
+/// imported from a relative package has no path that is known.
+pub(super) fn imports_of(node: AnyNodeRef<'_>) -> Vec<(&str, String)> {
+    match node {
+        AnyNodeRef::StmtImport(import) => {
+            let bound = import.names.iter().map(|alias| {
+                let module = alias.name.as_str();
+                match &alias.asname {
+                    Some(name) => (name.as_str(), module.to_owned()),
+                    None => {
+                        let root = module.split('.').next().unwrap_or(module);
+                        (root, root.to_owned())
+                    }
+                }
+            });
+            bound.collect()
+        }
+        AnyNodeRef::StmtImportFrom(import) if import.level == 0 => {
+            let Some(module) = &import.module else {
+                return Vec::new();
+            };
+            let bound = import.names.iter().map(|alias| {
+                let name = alias.asname.as_ref().unwrap_or(&alias.name);
+                (name.as_str(), format!("{module}.{}", alias.name))
+            });
+            bound.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The environment of the process, as text or as bytes.
+pub(super) fn is_environ(path: &str) -> bool {
+    matches!(path, "os.environ" | "os.environb")
+}

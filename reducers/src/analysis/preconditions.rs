@@ -1,0 +1,208 @@
+//! What of a program's text a failure takes for granted: how large a difference is still none, what
+//! was switched on before the failing call, and that functions are handed on where functions are
+//! wanted. Goes by names. Called by the judge; proposes nothing.
+
+mod arguments;
+
+use std::collections::BTreeSet;
+
+use arguments::ArgumentKinds;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    analysis::{handed_on::branches, names::ImportedNames, statement_tree::StatementTree},
+    syntax::{
+        AnyNodeRef, Program, Ranged,
+        ast::{CmpOp, Expr},
+    },
+    trace::evidence::{Evidence, SourceLine},
+};
+
+/// What counts as small: a bound that is larger is no tolerance.
+const SMALL: f64 = 0.1;
+
+/// What a program takes for granted where it fails.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preconditions {
+    /// The constants that comparisons of size use as bounds, if one of them is a tolerance.
+    bounds: BTreeSet<String>,
+    /// The attributes that are set to constants on what the failing line calls methods of.
+    switches: BTreeSet<(String, String)>,
+    arguments: ArgumentKinds,
+    /// What is called with several functions that take as many arguments as each other.
+    branching: BTreeSet<String>,
+}
+
+impl Preconditions {
+    /// Those of a program that fails on some lines, counted from 1. With evidence, what its failing
+    /// call works on is one of them.
+    pub fn of(program: &Program, lines: &[u32], evidence: Option<&Evidence>) -> Self {
+        let bounds = bounds(program);
+        let has_tolerance = bounds.iter().any(|bound| {
+            let number = bound.parse::<f64>();
+            number.is_ok_and(|number| 0.0 < number && number < SMALL)
+        });
+        Self {
+            bounds: if has_tolerance {
+                bounds
+            } else {
+                BTreeSet::new()
+            },
+            switches: lines
+                .iter()
+                .flat_map(|&line| switches(program, line))
+                .collect(),
+            arguments: ArgumentKinds::of(program, lines, evidence),
+            branching: branching(program, true),
+        }
+    }
+
+    /// Whether a candidate has what this program has.
+    pub fn hold_in(&self, candidate: &Program) -> bool {
+        let has_bounds = self.bounds.is_empty() || bounds(candidate).is_subset(&self.bounds);
+        let has_switches = self.switches.is_empty() || self.switches.is_subset(&stores(candidate));
+        let are_branches_alike = self.branching.is_disjoint(&branching(candidate, false));
+        has_bounds
+            && has_switches
+            && are_branches_alike
+            && self
+                .arguments
+                .hold_in(&ArgumentKinds::of(candidate, &[], None))
+    }
+}
+
+/// What is called with several functions that do, or do not, take as many arguments as each other.
+fn branching(program: &Program, alike: bool) -> BTreeSet<String> {
+    let calls = branches(program)
+        .into_iter()
+        .filter(|(_, are_alike)| *are_alike == alike);
+    calls.map(|(called, _)| called).collect()
+}
+
+/// The constants with which comparisons of size compare.
+fn bounds(program: &Program) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for node in &program.tree().nodes {
+        let AnyNodeRef::ExprCompare(compare) = node.node else {
+            continue;
+        };
+        let is_of_size = |op: &CmpOp| matches!(op, CmpOp::Lt | CmpOp::LtE | CmpOp::Gt | CmpOp::GtE);
+        if compare.ops.iter().all(is_of_size) {
+            let sides = std::iter::once(&*compare.left).chain(&compare.comparators);
+            let constants = sides.filter(|side| side.is_number_literal_expr());
+            found.extend(constants.map(|side| program.slice(side.range()).to_owned()));
+        }
+    }
+    found
+}
+
+/// The attributes that are set to constants, by their names, with the constants.
+fn stores(program: &Program) -> BTreeSet<(String, String)> {
+    stores_on(program, &|_| true)
+}
+
+/// The same for the objects whose methods the statement on a line calls.
+fn switches(program: &Program, line: u32) -> BTreeSet<(String, String)> {
+    let tree = StatementTree::untraced(program);
+    let Some(at) = tree.on_line(SourceLine::of_program(line)) else {
+        return BTreeSet::new();
+    };
+    let range = tree.own_range(at);
+    let foreign = made_by_packages(program);
+    let nodes = program.tree().within(range);
+    let receivers: BTreeSet<&str> = nodes
+        .filter_map(|node| match node {
+            AnyNodeRef::ExprCall(call) => {
+                let method = call.func.as_attribute_expr()?;
+                Some(method.value.as_name_expr()?.id.as_str())
+            }
+            _ => None,
+        })
+        .collect();
+    stores_on(program, &|object| {
+        receivers.contains(object) && foreign.contains(object)
+    })
+}
+
+/// The names that are set to what a call of an imported name gives: the switches of the program's own
+/// objects are its own affair.
+fn made_by_packages(program: &Program) -> BTreeSet<&str> {
+    let imported = ImportedNames::of(program.tree());
+    let nodes = program.tree().nodes.iter();
+    let made = nodes.filter_map(|node| match node.node {
+        AnyNodeRef::StmtAssign(assign) => {
+            let call = assign.value.as_call_expr()?;
+            imported.path(&call.func)?;
+            Some(assign.targets.first()?.as_name_expr()?.id.as_str())
+        }
+        _ => None,
+    });
+    made.collect()
+}
+
+fn stores_on(program: &Program, is_meant: &dyn Fn(&str) -> bool) -> BTreeSet<(String, String)> {
+    let nodes = program.tree().nodes.iter();
+    let assignments = nodes.filter_map(|node| match node.node {
+        AnyNodeRef::StmtAssign(assign) if assign.value.is_literal_expr() => Some(assign),
+        _ => None,
+    });
+    let stores = assignments.filter_map(|assign| match assign.targets.as_slice() {
+        [Expr::Attribute(target)] => {
+            let object = target.value.as_name_expr()?;
+            let value = program.slice(assign.value.range()).to_owned();
+            is_meant(&object.id).then(|| (target.attr.to_string(), value))
+        }
+        _ => None,
+    });
+    stores.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(script: &str, lines: &[u32], candidate: &str, expected: bool) {
+        let known = Preconditions::of(&Program::parse(script).unwrap(), lines, None);
+        let candidate = Program::parse(candidate).unwrap();
+        assert_eq!(known.hold_in(&candidate), expected);
+    }
+
+    #[test]
+    fn tolerances_stay_where_they_are_used() {
+        let script = "for x in y:\n    if abs(x) >= 1e-9 and n < 3:\n        f()\n";
+        check(script, &[], "if abs(x) >= 1e-9: f()\n", true);
+        check(script, &[], "if abs(x) >= 0: f()\n", false);
+        check(script, &[], "assert x\n", true);
+        check("assert n < 3\n", &[], "assert n < 2\n", true);
+    }
+
+    #[test]
+    fn switches_of_what_fails_stay() {
+        let script = "from lib import T\nt = T()\nt.checks = True\nlog.level = 3\nt.trace(f)\n";
+        check(script, &[5], "t = T()\nt.checks = True\nt.trace(f)\n", true);
+        check(script, &[5], "T().trace(f)\n", false);
+        check(script, &[5], "log.level = 3\nt.trace(f)\n", false);
+        let own = script.replace("from lib import T", "class T: pass");
+        check(&own, &[5], "T().trace(f)\n", true);
+    }
+
+    #[test]
+    fn negative_arguments_stay_negative() {
+        let script = "vmap(f, out_dims=-1)(x)\nx.sum(-1)\n";
+        check(script, &[1], "vmap(f, out_dims=-2)(x)\n", true);
+        check(script, &[1], "vmap(f)(x)\n", true);
+        check(script, &[1], "vmap(f, out_dims=1)(x)\n", false);
+        check(script, &[1], "x.sum(1)\n", true);
+    }
+
+    #[test]
+    fn functions_are_not_replaced_by_constants() {
+        let script =
+            "def nop(g): pass\ndef f(): pass\nm.aot(f, nop)\nm.aot(lambda: 0, key=nop)\nuse(1)\n";
+        check(script, &[], "aot(f, lambda g: g)\n", true);
+        check(script, &[], "aot(f, 0)\n", false);
+        check(script, &[], "aot(f, key=None)\n", false);
+        check(script, &[], "use(2)\naot(f, x)\n", true);
+    }
+}

@@ -1,0 +1,193 @@
+//! What calls are given, by kind: functions, constants, objects. A candidate whose calls are given
+//! constants for what was none may fail for that reason.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    analysis::watch::assigned,
+    syntax::{
+        AnyNodeRef, Program, Ranged,
+        ast::{Expr, ExprCall, UnaryOp},
+        scope::BindingKind,
+    },
+    trace::evidence::{Evidence, Frame},
+};
+
+/// An argument, by the name of the function and by its own name or place.
+type ArgumentPlace = (String, String);
+
+/// What calls are given.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ArgumentKinds {
+    /// The arguments that are functions.
+    functions: BTreeSet<ArgumentPlace>,
+    /// Those that are constants; negative numbers are none.
+    constants: BTreeSet<ArgumentPlace>,
+    /// Those that are negative numbers, of the calls that fail. They count from the end.
+    negative: BTreeSet<ArgumentPlace>,
+    /// Those that are objects, of the call that fails: tensors, models, whatever is not written out
+    /// as a number or a text. A library rightly fails on a number for one of them.
+    objects: BTreeSet<ArgumentPlace>,
+}
+
+impl ArgumentKinds {
+    /// Those of a program that fails on some lines.
+    pub(super) fn of(program: &Program, lines: &[u32], evidence: Option<&Evidence>) -> Self {
+        let mut found = Self::default();
+        let functions = functions(program);
+        let frame = evidence.and_then(|evidence| evidence.failure.last());
+        for node in &program.tree().nodes {
+            let AnyNodeRef::ExprCall(call) = node.node else {
+                continue;
+            };
+            let Some(called) = name_of(call) else {
+                continue;
+            };
+            let positional = call.arguments.args.iter().enumerate();
+            let positional = positional.map(|(place, value)| (place.to_string(), value));
+            let named = call.arguments.keywords.iter();
+            let line = program.line_of(call.range.start());
+            let fails = lines.contains(&line);
+            let frame = frame.filter(|frame| frame.line.in_program() == Some(line));
+            let named = named
+                .filter_map(|keyword| Some((keyword.arg.as_ref()?.to_string(), &keyword.value)));
+            for (place, value) in positional.chain(named) {
+                let place = (called.to_owned(), place);
+                if is_constant(program, value) {
+                    found.constants.insert(place);
+                } else if fails && is_negative(value) {
+                    found.negative.insert(place);
+                } else if is_function(&functions, value) {
+                    found.functions.insert(place);
+                } else if frame.is_some_and(|frame| is_object(program, frame, value)) {
+                    found.objects.insert(place);
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether those of a candidate are of the same kinds.
+    pub(super) fn hold_in(&self, candidate: &Self) -> bool {
+        let wanted = [&self.functions, &self.negative, &self.objects];
+        let mut new = candidate.constants.difference(&self.constants);
+        !new.any(|place| wanted.iter().any(|places| places.contains(place)))
+    }
+}
+
+/// Whether an expression is written out, or a name of nothing else.
+fn is_constant(program: &Program, value: &Expr) -> bool {
+    let Expr::Name(name) = value else {
+        return is_written_out(value);
+    };
+    let mut variables = program.scopes().variables.iter();
+    let variable = variables.find(|variable| variable.name == name.id);
+    variable.is_some_and(|variable| {
+        let mut bindings = variable.bindings.iter();
+        let is_written = |statement| assigned(program, statement).is_some_and(is_written_out);
+        !variable.bindings.is_empty() && bindings.all(|binding| is_written(binding.statement))
+    })
+}
+
+/// Whether an expression is a literal, or a display of nothing.
+fn is_written_out(value: &Expr) -> bool {
+    match value {
+        Expr::List(list) => list.is_empty(),
+        Expr::Tuple(tuple) => tuple.is_empty(),
+        Expr::Dict(dict) => dict.is_empty(),
+        _ => value.is_literal_expr(),
+    }
+}
+
+/// Whether an expression was an object in a frame of the failure. A variable whose value cannot be
+/// written as an expression was none that a literal makes.
+fn is_object(program: &Program, frame: &Frame, value: &Expr) -> bool {
+    let text = program.slice(value.range());
+    let recorded = frame.values.get(text).or_else(|| frame.results.get(text));
+    recorded.map_or(value.is_name_expr(), |recorded| {
+        let expression = &recorded.expression;
+        !expression.is_literal() && !expression.syntax().is_some_and(is_written_out)
+    })
+}
+
+/// Whether an expression is a number with a minus.
+fn is_negative(value: &Expr) -> bool {
+    let operation = value.as_unary_op_expr();
+    operation.is_some_and(|operation| {
+        operation.op == UnaryOp::USub && operation.operand.is_number_literal_expr()
+    })
+}
+
+fn name_of(call: &ExprCall) -> Option<&str> {
+    match &*call.func {
+        Expr::Name(name) => Some(&name.id),
+        Expr::Attribute(attribute) => Some(&attribute.attr),
+        _ => None,
+    }
+}
+
+/// The names of functions, of the program or imported.
+fn functions(program: &Program) -> BTreeSet<&str> {
+    let variables = program.scopes().variables.iter();
+    let functions = variables.filter(|variable| {
+        let mut bindings = variable.bindings.iter();
+        bindings.any(|binding| matches!(binding.kind, BindingKind::Function | BindingKind::Import))
+    });
+    functions.map(|variable| &*variable.name).collect()
+}
+
+/// Whether an expression is a lambda or the name of one of these functions.
+fn is_function(functions: &BTreeSet<&str>, value: &Expr) -> bool {
+    match value {
+        Expr::Lambda(_) => true,
+        Expr::Name(name) => functions.contains(name.id.as_str()),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::trace::{
+        evidence::SourceLine,
+        value::{RecordedValue, ValueKind},
+    };
+
+    #[test]
+    fn objects_are_not_replaced_by_constants() {
+        let recorded = |text: &str| RecordedValue {
+            expression: text.to_owned().into(),
+            kind: ValueKind::default(),
+            parts: Vec::new(),
+            is_exact: true,
+        };
+        let frame = Frame {
+            line: SourceLine::of_program(2),
+            values: BTreeMap::from([
+                ("x".to_owned(), recorded("make(2)")),
+                ("n".to_owned(), recorded("3")),
+                ("none".to_owned(), recorded("[]")),
+            ]),
+            ..Frame::default()
+        };
+        let evidence = Evidence {
+            failure: vec![frame],
+            ..Evidence::default()
+        };
+        let script = "x, y, n, none = f()\nlib.add(x, n, none, out=y)\nlib.log(x)\n";
+        let of = |text: &str, evidence| {
+            ArgumentKinds::of(&Program::parse(text).unwrap(), &[2], evidence)
+        };
+        let known = of(script, Some(&evidence));
+        let holds = |text: &str| known.hold_in(&of(text, None));
+        assert!(holds("add(make(1), 4, [], out=make(1))\nlog(0)\n"));
+        assert!(!holds("add(0, 4, out=y)\n"));
+        assert!(!holds("x = []\nadd(x, 4, out=y)\n"));
+        // It could not be written as an expression.
+        assert!(!holds("x = f()\ny = None\nadd(x, 4, out=y)\n"));
+    }
+}

@@ -1,0 +1,460 @@
+//! What the conditions of a reporting statement compare: where it stands in the text, and a program
+//! that shows its values. Called by the judge; proposes nothing.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    analysis::{
+        dependence_check::{Nodes, ReportSite, Rest, Side, tests, told},
+        statement_tree::StatementTree,
+    },
+    rewrite::edit::{Edit, splice},
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange,
+        ast::{CmpOp, Expr, ExprCall, Operator},
+    },
+    trace::evidence::Evidence,
+};
+
+/// What begins each line by which a watched program tells a value, and what stands between its
+/// parts.
+const MARKS: [char; 2] = ['\u{1e}', '\u{1f}'];
+
+/// What a watched program told: each place with what stands there.
+pub(crate) fn marked(stderr: &str) -> impl Iterator<Item = (&str, &str)> {
+    let [begin, between] = MARKS;
+    stderr
+        .split(begin)
+        .filter_map(move |told| told.split_once(between))
+}
+
+/// What stands between the kind of an array and its numbers.
+const NUMBERS: char = '\u{1d}';
+
+/// Writes a value on standard error: plain ones as they are, of others the type, whether an array
+/// holds `nan` or `inf`, and the numbers of a small one.
+const SHOW: &str = include_str!("watch/show.py");
+
+/// The modules of values that are shown as they are.
+const PLAIN: &str = r#"("builtins", "datetime", "decimal", "fractions")"#;
+
+/// Functions that make an array, or another value, of what they are given.
+const MAKERS: [&str; 12] = [
+    "Decimal",
+    "Fraction",
+    "Series",
+    "Tensor",
+    "array",
+    "as_tensor",
+    "asarray",
+    "complex",
+    "float",
+    "int",
+    "list",
+    "tensor",
+];
+
+/// How many names may stand between a value and its literals.
+const DEPTH: usize = 8;
+
+/// What the conditions of reporting statements compare, in order; how far each condition is from its
+/// statement.
+pub(crate) fn operands(
+    program: &Program,
+    report_site: &ReportSite,
+    evidence: Option<&Evidence>,
+) -> Vec<(TextRange, usize)> {
+    let found = told(program, report_site, evidence, &|tree, nodes, frames| {
+        operands_of(tree, nodes, report_site, &frames)
+    });
+    let mut operands: Vec<(TextRange, usize)> = found
+        .into_iter()
+        .flatten()
+        .map(|operand| (operand.range, operand.rank))
+        .collect();
+    operands.sort_by_key(|(range, rank)| (range.start(), *rank));
+    operands.dedup_by_key(|(range, _)| *range);
+    operands
+}
+
+/// What each side of the nearest condition depends on by itself; none where several statements may
+/// have reported it.
+pub fn sides(
+    program: &Program,
+    report_site: &ReportSite,
+    evidence: Option<&Evidence>,
+) -> Vec<Side> {
+    let mut found = told(program, report_site, evidence, &|tree, nodes, frames| {
+        let operands = operands_of(tree, nodes, report_site, &frames);
+        let nearest = operands.into_iter().filter(|operand| operand.rank == 0);
+        nearest
+            .map(|operand| Rest::of(tree, nodes).of_part(operand.statement, operand.range, &frames))
+            .collect::<Vec<Side>>()
+    });
+    if found.len() == 1 {
+        found.remove(0)
+    } else {
+        Vec::new()
+    }
+}
+
+/// The fewest arguments that each function which the nearest condition asks is given, by the last
+/// part of its name; nothing where several statements may have reported it.
+pub fn asked(program: &Program, report_site: &ReportSite) -> BTreeMap<String, usize> {
+    let found = told(program, report_site, None, &|tree, nodes, frames| {
+        let nearest = Rest::of(tree, nodes)
+            .conditions_of(&frames)
+            .into_iter()
+            .next();
+        let tests = nearest.map(|statement| tests(tree.statements[statement].node));
+        let tests = tests.into_iter().flatten();
+        let nodes = tests.flat_map(|test| program.tree().within(test.range()));
+        let mut asked = BTreeMap::new();
+        for call in nodes.filter_map(|node| node.as_expr_call().copied()) {
+            let name = program.slice(call.func.range()).rsplit('.').next();
+            let count = call.arguments.len();
+            let fewest = asked.entry(name.unwrap_or_default().to_owned());
+            fewest
+                .and_modify(|fewest: &mut usize| *fewest = count.min(*fewest))
+                .or_insert(count);
+        }
+        asked
+    });
+    match <[_; 1]>::try_from(found) {
+        Ok([asked]) => asked,
+        Err(_) => BTreeMap::new(),
+    }
+}
+
+/// What a condition compares.
+struct Operand {
+    /// How far the condition is from the reporting statement.
+    rank: usize,
+    /// The statement that holds it.
+    statement: usize,
+    range: TextRange,
+}
+
+/// What the conditions of a reporting statement, given by its frames, compare.
+fn operands_of(
+    tree: &StatementTree<'_>,
+    nodes: &Nodes<'_>,
+    report_site: &ReportSite,
+    frames: &[usize],
+) -> Vec<Operand> {
+    let mut operands = Vec::new();
+    // A check of a library that raises is its own condition.
+    let check = frames
+        .last()
+        .filter(|_| matches!(report_site, ReportSite::Raised(_)));
+    if let Some(&statement) = check
+        && let AnyNodeRef::StmtExpr(call) = tree.statements[statement].node
+    {
+        compared(&call.value, &mut |operand| {
+            let range = operand.range();
+            operands.push(Operand {
+                rank: 0,
+                statement,
+                range,
+            });
+        });
+        return operands;
+    }
+    let conditions = Rest::of(tree, nodes).conditions_of(frames);
+    for (rank, statement) in conditions.into_iter().enumerate() {
+        for test in tests(tree.statements[statement].node) {
+            compared(test, &mut |operand| {
+                let range = operand.range();
+                operands.push(Operand {
+                    rank,
+                    statement,
+                    range,
+                });
+            });
+        }
+    }
+    operands
+}
+
+/// The program, made to tell what the conditions of reporting statements compare; none if there are
+/// no conditions.
+pub fn watched(
+    program: &Program,
+    report_site: &ReportSite,
+    evidence: Option<&Evidence>,
+) -> Option<String> {
+    let show = format!(
+        "(lambda place, value: (__import__(\"builtins\").exec({SHOW:?}, {{\"place\": place, \
+         \"value\": value, \"plain\": {PLAIN}}}), value)[1])"
+    );
+    let edits: Vec<Edit> = operands(program, report_site, evidence)
+        .iter()
+        .enumerate()
+        .map(|(place, (range, rank))| {
+            let nearest = if *rank == 0 { "nearest" } else { "outer" };
+            let value = program.slice(*range);
+            Edit::replace(*range, format!("{show}(\"{nearest}{place}\", {value})"))
+        })
+        .collect();
+    (!edits.is_empty()).then(|| splice(program.text(), &edits))
+}
+
+/// A value that a watched program told, without the numbers of an array.
+pub fn without_numbers(value: &str) -> &str {
+    value.split(NUMBERS).next().unwrap_or(value)
+}
+
+/// Whether a nearest condition compares something with numbers that the program writes out. Such
+/// numbers are true of those that the program computes with, and of no others.
+pub fn expects_constants(program: &Program, report_site: &ReportSite) -> bool {
+    let tree = program.tree();
+    let nearest = operands(program, report_site, None);
+    let is_nearest = |node: AnyNodeRef<'_>| {
+        let mut nearest = nearest.iter().filter(|(_, rank)| *rank == 0);
+        node.is_expression() && nearest.any(|(range, _)| *range == node.range())
+    };
+    let mut has_expected = false;
+    let mut has_computed = false;
+    for node in tree.nodes.iter().filter(|node| is_nearest(node.node)) {
+        let parent = node.parent.map(|parent| tree.nodes[parent as usize].node);
+        // A bound is no expected value.
+        let is_equated = match parent {
+            Some(AnyNodeRef::ExprCompare(compare)) => {
+                let mut all = compare.ops.iter();
+                all.all(|operator| matches!(operator, CmpOp::Eq | CmpOp::NotEq))
+            }
+            _ => true,
+        };
+        match literals(program, node.node, DEPTH) {
+            Some(found) => has_expected |= is_equated && found.into_iter().any(is_telling),
+            None => {
+                has_computed = true;
+                has_expected |= is_off_from_constant(program, node.node);
+            }
+        }
+    }
+    has_expected && has_computed
+}
+
+/// Whether an expression subtracts a constant from something, or the other way round.
+fn is_off_from_constant(program: &Program, expression: AnyNodeRef<'_>) -> bool {
+    let mut within = program.tree().within(expression.range());
+    let is_constant = |side: &Expr| {
+        let found = literals(program, side.into(), DEPTH);
+        found.is_some_and(|found| found.into_iter().any(is_telling))
+    };
+    within.any(|node| match node {
+        AnyNodeRef::ExprBinOp(operation) if operation.op == Operator::Sub => {
+            is_constant(&operation.left) || is_constant(&operation.right)
+        }
+        _ => false,
+    })
+}
+
+/// The literals that make up a value; none if anything else has a part in it.
+fn literals<'a>(program: &'a Program, node: AnyNodeRef<'a>, depth: usize) -> Option<Vec<&'a str>> {
+    let all = |parts: &mut dyn Iterator<Item = &'a Expr>| {
+        let found = parts.map(|part| literals(program, part.into(), depth));
+        Some(found.collect::<Option<Vec<_>>>()?.concat())
+    };
+    match node {
+        AnyNodeRef::ExprNumberLiteral(literal) => Some(vec![program.slice(literal.range)]),
+        AnyNodeRef::ExprUnaryOp(operation) => all(&mut std::iter::once(&*operation.operand)),
+        AnyNodeRef::ExprBinOp(operation) => {
+            all(&mut [&*operation.left, &*operation.right].into_iter())
+        }
+        AnyNodeRef::ExprList(list) => all(&mut list.elts.iter()),
+        AnyNodeRef::ExprTuple(tuple) => all(&mut tuple.elts.iter()),
+        AnyNodeRef::ExprCall(call) if is_maker(call) => all(&mut call.arguments.args.iter()),
+        AnyNodeRef::ExprName(name) => {
+            let depth = depth.checked_sub(1)?;
+            let mut variables = program.scopes().variables.iter();
+            let variable = variables.find(|variable| variable.name == name.id)?;
+            let values = variable.bindings.iter().map(|binding| {
+                let value = assigned(program, binding.statement)?;
+                literals(program, value.into(), depth)
+            });
+            let values = values.collect::<Option<Vec<_>>>()?;
+            (!values.is_empty()).then(|| values.concat())
+        }
+        _ => None,
+    }
+}
+
+/// Whether a call makes an array, or another value, of what it is given.
+pub(crate) fn is_maker(call: &ExprCall) -> bool {
+    let name = match &*call.func {
+        Expr::Name(name) => &name.id,
+        Expr::Attribute(attribute) => &attribute.attr.id,
+        _ => return false,
+    };
+    MAKERS.contains(&name.as_str()) && !call.arguments.args.is_empty()
+}
+
+/// The value that a statement gives to one name, if it does nothing else.
+pub(crate) fn assigned(program: &Program, statement: TextRange) -> Option<&Expr> {
+    let nodes = program.tree().nodes.iter();
+    let mut assignments = nodes.filter_map(|node| match node.node {
+        AnyNodeRef::StmtAssign(assign) if assign.range == statement => Some(assign),
+        _ => None,
+    });
+    let assign = assignments.next()?;
+    match assign.targets.as_slice() {
+        [Expr::Name(_)] => Some(&assign.value),
+        _ => None,
+    }
+}
+
+/// Whether a number is not one that anything may be equal to.
+fn is_telling(literal: &str) -> bool {
+    !matches!(literal.parse(), Ok(0.0 | 1.0))
+}
+
+/// What a watched program told: the last value at each place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Of the nearest conditions.
+    pub nearest: Vec<String>,
+    /// Of all others.
+    pub outer: Vec<String>,
+}
+
+impl Told {
+    /// Reads it off the program's standard error.
+    pub fn read(stderr: &str) -> Self {
+        let mut values: BTreeMap<&str, &str> = BTreeMap::new();
+        for (place, value) in marked(stderr) {
+            values.insert(place, value);
+        }
+        let mut told = Self::default();
+        for (place, value) in values {
+            let of = if place.starts_with("nearest") {
+                &mut told.nearest
+            } else {
+                &mut told.outer
+            };
+            of.push(value.to_owned());
+        }
+        told
+    }
+}
+
+/// What a test compares, or asks a function about.
+fn compared<'a>(test: &'a Expr, found: &mut dyn FnMut(&'a Expr)) {
+    match test {
+        Expr::BoolOp(it) => it.values.iter().for_each(|value| compared(value, found)),
+        Expr::UnaryOp(it) => compared(&it.operand, found),
+        Expr::Compare(it) => std::iter::once(&*it.left)
+            .chain(&it.comparators)
+            .for_each(found),
+        Expr::Call(it)
+            if it
+                .arguments
+                .args
+                .iter()
+                .all(|argument| !argument.is_starred_expr())
+                && !it.arguments.is_empty() =>
+        {
+            it.arguments.args.iter().for_each(found);
+        }
+        // `torch.isclose(a, b).all()`, `(a == b).all()`
+        Expr::Call(it) if it.arguments.is_empty() => match it.func.as_attribute_expr() {
+            Some(method) if method.value.is_call_expr() || method.value.is_compare_expr() => {
+                compared(&method.value, found);
+            }
+            _ => found(test),
+        },
+        other => found(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_watched_program_tells_what_it_compares() {
+        let text =
+            "def f(x):\n    if x < 1:\n        return\n    raise ValueError(str(x))\nf(abs(2))\n";
+        let watched = watched(
+            &Program::parse(text).unwrap(),
+            &ReportSite::Raised(vec![5, 4]),
+            None,
+        )
+        .unwrap();
+        assert!(
+            watched.contains("(\"nearest0\", x) < ") && watched.contains("(\"nearest1\", 1):"),
+            "{watched}"
+        );
+        assert_eq!(watched.lines().count(), text.lines().count());
+        let told = "noise\u{1e}nearest0\u{1f}3\u{1e}\n\u{1e}nearest0\u{1f}'a'\u{1e}\nmore\u{1e}outer1\u{1f}4\u{1e}\n";
+        assert_eq!(
+            Told::read(told),
+            Told {
+                nearest: vec!["'a'".to_owned()],
+                outer: vec!["4".to_owned()]
+            }
+        );
+    }
+
+    #[test]
+    fn numbers_that_are_written_out_are_expected() {
+        let expects = |text: &str| {
+            let program = Program::parse(text).unwrap();
+            let lines = vec![text.lines().count() as u32];
+            expects_constants(&program, &ReportSite::Raised(lines))
+        };
+        let given = "y = torch.tensor(-0.25, dtype=d)\nx = f(y)\n";
+        assert!(expects(&format!(
+            "{given}torch.testing.assert_close(x, y)\n"
+        )));
+        assert!(expects(&format!(
+            "{given}assert torch.allclose(x, y), (x, y)\n"
+        )));
+        assert!(expects("x = f()\nassert x == [3, 4]\n"));
+        assert!(expects("x = f()\nassert abs(x - 2.5) < 1e-6\n"));
+        assert!(!expects("x = f()\nassert abs(x - g()) < 1e-6\n"));
+        assert!(!expects(
+            "x = f()\nassert torch.equal(x, torch.tensor([0.0, 1]))\n"
+        ));
+        assert!(!expects("x, y = f()\ncheck(x, y)\n"));
+        assert!(!expects("def f(y):\n    y = [2]\ncheck(x, y)\n"));
+    }
+
+    #[test]
+    fn how_a_method_came_to_be_called_is_no_part_of_a_side() {
+        let text = "class T(unittest.TestCase):\n    def f(self):\n        self.assertEqual(round(self.x), abs(2))\nT().debug()\n";
+        let program = Program::parse(text).unwrap();
+        let sides = sides(&program, &ReportSite::Raised(vec![4, 3]), None);
+        let of = |side: &Side| {
+            let operations: Vec<String> = side.operations.iter().cloned().collect();
+            let constants: Vec<&str> = side.constants().into_iter().collect();
+            (operations.join(" "), constants.join(" "))
+        };
+        let found = sides.iter().map(of);
+        let expected = [("round()", ""), ("abs()", "2")];
+        let expected =
+            expected.map(|(operations, literals)| (operations.to_owned(), literals.to_owned()));
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn the_names_of_a_comprehension_belong_to_its_side() {
+        let text = "x = [1]\nassert max(i for i in x) == min(x, 2)\n";
+        let program = Program::parse(text).unwrap();
+        let sides = sides(&program, &ReportSite::Raised(vec![2]), None);
+        let constants: Vec<_> = sides.iter().map(Side::constants).collect();
+        assert_eq!(
+            constants,
+            [BTreeSet::from(["1"]), BTreeSet::from(["1", "2"])]
+        );
+    }
+
+    #[test]
+    fn numbers_of_arrays_stand_behind_their_kind() {
+        assert_eq!(without_numbers("Tensor\u{1d}[2.5]"), "Tensor");
+        assert_eq!(without_numbers("'a'"), "'a'");
+    }
+}

@@ -1,0 +1,36 @@
+//! The arguments of `diagnose`, as typed. The doc comments are the help.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{scrub_args::ProbeArgs, values::variable};
+
+pub(super) const DIAGNOSE_EXAMPLES: &str = "\
+Examples:
+  minrepro diagnose small.py                          at best a minimized script
+  minrepro diagnose small.py -s \"InductorError\" --report diagnosis.html
+  minrepro diagnose --explain backend                 what to run and to read for a category";
+
+/// The arguments of `diagnose`.
+#[derive(Clone, Debug, Args)]
+pub struct DiagnoseArgs {
+    /// The script that shows the bug.
+    #[arg(value_name = "SCRIPT", required_unless_present = "explain")]
+    pub script: Option<PathBuf>,
+    /// How the script is run.
+    #[command(flatten)]
+    pub probe: ProbeArgs,
+    /// Set an environment variable in each run.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    pub env: Vec<(String, String)>,
+    /// Write the diagnosis: FILE.html, FILE.md or FILE.json; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub report: Vec<PathBuf>,
+    /// Folder for logs and artifacts [default: NAME.diagnosis beside the script].
+    #[arg(long, value_name = "FOLDER")]
+    pub artifacts: Option<PathBuf>,
+    /// Explain a category: how it shows, what to run, what to read off that; runs nothing.
+    #[arg(long, value_name = "CATEGORY", conflicts_with = "script")]
+    pub explain: Option<String>,
+}

@@ -1,0 +1,42 @@
+//! The arguments of `stale`, as typed. The doc comments are the help.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::Args;
+
+use super::values::duration;
+
+/// The arguments of `stale`.
+#[derive(Clone, Debug, Args)]
+pub struct StaleArgs {
+    /// The checkout.
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+    /// Only tests in files whose path holds this.
+    #[arg(long, value_name = "PATTERN")]
+    pub tests: Option<String>,
+    /// Only marks that name this issue.
+    #[arg(long, value_name = "NUMBER")]
+    pub issue: Option<u64>,
+    /// Only marks that name an issue which a commit since this one says it fixes.
+    #[arg(long, value_name = "REV")]
+    pub since: Option<String>,
+    /// Remove the stale marks from the checkout.
+    #[arg(long)]
+    pub apply: bool,
+    /// File for the patch.
+    #[arg(short, long, value_name = "FILE", default_value = "stale.patch")]
+    pub output: PathBuf,
+    /// Print every mark with what became of it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// The interpreter [default: that of the active virtual or conda environment, else python3].
+    #[arg(short, long, value_name = "PYTHON")]
+    pub python: Option<PathBuf>,
+    /// Time limit of each run of a file's tests in seconds.
+    #[arg(short, long, value_name = "TIME", value_parser = duration, default_value = "120")]
+    pub timeout: Duration,
+    /// Runs at a time [default: the number of cores].
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}

@@ -1,0 +1,37 @@
+//! The arguments of `triage`, as typed. The doc comments are the help.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::issue_name::{IssueName, Repo};
+
+/// The arguments of `triage`.
+#[derive(Clone, Debug, Args)]
+pub struct TriageArgs {
+    /// The issue, by its number or its address.
+    #[arg(
+        value_name = "NUMBER",
+        required_unless_present = "from",
+        conflicts_with = "from"
+    )]
+    pub issue: Option<IssueName>,
+    /// Read an issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it; do not use the network.
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    /// The repository [default: that of the address, else pytorch/pytorch].
+    #[arg(long, value_name = "OWNER/NAME")]
+    pub repo: Option<Repo>,
+    /// Folder for the state of writes [default: triage-NUMBER].
+    #[arg(long, value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
+    /// Show every write to the issue, and make none.
+    #[arg(long, conflicts_with = "post")]
+    pub dry_run: bool,
+    /// Agree in advance to every write. You answer for what is posted.
+    #[arg(long)]
+    pub post: bool,
+    /// Print the labels with their evidence and the plan as JSON; never prompt.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,150 @@
+//! `minrepro diagnose SCRIPT`: what a failure of PyTorch is.
+
+use std::path::Path;
+
+use super::{scrub, session::Session};
+use crate::{
+    cli::{DiagnoseArgs, Exit, Failure, Printer, RunArgs},
+    diagnose::{
+        Diagnosis, DiagnosisError, ReproducedFailure, category_names, default_folder,
+        diagnose as run, explain,
+    },
+    oracle::Baseline,
+    report::{ReportForm, check_writable, target, write_atomically},
+    runner::Start,
+    target::Target,
+};
+
+/// How often the script is run first, and how often if it does not show the bug each time.
+const RUNS: usize = 3;
+const FLAKY_RUNS: usize = 20;
+
+pub(super) fn diagnose(args: &DiagnoseArgs, printer: Printer) -> Result<Exit, Failure> {
+    if let Some(category) = &args.explain {
+        let text = explain(category).ok_or_else(|| {
+            let names = category_names().join(", ");
+            Failure::usage(format!("there is no category `{category}`"))
+                .hint(format!("the categories are {names}"))
+        })?;
+        printer.data(&text);
+        return Ok(Exit::Reduced);
+    }
+    let Some(script) = &args.script else {
+        return Err(Failure::usage("the script is missing"));
+    };
+    let reports = reports(args, script)?;
+    let run_args = RunArgs {
+        signature: args.probe.signature.clone(),
+        timeout: args.probe.timeout,
+        env: args.env.clone(),
+        scrubbed: false,
+        ..scrub::run_args(&args.probe)
+    };
+    let given = Target::typed(Some(script), None)?;
+    let session = Session::start(&given, &run_args)?;
+    for note in &session.notes {
+        printer.note(note);
+    }
+    session.warn_of_weak_confinement(printer);
+    let folder = args.artifacts.clone();
+    let folder = folder.unwrap_or_else(|| default_folder(session.subject.runner.script()));
+    std::fs::create_dir_all(&folder).map_err(|error| {
+        let error = anyhow::Error::new(error);
+        Failure::new(
+            Exit::Usage,
+            error.context(format!("could not make `{}`", folder.display())),
+        )
+        .hint("name another folder by `--artifacts FOLDER`")
+    })?;
+    let reproduced = reproduced(&session)?;
+    printer.note(format!(
+        "signature: {} ({} of {} runs)",
+        reproduced.signature,
+        reproduced.same,
+        reproduced.outcomes.len()
+    ));
+    let diagnosis = run(&session.subject, &reproduced, &folder).map_err(|error| match error {
+        DiagnosisError::Run(error) => error.into(),
+        error @ DiagnosisError::NoTorch(_) => {
+            let python = session
+                .interpreter
+                .as_ref()
+                .map(|found| found.path.display().to_string());
+            let mut failure = Failure::new(Exit::Environment, error)
+                .hint("name the interpreter that has it by `--python PATH`");
+            failure.details = python
+                .into_iter()
+                .map(|path| format!("interpreter: {path}"))
+                .collect();
+            failure
+        }
+    })?;
+    for (path, form) in &reports {
+        write(path, *form, &diagnosis)?;
+    }
+    printer.data(diagnosis.text());
+    Ok(Exit::Reduced)
+}
+
+/// Runs the script until it is known what the bug looks like and how often it shows.
+fn reproduced(session: &Session) -> Result<ReproducedFailure, Failure> {
+    let subject = &session.subject;
+    let specs = &subject.settings.specs;
+    let outcomes = subject.baseline_runs(RUNS, Start::Cold, &mut |_| {})?;
+    if let (Some(obstacle), Some(first)) = (subject.obstacle(&outcomes), outcomes.first()) {
+        return Err(session.obstructed(&obstacle, first));
+    }
+    let baseline = match Baseline::new(specs, outcomes.clone()) {
+        Ok(baseline) => baseline,
+        Err(error) if error.is_unstable() => {
+            let timeout = subject.timeout(
+                outcomes
+                    .iter()
+                    .map(|outcome| outcome.timing.alone())
+                    .max()
+                    .unwrap_or_default(),
+            );
+            let more = subject.run_times(&subject.bytes, FLAKY_RUNS - outcomes.len(), timeout)?;
+            let all = outcomes.iter().cloned().chain(more).collect();
+            Baseline::of_some(specs, all)
+                .map_err(|_| session.not_reproduced(error, outcomes.first()))?
+        }
+        Err(error) => return Err(session.not_reproduced(error, outcomes.first())),
+    };
+    Ok(ReproducedFailure {
+        // Probes take longer than the script: they compile more, and log.
+        timeout: subject
+            .timeout(baseline.wall)
+            .max(std::time::Duration::from_mins(1)),
+        signature: baseline.signature,
+        same: baseline.same,
+        outcomes: baseline.outcomes,
+    })
+}
+
+/// The files of the reports with their forms, checked before anything is run.
+fn reports(
+    args: &DiagnoseArgs,
+    script: &Path,
+) -> Result<Vec<(std::path::PathBuf, ReportForm)>, Failure> {
+    const HINT: &str = "name a file that ends with .html, .md or .json";
+    let checked = args.report.iter().map(|path| {
+        let form = ReportForm::of(path).ok_or_else(|| {
+            Failure::usage(format!("`{}` has no form of a report", path.display())).hint(HINT)
+        })?;
+        let path = target(path, &[script], HINT)?;
+        check_writable(&path, HINT)?;
+        Ok((path, form))
+    });
+    checked.collect()
+}
+
+fn write(path: &Path, form: ReportForm, diagnosis: &Diagnosis) -> Result<(), Failure> {
+    write_atomically(path, diagnosis.render(form).as_bytes()).map_err(|error| {
+        let error = anyhow::Error::new(error);
+        Failure::new(
+            Exit::Environment,
+            error.context(format!("could not write `{}`", path.display())),
+        )
+    })
+}

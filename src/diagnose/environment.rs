@@ -1,0 +1,63 @@
+//! The environment of a diagnosis: interpreter, PyTorch, tools, and what of variables and settings
+//! differs from the defaults.
+
+use serde::Serialize;
+
+use super::findings::Findings;
+use crate::judge::Subject;
+
+/// Beginnings of variables that change what PyTorch does.
+const TELLING: &[&str] = &[
+    "TORCH",
+    "PYTORCH",
+    "CUDA",
+    "TRITON",
+    "NCCL",
+    "GLOO",
+    "OMP_",
+    "MKL_",
+    "KMP_",
+    "PYTHON",
+    "CXX",
+    "CC",
+    "HIP_",
+    "ROCR_",
+    "CUBLAS_",
+    "LD_PRELOAD",
+    "ENABLE_AOT",
+];
+
+/// What a diagnosis was made with.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct EnvironmentFacts {
+    /// What the interpreter says of itself and of PyTorch: names and values.
+    pub facts: Vec<(String, String)>,
+    /// The variables of the user's that runs are given and that PyTorch or Python minds.
+    pub variables: Vec<String>,
+    /// The settings of the compiler that the script changes.
+    pub settings: Vec<String>,
+}
+
+impl EnvironmentFacts {
+    pub(super) fn of(subject: &Subject, fresh: &Findings, settings: Vec<String>) -> Self {
+        let facts = fresh.environment.iter();
+        let facts = facts.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+        let inherited = subject.runner.inherited_variables();
+        let own = subject.env();
+        let all = inherited.into_iter().chain(own);
+        let variables = all.filter(|(name, _)| TELLING.iter().any(|start| name.starts_with(start)));
+        Self {
+            facts: facts.collect(),
+            variables: variables
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect(),
+            settings,
+        }
+    }
+
+    /// A fact by its name.
+    pub fn fact(&self, name: &str) -> Option<&str> {
+        let found = self.facts.iter().find(|(its, _)| its == name);
+        found.map(|(_, value)| value.as_str())
+    }
+}

@@ -1,0 +1,205 @@
+//! Whether a comparison of the script's own still compares what the script compares. Its two sides
+//! may differ by what they differ by in the script and by nothing else, or they rightly differ; and
+//! where one side is written out, it is true of the numbers that the script works with and of no
+//! others. Takes no run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use minrepro_reducers::{
+    analysis::{
+        dependence_check::{ReportSite, Side, Surplus, surplus},
+        keywords::{Keywords, are_given, keywords},
+        number_rows::{is_left_of, number_rows, zeros},
+        polarity::reports_failure,
+        watch::{asked, expects_constants, sides},
+    },
+    syntax::Program,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    super::{
+        check::{Applied, Check, Checks, Kind, Script, Shown},
+        measure::Measure,
+    },
+    automatic_control::is_exact,
+};
+use crate::oracle::Verdict;
+
+pub(super) const KIND: Kind = Kind {
+    id: "comparison",
+    establish,
+    recall: |found| {
+        Some(Box::new(
+            serde_json::from_value::<Comparison>(found.clone()).ok()?,
+        ))
+    },
+};
+
+/// Refuses candidates that compare something else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Comparison {
+    /// Whether what the condition asks has to fail for the report, if it asks one thing.
+    polarity: Option<bool>,
+    /// With how many arguments the condition asks each function.
+    asked: BTreeMap<String, usize>,
+    /// What one side has more of than the other, if both are computed.
+    surplus: Option<SideSurplus>,
+    /// The rows of numbers that are written out, if one side is.
+    rows: Option<Vec<Vec<String>>>,
+    /// The constants that the written side has in common with what the other is computed of.
+    shared: BTreeSet<String>,
+    /// How many zeros there are: most things are the same of nothing.
+    zeros: usize,
+    /// The keywords that calls are given, where no control tells what a call without one shows.
+    keywords: Keywords,
+    /// Whether a control shows that the sides are equal where the bug is not.
+    is_controlled: bool,
+}
+
+/// What one side has more of than the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct SideSurplus {
+    names: Surplus,
+    constants: Surplus,
+}
+
+impl SideSurplus {
+    /// None if there are not two sides that are both computed.
+    fn of(sides: &[Side]) -> Option<Self> {
+        let [one, other] = sides else {
+            return None;
+        };
+        let are_computed = sides.iter().all(|side| !side.operations.is_empty());
+        are_computed.then(|| Self {
+            names: surplus(&one.names, &other.names),
+            constants: surplus(&one.literals, &other.literals),
+        })
+    }
+
+    /// Whether the sides of a candidate, in any order, differ by some of the same names and no
+    /// others; of constants, one that only one side has may be replaced by another.
+    fn allows(&self, its: &Self) -> bool {
+        let within = |sign: i64| {
+            let mut names = its.names.iter();
+            names.all(|(name, by)| {
+                let known = self.names.get(name).map_or(0, |known| known * sign);
+                0 < by * known && by.abs() <= known.abs()
+            })
+        };
+        let size = |surplus: &Surplus| surplus.values().map(|by| by.abs()).sum::<i64>();
+        self.names.is_empty() == its.names.is_empty()
+            && (within(1) || within(-1))
+            && size(&its.constants) <= size(&self.constants)
+    }
+}
+
+/// Applies where a statement of the script's own reports the bug.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "other kinds run the script and may fail"
+)]
+fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
+    let Script { probe, program, .. } = script;
+    let site = script
+        .showing
+        .and_then(|showing| probe.measure.report_site(showing));
+    let Some(site) = site.filter(|_| !matches!(probe.measure, Measure::Test(_))) else {
+        return Ok(None);
+    };
+    let sides = sides(program, &site, None);
+    let surplus = SideSurplus::of(&sides);
+    let rows = expects_constants(program, &site).then(|| number_rows(program));
+    let is_controlled = is_exact(so_far);
+    let check = Comparison {
+        polarity: reports_failure(program, &site),
+        asked: asked(program, &site),
+        surplus,
+        rows,
+        shared: shared(&sides),
+        zeros: zeros(program),
+        // Under such a control each candidate shows by itself that its calls are right.
+        keywords: if is_controlled {
+            Keywords::new()
+        } else {
+            keywords(program)
+        },
+        is_controlled,
+    };
+    Ok(Some(Box::new(check)))
+}
+
+/// The constants that a written side has in common with a computed one, but for those that stand
+/// everywhere.
+fn shared(sides: &[Side]) -> BTreeSet<String> {
+    let [one, other] = sides else {
+        return BTreeSet::new();
+    };
+    if one.operations.is_empty() == other.operations.is_empty() {
+        return BTreeSet::new();
+    }
+    let usual = BTreeSet::from(["0", "1", "True", "False", "None"]);
+    let found = &one.constants() & &other.constants();
+    (&found - &usual).into_iter().map(str::to_owned).collect()
+}
+
+impl Comparison {
+    /// Whether the sides of a candidate are made of what they must be.
+    fn has_sides(&self, program: &Program, site: &ReportSite) -> bool {
+        // With its condition turned round, a program reports what the script finds in order.
+        let polarity = reports_failure(program, site);
+        if polarity.is_some() && self.polarity.is_some() && polarity != self.polarity {
+            return false;
+        }
+        // Asked about less than it needs, a function only fails, or has nothing to say.
+        let asks_less = |(name, count): (String, usize)| {
+            let known = self.asked.get(&name);
+            known.is_some_and(|known| count < *known)
+        };
+        if asked(program, site).into_iter().any(asks_less) {
+            return false;
+        }
+        let sides = sides(program, site, None);
+        if let [one, other] = sides.as_slice() {
+            let mut shared = self.shared.iter().map(String::as_str);
+            let (one, other) = (one.constants(), other.constants());
+            if !shared.all(|constant| one.contains(constant) && other.contains(constant)) {
+                return false;
+            }
+        }
+        self.surplus.as_ref().is_none_or(|known| {
+            let its = SideSurplus::of(&sides);
+            its.is_some_and(|its| self.is_controlled || known.allows(&its))
+        })
+    }
+
+    /// Whether the rows of a candidate are those of the script, or what is left of them.
+    fn has_rows(&self, program: &Program) -> bool {
+        self.rows.as_ref().is_none_or(|known| {
+            let is_known = |row: &Vec<String>| known.iter().any(|whole| is_left_of(row, whole));
+            number_rows(program).iter().all(is_known)
+        })
+    }
+}
+
+impl Check for Comparison {
+    fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
+        let has_sides = |site: &ReportSite| self.has_sides(shown.program, site);
+        // The usual value of a setting that is left out is another, and zero times anything is as
+        // good as no computation: with either, sides differ for reasons of their own.
+        let holds = shown.report_site.as_ref().is_none_or(has_sides)
+            && self.has_rows(shown.program)
+            && zeros(shown.program) <= self.zeros
+            && are_given(&self.keywords, &keywords(shown.program));
+        (!holds).then_some(Verdict::Vacuous)
+    }
+
+    fn claim(&self) -> Option<String> {
+        Some("it compares what the script compares".to_owned())
+    }
+
+    fn findings(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,140 @@
+//! The removal of files that a run may have left in any number, to any depth and with any rights.
+//! Called by whoever made their folder, and by the guard.
+
+use std::{
+    fs,
+    os::fd::{BorrowedFd, OwnedFd},
+    path::Path,
+    time::Instant,
+};
+
+use rustix::{
+    fd::AsFd,
+    fs::{AtFlags, CWD, Dir, Mode, OFlags, chmodat, openat, renameat, unlinkat},
+    io::Result,
+};
+
+/// Removes a file or a folder with all in it.
+pub(super) fn remove(path: &Path) {
+    remove_until(path, None);
+}
+
+/// The same as far as it goes until then; whether all was removed.
+pub(super) fn remove_until(path: &Path, until: Option<Instant>) -> bool {
+    let Ok(metadata) = path.symlink_metadata() else {
+        return true;
+    };
+    if !metadata.is_dir() {
+        return fs::remove_file(path).is_ok();
+    }
+    let is_empty = open(CWD, path).is_ok_and(|top| empty(top.as_fd(), until).unwrap_or(false));
+    is_empty && fs::remove_dir(path).is_ok()
+}
+
+/// Removes all that is in a folder. What lies two levels below is brought up to the first, so that
+/// no depth takes more than two open files, and nothing calls itself.
+fn empty(top: BorrowedFd<'_>, until: Option<Instant>) -> Result<bool> {
+    let is_late = || until.is_some_and(|until| Instant::now() >= until);
+    let mut moved = 0u64;
+    loop {
+        let (mut is_empty, mut has_changed) = (true, false);
+        for entry in Dir::read_from(top)? {
+            let name = entry?.file_name().to_owned();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            is_empty = false;
+            if is_late() {
+                return Ok(false);
+            }
+            if unlinkat(top, &*name, AtFlags::empty()).is_ok() {
+                has_changed = true;
+                continue;
+            }
+            let Ok(folder) = open(top, &*name) else {
+                continue;
+            };
+            for entry in Dir::read_from(&folder)? {
+                let inner = entry?.file_name().to_owned();
+                if matches!(inner.to_bytes(), b"." | b"..") {
+                    continue;
+                }
+                if is_late() {
+                    return Ok(false);
+                }
+                let is_gone = [AtFlags::empty(), AtFlags::REMOVEDIR]
+                    .into_iter()
+                    .any(|flags| unlinkat(&folder, &*inner, flags).is_ok());
+                if is_gone {
+                    has_changed = true;
+                    continue;
+                }
+                // A folder that is not empty; to be moved it must be writable itself.
+                let _ = chmodat(&folder, &*inner, Mode::RWXU, AtFlags::empty());
+                moved += 1;
+                let place = format!(".minrepro-{moved}");
+                has_changed |= renameat(&folder, &*inner, top, place).is_ok();
+            }
+            has_changed |= unlinkat(top, &*name, AtFlags::REMOVEDIR).is_ok();
+        }
+        if is_empty || !has_changed {
+            return Ok(is_empty);
+        }
+    }
+}
+
+/// Opens a folder, whatever its rights.
+fn open(parent: impl AsFd, name: impl rustix::path::Arg + Copy) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(&parent, name, flags, Mode::empty()).or_else(|_| {
+        // Not through a link, which leads elsewhere.
+        let path = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        openat(&parent, name, path, Mode::empty())?;
+        chmodat(&parent, name, Mode::RWXU, AtFlags::empty())?;
+        openat(&parent, name, flags, Mode::empty())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        os::unix::fs::{PermissionsExt, symlink},
+        time::Duration,
+    };
+
+    use rustix::fs::mkdirat;
+
+    use super::*;
+
+    #[test]
+    fn whatever_a_run_leaves_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = folder.path().join("kept");
+        fs::create_dir(&kept).unwrap();
+        fs::File::create(kept.join("file")).unwrap();
+        let left = folder.path().join("left");
+        fs::create_dir(&left).unwrap();
+        symlink(&kept, left.join("link")).unwrap();
+        // Deeper than any path can be long.
+        let mut at = open(CWD, &*left).unwrap();
+        for _ in 0..3000 {
+            mkdirat(&at, "deep", Mode::RWXU).unwrap();
+            fs::File::create(format!(
+                "/proc/self/fd/{}/file",
+                std::os::fd::AsRawFd::as_raw_fd(&at)
+            ))
+            .unwrap();
+            at = open(&at, "deep").unwrap();
+        }
+        let closed = left.join("closed");
+        fs::create_dir_all(closed.join("below/far")).unwrap();
+        for path in [closed.join("below"), closed.clone()] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
+        }
+        assert!(!remove_until(&left, Some(Instant::now())));
+        let begun = Instant::now();
+        assert!(remove_until(&left, Some(begun + Duration::from_secs(60))));
+        assert!(!left.exists() && kept.join("file").exists());
+        assert!(remove_until(&left, None));
+    }
+}

@@ -1,0 +1,60 @@
+//! Questions to the script's own interpreter: programs of ours that are run where candidates are,
+//! in a copy of the same folder and under the same bounds. Called by the targets.
+
+use std::time::Duration;
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    cli::Failure,
+    runner::{Job, Outcome, RunError, Runner, Setup},
+};
+
+/// How long an answer may take, which for some includes a run of the user's code.
+const LIMIT: Duration = Duration::from_mins(5);
+
+/// What the line of an answer begins with.
+const LEAD: &str = "minrepro-answer: ";
+
+/// A runner for questions.
+pub(super) struct Inquiry {
+    runner: Runner,
+}
+
+impl Inquiry {
+    pub(super) fn start(setup: Setup) -> Result<Self, Failure> {
+        Ok(Self {
+            runner: Runner::start(setup)?,
+        })
+    }
+
+    /// Asks a question: the program finds `question` in its variable of that name and calls
+    /// `answer(value)`. The run comes back as well.
+    pub(super) fn ask<Q: Serialize, A: DeserializeOwned>(
+        &self,
+        program: &str,
+        question: &Q,
+    ) -> Result<(Option<A>, Outcome), RunError> {
+        let question = serde_json::to_string(question).unwrap_or_default();
+        // JSON in a string of JSON, which is one of Python as well.
+        let literal = serde_json::to_string(&question).unwrap_or_default();
+        let source = format!(
+            "import json, sys\nquestion = json.loads({literal})\n\
+             def answer(value, out=sys.stdout):\n    \
+             out.write('\\n{LEAD}' + json.dumps(value) + '\\n')\n    out.flush()\n{program}"
+        );
+        let outcome = self.run(source.into_bytes())?;
+        let text = outcome.stdout.text();
+        let found = text.lines().rev().find_map(|line| line.strip_prefix(LEAD));
+        let found = found.and_then(|line| serde_json::from_str(line).ok());
+        drop(text);
+        Ok((found, outcome))
+    }
+
+    /// Runs a program.
+    pub(super) fn run(&self, source: Vec<u8>) -> Result<Outcome, RunError> {
+        let job = Job::new(source.into(), LIMIT);
+        let mut outcomes = self.runner.run_all(&[job], &mut |_, _| {})?;
+        outcomes.pop().ok_or(RunError::Deadline)
+    }
+}

@@ -1,0 +1,190 @@
+//! `minrepro diagnose` by the real binary, on the scripts of `corpus/diagnose`: component,
+//! category, mode and line as the table there has them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Output,
+};
+
+use serde::Deserialize;
+
+use crate::support::{command, newest, skip, tell, torch};
+
+/// What a script's failure is.
+#[derive(Debug, Deserialize)]
+struct Known {
+    script: String,
+    component: String,
+    category: String,
+    mode: String,
+    lines: Vec<u32>,
+    #[serde(default)]
+    node: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct KnownTable {
+    case: Vec<Known>,
+}
+
+/// Scripts that are diagnosed unless all are: one for each way to a diagnosis.
+const USUAL: &[&str] = &[
+    "export_non_strict_branch.py",
+    "graph_break_print.py",
+    "../torch/voice_vae/ideal.py",
+];
+
+fn minrepro(args: &[&str], folder: &Path) -> Output {
+    command(env!("CARGO_BIN_EXE_minrepro"))
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+/// What is wrong about the diagnosis of a script, and how long it took.
+fn wrong(known: &Known, python: &Path) -> (Vec<String>, f64) {
+    let place = tempfile::tempdir().unwrap();
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/diagnose");
+    fs::copy(corpus.join(&known.script), place.path().join("x.py")).unwrap();
+    let output = minrepro(
+        &[
+            "diagnose",
+            "x.py",
+            "--report",
+            "x.json",
+            "-p",
+            python.to_str().unwrap(),
+        ],
+        place.path(),
+    );
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return (vec![format!("{}: {stderr}", known.script)], 0.0);
+    }
+    let text = fs::read_to_string(place.path().join("x.json")).unwrap();
+    let found: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let mut wrong = Vec::new();
+    let mut check = |what: &str, expected: &str, holds: bool, found: &serde_json::Value| {
+        if !holds {
+            wrong.push(format!(
+                "{}: {what} is {found}, not {expected}",
+                known.script
+            ));
+        }
+    };
+    let component = &found["component"]["is"];
+    check(
+        "component",
+        &known.component,
+        *component == known.component.as_str(),
+        component,
+    );
+    let category = &found["categories"][0]["id"];
+    check(
+        "category",
+        &known.category,
+        *category == known.category.as_str(),
+        category,
+    );
+    let mode = &found["mode"]["is"];
+    check(
+        "mode",
+        &known.mode,
+        mode.as_str().unwrap().starts_with(&known.mode),
+        mode,
+    );
+    let line = &found["guilty"]["is"];
+    let places: Vec<String> = known
+        .lines
+        .iter()
+        .map(|line| format!("x.py:{line}"))
+        .collect();
+    let holds = places.iter().any(|place| *line == place.as_str());
+    check("line", &places.join(" or "), holds, line);
+    if let Some(node) = &known.node {
+        let firsts = found["divergences"].as_array().unwrap().iter();
+        let firsts: Vec<_> = firsts
+            .filter_map(|one| one["first"]["name"].as_str())
+            .collect();
+        let holds = firsts.len() == 1 && firsts[0].starts_with(node.as_str());
+        check("first diverging node", node, holds, &found["divergences"]);
+    }
+    // What the page says must be there.
+    for file in ["environment/findings.json", "failure"] {
+        let path = place.path().join("x.diagnosis").join(file);
+        check("artifact", file, path.exists(), &found["artifacts"]);
+    }
+    (wrong, found["seconds"].as_f64().unwrap_or_default())
+}
+
+/// `MINREPRO_TEST_DIAGNOSE=all` diagnoses every script: half an hour; a name diagnoses that one.
+#[test]
+fn scripts_are_diagnosed_as_is_known_of_them() {
+    let Some(python) = torch() else {
+        return skip("diagnose", "no PyTorch");
+    };
+    let table: PathBuf = [env!("CARGO_MANIFEST_DIR"), "corpus/diagnose/cases.toml"]
+        .iter()
+        .collect();
+    let table: KnownTable = toml::from_str(&fs::read_to_string(table).unwrap()).unwrap();
+    let wanted = std::env::var("MINREPRO_TEST_DIAGNOSE").unwrap_or_default();
+    let is_wanted = |known: &&Known| match wanted.as_str() {
+        "" => USUAL.contains(&known.script.as_str()),
+        "all" => true,
+        name => known.script.contains(name),
+    };
+    let mut all = Vec::new();
+    for known in table.case.iter().filter(is_wanted) {
+        let (wrong, seconds) = wrong(known, &python);
+        tell(&format!(
+            "diagnosed {} in {seconds:.0} s: {wrong:?}",
+            known.script
+        ));
+        all.extend(wrong);
+    }
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+#[test]
+fn a_category_is_explained_without_a_run() {
+    let place = tempfile::tempdir().unwrap();
+    let output = minrepro(&["diagnose", "--explain", "backend"], place.path());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success());
+    assert!(
+        text.contains("InductorError") && text.contains("TORCH_COMPILE_DEBUG=1"),
+        "{text}"
+    );
+    let output = minrepro(&["diagnose", "--explain", "nothing"], place.path());
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text.contains("graph_break, "), "{text}");
+}
+
+#[test]
+fn a_script_for_pytorch_needs_one_that_can_be_imported() {
+    let Some(python) = newest() else {
+        return skip("diagnose without PyTorch", "no CPython");
+    };
+    let place = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let mut file = fs::File::create(place.path().join(name)).unwrap();
+        std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+    };
+    // A package of that name that breaks once PyTorch is asked for what only it has.
+    write("torch.py", "raise RuntimeError('libtorch is broken')\n");
+    write(
+        "x.py",
+        "try:\n    import torch\nexcept RuntimeError:\n    pass\nraise KeyError('bug')\n",
+    );
+    let args = ["diagnose", "x.py", "-p", python.to_str().unwrap()];
+    let output = minrepro(&args, place.path());
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{text}");
+    assert!(
+        text.contains("libtorch is broken") && text.contains("interpreter: "),
+        "{text}"
+    );
+}
