@@ -447,7 +447,8 @@ class _Process:
 
     def interrupt(self) -> None:
         if self._child.poll() is None:
-            self._child.send_signal(signal.SIGINT)
+            # What a shell starts in the background ignores SIGINT until it listens.
+            self._child.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
         """Ends it, if it has not ended: the second signal ends it at once."""

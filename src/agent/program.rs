@@ -74,8 +74,9 @@ impl OwnRun {
             self.is_cancelled = true;
             let id = self.child.id().and_then(|id| i32::try_from(id).ok());
             if let Some(pid) = id.and_then(Pid::from_raw) {
-                // It may have ended by itself just now.
-                let _ = kill_process(pid, Signal::INT);
+                // What a shell starts in the background ignores Ctrl-C until it listens. It may have
+                // ended by itself just now.
+                let _ = kill_process(pid, Signal::TERM);
             }
         }
         self.lines.next_line().await

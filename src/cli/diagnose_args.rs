@@ -4,7 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{scrub_args::ProbeArgs, values::variable};
+use super::{exit::Exit, scrub_args::ProbeArgs, values::variable};
+
+/// Statuses of `diagnose` whose meaning is its own.
+pub(super) const DIAGNOSE_STATUSES: &[(Exit, &str)] = &[
+    (Exit::Reduced, "diagnosed"),
+    (Exit::NotReproduced, "the script does not show the bug"),
+    (Exit::Usage, "wrong flags or files"),
+    (Exit::Unstable, "the bug shows too rarely"),
+    (Exit::Environment, "Python or PyTorch is missing or broken"),
+];
 
 pub(super) const DIAGNOSE_EXAMPLES: &str = "\
 Examples:

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::{
-    diagnose_args::DIAGNOSE_EXAMPLES,
+    diagnose_args::{DIAGNOSE_EXAMPLES, DIAGNOSE_STATUSES},
     exit::Exit,
     scrub_args::{BISECT_EXAMPLES, SCRUB_EXAMPLES},
 };
@@ -47,15 +47,6 @@ const SCRUB_STATUSES: &[(Exit, &str)] = &[
         Exit::Interrupted(2),
         "interrupted; run the same command again to continue",
     ),
-];
-
-/// Statuses of `diagnose` whose meaning is its own.
-const DIAGNOSE_STATUSES: &[(Exit, &str)] = &[
-    (Exit::Reduced, "diagnosed"),
-    (Exit::NotReproduced, "the script does not show the bug"),
-    (Exit::Usage, "wrong flags or files"),
-    (Exit::Unstable, "the bug shows too rarely"),
-    (Exit::Environment, "Python or PyTorch is missing or broken"),
 ];
 
 /// Statuses of `bisect` whose meaning is its own.

@@ -36,6 +36,11 @@ pub fn tip(word: &str, next: &str) -> Option<String> {
             .is_some()
             .then(|| format!("`minrepro passes explain {next}` explains that pass"));
     }
+    if word == "help" && MINIMIZES.contains(&next) {
+        return Some(
+            "a script is minimized without a command: `minrepro --help` tells how".to_owned(),
+        );
+    }
     if Path::new(word).exists() {
         return None;
     }
@@ -67,6 +72,8 @@ mod tests {
         for (word, next, part) in [
             ("reduce", "x.py", Some("`minrepro x.py`")),
             ("minimize", "", Some("`minrepro SCRIPT`")),
+            ("help", "reduce", Some("`minrepro --help`")),
+            ("help", "review", None),
             (
                 "passes",
                 "drop-comments",

@@ -60,7 +60,7 @@ impl Target {
             (Some(script), None) if script.as_os_str() == "-" => Ok(Self::Input),
             (Some(script), None) => Ok(match script.to_str().and_then(PytestNode::of) {
                 Some(node) => Self::PytestNode(node),
-                None if script.extension().is_some_and(|it| it == "ipynb") => {
+                None if script.extension().is_some_and(|end| end == "ipynb") => {
                     Self::Notebook(script.to_owned())
                 }
                 None => Self::Script(script.to_owned()),

@@ -110,7 +110,7 @@ pub(super) fn read(path: &Path, specs: &[Spec], setup: Setup) -> Result<TargetPr
     let failing = code.iter().position(|(_, cell)| error_of(cell));
     let reported = failing.and_then(|at| {
         let (number, cell) = code[at];
-        let error = cell.outputs.iter().find(|it| it.output_type == "error")?;
+        let error = cell.outputs.iter().find(|one| one.output_type == "error")?;
         Some((number, error))
     });
     let mut notes = vec![match reported {
@@ -409,7 +409,8 @@ fn plain(
         match &*expression.value {
             Expr::Call(call) if is_named(&call.func, "display") => {
                 let arguments = call.arguments.args.iter();
-                let arguments: Vec<&str> = arguments.map(|it| program.slice(it.range())).collect();
+                let texts = arguments.map(|argument| program.slice(argument.range()));
+                let arguments: Vec<&str> = texts.collect();
                 let text = match (shown, arguments.as_slice()) {
                     (_, []) => "pass".to_owned(),
                     (DisplayForm::Printed, all) => format!("print({})", reprs(all)),

@@ -31,10 +31,10 @@ const LIMITS: &[(&str, Limit)] = &[
     ("passes that use other passes", Limit::AtMost(0.0)),
     (
         "files outside its rooms that name PyTorch",
-        Limit::AtMost(2.0),
+        Limit::AtMost(0.0),
     ),
     ("type names that several types carry", Limit::AtMost(4.0)),
-    ("closures with a parameter named `it`", Limit::AtMost(31.0)),
+    ("closures with a parameter named `it`", Limit::AtMost(0.0)),
     ("functions of more than 80 lines", Limit::AtMost(0.0)),
     (
         "lines of more than 100 columns, per thousand",

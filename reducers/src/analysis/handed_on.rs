@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    analysis::watch::marked,
+    analysis::{special_names::is_of_library, watch::marked},
     rewrite::edit::{Edit, splice},
     syntax::{
         AnyNodeRef, Program, Ranged,
@@ -34,6 +34,33 @@ pub fn handed_on(program: &Program) -> BTreeSet<String> {
     let defined = definitions(program).map(|definition| definition.name.as_str());
     let found = defined.filter(|name| mentioned.contains(name));
     found.map(str::to_owned).collect()
+}
+
+/// The special methods that some package looks up, not the language, of the classes that a program
+/// uses, with how they are called and whether they give something back: whoever mends the package
+/// has it call them.
+pub fn looked_up(program: &Program) -> BTreeSet<String> {
+    let variables = program.scopes().variables.iter();
+    let used: BTreeSet<&str> = variables
+        .filter(|variable| !variable.uses.is_empty())
+        .map(|variable| variable.name.as_str())
+        .collect();
+    let tree = program.tree();
+    let nodes = tree.nodes.iter();
+    let classes = nodes.filter_map(|node| node.node.as_stmt_class_def().copied());
+    let classes = classes.filter(|class| used.contains(class.name.as_str()));
+    let methods = classes
+        .flat_map(|class| &class.body)
+        .filter_map(Stmt::as_function_def_stmt)
+        .filter(|method| is_of_library(&method.name));
+    let described = methods.map(|method| {
+        let mut returned = tree.within(method.range);
+        let gives = returned
+            .any(|node| matches!(node, AnyNodeRef::StmtReturn(given) if given.value.is_some()));
+        let (name, count) = (&method.name, method.parameters.len());
+        format!("{name}, {count} parameters, gives something: {gives}")
+    });
+    described.collect()
 }
 
 /// Whether a function that the program hands on takes nothing.
@@ -102,6 +129,24 @@ fn definitions(program: &Program) -> impl Iterator<Item = &StmtFunctionDef> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_packages_look_up_belongs_to_classes_that_are_used() {
+        let of = |text: &str| looked_up(&Program::parse(text).unwrap());
+        let class =
+            "class A(B):\n    def __array_function__(self): pass\n    def __len__(self): pass\n";
+        assert!(of(class).is_empty());
+        let found = of(&format!("{class}x.view(A)\n"));
+        assert!(!found.is_empty() && found == of(&format!("{class}x.view((1, A))\n")));
+        assert_ne!(
+            found,
+            of(&format!("{class}x.view(A)\n").replace("pass", "return 1"))
+        );
+        assert_ne!(
+            found,
+            of(&format!("{class}x.view(A)\n").replace("self", "self, *args"))
+        );
+    }
 
     #[test]
     fn functions_that_are_handed_on_take_something() {

@@ -7,8 +7,9 @@ use crate::{
     syntax::{AnyNodeRef, Program},
 };
 
-/// The keywords that calls of a function or method are given, by the last part of its name.
-pub type Keywords = BTreeMap<String, BTreeSet<String>>;
+/// The keywords that each call of a function or method is given, in the order of the text, by the
+/// last part of its name.
+pub type Keywords = BTreeMap<String, Vec<BTreeSet<String>>>;
 
 /// The keywords that all calls of what is not the program's own are given.
 pub fn keywords(program: &Program) -> Keywords {
@@ -22,22 +23,33 @@ pub fn keywords(program: &Program) -> Keywords {
             continue;
         };
         let named = call.arguments.keywords.iter();
-        let given: BTreeSet<String> = named
-            .filter_map(|keyword| Some(keyword.arg.as_ref()?.to_string()))
-            .collect();
+        let given = named.filter_map(|keyword| Some(keyword.arg.as_ref()?.to_string()));
         found
             .entry(name.to_owned())
-            .and_modify(|all| all.retain(|keyword| given.contains(keyword)))
-            .or_insert(given);
+            .or_default()
+            .push(given.collect());
     }
     found
 }
 
-/// Whether the calls of a candidate are given what those of a program are.
+/// Whether the calls of a candidate are given what those of a program are. Its calls of a function
+/// are some of the program's, in their order; if they are more, nobody can say which is which, and
+/// each is given what all of the program's are.
 pub fn are_given(known: &Keywords, candidate: &Keywords) -> bool {
-    candidate
-        .iter()
-        .all(|(name, given)| known.get(name).is_none_or(|all| all.is_subset(given)))
+    candidate.iter().all(|(name, calls)| {
+        let Some(known) = known.get(name) else {
+            return true;
+        };
+        if known.len() < calls.len() {
+            let by_all = |keyword: &&String| known.iter().all(|given| given.contains(*keyword));
+            let by_all: BTreeSet<_> = known.iter().flatten().filter(by_all).collect();
+            let mut calls = calls.iter();
+            return calls.all(|given| by_all.iter().all(|keyword| given.contains(*keyword)));
+        }
+        let mut left = known.iter();
+        let mut calls = calls.iter();
+        calls.all(|given| left.any(|known| known.is_subset(given)))
+    })
 }
 
 #[cfg(test)]
@@ -52,5 +64,11 @@ mod tests {
         assert!(are_given(&known, &of("A(k=3)\nf()\ny.z(p=0)\n")));
         assert!(!are_given(&known, &of("A(1)\n")));
         assert!(!are_given(&known, &of("y.z(q=1)\n")));
+        // Which of three the two were is not known.
+        assert!(are_given(
+            &known,
+            &of("for _ in x: y.z(p=1), y.z(p=2), y.z(p=3)\n")
+        ));
+        assert!(!are_given(&known, &of("y.z(p=1), y.z(p=2)\n")));
     }
 }

@@ -15,6 +15,7 @@ pub mod keywords;
 pub mod lost_values;
 pub mod names;
 pub mod number_rows;
+pub mod omissions;
 pub mod polarity;
 pub mod preconditions;
 pub mod producers;
@@ -24,6 +25,7 @@ pub(crate) mod slice;
 pub(crate) mod special_names;
 pub(crate) mod statement_tree;
 pub(crate) mod statements;
+pub mod tied_constants;
 pub mod watch;
 pub mod without_side_effects;
 

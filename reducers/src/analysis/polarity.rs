@@ -35,7 +35,7 @@ fn of_frames(tree: &StatementTree<'_>, nodes: &Nodes<'_>, frames: &[usize]) -> O
             let is_in_body = branch
                 .body
                 .iter()
-                .any(|it| it.range().contains_range(reporting));
+                .any(|statement| statement.range().contains_range(reporting));
             match clauses {
                 _ if is_in_body => negates(&branch.test),
                 [] => Some(!negates(&branch.test)?),

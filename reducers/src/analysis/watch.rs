@@ -126,6 +126,23 @@ pub fn asked(program: &Program, report_site: &ReportSite) -> BTreeMap<String, us
     }
 }
 
+/// How many elements of what the nearest conditions compare are written out, in displays that stand
+/// there: `(a.x, 0) == (0, 1)` has three.
+pub fn written_elements(program: &Program, report_site: &ReportSite) -> usize {
+    let operands = operands(program, report_site, None);
+    let nearest = operands.iter().filter(|(_, rank)| *rank == 0);
+    let displays = nearest.flat_map(|(range, _)| program.tree().within(*range));
+    let elements = displays.filter_map(|node| match node {
+        AnyNodeRef::ExprTuple(tuple) => Some(&tuple.elts),
+        AnyNodeRef::ExprList(list) => Some(&list.elts),
+        _ => None,
+    });
+    let written = elements
+        .flatten()
+        .filter(|element| element.is_literal_expr());
+    written.count()
+}
+
 /// What a condition compares.
 struct Operand {
     /// How far the condition is from the reporting statement.

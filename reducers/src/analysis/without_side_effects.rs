@@ -92,7 +92,8 @@ impl<'a, 't> Pruning<'a, 't> {
             let mut uses = variable.uses.iter();
             uses.any(|used| range.contains_range(used.range))
         });
-        let statements = used.flat_map(|variable| variable.bindings.iter().map(|it| it.statement));
+        let bindings = used.flat_map(|variable| variable.bindings.iter());
+        let statements = bindings.map(|binding| binding.statement);
         statements
             .filter_map(|statement| {
                 let at = self.tree.at(statement)?;

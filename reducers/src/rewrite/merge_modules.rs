@@ -186,7 +186,8 @@ fn rename(program: &Program, variable: &Variable, name: &str, edits: &mut EditSe
     }
     for node in &program.tree().nodes {
         if let AnyNodeRef::StmtGlobal(global) = node.node {
-            for declared in global.names.iter().filter(|it| it.id == variable.name) {
+            let names = global.names.iter();
+            for declared in names.filter(|name| name.id == variable.name) {
                 edits.edit(Edit::replace(declared.range(), name.to_owned()));
             }
         }

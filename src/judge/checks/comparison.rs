@@ -11,7 +11,8 @@ use minrepro_reducers::{
         keywords::{Keywords, are_given, keywords},
         number_rows::{is_left_of, number_rows, zeros},
         polarity::reports_failure,
-        watch::{asked, expects_constants, sides},
+        tied_constants::{Ties, are_tied, come_back, round_trips, ties},
+        watch::{asked, expects_constants, sides, written_elements},
     },
     syntax::Program,
 };
@@ -52,8 +53,14 @@ struct Comparison {
     shared: BTreeSet<String>,
     /// How many zeros there are: most things are the same of nothing.
     zeros: usize,
+    /// How many elements of what is compared are written out.
+    written: usize,
     /// The keywords that calls are given, where no control tells what a call without one shows.
     keywords: Keywords,
+    /// The numbers that the condition has in common with calls and indices elsewhere.
+    ties: Ties,
+    /// What the script sets to a constant and compares with the same.
+    round_trips: BTreeSet<String>,
     /// Whether a control shows that the sides are equal where the bug is not.
     is_controlled: bool,
 }
@@ -112,6 +119,16 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let surplus = SideSurplus::of(&sides);
     let rows = expects_constants(program, &site).then(|| number_rows(program));
     let is_controlled = is_exact(so_far);
+    // Under such a control each candidate shows by itself that its calls are right.
+    let (keywords, ties, round_trips) = if is_controlled {
+        (Keywords::new(), Ties::new(), BTreeSet::new())
+    } else {
+        (
+            keywords(program),
+            ties(program, &site),
+            round_trips(program),
+        )
+    };
     let check = Comparison {
         polarity: reports_failure(program, &site),
         asked: asked(program, &site),
@@ -119,12 +136,10 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         rows,
         shared: shared(&sides),
         zeros: zeros(program),
-        // Under such a control each candidate shows by itself that its calls are right.
-        keywords: if is_controlled {
-            Keywords::new()
-        } else {
-            keywords(program)
-        },
+        written: written_elements(program, &site),
+        keywords,
+        ties,
+        round_trips,
         is_controlled,
     };
     Ok(Some(Box::new(check)))
@@ -168,6 +183,9 @@ impl Comparison {
                 return false;
             }
         }
+        if !are_tied(&self.ties, program, site) || self.written < written_elements(program, site) {
+            return false;
+        }
         self.surplus.as_ref().is_none_or(|known| {
             let its = SideSurplus::of(&sides);
             its.is_some_and(|its| self.is_controlled || known.allows(&its))
@@ -190,6 +208,7 @@ impl Check for Comparison {
         // good as no computation: with either, sides differ for reasons of their own.
         let holds = shown.report_site.as_ref().is_none_or(has_sides)
             && self.has_rows(shown.program)
+            && come_back(&self.round_trips, shown.program)
             && zeros(shown.program) <= self.zeros
             && are_given(&self.keywords, &keywords(shown.program));
         (!holds).then_some(Verdict::Vacuous)

@@ -34,6 +34,7 @@ checks! {
     preserved,
     checked_tensors,
     side_effects,
+    needed_parts,
     steadiness,
 }
 

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use minrepro_reducers::{
     analysis::{
-        annotated::contradicts_annotations, handed_on::hands_on_without_parameters,
+        annotated::contradicts_annotations,
+        handed_on::{hands_on_without_parameters, looked_up},
         preconditions::Preconditions,
     },
     syntax::Program,
@@ -31,7 +32,7 @@ use super::{
     },
     automatic_control::is_exact,
 };
-use crate::oracle::Verdict;
+use crate::{oracle::Verdict, runner::End};
 
 pub(super) const KIND: Kind = Kind {
     id: "preserved",
@@ -111,25 +112,42 @@ struct Preserved {
     preconditions: Preconditions,
     /// What it asks a compiler to allow.
     permissions: BTreeSet<String>,
+    /// The methods by which its objects tell packages what to do, if it reports itself what came
+    /// of that.
+    looked_up: BTreeSet<String>,
     /// What it does not do.
     absent: Vec<Oddity>,
 }
 
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
-    let failed_at = script.showing.map(failed_at).unwrap_or_default();
+    let mut failed_at = script.showing.map(failed_at).unwrap_or_default();
     // Under an exact control each candidate shows by itself that its calls are right.
     let evidence = if fails_in_library(script) && !is_exact(so_far) {
-        probe.traced(script.bytes)?
+        // A script that does not show the bug while it is traced has its text.
+        Some(probe.traced(script.bytes)?.unwrap_or_default())
     } else {
         None
     };
+    // A process that dies leaves no traceback.
+    if let Some(evidence) = evidence.as_ref().filter(|_| failed_at.is_empty()) {
+        let frames = evidence.failure.iter();
+        failed_at = frames.filter_map(|frame| frame.line.in_program()).collect();
+    }
+    let reports = script
+        .showing
+        .is_some_and(|showing| probe.measure.report_site(showing).is_some());
     let mut absent = Vec::from(Oddity::ALL);
     absent.retain(|oddity| oddity.matters(script, so_far) && !oddity.is_in(program));
     let check = Preserved {
         settings: CallSettings::of(program),
         preconditions: Preconditions::of(program, &failed_at, evidence.as_ref()),
         permissions: permissions(program),
+        looked_up: if reports && !is_exact(so_far) {
+            looked_up(program)
+        } else {
+            BTreeSet::new()
+        },
         absent,
     };
     Ok(Some(Box::new(check)))
@@ -138,9 +156,10 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
 /// Whether a library is where the script fails, and no statement of its own.
 fn fails_in_library(script: &Script<'_>) -> bool {
     let Script { probe, showing, .. } = script;
-    let raised = showing.filter(|showing| showing.exception.is_some());
+    let failing = showing
+        .filter(|showing| showing.exception.is_some() || matches!(showing.end, End::Signal(_)));
     !matches!(probe.measure, Measure::Test(_))
-        && raised.is_some_and(|showing| probe.measure.report_site(showing).is_none())
+        && failing.is_some_and(|showing| probe.measure.report_site(showing).is_none())
 }
 
 impl Check for Preserved {
@@ -152,6 +171,7 @@ impl Check for Preserved {
         self.absent.iter().any(|oddity| oddity.is_in(program))
             || !self.preconditions.hold_in(program)
             || !self.permissions.is_subset(&permissions(program))
+            || !self.looked_up.is_empty() && !self.looked_up.is_subset(&looked_up(program))
             || !self.settings.are_kept_by(&CallSettings::of(program))
     }
 

@@ -134,15 +134,15 @@ fn not_given_back(program: &Program, exception: &Exception) -> Option<Producer> 
     let read = attributes_read(program, line);
     let call = |method: &str| Producer::Call(method.to_owned());
     let class = exception.short_class();
-    let of_torch = read
+    let stored = read
         .iter()
         .find_map(|attribute| stored_by(class, attribute));
-    let of_torch = of_torch.and_then(|method| {
+    let stored = stored.and_then(|method| {
         // Some are given what they store, others find it themselves.
         let mut ways = [call(method), Producer::Names(vec![method.to_owned()])].into_iter();
         ways.find(|producer| produces(program, producer, None))
     });
-    of_torch.or_else(|| {
+    stored.or_else(|| {
         let methods = read.iter().flat_map(|method| counterparts(class, method));
         let mut called = methods.map(|method| call(method));
         called.find(|producer| produces(program, producer, None))

@@ -236,6 +236,14 @@ impl<'o, 'a> Rest<'o, 'a> {
             AnyNodeRef::StmtAssign(it) if it.targets.iter().any(Expr::is_subscript_expr) => {
                 self.of.operations.insert("[]=".to_owned());
             }
+            AnyNodeRef::StmtAssign(it)
+                if it
+                    .targets
+                    .iter()
+                    .any(|target| self.is_set_from_outside(target)) =>
+            {
+                self.of.operations.insert(".=".to_owned());
+            }
             _ => {}
         }
         if let Some(counted) = counted {
@@ -269,6 +277,26 @@ impl<'o, 'a> Rest<'o, 'a> {
                 self.grow_by_attribute(name);
             }
         }
+    }
+
+    /// Whether an expression is an attribute that no class of the program has or sets: who reads it
+    /// asks what its object made of it. One that a class sets is as good as a variable.
+    fn is_set_from_outside(&self, target: &Expr) -> bool {
+        let Some(attribute) = target.as_attribute_expr() else {
+            return false;
+        };
+        let is_own = |target: &Expr| {
+            let its = target.as_attribute_expr();
+            its.is_some_and(|its| {
+                let object = its.value.as_name_expr();
+                its.attr == attribute.attr && object.is_some_and(|name| is_receiver(&name.id))
+            })
+        };
+        self.graph.members(&attribute.attr).is_empty()
+            && self.graph.stores(&attribute.attr).all(|statement| {
+                let target = self.outline.statements[statement].target();
+                target.is_some_and(|target| !is_own(target))
+            })
     }
 
     /// Whether an expression names a class of the program.

@@ -50,18 +50,25 @@ impl ArgumentKinds {
             let named = call.arguments.keywords.iter();
             let line = program.line_of(call.range.start());
             let fails = lines.contains(&line);
+            let is_innermost = lines.last() == Some(&line);
             let frame = frame.filter(|frame| frame.line.in_program() == Some(line));
+            let is_object = |value: &Expr| match frame {
+                Some(frame) => is_object(program, frame, value),
+                None => {
+                    evidence.is_some() && is_innermost && always(program, value, is_construction)
+                }
+            };
             let named = named
                 .filter_map(|keyword| Some((keyword.arg.as_ref()?.to_string(), &keyword.value)));
             for (place, value) in positional.chain(named) {
                 let place = (called.to_owned(), place);
-                if is_constant(program, value) {
+                if always(program, value, is_written_out) {
                     found.constants.insert(place);
                 } else if fails && is_negative(value) {
                     found.negative.insert(place);
                 } else if is_function(&functions, value) {
                     found.functions.insert(place);
-                } else if frame.is_some_and(|frame| is_object(program, frame, value)) {
+                } else if is_object(value) {
                     found.objects.insert(place);
                 }
             }
@@ -77,17 +84,17 @@ impl ArgumentKinds {
     }
 }
 
-/// Whether an expression is written out, or a name of nothing else.
-fn is_constant(program: &Program, value: &Expr) -> bool {
+/// Whether something holds of an expression, or of all that it is a name of.
+fn always(program: &Program, value: &Expr, holds: impl Fn(&Expr) -> bool) -> bool {
     let Expr::Name(name) = value else {
-        return is_written_out(value);
+        return holds(value);
     };
     let mut variables = program.scopes().variables.iter();
     let variable = variables.find(|variable| variable.name == name.id);
     variable.is_some_and(|variable| {
         let mut bindings = variable.bindings.iter();
-        let is_written = |statement| assigned(program, statement).is_some_and(is_written_out);
-        !variable.bindings.is_empty() && bindings.all(|binding| is_written(binding.statement))
+        let held = |statement| assigned(program, statement).is_some_and(&holds);
+        !variable.bindings.is_empty() && bindings.all(|binding| held(binding.statement))
     })
 }
 
@@ -110,6 +117,12 @@ fn is_object(program: &Program, frame: &Frame, value: &Expr) -> bool {
         let expression = &recorded.expression;
         !expression.is_literal() && !expression.syntax().is_some_and(is_written_out)
     })
+}
+
+/// Whether an expression calls a class: it makes an object, even if no run says so.
+fn is_construction(value: &Expr) -> bool {
+    let called = value.as_call_expr().and_then(name_of);
+    called.is_some_and(|name| name.starts_with(char::is_uppercase))
 }
 
 /// Whether an expression is a number with a minus.
@@ -189,5 +202,12 @@ mod tests {
         assert!(!holds("x = []\nadd(x, 4, out=y)\n"));
         // It could not be written as an expression.
         assert!(!holds("x = f()\ny = None\nadd(x, 4, out=y)\n"));
+        // No frame says what it was given.
+        let script = "x = lib.Masked(1)\nlib.where(x, lib.Masked(2), 3)\n";
+        let without_frames = Evidence::default();
+        let known = of(script, Some(&without_frames));
+        let holds = |text: &str| known.hold_in(&of(text, None));
+        assert!(holds("where(f(0), g(), 4)\n"));
+        assert!(!holds("where(f(0), 0, 4)\n") && !holds("where(1, g(), 4)\n"));
     }
 }

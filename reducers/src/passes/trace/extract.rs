@@ -226,7 +226,7 @@ fn with_names_of(program: &Program, evidence: &Evidence, text: &str) -> Option<S
     let own = program.sibling(slicer.text()?).ok()?;
     let bound = |name: &&&str| {
         let mut variables = own.scopes().variables.iter();
-        variables.any(|it| it.scope == ScopeKind::Module && it.name == ***name)
+        variables.any(|variable| variable.scope == ScopeKind::Module && variable.name == ***name)
     };
     let mut imports = String::new();
     for name in unbound.iter().filter(|name| !bound(name)) {

@@ -1,0 +1,230 @@
+//! Constants that a check has in common with the rest of a program: an index that is also a setting,
+//! a value that is put in and expected back. Called by the judge; proposes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    analysis::{dependence_check::ReportSite, watch::operands},
+    syntax::{
+        AnyNodeRef, Program, Ranged, TextRange,
+        ast::{Arguments, Expr},
+    },
+};
+
+/// Where a number stands, by the name of what is indexed or called.
+type NumberPlace = String;
+
+/// Places of a check with the places elsewhere that have the same number.
+pub type Ties = BTreeSet<(NumberPlace, NumberPlace)>;
+
+/// The numbers of the nearest condition of a report and those of the rest, by their places.
+struct NumbersByPlace {
+    compared: BTreeMap<NumberPlace, BTreeSet<String>>,
+    others: BTreeMap<NumberPlace, BTreeSet<String>>,
+}
+
+/// The places of a check whose number stands elsewhere as well. Numbers that stand everywhere tie
+/// nothing.
+pub fn ties(program: &Program, report_site: &ReportSite) -> Ties {
+    let NumbersByPlace { compared, others } = NumbersByPlace::of(program, report_site);
+    let is_usual = |number: &&String| matches!(number.as_str(), "0" | "1");
+    let mut found = Ties::new();
+    for (place, numbers) in &compared {
+        for (other, others) in &others {
+            if numbers
+                .intersection(others)
+                .any(|number| !is_usual(&number))
+            {
+                found.insert((place.clone(), other.clone()));
+            }
+        }
+    }
+    found
+}
+
+/// Whether the places that a candidate still has have the same number still.
+pub fn are_tied(known: &Ties, candidate: &Program, report_site: &ReportSite) -> bool {
+    if known.is_empty() {
+        return true;
+    }
+    let NumbersByPlace { compared, others } = NumbersByPlace::of(candidate, report_site);
+    known.iter().all(|(place, other)| {
+        let both = compared.get(place).zip(others.get(other));
+        both.is_none_or(|(numbers, others)| !numbers.is_disjoint(others))
+    })
+}
+
+/// The attributes and elements that a program sets to the constant with which it compares them, by
+/// what stands behind their objects.
+pub fn round_trips(program: &Program) -> BTreeSet<String> {
+    let (stored, compared) = (stored(program), compared(program));
+    let both = compared.intersection(&stored);
+    both.map(|(place, _)| place.clone()).collect()
+}
+
+/// Whether what a candidate expects back of these it has put in.
+pub fn come_back(known: &BTreeSet<String>, candidate: &Program) -> bool {
+    known.is_empty() || {
+        let stored = stored(candidate);
+        let mut compared = compared(candidate).into_iter();
+        compared
+            .all(|(place, constant)| !known.contains(&place) || stored.contains(&(place, constant)))
+    }
+}
+
+/// The constants that attributes and elements are set to.
+fn stored(program: &Program) -> BTreeSet<(String, String)> {
+    let nodes = program.tree().nodes.iter();
+    let assignments = nodes.filter_map(|node| match node.node {
+        AnyNodeRef::StmtAssign(assign) if assign.value.is_literal_expr() => Some(assign),
+        _ => None,
+    });
+    let constants = assignments.flat_map(|assign| {
+        let constant = program.slice(assign.value.range());
+        let places = assign
+            .targets
+            .iter()
+            .filter_map(|target| inside(program, target));
+        places.map(move |place| (place, constant.to_owned()))
+    });
+    constants.collect()
+}
+
+/// The constants that attributes and elements are compared with, one by one where they stand in
+/// displays.
+fn compared(program: &Program) -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    let mut add = |one: &Expr, other: &Expr| {
+        for (place, constant) in [(one, other), (other, one)] {
+            if let Some(place) = inside(program, place).filter(|_| constant.is_literal_expr()) {
+                found.insert((place, program.slice(constant.range()).to_owned()));
+            }
+        }
+    };
+    for node in &program.tree().nodes {
+        let AnyNodeRef::ExprCompare(compare) = node.node else {
+            continue;
+        };
+        let [other] = &*compare.comparators else {
+            continue;
+        };
+        match (&*compare.left, other) {
+            (Expr::Tuple(one), Expr::Tuple(other)) => {
+                for (one, other) in one.elts.iter().zip(&other.elts) {
+                    add(one, other);
+                }
+            }
+            (one, other) => add(one, other),
+        }
+    }
+    found
+}
+
+/// An attribute or element without the object whose it is.
+fn inside(program: &Program, expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Attribute(attribute) => Some(format!(".{}", attribute.attr)),
+        Expr::Subscript(subscript) => Some(format!("[{}]", program.slice(subscript.slice.range()))),
+        _ => None,
+    }
+}
+
+impl NumbersByPlace {
+    fn of(program: &Program, report_site: &ReportSite) -> Self {
+        let operands = operands(program, report_site, None);
+        let nearest: Vec<TextRange> = operands
+            .into_iter()
+            .filter(|(_, rank)| *rank == 0)
+            .map(|(range, _)| range)
+            .collect();
+        let mut found = Self {
+            compared: BTreeMap::new(),
+            others: BTreeMap::new(),
+        };
+        for (place, number) in numbers(program) {
+            let is_compared = nearest.iter().any(|range| range.contains_range(number));
+            let numbers = if is_compared {
+                &mut found.compared
+            } else {
+                &mut found.others
+            };
+            let text = program.slice(number).to_owned();
+            numbers.entry(place).or_default().insert(text);
+        }
+        found
+    }
+}
+
+/// The numbers that a program writes out as indices and arguments.
+fn numbers(program: &Program) -> Vec<(NumberPlace, TextRange)> {
+    let last = |expr: &Expr| {
+        let text = program.slice(expr.range());
+        text.rsplit('.').next().unwrap_or(text).to_owned()
+    };
+    let mut found = Vec::new();
+    let mut add = |place: NumberPlace, value: &Expr| {
+        if value.is_number_literal_expr() {
+            found.push((place, value.range()));
+        }
+    };
+    for node in &program.tree().nodes {
+        match node.node {
+            AnyNodeRef::ExprSubscript(subscript) => {
+                add(format!("{}[]", last(&subscript.value)), &subscript.slice);
+            }
+            AnyNodeRef::ExprCall(call) => {
+                let called = last(&call.func);
+                let Arguments { args, keywords, .. } = &call.arguments;
+                for (place, value) in args.iter().enumerate() {
+                    add(format!("{called}({place})"), value);
+                }
+                for keyword in keywords {
+                    let name = keyword.arg.as_ref().map_or("", |arg| arg.as_str());
+                    add(format!("{called}({name}=)"), &keyword.value);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_in_is_expected_back() {
+        let of = |text: &str| Program::parse(text).unwrap();
+        let script = of("a.x = 0\na.y = 1\na.z = 2\nassert (a.x, a.y) == (0, 1)\n");
+        let known = round_trips(&script);
+        assert_eq!(known, BTreeSet::from([".x".to_owned(), ".y".to_owned()]));
+        let comes_back = |text: &str| come_back(&known, &of(text));
+        assert!(comes_back("b.y = 3\nassert b.y == 3\n"));
+        assert!(comes_back("assert a.z == 0\n"));
+        assert!(!comes_back("a.y = 0\nassert a.y == 1\n"));
+        assert!(!comes_back("a.x = 0\nassert (a.x, a.y) == (0, 1)\n"));
+    }
+
+    #[test]
+    fn an_index_stays_the_setting_that_it_was() {
+        let script =
+            "rates = run(10)\nplan = Plan(last=4, steps=10)\nassert plan.rate == rates[4]\n";
+        let site = ReportSite::Raised(vec![3]);
+        let known = ties(&Program::parse(script).unwrap(), &site);
+        let pair = ("rates[]".to_owned(), "Plan(last=)".to_owned());
+        assert_eq!(known, BTreeSet::from([pair]));
+        let tied = |candidate: &str| {
+            let lines = candidate.lines().count() as u32;
+            let candidate = Program::parse(candidate).unwrap();
+            are_tied(&known, &candidate, &ReportSite::Raised(vec![lines]))
+        };
+        assert!(tied(
+            "plan = Plan(last=2, steps=3)\nassert plan.rate == rates[2]\n"
+        ));
+        assert!(!tied("plan = Plan(last=1)\nassert plan.rate == rates[4]\n"));
+        assert!(!tied("plan = Plan(last=4)\nassert plan.rate == rates[1]\n"));
+        assert!(tied("plan = Plan()\nassert plan.rate == rates[1]\n"));
+        assert!(tied("plan = Plan(last=3)\nassert plan.rate == rates[n]\n"));
+    }
+}

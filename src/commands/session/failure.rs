@@ -1,0 +1,183 @@
+//! Why the script's own runs are no base for a reduction, with what was seen and what the user can do.
+
+use super::{
+    Session,
+    obstruction::{self, Obstruction},
+    setup::{PROCESSES, SCRATCH},
+};
+use crate::{
+    cli::{Exit, Failure},
+    judge::BaselineFailure,
+    oracle::{BaselineError, NotDerivable, Obstacle, forbidden_anywhere, summary},
+    runner::{End, FILES, Outcome, Resource},
+};
+
+impl Session {
+    /// Why the script's own runs are no base for a reduction, and what the user can do.
+    pub(in crate::commands) fn failure(&self, failure: BaselineFailure) -> Failure {
+        match failure {
+            BaselineFailure::Run(error) => error.into(),
+            BaselineFailure::NotReproduced { error, first } => {
+                self.not_reproduced(*error, first.as_deref())
+            }
+            BaselineFailure::Obstructed { obstacle, first } => self.obstructed(&obstacle, &first),
+            BaselineFailure::ShowsUnderControl { typed, outcome } => {
+                let mut failure =
+                    Failure::usage(format!("the bug shows under the control `{typed}` as well"))
+                        .hint("name a control under which the script does not show it");
+                failure.details = self.shown(&outcome);
+                failure
+            }
+            BaselineFailure::FailsUnderControl { typed, outcome } => {
+                let mut failure =
+                    Failure::usage(format!("the script does not succeed under `{typed}`"))
+                        .hint("does that interpreter have all that the script imports?");
+                failure.details = self.shown(&outcome);
+                failure
+            }
+            BaselineFailure::NotInteresting { same, of, other } => {
+                let test = self.args.test.as_deref().unwrap_or_default();
+                let exit = if same == 0 {
+                    Exit::NotReproduced
+                } else {
+                    Exit::Unstable
+                };
+                let mut failure = Failure::new(
+                    exit,
+                    anyhow::anyhow!(
+                        "the test `{test}` finds the script interesting in {same} of {of} runs"
+                    ),
+                )
+                .hint(
+                    "a test exits with 0 while the file that is its last argument is interesting",
+                );
+                failure.details = self.shown(&other);
+                failure
+            }
+            error @ BaselineFailure::NotWarm(_) => Failure::new(Exit::Environment, error)
+                .hint("`--runner auto` runs them in fresh interpreters where it must"),
+        }
+    }
+
+    /// Expected and seen side by side, then all of one run.
+    pub(in crate::commands) fn not_reproduced(
+        &self,
+        error: BaselineError,
+        shown: Option<&Outcome>,
+    ) -> Failure {
+        let (exit, expected, seen, hint) = match &error {
+            BaselineError::NotReproduced { expected, seen } => (
+                Exit::NotReproduced,
+                Some(expected),
+                seen,
+                "give a signature that fits what was seen, or the interpreter that shows the bug: `--python PATH`",
+            ),
+            BaselineError::Unstable { expected, seen, .. } => (
+                Exit::Unstable,
+                Some(expected),
+                seen,
+                "seed what is random in the script, or give `--env`, `--timeout` or a looser signature; `minrepro check` shows how steady it is",
+            ),
+            BaselineError::NotDerivable {
+                reason: NotDerivable::Endless,
+                seen,
+            } if shown.is_some_and(|shown| shown.end == End::Limit(Resource::Processes)) => (
+                Exit::NotReproduced,
+                None,
+                seen,
+                "let the script start fewer processes; this limit cannot be raised",
+            ),
+            BaselineError::NotDerivable {
+                reason: NotDerivable::Endless,
+                seen,
+            } => (
+                Exit::NotReproduced,
+                None,
+                seen,
+                "give it more by `--timeout TIME` or `--memory SIZE`; if it never ends, and that is the bug: `--signature timeout`",
+            ),
+            BaselineError::NotDerivable { seen, .. } => (
+                Exit::NotReproduced,
+                None,
+                seen,
+                "say what the bug looks like: `--signature \"stdout:TEXT\"`, or by a test: `--test CMD`",
+            ),
+        };
+        let mut details = Vec::new();
+        if let Some(expected) = expected.filter(|text| !text.is_empty()) {
+            details.push(format!("expected: {expected}"));
+        }
+        let runs: usize = seen.iter().map(|(_, count)| count).sum();
+        for (number, (line, count)) in seen.iter().enumerate() {
+            let lead = if number == 0 {
+                "seen:    "
+            } else {
+                "         "
+            };
+            details.push(format!("{lead} {line} ({count} of {runs} runs)"));
+        }
+        details.extend(shown.map(|outcome| self.shown(outcome)).unwrap_or_default());
+        let forbidden = shown
+            .and_then(forbidden_anywhere)
+            .filter(|access| self.subject.is_forbidden(*access));
+        let mut failure = Failure::new(exit, error);
+        failure = match forbidden {
+            Some(access) => failure.hint(format!(
+                "confinement may be the reason: {}",
+                obstruction::remedy(access, None)
+            )),
+            None => failure.hint(hint),
+        };
+        failure.details = details;
+        failure
+    }
+
+    /// What kept the script from getting as far as its bug, and how to go on.
+    pub(in crate::commands) fn obstructed(&self, obstacle: &Obstacle, first: &Outcome) -> Failure {
+        let Obstruction { exit, what, hint } = obstruction::of(obstacle);
+        let mut failure = Failure::new(exit, anyhow::anyhow!(what)).hint(hint);
+        failure.details = vec![format!("seen:     {}", summary(first))];
+        failure.details.extend(self.shown(first));
+        failure
+    }
+
+    /// A run in full: the command, its folder, its end, both outputs, and how to run it by hand.
+    fn shown(&self, outcome: &Outcome) -> Vec<String> {
+        let mut lines = vec![
+            String::new(),
+            format!("command: {}", self.original()),
+            "folder:  a scratch copy of the script's folder".to_owned(),
+            format!("bounds:  {}", self.subject.runner.bounds()),
+            format!("end:     {}", summary(outcome)),
+        ];
+        if let End::Limit(resource) = outcome.end {
+            lines.push(format!("limit:   {}", self.limit(resource)));
+        }
+        for (name, stream) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
+            if stream.is_empty() {
+                lines.push(format!("{name}:  (empty)"));
+                continue;
+            }
+            lines.push(format!("{name}:"));
+            let text = stream.text();
+            let all: Vec<&str> = text.lines().collect();
+            let from = all.len().saturating_sub(15);
+            if from > 0 {
+                lines.push(format!("  [... {from} lines ...]"));
+            }
+            lines.extend(all[from..].iter().map(|line| format!("  {line}")));
+        }
+        lines.push(format!("by hand: {}", self.in_folder(&self.original())));
+        lines
+    }
+
+    /// What a run and all its processes may use of a resource.
+    fn limit(&self, resource: Resource) -> String {
+        let bytes = |bytes: u64| bytesize::ByteSize(bytes).display().iec().to_string();
+        match resource {
+            Resource::Memory => format!("{} of memory", bytes(self.memory)),
+            Resource::Processes => format!("{PROCESSES} processes at a time"),
+            Resource::Scratch => format!("{} of files, or {FILES} of them", bytes(SCRATCH)),
+        }
+    }
+}

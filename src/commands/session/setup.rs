@@ -1,0 +1,210 @@
+//! What the runs of a session are given: command, limits, folders, confinement, controls, as the
+//! arguments say.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::Context;
+use minrepro_reducers::{
+    syntax::Program,
+    torch::{environment::makes_operators, variables::NO_GRAPHS},
+};
+
+use crate::{
+    cli::{Exit, Failure, RunArgs, SandboxWhen},
+    judge::{GivenControl, cores},
+    oracle::Spec,
+    runner::{Allowed, Command, Inherited, Interpreter, Limits, Runner, Sandbox, Setup},
+};
+
+/// Processes of a run at a time.
+pub(super) const PROCESSES: u32 = 512;
+/// Bytes on disk that a run may leave at a time.
+pub(super) const SCRATCH: u64 = 10 << 30;
+
+/// How the runs of a script are started, limited and confined.
+pub(super) fn setup(
+    command: Command,
+    script: &Path,
+    program: Option<&Program>,
+    args: &RunArgs,
+) -> Result<Setup, Failure> {
+    let jobs = args.jobs.map_or_else(cores, usize::from);
+    let memory = args.memory.unwrap_or_else(default_memory);
+    let own = NO_GRAPHS
+        .iter()
+        .filter(|_| program.is_some_and(makes_operators))
+        .map(|name| ((*name).to_owned(), "0".to_owned()));
+    Ok(Setup {
+        command,
+        script: script.to_owned(),
+        input: args.stdin.as_deref().map(input).transpose()?,
+        env: own.chain(args.env.iter().cloned()).collect(),
+        inherited: if args.scrubbed {
+            Inherited::Scrubbed
+        } else {
+            Inherited::Users
+        },
+        limits: Limits {
+            memory,
+            processes: PROCESSES,
+            file_size: 8 << 30,
+            scratch: SCRATCH,
+            output: 256 << 10,
+        },
+        jobs,
+        sandbox: match args.sandbox {
+            SandboxWhen::Auto => Sandbox::Auto,
+            SandboxWhen::Require => Sandbox::Require,
+            SandboxWhen::Off => Sandbox::Off,
+        },
+        allowed: Allowed {
+            network: args.allow_network,
+            folders: folders(&args.allow_write)?,
+        },
+        covered: args.covered.clone(),
+        supervisor: supervisor()?,
+    })
+}
+
+/// The content of the file that each run has as its standard input.
+fn input(file: &Path) -> Result<Arc<[u8]>, Failure> {
+    let bytes = std::fs::read(file)
+        .with_context(|| format!("could not read `{}`", file.display()))
+        .map_err(|error| {
+            Failure::new(Exit::Usage, error).hint("name a file with `--stdin FILE`")
+        })?;
+    Ok(bytes.into())
+}
+
+/// The folders that runs may write to, as absolute paths.
+fn folders(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let absolute = |path: &PathBuf| match path.canonicalize() {
+        Ok(folder) if folder.is_dir() && folder != Path::new("/") => Ok(folder),
+        Ok(folder) => Err(Failure::usage(format!(
+            "runs cannot be given a copy of `{}`",
+            folder.display()
+        ))
+        .hint("name a folder other than the root")),
+        Err(_) => Err(
+            Failure::usage(format!("there is no folder `{}`", path.display()))
+                .hint("name a folder that exists; runs may create others in it"),
+        ),
+    };
+    named.iter().map(absolute).collect()
+}
+
+/// What the user says that the bug looks like.
+pub(super) fn specs(args: &RunArgs) -> Result<Vec<Spec>, Failure> {
+    let specs = args.signature.iter().map(|text| Spec::parse(text));
+    specs.collect::<Result<_, _>>().map_err(|error| {
+        let hint = error.hint;
+        Failure::new(Exit::Usage, error).hint(hint)
+    })
+}
+
+/// The words of a test command; the program as an absolute path where it is one, since runs have a
+/// folder of their own.
+pub(super) fn words(test: &str) -> Result<Vec<String>, Failure> {
+    let mut words = shlex::split(test)
+        .filter(|words| !words.is_empty())
+        .ok_or_else(|| {
+            Failure::usage(format!("`{test}` is no command")).hint("are all quotes closed?")
+        })?;
+    if words[0].contains('/') {
+        let path = std::path::absolute(&words[0]).unwrap_or_else(|_| PathBuf::from(&words[0]));
+        if !path.is_file() {
+            return Err(Failure::usage(format!("there is no test `{}`", words[0]))
+                .hint("give the path of a program, from this folder"));
+        }
+        words[0] = path.to_string_lossy().into_owned();
+    }
+    Ok(words)
+}
+
+/// The controls that the user named, and the interpreter of the one by interpreter.
+pub(super) fn controls(
+    args: &RunArgs,
+    setup: &Setup,
+) -> Result<(Vec<GivenControl>, Option<Interpreter>), Failure> {
+    let mut controls = Vec::new();
+    if let Some(named) = &args.control {
+        controls.push(GivenControl {
+            typed: named.clone(),
+            runner: Runner::start(control(named, setup)?)?,
+            must_succeed: false,
+        });
+    }
+    let Some(named) = &args.good else {
+        return Ok((controls, None));
+    };
+    let good = Interpreter::find(Some(named))?;
+    let args = match &setup.command {
+        Command::Python { args, .. } => args.clone(),
+        Command::Test(_) => Vec::new(),
+    };
+    let command = Command::Python {
+        python: good.path.clone(),
+        args,
+    };
+    controls.push(GivenControl {
+        typed: format!("--good {}", named.display()),
+        runner: Runner::start(Setup {
+            command,
+            ..setup.clone()
+        })?,
+        must_succeed: true,
+    });
+    Ok((controls, Some(good)))
+}
+
+/// How the control that the user named is run: under other variables, or by a command of its own.
+fn control(named: &str, setup: &Setup) -> Result<Setup, Failure> {
+    let words = shlex::split(named)
+        .filter(|words| !words.is_empty())
+        .ok_or_else(|| {
+            Failure::usage(format!("`{named}` is no control")).hint("are all quotes closed?")
+        })?;
+    let is_variable = |word: &str| {
+        let name = word.split_once('=').map_or("", |(name, _)| name);
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|char| char.is_ascii_alphanumeric() || char == '_')
+    };
+    let variables = words.iter().take_while(|word| is_variable(word)).count();
+    let mut control = setup.clone();
+    control.env.extend(
+        words[..variables]
+            .iter()
+            .filter_map(|word| word.split_once('='))
+            .map(|(name, value)| (name.to_owned(), value.to_owned())),
+    );
+    if variables < words.len() {
+        control.command = Command::Test(words[variables..].to_vec());
+    }
+    Ok(control)
+}
+
+/// This program itself.
+fn supervisor() -> Result<PathBuf, Failure> {
+    std::env::current_exe()
+        .context("could not find the path of minrepro itself")
+        .map_err(|error| Failure::new(Exit::Environment, error))
+}
+
+/// 16 GB, or three quarters of what the machine has.
+fn default_memory() -> u64 {
+    let total = std::fs::read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| {
+            let line = text
+                .lines()
+                .find_map(|line| line.strip_prefix("MemTotal:"))?;
+            line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()
+        });
+    let most = 16 << 30;
+    total.map_or(most, |kilobytes| (kilobytes * 1024 / 4 * 3).min(most))
+}
