@@ -447,8 +447,7 @@ class _Process:
 
     def interrupt(self) -> None:
         if self._child.poll() is None:
-            # What a shell starts in the background ignores SIGINT until it listens.
-            self._child.send_signal(signal.SIGTERM)
+            self._child.send_signal(signal.SIGINT)
 
     def kill(self) -> None:
         """Ends it, if it has not ended: the second signal ends it at once."""
