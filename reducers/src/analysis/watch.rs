@@ -126,13 +126,15 @@ pub fn asked(program: &Program, report_site: &ReportSite) -> BTreeMap<String, us
     }
 }
 
-/// How many elements of what the nearest conditions compare are written out, in displays that stand
-/// there: `(a.x, 0) == (0, 1)` has three.
+/// How many elements of the displays that the nearest conditions compare are written out:
+/// `(a.x, 0) == (0, 1)` has three.
 pub fn written_elements(program: &Program, report_site: &ReportSite) -> usize {
     let operands = operands(program, report_site, None);
     let nearest = operands.iter().filter(|(_, rank)| *rank == 0);
-    let displays = nearest.flat_map(|(range, _)| program.tree().within(*range));
-    let elements = displays.filter_map(|node| match node {
+    let nearest: Vec<TextRange> = nearest.map(|(range, _)| *range).collect();
+    let nodes = program.tree().nodes.iter();
+    let displays = nodes.filter(|node| nearest.contains(&node.node.range()));
+    let elements = displays.filter_map(|node| match node.node {
         AnyNodeRef::ExprTuple(tuple) => Some(&tuple.elts),
         AnyNodeRef::ExprList(list) => Some(&list.elts),
         _ => None,
@@ -390,6 +392,17 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+
+    #[test]
+    fn elements_that_are_written_out() {
+        let count = |text: &str| {
+            let program = Program::parse(text).unwrap();
+            written_elements(&program, &ReportSite::Raised(vec![1]))
+        };
+        assert_eq!(count("assert (a.x, 0) == (0, 1)\n"), 3);
+        assert_eq!(count("assert [f(x) for x in [1, 2]] == [3, 4]\n"), 2);
+        assert_eq!(count("assert f([1, 2]) == 3\n"), 0);
+    }
 
     #[test]
     fn a_watched_program_tells_what_it_compares() {
