@@ -19,6 +19,9 @@ pub(super) struct ControlRun {
     pub(super) succeeds: bool,
     /// How it fails, if it ends with an exception.
     failure: Option<Likeness>,
+    /// The signal that it dies of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    signal: Option<i32>,
     /// The words of the bug that it prints all the same.
     words: BTreeSet<String>,
 }
@@ -31,6 +34,7 @@ impl ControlRun {
         Self {
             succeeds,
             failure: exception.map(Likeness::of),
+            signal: signal(outcome),
             words: probe.measure.words_printed_by(outcome),
         }
     }
@@ -62,7 +66,8 @@ impl ControlRun {
             exception.is_some_and(|exception| kind.is_of(exception))
         };
         let is_invalid = self.succeeds && !succeeds(outcome)
-            || self.failure.as_ref().is_some_and(|kind| !fails_alike(kind));
+            || self.failure.as_ref().is_some_and(|kind| !fails_alike(kind))
+            || self.signal.is_some() && self.signal != signal(outcome);
         if is_invalid {
             return Some(Verdict::Invalid);
         }
@@ -80,6 +85,14 @@ impl ControlRun {
         } else {
             "does not show the bug"
         }
+    }
+}
+
+/// The signal that a run died of.
+fn signal(outcome: &Outcome) -> Option<i32> {
+    match outcome.end {
+        End::Signal(signal) => Some(signal),
+        _ => None,
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use minrepro_reducers::trace::evidence::Evidence;
+use minrepro_reducers::{syntax::Program, trace::evidence::Evidence};
 
 use super::measure::Measure;
 use crate::{
     oracle::Verdict,
-    runner::{Job, Outcome, RunError, Runner, Start},
+    runner::{End, Job, Outcome, RunError, Runner, Start},
 };
 
 /// A setting that the user named, under which the bug must not show.
@@ -45,6 +45,11 @@ impl Probe<'_> {
             start: self.start,
             ..Job::new(bytes.into(), self.timeout)
         }
+    }
+
+    /// A run of a program that is changed for a check; none if the text cannot be written.
+    pub(super) fn changed_job(&self, program: &Program, text: String) -> Option<Job> {
+        Some(self.job(&program.sibling(text).ok()?.encode()?))
     }
 
     /// The run that a candidate is judged by.
@@ -87,15 +92,43 @@ impl Probe<'_> {
 
     /// What a traced run of a program shows; none if it does not show the bug while it is traced.
     pub(super) fn traced(&self, bytes: &[u8]) -> Result<Option<Evidence>, RunError> {
-        Ok(self.evidence(&self.run(&[self.traced_job(bytes)])?))
+        self.trace(self.traced_job(bytes), 1)
+    }
+
+    /// What a traced run shows; none if none of so many shows the bug while it is traced.
+    pub(super) fn trace(&self, job: Job, times: usize) -> Result<Option<Evidence>, RunError> {
+        let mut outcomes = self.run(&vec![job.clone(); times])?;
+        // A process that died, or that hangs in native code, wrote nothing down; a second run
+        // writes all down where that happened.
+        let has_died = |outcome: &&Outcome| {
+            matches!(outcome.end, End::Signal(_) | End::Timeout)
+                && outcome.trace.is_none()
+                && !outcome.stack.is_empty()
+        };
+        if let Some(died) = outcomes.iter().find(has_died) {
+            let crash_stack = died
+                .stack
+                .iter()
+                .map(|frame| (frame.file.clone(), frame.line))
+                .collect();
+            let job = Job { crash_stack, ..job };
+            outcomes = self.run(&vec![job; times])?;
+        }
+        Ok(self.evidence(&outcomes))
     }
 
     /// A run that is traced, for a check.
     pub(super) fn traced_job(&self, bytes: &[u8]) -> Job {
+        self.tracing(self.job(bytes))
+    }
+
+    /// The same run, traced.
+    pub(super) fn tracing(&self, job: Job) -> Job {
         Job {
             traced: true,
             hangs: self.measure.is_hang(),
-            ..self.job(bytes)
+            keeps_last: self.measure.is_hang() || self.measure.is_death(),
+            ..job
         }
     }
 

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     oracle::{SequentialTest, Verdict, summary},
-    runner::{End, Job, Outcome, Priority, RunError, Start},
+    runner::{Job, Priority, RunError, Start},
 };
 
 /// Judges candidates by running them.
@@ -151,9 +151,15 @@ impl<'a> RunnerJudge<'a> {
                 holds: mismatch.is_none(),
             });
         }
-        if truth.findings.is_empty() && self.probe.measure.is_death() {
-            let left = "a death by a signal leaves no traceback, so nothing but its place is known";
-            truth.unknown = Some(left.to_owned());
+        if truth.findings.is_empty() {
+            let left = if self.probe.measure.is_death() {
+                Some("a death by a signal leaves no traceback, so nothing but its place is known")
+            } else if self.probe.measure.is_hang() {
+                Some("of a hang nothing but its place is known")
+            } else {
+                None
+            };
+            truth.unknown = left.map(str::to_owned);
         }
         Ok(truth)
     }
@@ -367,9 +373,6 @@ impl Judge for RunnerJudge<'_> {
         };
         let variables = Arc::clone(&candidate.variables);
         let job = Job {
-            traced: true,
-            hangs: self.probe.measure.is_hang(),
-            keeps_last: self.probe.measure.is_hang() || self.probe.measure.is_death(),
             sought,
             idle: None,
             ..self.probe.candidate_job(&candidate.bytes, variables)
@@ -377,24 +380,7 @@ impl Judge for RunnerJudge<'_> {
         // A traced run that does not show the bug is of no use, so a flaky one is run until it
         // would have shown up.
         let times = self.steadiness.map_or(1, |test| test.patience());
-        let mut outcomes = self.probe.run(&vec![job.clone(); times])?;
-        // A process that died, or that hangs in native code, wrote nothing down; a second run
-        // writes all down where that happened.
-        let has_died = |outcome: &&Outcome| {
-            matches!(outcome.end, End::Signal(_) | End::Timeout)
-                && outcome.trace.is_none()
-                && !outcome.stack.is_empty()
-        };
-        if let Some(died) = outcomes.iter().find(has_died) {
-            let crash_stack = died
-                .stack
-                .iter()
-                .map(|frame| (frame.file.clone(), frame.line))
-                .collect();
-            let job = Job { crash_stack, ..job };
-            outcomes = self.probe.run(&vec![job; times])?;
-        }
-        Ok(self.probe.evidence(&outcomes))
+        Ok(self.probe.trace(self.probe.tracing(job), times)?)
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::raise_site::RaiseSite;
+use super::raise_site::{RaiseSite, THE_GENERATED};
 use crate::{
     runner::{Exception, Outcome, TracebackFrame},
     text::pattern,
@@ -57,10 +57,12 @@ impl CrashSite {
 
     /// Whether a program may have died of the same cause. Once a library's function is removed, the
     /// script may call itself what that function called, but a death in another function of a
-    /// library is another bug.
+    /// library is another bug, and code that a library generated calls what no script calls.
     pub(super) fn allows_death(&self, outcome: &Outcome) -> bool {
         match (self, Self::of(&outcome.stack)) {
-            (_, None | Some(Self::Script(_))) => true,
+            (_, None) => true,
+            (Self::Library { file, .. }, Some(Self::Script(_))) => file != THE_GENERATED,
+            (Self::Script(_), Some(Self::Script(_))) => true,
             (own, Some(its)) => own.is_as(&its),
         }
     }

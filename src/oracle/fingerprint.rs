@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     artifact::Artifacts,
     common_parts::{common, message, of_exceptions},
-    exceptions::{innermost, is_in_interpreters_words, is_raised},
+    exceptions::{headline, innermost, is_in_interpreters_words, is_raised},
     forms::Part,
     likeness::plain_words,
     normalize::kind,
@@ -143,7 +143,12 @@ impl Fingerprint {
                     .as_ref()
                     .is_none_or(|pattern| pattern.is_in(&cause.message));
             if !is_same {
-                return Some(format!("caused by {}, not {class}", cause.short_class()));
+                let its = cause.short_class();
+                let words = pattern.as_ref().filter(|_| its == class);
+                return Some(match words {
+                    Some(words) => format!("caused by `{}`, not `{words}`", headline(cause)),
+                    None => format!("caused by {its}, not {class}"),
+                });
             }
         }
         if let Some(known) = &self.context {

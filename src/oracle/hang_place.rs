@@ -30,8 +30,8 @@ pub struct HangPlace {
     main: Hold,
     /// What holds the other threads and processes up, where the main thread waits for their end.
     others: Vec<Hold>,
-    /// The class of the exception that ended a thread or was printed: what died may be what the
-    /// others wait for.
+    /// The function of a library that raised the exception which ended a thread or was printed, or
+    /// the class of an exception of the script's own: what died may be what the others wait for.
     raised: Option<String>,
 }
 
@@ -85,7 +85,7 @@ impl HangPlace {
             return Some(format!("it hangs in {}, not in {}", its.main, self.main));
         }
         if let Some(raised) = self.raised.as_ref().filter(|_| self.raised != its.raised) {
-            return Some(format!("it hangs without a {raised}"));
+            return Some(format!("it hangs without an exception from {raised}"));
         }
         if self.others.is_empty() {
             return None;
@@ -119,7 +119,7 @@ impl HangPlace {
         Some(Self {
             main,
             others,
-            raised: exception.map(|raised| raised.short_class().to_owned()),
+            raised: exception.map(raised_by),
         })
     }
 }
@@ -177,6 +177,16 @@ impl Hold {
     fn is_as(&self, its: &Self) -> bool {
         let is_alike = self.calls.is_empty() && its.calls.is_empty();
         self.path == its.path && (is_alike || !self.calls.is_disjoint(&its.calls))
+    }
+}
+
+/// What raised an exception: a function of a library, or the script, which gave it its class.
+fn raised_by(exception: &Exception) -> String {
+    match exception.frames.last() {
+        Some(last) if !is_own(exception, last) => {
+            format!("{}, {}()", short_path(exception, last), last.function)
+        }
+        _ => format!("the script: {}", exception.short_class()),
     }
 }
 

@@ -30,7 +30,7 @@ const GAP: char = '\u{0}';
 const LONG: usize = 60;
 
 /// The lines of a message that say what went wrong: the first; if it only announces another, that
-/// one too; and if it is general by design, the explanation or the compiler's own error.
+/// one too, or alone if the first names no more than a backend; and if it is general by design, the explanation or the compiler's own error.
 pub(super) fn informative_lines(message: &str) -> Vec<&str> {
     let mut lines = message
         .lines()
@@ -41,6 +41,7 @@ pub(super) fn informative_lines(message: &str) -> Vec<&str> {
         return Vec::new();
     };
     match lines.clone().next() {
+        Some(second) if messages::names_backend(first) => vec![second],
         Some(second) if first.ends_with(':') || second.starts_with("Explanation:") => {
             vec![first, second]
         }

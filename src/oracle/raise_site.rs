@@ -15,6 +15,9 @@ pattern!(LIBRARY, r"^(\S+), ([\w<>.]+)\(\)(?:: (.+))?$");
 // Code that a library wrote: a file named by a hash, or a text that was numbered.
 pattern!(GENERATED, r"(?:^|/)[a-z0-9]{40,}\.py$|^<[\w ]+>\.\d+$");
 
+/// The file of code that a library wrote.
+pub(super) const THE_GENERATED: &str = "<generated>";
+
 /// Where an exception was raised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -176,7 +179,7 @@ pub(super) fn short_path(exception: &Exception, frame: &TracebackFrame) -> Strin
     let folder = script(exception).and_then(|script| Some(script.file.rsplit_once('/')?.0));
     let beside = folder.and_then(|folder| frame.file.strip_prefix(folder)?.strip_prefix('/'));
     if GENERATED.is_match(&frame.file) {
-        return "<generated>".to_owned();
+        return THE_GENERATED.to_owned();
     }
     let path = beside
         .or_else(|| installed_path(&frame.file))

@@ -265,8 +265,7 @@ fn what_the_messages_of_pytorch_leave() {
         (
             "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\n\
              RuntimeError: expected scalar type Float\n\nSet TORCH_LOGS=\"+dynamo\"",
-            "BackendCompilerFailed: backend='inductor' raised: … RuntimeError: expected scalar \
-             type Float",
+            "BackendCompilerFailed: RuntimeError: expected scalar type Float",
         ),
         (
             "torch._dynamo.exc.TorchRuntimeError: Failed running call_function <built-in method mm \

@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use held::held_module;
 pub use imported::{ImportedNames, imported_modules};
 use imported::{imports_of, is_environ};
+pub(crate) use own::is_main_check;
 use own::own_uses;
 
 use crate::syntax::{

@@ -1,6 +1,6 @@
 //! Single parts of a program that can be left out: a keyword of calls, a call in whose place its
 //! receiver or first argument can stand, a decorator, a context. What a program succeeds without is
-//! part of why it fails. Goes by names, and only by those of packages. Called by the judge; proposes
+//! part of why it fails. Goes by names, and only by those of libraries. Called by the judge; proposes
 //! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -90,6 +90,24 @@ const METHODS_OF_DATA: [&str; 37] = [
     "write",
 ];
 
+/// Whose names are parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Libraries {
+    /// Those of packages that do not come with Python.
+    Installed,
+    /// Those of Python's own modules as well.
+    All,
+}
+
+impl Libraries {
+    /// Whether a path leads into one of them.
+    fn contain(self, path: &str) -> bool {
+        let top = path.split('.').next().unwrap_or(path);
+        !top.is_empty() && (self == Self::All || !is_standard(top))
+    }
+}
+
 /// A part of a program, wherever it stands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -110,16 +128,6 @@ impl Omission {
             Self::Call(name) | Self::Operator(name) => name.clone(),
         }
     }
-
-    /// A program without it; none if the program does not have it where it can be left out.
-    pub fn without(&self, program: &Program) -> Option<String> {
-        PartSearch::of(program)
-            .parts()
-            .remove(self)?
-            .edits
-            .apply(program)
-            .ok()
-    }
 }
 
 /// A part that a program needs to fail.
@@ -127,6 +135,8 @@ impl Omission {
 pub struct ProgramPart {
     /// What is left out.
     pub omission: Omission,
+    /// Of what it is a part.
+    of: Libraries,
     /// The words by which a program has it.
     words: BTreeSet<String>,
     /// How much text it is, in bytes.
@@ -139,21 +149,23 @@ impl ProgramPart {
         self.words.is_subset(words)
     }
 
-    /// The program without the part, if that can be written.
+    /// A program without the part; none if it does not have it where it can be left out.
     pub fn without(&self, program: &Program) -> Option<String> {
-        self.omission.without(program)
+        let mut parts = PartSearch::of(program, self.of).parts();
+        parts.remove(&self.omission)?.edits.apply(program).ok()
     }
 }
 
 /// The parts of a program that can be left out, in the order of the text, but for the calls that
 /// the statements on some lines consist of: what fails is not why it fails.
-pub fn parts(program: &Program, lines: &[u32]) -> Vec<ProgramPart> {
-    let mut found = PartSearch::of(program).parts();
+pub fn parts(program: &Program, of: Libraries, lines: &[u32]) -> Vec<ProgramPart> {
+    let mut found = PartSearch::of(program, of).parts();
     found.retain(|_, place| !lines.contains(&place.statement.unwrap_or_default()));
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_by_key(|(_, place)| place.first);
     let parts = found.into_iter().map(|(omission, place)| ProgramPart {
         omission,
+        of,
         words: place.words,
         size: place.size,
     });
@@ -213,6 +225,7 @@ type Parts = BTreeMap<Omission, Occurrences>;
 /// Looks for the parts of one program.
 struct PartSearch<'a> {
     program: &'a Program,
+    libraries: Libraries,
     others: Others<'a>,
     imported: ImportedNames<'a>,
     found: Parts,
@@ -221,9 +234,10 @@ struct PartSearch<'a> {
 }
 
 impl<'a> PartSearch<'a> {
-    fn of(program: &'a Program) -> Self {
+    fn of(program: &'a Program, libraries: Libraries) -> Self {
         Self {
             program,
+            libraries,
             others: Others::of(program),
             imported: ImportedNames::of(program.tree()),
             found: Parts::new(),
@@ -231,9 +245,13 @@ impl<'a> PartSearch<'a> {
         }
     }
 
-    /// All parts; none in a program that imports no package.
+    /// All parts; none in a program that imports no such library.
     fn parts(mut self) -> Parts {
-        if !self.imported.paths().any(is_of_package) {
+        if !self
+            .imported
+            .paths()
+            .any(|path| self.libraries.contain(path))
+        {
             return Parts::new();
         }
         for (index, node) in self.program.tree().nodes.iter().enumerate() {
@@ -267,7 +285,8 @@ impl<'a> PartSearch<'a> {
         let path = self.imported.path(&call.func);
         let is_method = call.func.is_attribute_expr() && path.is_none();
         let is_of_data = METHODS_OF_DATA.contains(&name);
-        let is_foreign = path.is_some_and(|path| is_of_package(&path)) || is_method && !is_of_data;
+        let is_foreign =
+            path.is_some_and(|path| self.libraries.contain(&path)) || is_method && !is_of_data;
         // Seeds decide about chance, not about what is computed, and a number is as good as what gives
         // it.
         let is_needless = COPIES.contains(&name)
@@ -443,12 +462,6 @@ impl<'a> PartSearch<'a> {
     }
 }
 
-/// Whether a path leads into a package that does not come with Python.
-fn is_of_package(path: &str) -> bool {
-    let top = path.split('.').next().unwrap_or(path);
-    !top.is_empty() && !is_standard(top)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -456,7 +469,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &[(&str, &str)]) {
         let program = Program::parse(text).unwrap();
-        let found = parts(&program, &[]);
+        let found = parts(&program, Libraries::Installed, &[]);
         let found: Vec<_> = found
             .iter()
             .map(|part| (part.omission.name(), part.without(&program).unwrap()))
@@ -533,7 +546,7 @@ mod tests {
         let script = Program::parse(script).unwrap();
         let held = |part: usize, candidate: &str| {
             let words = words(&Program::parse(candidate).unwrap());
-            parts(&script, &[])[part].is_among(&words)
+            parts(&script, Libraries::Installed, &[])[part].is_among(&words)
         };
         assert!(held(0, "x.half()") && !held(0, "x.to(y)"));
         assert!(held(1, "x.rows()") && !held(1, "x.columns()"));
@@ -544,7 +557,7 @@ mod tests {
     #[test]
     fn what_fails_is_no_part() {
         let text = "import lib\ny = x.fails(k=1)\n";
-        let found = parts(&Program::parse(text).unwrap(), &[2]);
+        let found = parts(&Program::parse(text).unwrap(), Libraries::Installed, &[2]);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].omission.name(), "k=");
     }

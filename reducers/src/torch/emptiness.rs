@@ -5,7 +5,7 @@ use crate::{
     analysis::names::ImportedNames,
     syntax::{
         AnyNodeRef, Program,
-        ast::{Expr, ExprCall},
+        ast::{Expr, ExprCall, StmtClassDef},
     },
     torch::{dimensions::whole_number, names::keyword},
 };
@@ -76,19 +76,29 @@ const METHODS: &[&str] = &[
     "view",
 ];
 
+/// How many displays and names may stand between a call and a size: a name may stand for what names
+/// it.
+const DEPTH: usize = 4;
+
 /// Whether a program writes out data or sizes of a tensor and leaves them empty, or a size of 0. Such
 /// a tensor is a special case to most functions, which then fail, or do not, for reasons of their
 /// own.
 pub fn makes_empty_tensors(program: &Program) -> bool {
     let tree = program.tree();
     let imported = ImportedNames::of(tree);
+    let heirs = heirs(program, &imported);
+    let has_zero = |expr: &Expr| has_zero(program, expr, DEPTH);
+    let has_empty_display = |expr: &Expr| has_empty_display(meant(program, expr));
     let makes_empty = |call: &ExprCall| {
         let arguments = &call.arguments;
         let Some(path) = imported.path(&call.func) else {
             let method = call.func.as_attribute_expr();
             let is_sized = method.is_some_and(|method| METHODS.contains(&method.attr.as_str()));
             let sizes = sizes(program, &arguments.args);
-            return is_sized && sizes.iter().any(|size| has_zero(size));
+            let called = call.func.as_name_expr();
+            let is_bare = called.is_some_and(|name| heirs.contains(&name.id.as_str()))
+                && arguments.is_empty();
+            return is_bare || is_sized && sizes.iter().any(|size| has_zero(size));
         };
         if let Some(layer) = path.strip_prefix("torch.nn.") {
             let is_sized = LAYERS.iter().any(|name| layer.starts_with(name));
@@ -139,11 +149,31 @@ fn sizes<'a>(program: &'a Program, arguments: &'a [Expr]) -> Vec<&'a Expr> {
         Expr::Starred(starred) => &starred.value,
         first => first,
     };
-    let listed = match listed {
-        Expr::Name(name) => assigned(program, &name.id).unwrap_or(listed),
-        listed => listed,
+    let listed = elements(meant(program, listed));
+    listed.unwrap_or(arguments).iter().collect()
+}
+
+/// The classes of a program whose objects are tensors, with as many elements as they are given.
+fn heirs<'a>(program: &'a Program, imported: &ImportedNames<'_>) -> Vec<&'a str> {
+    let nodes = program.tree().nodes.iter();
+    let classes = nodes.filter_map(|node| node.node.as_stmt_class_def());
+    let is_tensor = |class: &StmtClassDef| {
+        let mut bases = class.bases().iter();
+        let makes_itself = class.body.iter().any(|member| {
+            let function = member.as_function_def_stmt();
+            function.is_some_and(|function| function.name.as_str() == "__new__")
+        });
+        !makes_itself && bases.any(|base| imported.path(base).as_deref() == Some("torch.Tensor"))
     };
-    elements(listed).unwrap_or(arguments).iter().collect()
+    let found = classes.filter(|class| is_tensor(class));
+    found.map(|class| class.name.as_str()).collect()
+}
+
+/// What a name stands for, if it is assigned once; else the expression.
+fn meant<'a>(program: &'a Program, expr: &'a Expr) -> &'a Expr {
+    let name = expr.as_name_expr();
+    name.and_then(|name| assigned(program, &name.id))
+        .unwrap_or(expr)
 }
 
 /// What the only assignment to a variable assigns.
@@ -186,10 +216,15 @@ fn has_empty_display(expr: &Expr) -> bool {
     }
 }
 
-/// Whether an expression is 0, or a list or tuple that holds it.
-fn has_zero(expr: &Expr) -> bool {
+/// Whether an expression is 0, or a list or tuple that holds it, in a variable or not.
+fn has_zero(program: &Program, expr: &Expr, depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else {
+        return false;
+    };
+    let expr = meant(program, expr);
+    let mut sizes = elements(expr).unwrap_or_default().iter();
     whole_number(expr).is_some_and(|(number, _)| number == 0)
-        || elements(expr).is_some_and(|all| all.iter().any(has_zero))
+        || sizes.any(|size| has_zero(program, size, depth))
 }
 
 #[cfg(test)]
@@ -220,6 +255,9 @@ mod tests {
         check("t.nn.Linear(1, 0)", true);
         check("t.nn.Linear(*(1, 0), bias=False)", true);
         check("(0, 1)\nt.nn.Linear(*x)", true);
+        check("(0, 0)\nt.randn(size=x)", true);
+        check("0\nt.zeros(2, x)", true);
+        check("0\nx = 1\nt.zeros(2, x)", false);
         check("y.as_strided_((0, 1), (1, 1))", true);
         check("y.view(2, 0)", true);
         check("t.arange(0, 3)", false);
@@ -236,5 +274,7 @@ mod tests {
         check("pd.Series([1], index=[])", true);
         check("pd.DataFrame({'a': [1]}, columns=c)", false);
         check("pd.DataFrame(index=i)", false);
+        check("0\nclass T(t.Tensor): pass\nT()", true);
+        check("0\nclass T(t.Tensor): pass\nT(x)", false);
     }
 }

@@ -227,6 +227,11 @@ pub const FAILED_CALL: &str = r"^Failed running call_(?:function|method|module) 
 /// How Inductor reports an exception that it got: the exception's message.
 pub const GOT: &str = r#"got \w+\(['"](.{5,}?)['"]\)?[,)]"#;
 
+/// Whether the first line of a message only names the backend that raised what the next one tells.
+pub fn names_backend(line: &str) -> bool {
+    line.starts_with("backend='") && line.ends_with("' raised:")
+}
+
 /// The class and the message by which another version of PyTorch reports an error of its compiler,
 /// or the same version without its caches.
 pub fn reported_elsewhere(short_class: &str, message: &str) -> Option<(&'static str, String)> {

@@ -172,5 +172,5 @@ fn job(probe: &Probe<'_>, program: &Program, without: Without) -> Option<Job> {
     let Without::As(text) = without else {
         return None;
     };
-    Some(probe.job(&program.sibling(text).ok()?.encode()?))
+    probe.changed_job(program, text)
 }

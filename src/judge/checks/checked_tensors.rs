@@ -67,5 +67,5 @@ fn job(probe: &Probe<'_>, program: &Program) -> Option<Job> {
     let Without::As(text) = Control::Unchecked.without(program) else {
         return None;
     };
-    Some(probe.job(&program.sibling(text).ok()?.encode()?))
+    probe.changed_job(program, text)
 }

@@ -3,8 +3,10 @@
 //! them it succeeds as well, or its code is not valid. The others a candidate only has to have, as
 //! each would be a further run.
 
+use std::time::Duration;
+
 use minrepro_reducers::{
-    analysis::omissions::{ProgramPart, parts, words},
+    analysis::omissions::{Libraries, ProgramPart, parts, words},
     syntax::Program,
 };
 use serde::{Deserialize, Serialize};
@@ -17,8 +19,8 @@ use super::super::{
     probe::Probe,
 };
 use crate::{
-    oracle::Verdict,
-    runner::{Job, RunError},
+    oracle::{Verdict, is_in_library},
+    runner::{End, Job, Outcome, RunError},
 };
 
 pub(super) const KIND: Kind = Kind {
@@ -34,6 +36,11 @@ pub(super) const KIND: Kind = Kind {
 /// How many parts are left out at most, the last of the text first: each is a run.
 const MOST: usize = 24;
 
+/// How long these runs may take, if each takes as long as the script, and how many there are at
+/// least. A script that hangs takes as long as it is allowed to.
+const MOST_TIME: Duration = Duration::from_mins(2);
+const LEAST: usize = 6;
+
 /// Refuses candidates that lack one of these parts, and those that do not succeed without the first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct NeededParts {
@@ -42,29 +49,66 @@ struct NeededParts {
     run: ControlRun,
 }
 
-/// Applies where no control is known and the script succeeds without one of its parts.
+/// Applies where no control is known and the script succeeds without one of its parts; a script
+/// that hangs has to end.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     let is_test = matches!(probe.measure, Measure::Test(_));
     if script.is_flaky || so_far.has_control() || is_test {
         return Ok(None);
     }
-    let failed_at = script.showing.map(failed_at).unwrap_or_default();
-    let tried = parts(program, &failed_at).into_iter().rev();
+    let lines = script.showing.map(places).unwrap_or_default();
+    let tried = parts(program, libraries(script), &lines).into_iter().rev();
     let tried = tried.filter_map(|part| Some((job(probe, program, &part)?, part)));
-    let (jobs, tried): (Vec<Job>, Vec<ProgramPart>) = tried.take(MOST).unzip();
+    let (jobs, tried): (Vec<Job>, Vec<ProgramPart>) = tried.take(most(script)).unzip();
     let outcomes = probe.run(&jobs)?;
-    let runs = outcomes
-        .iter()
-        .map(|outcome| ControlRun::of(probe, outcome));
-    let succeeds = |(_, run): &(ProgramPart, ControlRun)| run.succeeds && !run.prints_words();
-    let mut needed: Vec<_> = tried.into_iter().zip(runs).filter(succeeds).collect();
-    needed.sort_by_key(|(part, _)| part.size);
+    let is_hang = probe.measure.is_hang();
+    let run = |outcome: &Outcome| {
+        let run = ControlRun::of(probe, outcome);
+        let ends = is_hang && matches!(outcome.end, End::Exit(_)) && !run.fails_by_replacement();
+        ((run.succeeds || ends) && !run.prints_words()).then_some(run)
+    };
+    let runs = outcomes.iter().map(run);
+    let found = tried.into_iter().zip(runs);
+    let mut needed: Vec<_> = found.filter_map(|(part, run)| Some((part, run?))).collect();
+    // What it succeeds without tells more than what it fails in another way without.
+    needed.sort_by_key(|(part, run)| (!run.succeeds, part.size));
     let Some((_, run)) = needed.first().cloned() else {
         return Ok(None);
     };
     let parts = needed.into_iter().map(|(part, _)| part).collect();
     Ok(Some(Box::new(NeededParts { parts, run })))
+}
+
+/// The lines of the script that are not among its parts: those on which it failed or hangs.
+fn places(showing: &Outcome) -> Vec<u32> {
+    let script = showing.stack.first().map(|first| &first.file);
+    let stack = showing.stack.iter();
+    let own = stack.filter(|frame| Some(&frame.file) == script);
+    let stopped_at = own.map(|frame| frame.line);
+    failed_at(showing).into_iter().chain(stopped_at).collect()
+}
+
+/// Whose names the parts are: where Python's own modules fail, or do not end, they are as much to
+/// blame as any package.
+fn libraries(script: &Script<'_>) -> Libraries {
+    let exception = script
+        .showing
+        .and_then(|showing| showing.exception.as_ref());
+    if script.probe.measure.is_hang() || exception.is_some_and(is_in_library) {
+        Libraries::All
+    } else {
+        Libraries::Installed
+    }
+}
+
+/// How many parts are left out.
+fn most(script: &Script<'_>) -> usize {
+    let wall = script.showing.map(|showing| showing.timing.wall);
+    let wall = wall.unwrap_or_default().min(script.probe.timeout);
+    let jobs = script.probe.runner.jobs() as f64;
+    let runs = MOST_TIME.as_secs_f64() * jobs / wall.as_secs_f64().max(0.01);
+    MOST.min((runs as usize).max(LEAST))
 }
 
 impl Check for NeededParts {
@@ -92,7 +136,7 @@ impl Check for NeededParts {
 
     fn claim(&self) -> Option<String> {
         let part = self.parts.first()?.omission.name();
-        Some(format!("it succeeds without `{part}`"))
+        Some(format!("it {} without `{part}`", self.does()))
     }
 
     fn is_control(&self) -> bool {
@@ -109,8 +153,9 @@ impl Check for NeededParts {
             names.join(", without "),
             if names.len() == 1 { "it" } else { "them" },
         );
+        let does = self.does();
         vec![format!(
-            "control: the script succeeds without {names}; so every candidate needs {it}"
+            "control: the script {does} without {names}; so every candidate needs {it}"
         )]
     }
 
@@ -119,8 +164,18 @@ impl Check for NeededParts {
     }
 }
 
+impl NeededParts {
+    /// What the script does without its parts.
+    fn does(&self) -> &'static str {
+        if self.run.succeeds {
+            "succeeds"
+        } else {
+            "ends"
+        }
+    }
+}
+
 /// The run of a program without a part; none if it does not have the part where it can go.
 fn job(probe: &Probe<'_>, program: &Program, part: &ProgramPart) -> Option<Job> {
-    let text = part.without(program)?;
-    Some(probe.job(&program.sibling(text).ok()?.encode()?))
+    probe.changed_job(program, part.without(program)?)
 }

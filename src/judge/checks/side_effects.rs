@@ -96,5 +96,5 @@ impl Check for SideEffects {
 /// A run of a program without its side effects; none if it has none.
 fn job(probe: &Probe<'_>, program: &Program, site: &ReportSite) -> Option<Job> {
     let text = without_side_effects(program, site)?;
-    Some(probe.job(&program.sibling(text).ok()?.encode()?))
+    probe.changed_job(program, text)
 }

@@ -8,6 +8,7 @@ use crate::{
     analysis::{
         calls::{call_in, given},
         dependence_graph::DependenceGraph,
+        names::is_main_check,
         statement_tree::StatementTree,
     },
     syntax::{
@@ -151,7 +152,13 @@ impl<'o, 'a> Rest<'o, 'a> {
         let is_here = |&statement: &usize| {
             outline.function_of(statement) == function && Some(statement) != function
         };
+        // Whether the script is the main program decides nothing of the bug.
+        let is_guard = |statement: &usize| {
+            let block = outline.statements[*statement].node.as_stmt_if();
+            block.is_some_and(|block| is_main_check(&block.test))
+        };
         let around = outline.ancestors(statement).filter(is_here);
+        let around = around.filter(|statement| !is_guard(statement));
         let before = (0..statement).filter(is_here).filter(|&statement| {
             let node = outline.statements[statement].node;
             node.is_stmt_if()

@@ -55,7 +55,7 @@ fn unconditional(body: &[ast::Stmt], found: &mut HashSet<TextRange>) {
 }
 
 /// `__name__ == "__main__"`
-fn is_main_check(test: &Expr) -> bool {
+pub(crate) fn is_main_check(test: &Expr) -> bool {
     let Expr::Compare(comparison) = test else {
         return false;
     };
