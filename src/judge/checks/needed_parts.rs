@@ -41,12 +41,16 @@ const MOST: usize = 24;
 const MOST_TIME: Duration = Duration::from_mins(2);
 const LEAST: usize = 6;
 
+/// Without how many parts a candidate is run where the script hangs: anything that waits ends once
+/// nothing waits, so one of them says little.
+const OF_HANG: usize = 4;
+
 /// Refuses candidates that lack one of these parts, and those that do not succeed without the first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct NeededParts {
     parts: Vec<ProgramPart>,
-    /// What the script does without the first.
-    run: ControlRun,
+    /// What the script does without the first of them, one by one.
+    runs: Vec<ControlRun>,
 }
 
 /// Applies where no control is known and the script succeeds without one of its parts; a script
@@ -73,11 +77,12 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let mut needed: Vec<_> = found.filter_map(|(part, run)| Some((part, run?))).collect();
     // What it succeeds without tells more than what it fails in another way without.
     needed.sort_by_key(|(part, run)| (!run.succeeds, part.size));
-    let Some((_, run)) = needed.first().cloned() else {
+    if needed.is_empty() {
         return Ok(None);
-    };
-    let parts = needed.into_iter().map(|(part, _)| part).collect();
-    Ok(Some(Box::new(NeededParts { parts, run })))
+    }
+    let (parts, mut runs): (Vec<_>, Vec<_>) = needed.into_iter().unzip();
+    runs.truncate(if is_hang { OF_HANG } else { 1 });
+    Ok(Some(Box::new(NeededParts { parts, runs })))
 }
 
 /// The lines of the script that are not among its parts: those on which it failed or hangs.
@@ -113,16 +118,23 @@ fn most(script: &Script<'_>) -> usize {
 
 impl Check for NeededParts {
     fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
-        let asked = |candidate: &Shown<'_>| {
-            let verdict = self.review_without_runs(candidate);
-            let control = self.parts.first().filter(|_| verdict.is_none());
-            control
-                .and_then(|part| job(probe, candidate.program, part))
-                .map_or(Asked::Nothing(verdict), Asked::Run)
-        };
-        ask(probe, shown, asked, |_, outcome| {
-            self.run.verdict(probe, outcome)
-        })
+        let mut objections = vec![Objection::default(); shown.len()];
+        for (part, run) in self.parts.iter().zip(&self.runs) {
+            let asked = |candidate: &Shown<'_>| {
+                let verdict = self.review_without_runs(candidate);
+                let control = Some(part).filter(|_| verdict.is_none());
+                control
+                    .and_then(|part| job(probe, candidate.program, part))
+                    .map_or(Asked::Nothing(verdict), Asked::Run)
+            };
+            let found = ask(probe, shown, asked, |_, outcome| {
+                run.verdict(probe, outcome)
+            })?;
+            for (objection, found) in objections.iter_mut().zip(found) {
+                objection.add(found);
+            }
+        }
+        Ok(objections)
     }
 
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
@@ -135,8 +147,8 @@ impl Check for NeededParts {
     }
 
     fn claim(&self) -> Option<String> {
-        let part = self.parts.first()?.omission.name();
-        Some(format!("it {} without `{part}`", self.does()))
+        let names = names(self.parts.iter().take(self.runs.len()));
+        Some(format!("it {} without {names}", self.does()))
     }
 
     fn is_control(&self) -> bool {
@@ -144,15 +156,8 @@ impl Check for NeededParts {
     }
 
     fn describe(&self) -> Vec<String> {
-        let names: Vec<_> = self
-            .parts
-            .iter()
-            .map(|part| format!("`{}`", part.omission.name()))
-            .collect();
-        let (names, it) = (
-            names.join(", without "),
-            if names.len() == 1 { "it" } else { "them" },
-        );
+        let names = names(self.parts.iter());
+        let it = if self.parts.len() == 1 { "it" } else { "them" };
         let does = self.does();
         vec![format!(
             "control: the script {does} without {names}; so every candidate needs {it}"
@@ -167,12 +172,20 @@ impl Check for NeededParts {
 impl NeededParts {
     /// What the script does without its parts.
     fn does(&self) -> &'static str {
-        if self.run.succeeds {
+        if self.runs.iter().all(|run| run.succeeds) {
             "succeeds"
         } else {
             "ends"
         }
     }
+}
+
+/// The names of parts, behind `without`.
+fn names<'a>(parts: impl Iterator<Item = &'a ProgramPart>) -> String {
+    let names: Vec<_> = parts
+        .map(|part| format!("`{}`", part.omission.name()))
+        .collect();
+    names.join(", without ")
 }
 
 /// The run of a program without a part; none if it does not have the part where it can go.
