@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{
     error::BaselineFailure,
+    measure::failed_at,
     probe::Probe,
     truth::{CheckFinding, Truth},
 };
@@ -25,6 +26,20 @@ pub(super) struct Shown<'a> {
     pub(super) report_site: Option<ReportSite>,
     /// The lines of the script on which it failed, outermost frame first.
     pub(super) failed_at: Vec<u32>,
+    /// Those at which it died or was ended.
+    pub(super) stopped_at: Vec<u32>,
+}
+
+impl<'a> Shown<'a> {
+    /// A candidate and a run of it that showed the bug.
+    pub(super) fn of(probe: &Probe<'_>, program: &'a Program, outcome: &Outcome) -> Self {
+        Self {
+            program,
+            report_site: probe.measure.report_site(outcome),
+            failed_at: failed_at(outcome),
+            stopped_at: outcome.own_stack_lines(),
+        }
+    }
 }
 
 /// What speaks against a candidate, and what it took to find that out.

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     oracle::{SequentialTest, Verdict, summary},
-    runner::{Job, Priority, RunError, Start},
+    runner::{Job, Outcome, Priority, RunError, Start},
 };
 
 /// Judges candidates by running them.
@@ -142,6 +142,7 @@ impl<'a> RunnerJudge<'a> {
                 program,
                 report_site: outcome.and_then(|outcome| probe.measure.report_site(outcome)),
                 failed_at: outcome.map(failed_at).unwrap_or_default(),
+                stopped_at: outcome.map(Outcome::own_stack_lines).unwrap_or_default(),
             };
             truth = self.checks.verify(&probe, &shown)?;
         }
@@ -194,6 +195,7 @@ impl<'a> RunnerJudge<'a> {
                 report_site,
                 // Of what chance decides, no check asks where it failed.
                 failed_at: Vec::new(),
+                stopped_at: Vec::new(),
             };
             let objection = verdict
                 .is_same()
@@ -254,12 +256,8 @@ impl Judge for RunnerJudge<'_> {
             let verdict = self.probe.judge(outcome);
             let seconds = outcome.timing.wall.as_secs_f64();
             if verdict.is_same() && !self.checks.is_empty() {
-                same.push((
-                    index,
-                    seconds,
-                    self.probe.measure.report_site(outcome),
-                    failed_at(outcome),
-                ));
+                let program = &*batch[index].program;
+                same.push((index, seconds, Shown::of(&self.probe, program, outcome)));
             } else {
                 let judged = Judged {
                     verdict,
@@ -272,14 +270,7 @@ impl Judge for RunnerJudge<'_> {
         result?;
         // Outcomes come in the order of their ends; checks must not depend on that.
         same.sort_by_key(|(index, ..)| *index);
-        let shown: Vec<Shown<'_>> = same
-            .iter()
-            .map(|(index, _, report_site, failed_at)| Shown {
-                program: &batch[*index].program,
-                report_site: report_site.clone(),
-                failed_at: failed_at.clone(),
-            })
-            .collect();
+        let shown: Vec<Shown<'_>> = same.iter().map(|(.., shown)| shown.clone()).collect();
         let objections = self.checks.review(&self.probe, &shown)?;
         for ((index, own, ..), objection) in same.iter().zip(objections) {
             let Objection {

@@ -31,6 +31,16 @@ pub struct Outcome {
     pub trace: Option<String>,
 }
 
+impl Outcome {
+    /// The lines of the script at which it died or was ended, outermost frame first.
+    pub fn own_stack_lines(&self) -> Vec<u32> {
+        let script = self.stack.first().map(|first| &first.file);
+        let own = self.stack.iter();
+        let own = own.filter(|frame| Some(&frame.file) == script);
+        own.map(|frame| frame.line).collect()
+    }
+}
+
 /// How long a run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timing {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    analysis::{special_names::is_of_library, watch::marked},
+    analysis::{names::ImportedNames, special_names::is_of_library, watch::marked},
     rewrite::edit::{Edit, splice},
     syntax::{
         AnyNodeRef, Program, Ranged,
@@ -61,6 +61,41 @@ pub fn looked_up(program: &Program) -> BTreeSet<String> {
         format!("{name}, {count} parameters, gives something: {gives}")
     });
     described.collect()
+}
+
+/// The decorators of packages on functions that a program hands on, by the names of both: a function
+/// without one is another to whoever it is handed.
+pub fn decorated(program: &Program) -> BTreeSet<(String, String)> {
+    let imported = ImportedNames::of(program.tree());
+    let handed_on = handed_on(program);
+    let handed = definitions(program).filter(|function| handed_on.contains(function.name.as_str()));
+    let pairs = handed.flat_map(|function| {
+        let decorators = function.decorator_list.iter();
+        let paths = decorators.filter_map(|decorator| {
+            let of = match &decorator.expression {
+                Expr::Call(call) => &*call.func,
+                of => of,
+            };
+            imported.path(of)
+        });
+        let name = function.name.to_string();
+        let named = move |path: String| {
+            let last = path.rsplit('.').next().unwrap_or(&path);
+            (name.clone(), last.to_owned())
+        };
+        paths.map(named).collect::<Vec<_>>()
+    });
+    pairs.collect()
+}
+
+/// Whether the functions that a candidate hands on are still decorated as they were.
+pub fn are_decorated(known: &BTreeSet<(String, String)>, candidate: &Program) -> bool {
+    known.is_empty() || {
+        let (handed_on, its) = (handed_on(candidate), decorated(candidate));
+        known
+            .iter()
+            .all(|pair| !handed_on.contains(&pair.0) || its.contains(pair))
+    }
 }
 
 /// Whether a function that the program hands on takes nothing.

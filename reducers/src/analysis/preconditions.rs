@@ -4,7 +4,7 @@
 
 mod arguments;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arguments::ArgumentKinds;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,10 @@ pub struct Preconditions {
     arguments: ArgumentKinds,
     /// What is called with several functions that take as many arguments as each other.
     branching: BTreeSet<String>,
+    /// What calls are given comparisons of more than once, each time with the same number: where one
+    /// states what another tests, they do so of the same number.
+    #[serde(default)]
+    stated: BTreeSet<String>,
 }
 
 impl Preconditions {
@@ -53,7 +57,16 @@ impl Preconditions {
                 .flat_map(|&line| switches(program, line))
                 .collect(),
             arguments: ArgumentKinds::of(program, lines, evidence),
-            branching: branching(program, true),
+            branching: branches(program)
+                .into_iter()
+                .filter(|(_, are_alike)| *are_alike)
+                .map(|(called, _)| called)
+                .collect(),
+            stated: stated(program)
+                .into_iter()
+                .filter(|(_, numbers)| are_repeated(numbers))
+                .map(|(compared, _)| compared)
+                .collect(),
         }
     }
 
@@ -61,22 +74,57 @@ impl Preconditions {
     pub fn hold_in(&self, candidate: &Program) -> bool {
         let has_bounds = self.bounds.is_empty() || bounds(candidate).is_subset(&self.bounds);
         let has_switches = self.switches.is_empty() || self.switches.is_subset(&stores(candidate));
-        let are_branches_alike = self.branching.is_disjoint(&branching(candidate, false));
+        let its = branches(candidate);
+        let are_branches_alike = self.branching.iter().all(|called| {
+            its.get(called) != Some(&false) && !calls_without(&its, candidate, called)
+        });
+        let its = stated(candidate);
+        let mut left = self.stated.iter().filter_map(|compared| its.get(compared));
+        let are_bounds_alike = left.all(|numbers| are_repeated(numbers));
         has_bounds
             && has_switches
             && are_branches_alike
+            && are_bounds_alike
             && self
                 .arguments
                 .hold_in(&ArgumentKinds::of(candidate, &[], None))
     }
 }
 
-/// What is called with several functions that do, or do not, take as many arguments as each other.
-fn branching(program: &Program, alike: bool) -> BTreeSet<String> {
-    let calls = branches(program)
-        .into_iter()
-        .filter(|(_, are_alike)| *are_alike == alike);
-    calls.map(|(called, _)| called).collect()
+/// Whether a program calls what is not among the calls that are given several functions.
+fn calls_without(branches: &BTreeMap<String, bool>, program: &Program, called: &str) -> bool {
+    let mut nodes = program.tree().nodes.iter();
+    !branches.contains_key(called)
+        && nodes.any(|node| {
+            let call = node.node.as_expr_call();
+            call.is_some_and(|call| {
+                let name = program.slice(call.func.range()).rsplit('.').next();
+                name == Some(called)
+            })
+        })
+}
+
+/// The numbers with which calls are given comparisons, by what is compared in which way.
+fn stated(program: &Program) -> BTreeMap<String, Vec<&str>> {
+    let mut found: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let nodes = program.tree().nodes.iter();
+    let calls = nodes.filter_map(|node| node.node.as_expr_call());
+    let given = calls.flat_map(|call| &call.arguments.args);
+    for compare in given.filter_map(Expr::as_compare_expr) {
+        if let ([op], [other]) = (&*compare.ops, &*compare.comparators)
+            && other.is_number_literal_expr()
+        {
+            let compared = format!("{} {op}", program.slice(compare.left.range()));
+            let numbers = found.entry(compared).or_default();
+            numbers.push(program.slice(other.range()));
+        }
+    }
+    found
+}
+
+/// Whether more than one number is there, and all are equal.
+fn are_repeated(numbers: &[&str]) -> bool {
+    numbers.len() > 1 && numbers.iter().all(|number| *number == numbers[0])
 }
 
 /// The constants with which comparisons of size compare.
@@ -175,6 +223,23 @@ mod tests {
         check(script, &[], "if abs(x) >= 0: f()\n", false);
         check(script, &[], "assert x\n", true);
         check("assert n < 3\n", &[], "assert n < 2\n", true);
+    }
+
+    #[test]
+    fn what_is_compared_twice_with_one_number_stays_so() {
+        let script = "check(n > 5)\ncond(n > 5, f)\nx > 2\n";
+        check(script, &[], "check(n > 3)\ncond(n > 3)\n", true);
+        check(script, &[], "check(n > 3)\ncond(n > 0)\n", false);
+        check(script, &[], "check(n > 3)\ncond(1)\n", false);
+        check(script, &[], "x > 1\n", true);
+    }
+
+    #[test]
+    fn calls_go_on_being_given_several_functions() {
+        let script = "def f(x): pass\ndef g(x): pass\ncond(n, f, g, x)\n";
+        check(script, &[], script, true);
+        check(script, &[], "def f(x): pass\ncond(n, f, x)\n", false);
+        check(script, &[], "def f(x): pass\nf(x)\n", true);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::{
 /// `torch.empty` is none: who writes it may well mean a tensor without elements.
 const MAKERS: &[&str] = &[
     "torch.as_tensor",
+    "torch.eye",
     "torch.full",
     "torch.ones",
     "torch.rand",
@@ -46,7 +47,13 @@ const TABLES: &[&str] = &[
 const TRAITS: &[&str] = &["copy", "dtype", "name", "names"];
 
 /// Functions of these whose plain arguments are sizes.
-const SIZED: &[&str] = &["torch.ones", "torch.rand", "torch.randn", "torch.zeros"];
+const SIZED: &[&str] = &[
+    "torch.eye",
+    "torch.ones",
+    "torch.rand",
+    "torch.randn",
+    "torch.zeros",
+];
 
 /// Layers whose first two arguments are sizes, by the beginnings of their names.
 const LAYERS: &[&str] = &[
@@ -251,6 +258,7 @@ mod tests {
         check("t.zeros(()) + t.full((), 0)", false);
         check("t.sparse_coo_tensor([[0]], 1, size=(0,))", true);
         check("t.zeros(2, 0)", true);
+        check("t.eye(0)", true);
         check("t.arange(0)", true);
         check("t.nn.Linear(1, 0)", true);
         check("t.nn.Linear(*(1, 0), bias=False)", true);

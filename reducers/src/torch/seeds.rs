@@ -1,6 +1,8 @@
 //! Chance: whether a program draws random numbers, and the program with those of PyTorch, `numpy`
 //! and Python seeded, for bugs that depend on them. Called before a reduction and by the judge.
 
+use std::collections::BTreeMap;
+
 use crate::{
     analysis::names::ImportedNames,
     rewrite::{
@@ -57,6 +59,16 @@ pub fn draws_random_numbers(program: &Program) -> bool {
 /// Whether a program seeds random numbers.
 pub fn seeds_random_numbers(program: &Program) -> bool {
     seeding_calls(program).next().is_some()
+}
+
+/// How often at most a program gives the same seed: where it does so twice, it draws the same
+/// numbers twice.
+pub fn equal_seedings(program: &Program) -> usize {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for call in seeding_calls(program) {
+        *counts.entry(program.slice(call.range)).or_default() += 1;
+    }
+    counts.into_values().max().unwrap_or_default()
 }
 
 /// The program with other seeds in place of those that it writes out, each larger by a number; none if

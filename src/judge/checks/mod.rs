@@ -35,6 +35,7 @@ checks! {
     checked_tensors,
     side_effects,
     needed_parts,
+    crash,
     steadiness,
 }
 

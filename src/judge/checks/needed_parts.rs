@@ -87,11 +87,9 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
 
 /// The lines of the script that are not among its parts: those on which it failed or hangs.
 fn places(showing: &Outcome) -> Vec<u32> {
-    let script = showing.stack.first().map(|first| &first.file);
-    let stack = showing.stack.iter();
-    let own = stack.filter(|frame| Some(&frame.file) == script);
-    let stopped_at = own.map(|frame| frame.line);
-    failed_at(showing).into_iter().chain(stopped_at).collect()
+    let mut places = failed_at(showing);
+    places.extend(showing.own_stack_lines());
+    places
 }
 
 /// Whose names the parts are: where Python's own modules fail, or do not end, they are as much to

@@ -1,6 +1,7 @@
 //! What of the script no candidate may change, as far as the text tells: settings of calls that name
 //! an implementation or a tolerance, that no random numbers are drawn, that no tensor is without
-//! elements, that attributes have the annotated types. With others a program fails, or prints, the
+//! elements, that attributes have the annotated types, that what is handed on is decorated, that
+//! what is drawn twice is drawn from one seed. With others a program fails, or prints, the
 //! same for reasons of its own. Takes no run.
 
 use std::collections::BTreeSet;
@@ -8,7 +9,8 @@ use std::collections::BTreeSet;
 use minrepro_reducers::{
     analysis::{
         annotated::contradicts_annotations,
-        handed_on::{hands_on_without_parameters, looked_up},
+        calls::class_on,
+        handed_on::{are_decorated, decorated, hands_on_without_parameters, looked_up},
         preconditions::Preconditions,
     },
     syntax::Program,
@@ -18,7 +20,7 @@ use minrepro_reducers::{
         environment::makes_operators,
         permissions::permissions,
         refinements::{is_refused_in_spite_of_test, tests_for_none},
-        seeds::draws_random_numbers,
+        seeds::{draws_random_numbers, equal_seedings},
         settings::CallSettings,
     },
 };
@@ -115,6 +117,12 @@ struct Preserved {
     /// The methods by which its objects tell packages what to do, if it reports itself what came
     /// of that.
     looked_up: BTreeSet<String>,
+    /// The decorators of packages on the functions that it hands on.
+    decorated: BTreeSet<(String, String)>,
+    /// How often it gives the same seed.
+    seedings: usize,
+    /// The class whose statement fails, if one does: those before it did not.
+    failing_class: Option<String>,
     /// What it does not do.
     absent: Vec<Oddity>,
 }
@@ -148,6 +156,13 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         } else {
             BTreeSet::new()
         },
+        decorated: if is_exact(so_far) {
+            BTreeSet::new()
+        } else {
+            decorated(program)
+        },
+        seedings: equal_seedings(program),
+        failing_class: class_on(program, &failed_at),
         absent,
     };
     Ok(Some(Box::new(check)))
@@ -164,7 +179,12 @@ fn fails_in_library(script: &Script<'_>) -> bool {
 
 impl Check for Preserved {
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
-        self.is_hopeless(shown.program).then_some(Verdict::Vacuous)
+        let fails_in_other_class = self.failing_class.as_ref().is_some_and(|known| {
+            let its = class_on(shown.program, &shown.failed_at);
+            its.is_some_and(|its| its != *known)
+        });
+        let is_other = fails_in_other_class || self.is_hopeless(shown.program);
+        is_other.then_some(Verdict::Vacuous)
     }
 
     fn is_hopeless(&self, program: &Program) -> bool {
@@ -172,6 +192,10 @@ impl Check for Preserved {
             || !self.preconditions.hold_in(program)
             || !self.permissions.is_subset(&permissions(program))
             || !self.looked_up.is_empty() && !self.looked_up.is_subset(&looked_up(program))
+            || !are_decorated(&self.decorated, program)
+            || self.seedings > 1
+                && draws_random_numbers(program)
+                && equal_seedings(program) < self.seedings
             || !self.settings.are_kept_by(&CallSettings::of(program))
     }
 
