@@ -60,9 +60,8 @@ impl CrashSite {
     /// library is another bug, and code that a library generated calls what no script calls.
     pub(super) fn allows_death(&self, outcome: &Outcome) -> bool {
         match (self, Self::of(&outcome.stack)) {
-            (_, None) => true,
             (Self::Library { file, .. }, Some(Self::Script(_))) => file != THE_GENERATED,
-            (Self::Script(_), Some(Self::Script(_))) => true,
+            (_, None | Some(Self::Script(_))) => true,
             (own, Some(its)) => own.is_as(&its),
         }
     }

@@ -4,7 +4,7 @@
 use super::judging::{derived, given, outcome, raised};
 use minrepro::{
     oracle::{Baseline, Signature},
-    runner::{End, Outcome},
+    runner::{End, Outcome, TracebackFrame},
 };
 
 /// A frame of a traceback: file, function, source line.
@@ -391,6 +391,31 @@ fn deaths_by_signals() {
         &derived(&[thrown("bad strides")]),
         &[thrown("bad strides")],
         &[thrown("bad sizes"), died(6, "")],
+    );
+    // A library's function may be called by the script itself, but not code that was generated.
+    let at = |stack: &[(&str, &str)]| Outcome {
+        stack: stack
+            .iter()
+            .map(|(file, function)| TracebackFrame {
+                file: (*file).to_owned(),
+                line: 1,
+                function: (*function).to_owned(),
+                code: "f()".to_owned(),
+            })
+            .collect(),
+        ..died(8, "")
+    };
+    let script = ("/s/x.py", "<module>");
+    let library = ("/v/lib/python3.12/site-packages/torch/_ops.py", "call");
+    let generated = (
+        "/tmp/cyfx3tfk2aknmvvbk5rzmjmpyeczz6u3mcuejycvfwqgmrbyu5b3.py",
+        "call",
+    );
+    check(&derived(&[at(&[script, library])]), &[at(&[script])], &[]);
+    check(
+        &derived(&[at(&[script, generated])]),
+        &[at(&[script, generated]), died(8, "")],
+        &[at(&[script]), at(&[script, library])],
     );
     // A report that the script itself asks for may go along with the asking.
     let reported = died(

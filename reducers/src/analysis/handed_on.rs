@@ -209,6 +209,19 @@ mod tests {
     }
 
     #[test]
+    fn functions_that_are_handed_on_stay_decorated() {
+        let script =
+            "import lib\n@lib.wrap\ndef f(x): pass\n@lib.jit()\ndef g(x): pass\nuse(f)\ng(1)\n";
+        let known = decorated(&Program::parse(script).unwrap());
+        let pair = ("f".to_owned(), "wrap".to_owned());
+        assert_eq!(known, BTreeSet::from([pair]));
+        let held = |text: &str| are_decorated(&known, &Program::parse(text).unwrap());
+        assert!(held(script));
+        assert!(!held("def f(x): pass\nuse(f)\n"));
+        assert!(held("def f(x): pass\nf(x)\nuse(g)\n"));
+    }
+
+    #[test]
     fn functions_that_are_mentioned_are_handed_on() {
         let text =
             "def f(x): return x\ndef g(x):\n    return f(x)\n@f\ndef h(): pass\nuse(g)\nh()\n";

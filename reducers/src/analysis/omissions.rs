@@ -541,6 +541,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_of_pythons_own_modules_is_a_part_where_they_fail() {
+        let text = "import queue\nq = queue.Queue(maxsize=1)\nq.put(1)\n";
+        let found = parts(&Program::parse(text).unwrap(), Libraries::All, &[]);
+        let names: Vec<String> = found.iter().map(|part| part.omission.name()).collect();
+        assert_eq!(names, ["maxsize=", "put"]);
+    }
+
+    #[test]
     fn parts_are_known_by_their_words() {
         let script = "import lib\nx.to(lib.half)\nx.rows(mode='by column', axis=0)\n";
         let script = Program::parse(script).unwrap();

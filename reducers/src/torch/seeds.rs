@@ -233,6 +233,14 @@ mod tests {
     }
 
     #[test]
+    fn equal_seeds_are_counted() {
+        let count = |text: &str| equal_seedings(&Program::parse(text).unwrap());
+        assert_eq!(count("t.manual_seed(2)\nf()\nt.manual_seed(2)\n"), 2);
+        assert_eq!(count("t.manual_seed(2)\nrandom.seed(2)\n"), 1);
+        assert_eq!(count("f()\n"), 0);
+    }
+
+    #[test]
     fn programs_without_random_numbers_stay() {
         check("import os\nf()\n", None);
         check("f()\nimport random\n", None);
