@@ -29,8 +29,9 @@ pub struct Preconditions {
     /// The attributes that are set to constants on what the failing line calls methods of.
     switches: BTreeSet<(String, String)>,
     arguments: ArgumentKinds,
-    /// What is called with several functions that take as many arguments as each other.
-    branching: BTreeSet<String>,
+    /// What is called with several functions that take as many arguments as each other, with the
+    /// fewest arguments that it is given.
+    branching: BTreeMap<String, usize>,
     /// What calls are given comparisons of more than once, each time with the same number: where one
     /// states what another tests, they do so of the same number.
     #[serde(default)]
@@ -57,11 +58,16 @@ impl Preconditions {
                 .flat_map(|&line| switches(program, line))
                 .collect(),
             arguments: ArgumentKinds::of(program, lines, evidence),
-            branching: branches(program)
-                .into_iter()
-                .filter(|(_, are_alike)| *are_alike)
-                .map(|(called, _)| called)
-                .collect(),
+            branching: {
+                let counts = fewest_arguments(program);
+                let alike = branches(program).into_iter();
+                let alike = alike.filter(|(_, are_alike)| *are_alike);
+                let counted = alike.map(|(called, _)| {
+                    let count = counts.get(&*called).copied();
+                    (called, count.unwrap_or_default())
+                });
+                counted.collect()
+            },
             stated: stated(program)
                 .into_iter()
                 .filter(|(_, numbers)| are_repeated(numbers))
@@ -75,8 +81,10 @@ impl Preconditions {
         let has_bounds = self.bounds.is_empty() || bounds(candidate).is_subset(&self.bounds);
         let has_switches = self.switches.is_empty() || self.switches.is_subset(&stores(candidate));
         let its = branches(candidate);
-        let are_branches_alike = self.branching.iter().all(|called| {
-            its.get(called) != Some(&false) && !calls_without(&its, candidate, called)
+        let counts = fewest_arguments(candidate);
+        let are_branches_alike = self.branching.iter().all(|(called, fewest)| {
+            let is_short = counts.get(&**called).is_some_and(|count| count < fewest);
+            its.get(called) != Some(&false) && !is_short
         });
         let its = stated(candidate);
         let mut left = self.stated.iter().filter_map(|compared| its.get(compared));
@@ -91,17 +99,18 @@ impl Preconditions {
     }
 }
 
-/// Whether a program calls what is not among the calls that are given several functions.
-fn calls_without(branches: &BTreeMap<String, bool>, program: &Program, called: &str) -> bool {
-    let mut nodes = program.tree().nodes.iter();
-    !branches.contains_key(called)
-        && nodes.any(|node| {
-            let call = node.node.as_expr_call();
-            call.is_some_and(|call| {
-                let name = program.slice(call.func.range()).rsplit('.').next();
-                name == Some(called)
-            })
-        })
+/// The fewest arguments that a program gives to what it calls, by the last part of its name.
+fn fewest_arguments(program: &Program) -> BTreeMap<&str, usize> {
+    let nodes = program.tree().nodes.iter();
+    let calls = nodes.filter_map(|node| node.node.as_expr_call());
+    let mut found = BTreeMap::new();
+    for call in calls {
+        let name = program.slice(call.func.range()).rsplit('.').next();
+        let count = call.arguments.len();
+        let fewest = found.entry(name.unwrap_or_default()).or_insert(count);
+        *fewest = count.min(*fewest);
+    }
+    found
 }
 
 /// The numbers with which calls are given comparisons, by what is compared in which way.
@@ -240,6 +249,12 @@ mod tests {
         check(script, &[], script, true);
         check(script, &[], "def f(x): pass\ncond(n, f, x)\n", false);
         check(script, &[], "def f(x): pass\nf(x)\n", true);
+        check(
+            script,
+            &[],
+            "def f(x): pass\ncond(1, f, lambda x: x, x)\n",
+            true,
+        );
     }
 
     #[test]
