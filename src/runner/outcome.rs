@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::installed::is_installed;
+
 /// The outcome of one run of a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -34,7 +36,12 @@ pub struct Outcome {
 impl Outcome {
     /// The lines of the script at which it died or was ended, outermost frame first.
     pub fn own_stack_lines(&self) -> Vec<u32> {
-        let script = self.stack.first().map(|first| &first.file);
+        // A thread does not begin in the script.
+        let script = self
+            .stack
+            .iter()
+            .find(|frame| !is_installed(&frame.file))
+            .map(|first| &first.file);
         let own = self.stack.iter();
         let own = own.filter(|frame| Some(&frame.file) == script);
         own.map(|frame| frame.line).collect()
