@@ -26,8 +26,6 @@ pub(super) struct Shown<'a> {
     pub(super) report_site: Option<ReportSite>,
     /// The lines of the script on which it failed, outermost frame first.
     pub(super) failed_at: Vec<u32>,
-    /// Those at which it died or was ended.
-    pub(super) stopped_at: Vec<u32>,
 }
 
 impl<'a> Shown<'a> {
@@ -37,7 +35,6 @@ impl<'a> Shown<'a> {
             program,
             report_site: probe.measure.report_site(outcome),
             failed_at: failed_at(outcome),
-            stopped_at: outcome.own_stack_lines(),
         }
     }
 }

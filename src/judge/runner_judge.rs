@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     oracle::{SequentialTest, Verdict, summary},
-    runner::{Job, Outcome, Priority, RunError, Start},
+    runner::{Job, Priority, RunError, Start},
 };
 
 /// Judges candidates by running them.
@@ -142,7 +142,6 @@ impl<'a> RunnerJudge<'a> {
                 program,
                 report_site: outcome.and_then(|outcome| probe.measure.report_site(outcome)),
                 failed_at: outcome.map(failed_at).unwrap_or_default(),
-                stopped_at: outcome.map(Outcome::own_stack_lines).unwrap_or_default(),
             };
             truth = self.checks.verify(&probe, &shown)?;
         }
@@ -195,7 +194,6 @@ impl<'a> RunnerJudge<'a> {
                 report_site,
                 // Of what chance decides, no check asks where it failed.
                 failed_at: Vec::new(),
-                stopped_at: Vec::new(),
             };
             let objection = verdict
                 .is_same()

@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_pythons_own_modules_is_a_part_where_they_fail() {
+    fn what_is_of_pythons_own_modules_is_a_part_if_asked_for() {
         let text = "import queue\nq = queue.Queue(maxsize=1)\nq.put(1)\n";
         let found = parts(&Program::parse(text).unwrap(), Libraries::All, &[]);
         let names: Vec<String> = found.iter().map(|part| part.omission.name()).collect();

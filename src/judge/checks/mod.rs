@@ -35,7 +35,6 @@ checks! {
     checked_tensors,
     side_effects,
     needed_parts,
-    crash,
     steadiness,
 }
 

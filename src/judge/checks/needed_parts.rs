@@ -20,7 +20,7 @@ use super::super::{
     probe::Probe,
 };
 use crate::{
-    oracle::{Verdict, is_in_library},
+    oracle::Verdict,
     runner::{End, Job, Outcome, RunError},
 };
 
@@ -93,13 +93,10 @@ fn places(showing: &Outcome) -> Vec<u32> {
     places
 }
 
-/// Whose names the parts are: where Python's own modules fail, or do not end, they are as much to
-/// blame as any package.
+/// Whose names the parts are: most of what hangs waits in Python's own modules, and nothing but the
+/// place is known of it.
 fn libraries(script: &Script<'_>) -> Libraries {
-    let exception = script
-        .showing
-        .and_then(|showing| showing.exception.as_ref());
-    if script.probe.measure.is_hang() || exception.is_some_and(is_in_library) {
+    if script.probe.measure.is_hang() {
         Libraries::All
     } else {
         Libraries::Installed

@@ -75,7 +75,6 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         program: script.program,
         report_site: Some(report_site),
         failed_at: Vec::new(),
-        stopped_at: Vec::new(),
     };
     let found = precisions(&script.probe, &[shown])?;
     let kinds = [NumericDivergence::Gross, NumericDivergence::FurtherOff];
