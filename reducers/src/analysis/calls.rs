@@ -109,17 +109,6 @@ impl<'a> Others<'a> {
     }
 }
 
-/// The class whose statement stands on the innermost of some lines on which one does.
-pub fn class_on(program: &Program, lines: &[u32]) -> Option<String> {
-    let tree = StatementTree::untraced(program);
-    let on = |line: &u32| {
-        let at = tree.on_line(SourceLine::of_program(*line))?;
-        let class = tree.statements[at].node.as_stmt_class_def()?;
-        Some(class.name.to_string())
-    };
-    lines.iter().rev().find_map(on)
-}
-
 /// What is not the program's own and called by the statement on a line, by the last parts of the
 /// names; nothing if the statement does anything else that may fail.
 pub fn called_on(program: &Program, line: u32) -> BTreeSet<String> {

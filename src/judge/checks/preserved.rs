@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 use minrepro_reducers::{
     analysis::{
         annotated::contradicts_annotations,
-        calls::class_on,
         handed_on::{are_decorated, decorated, hands_on_without_parameters, looked_up},
         preconditions::Preconditions,
     },
@@ -121,8 +120,6 @@ struct Preserved {
     decorated: BTreeSet<(String, String)>,
     /// How often it gives the same seed.
     seedings: usize,
-    /// The class whose statement fails, if one does: those before it did not.
-    failing_class: Option<String>,
     /// What it does not do.
     absent: Vec<Oddity>,
 }
@@ -162,7 +159,6 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             decorated(program)
         },
         seedings: equal_seedings(program),
-        failing_class: class_on(program, &failed_at),
         absent,
     };
     Ok(Some(Box::new(check)))
@@ -179,12 +175,7 @@ fn fails_in_library(script: &Script<'_>) -> bool {
 
 impl Check for Preserved {
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
-        let fails_in_other_class = self.failing_class.as_ref().is_some_and(|known| {
-            let its = class_on(shown.program, &shown.failed_at);
-            its.is_some_and(|its| its != *known)
-        });
-        let is_other = fails_in_other_class || self.is_hopeless(shown.program);
-        is_other.then_some(Verdict::Vacuous)
+        self.is_hopeless(shown.program).then_some(Verdict::Vacuous)
     }
 
     fn is_hopeless(&self, program: &Program) -> bool {
