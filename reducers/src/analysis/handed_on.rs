@@ -63,7 +63,7 @@ pub fn looked_up(program: &Program) -> BTreeSet<String> {
     described.collect()
 }
 
-/// The decorators of packages on functions that a program hands on, by the names of both: a function
+/// The imported decorators of functions that a program hands on, by the names of both: a function
 /// without one is another to whoever it is handed.
 pub fn decorated(program: &Program) -> BTreeSet<(String, String)> {
     let imported = ImportedNames::of(program.tree());

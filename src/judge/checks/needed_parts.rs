@@ -46,7 +46,8 @@ const LEAST: usize = 6;
 /// nothing waits, so one of them says little.
 const OF_HANG: usize = 4;
 
-/// Refuses candidates that lack one of these parts, and those that do not succeed without the first.
+/// Refuses candidates that lack one of these parts, and those that do not succeed, or end, without
+/// each of the first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct NeededParts {
     parts: Vec<ProgramPart>,

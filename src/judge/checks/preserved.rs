@@ -116,7 +116,7 @@ struct Preserved {
     /// The methods by which its objects tell packages what to do, if it reports itself what came
     /// of that.
     looked_up: BTreeSet<String>,
-    /// The decorators of packages on the functions that it hands on.
+    /// The imported decorators of the functions that it hands on.
     decorated: BTreeSet<(String, String)>,
     /// How often it gives the same seed.
     seedings: usize,
