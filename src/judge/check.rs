@@ -37,6 +37,15 @@ impl<'a> Shown<'a> {
             failed_at: failed_at(outcome),
         }
     }
+
+    /// A candidate of which nothing is known but the statements that report the bug.
+    pub(super) fn unseen(program: &'a Program, report_site: Option<ReportSite>) -> Self {
+        Self {
+            program,
+            report_site,
+            failed_at: Vec::new(),
+        }
+    }
 }
 
 /// What speaks against a candidate, and what it took to find that out.

@@ -15,7 +15,7 @@ use super::{
     confirmation::{Confirmed, confirm, last_runs},
     contract::{Candidate, Halt, Judge, Judged, Retraction},
     kept::Kept,
-    measure::{Measure, failed_at},
+    measure::Measure,
     probe::Probe,
     repetition::{Repeated, repeated},
     subject::Subject,
@@ -138,10 +138,9 @@ impl<'a> RunnerJudge<'a> {
             };
             let outcomes = probe.run(&[job])?;
             let outcome = outcomes.iter().find(|outcome| probe.shows(outcome));
-            let shown = Shown {
-                program,
-                report_site: outcome.and_then(|outcome| probe.measure.report_site(outcome)),
-                failed_at: outcome.map(failed_at).unwrap_or_default(),
+            let shown = match outcome {
+                Some(outcome) => Shown::of(&probe, program, outcome),
+                None => Shown::unseen(program, None),
             };
             truth = self.checks.verify(&probe, &shown)?;
         }
@@ -189,12 +188,8 @@ impl<'a> RunnerJudge<'a> {
                 report_site,
                 ..
             } = repeated;
-            let shown = Shown {
-                program: &batch[index].program,
-                report_site,
-                // Of what chance decides, no check asks where it failed.
-                failed_at: Vec::new(),
-            };
+            // Of what chance decides, no check asks where it failed.
+            let shown = Shown::unseen(&batch[index].program, report_site);
             let objection = verdict
                 .is_same()
                 .then(|| self.checks.review_without_runs(&shown));

@@ -5,6 +5,7 @@
 pub mod annotated;
 pub mod calls;
 pub mod caught;
+pub mod class_statements;
 pub mod cpython;
 pub mod dependence_check;
 pub(crate) mod dependence_graph;
@@ -21,6 +22,7 @@ pub mod preconditions;
 pub mod producers;
 pub mod quoted_lines;
 pub(crate) mod recorded_calls;
+pub mod results;
 pub(crate) mod slice;
 pub(crate) mod special_names;
 pub(crate) mod statement_tree;

@@ -16,7 +16,7 @@ use crate::{
     },
     syntax::{
         AnyNodeRef, Program, TextRange,
-        ast::{Expr, ExprCall, Keyword},
+        ast::{Expr, ExprCall, Keyword, UnaryOp},
         rows::RowKind,
     },
 };
@@ -381,9 +381,7 @@ impl<'a> PartSearch<'a> {
                 Some(EditSet::one(Edit::replace(call.range, NO_CONTEXT)))
             }
             _ => {
-                if let Some(AnyNodeRef::StmtAssign(assign)) = parent {
-                    statement = Some(self.program.line_of(assign.range.start()));
-                }
+                statement = self.is_all_of(index);
                 let part = self.stands_for(call);
                 part.and_then(|part| keep_part(self.program, call.range, part))
             }
@@ -400,6 +398,26 @@ impl<'a> PartSearch<'a> {
             Some(edits) => self.add(omission, edits, words, call.range, statement),
             None => drop(self.fixed.insert(omission)),
         }
+    }
+
+    /// The line of the statement that an expression is all of: what an assignment assigns, what an
+    /// assertion asserts.
+    fn is_all_of(&self, index: usize) -> Option<u32> {
+        let nodes = &self.program.tree().nodes;
+        let mut parent = nodes[index].parent;
+        while let Some(at) = parent {
+            let range = match nodes[at as usize].node {
+                AnyNodeRef::ExprUnaryOp(negated) if negated.op == UnaryOp::Not => {
+                    parent = nodes[at as usize].parent;
+                    continue;
+                }
+                AnyNodeRef::StmtAssign(assign) => assign.range,
+                AnyNodeRef::StmtAssert(assert) => assert.range,
+                _ => return None,
+            };
+            return Some(self.program.line_of(range.start()));
+        }
+        None
     }
 
     /// What can stand in the place of a call: what its method belongs to, or its first argument,

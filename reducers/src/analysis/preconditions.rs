@@ -285,4 +285,12 @@ mod tests {
         check(script, &[], "aot(f, key=None)\n", false);
         check(script, &[], "use(2)\naot(f, x)\n", true);
     }
+
+    #[test]
+    fn mappings_are_not_replaced_by_constants() {
+        let script = "y = x.astype({'a': 'b'})\nuse(1)\n";
+        check(script, &[], "x.astype({'': 'b'})\nuse(2)\n", true);
+        check(script, &[], "x.astype('b')\n", false);
+        check(script, &[], "x.astype(y)\n", true);
+    }
 }

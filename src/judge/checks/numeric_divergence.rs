@@ -71,11 +71,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Some(report_site @ ReportSite::Raised(_)) = report_site else {
         return Ok(None);
     };
-    let shown = Shown {
-        program: script.program,
-        report_site: Some(report_site),
-        failed_at: Vec::new(),
-    };
+    let shown = Shown::unseen(script.program, Some(report_site));
     let found = precisions(&script.probe, &[shown])?;
     let kinds = [NumericDivergence::Gross, NumericDivergence::FurtherOff];
     let wanted = kinds

@@ -1,7 +1,7 @@
 //! What of the script no candidate may change, as far as the text tells: settings of calls that name
 //! an implementation or a tolerance, that no random numbers are drawn, that no tensor is without
 //! elements, that attributes have the annotated types, that what is handed on is decorated, that
-//! what is drawn twice is drawn from one seed. With others a program fails, or prints, the
+//! what is drawn twice is drawn from one seed, that functions give something back, that a class which is made stays one. With others a program fails, or prints, the
 //! same for reasons of its own. Takes no run.
 
 use std::collections::BTreeSet;
@@ -9,8 +9,10 @@ use std::collections::BTreeSet;
 use minrepro_reducers::{
     analysis::{
         annotated::contradicts_annotations,
+        class_statements::{class_on, classes_of_packages},
         handed_on::{are_decorated, decorated, hands_on_without_parameters, looked_up},
         preconditions::Preconditions,
+        results::{gives_nothing, giving},
     },
     syntax::Program,
     torch::{
@@ -118,6 +120,12 @@ struct Preserved {
     looked_up: BTreeSet<String>,
     /// The imported decorators of the functions that it hands on.
     decorated: BTreeSet<(String, String)>,
+    /// The functions that packages call and that give something back.
+    #[serde(default)]
+    giving: BTreeSet<String>,
+    /// The classes that packages make for it without failing, if they fail to make another.
+    #[serde(default)]
+    made: BTreeSet<String>,
     /// How often it gives the same seed.
     seedings: usize,
     /// What it does not do.
@@ -158,10 +166,23 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         } else {
             decorated(program)
         },
+        giving: giving(program),
+        made: made(program, &failed_at),
         seedings: equal_seedings(program),
         absent,
     };
     Ok(Some(Box::new(check)))
+}
+
+/// The classes that packages make for a program which fails where one makes another.
+fn made(program: &Program, failed_at: &[u32]) -> BTreeSet<String> {
+    let failing = failed_at.last().and_then(|line| class_on(program, *line));
+    let Some(failing) = failing else {
+        return BTreeSet::new();
+    };
+    let mut made = classes_of_packages(program);
+    made.remove(failing);
+    made
 }
 
 /// Whether a library is where the script fails, and no statement of its own.
@@ -175,11 +196,15 @@ fn fails_in_library(script: &Script<'_>) -> bool {
 
 impl Check for Preserved {
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
-        self.is_hopeless(shown.program).then_some(Verdict::Vacuous)
+        let failing = shown.failed_at.last();
+        let failing = failing.and_then(|line| class_on(shown.program, *line));
+        let is_other_class = failing.is_some_and(|failing| self.made.contains(failing));
+        (is_other_class || self.is_hopeless(shown.program)).then_some(Verdict::Vacuous)
     }
 
     fn is_hopeless(&self, program: &Program) -> bool {
         self.absent.iter().any(|oddity| oddity.is_in(program))
+            || gives_nothing(&self.giving, program)
             || !self.preconditions.hold_in(program)
             || !self.permissions.is_subset(&permissions(program))
             || !self.looked_up.is_empty() && !self.looked_up.is_subset(&looked_up(program))

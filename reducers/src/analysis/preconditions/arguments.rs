@@ -23,6 +23,9 @@ type ArgumentPlace = (String, String);
 pub(super) struct ArgumentKinds {
     /// The arguments that are functions.
     functions: BTreeSet<ArgumentPlace>,
+    /// Those that are mappings: with a constant, the call does something else.
+    #[serde(default)]
+    mappings: BTreeSet<ArgumentPlace>,
     /// Those that are constants; negative numbers are none.
     constants: BTreeSet<ArgumentPlace>,
     /// Those that are negative numbers, of the calls that fail. They count from the end.
@@ -68,6 +71,8 @@ impl ArgumentKinds {
                     found.negative.insert(place);
                 } else if is_function(&functions, value) {
                     found.functions.insert(place);
+                } else if always(program, value, Expr::is_dict_expr) {
+                    found.mappings.insert(place);
                 } else if is_object(value) {
                     found.objects.insert(place);
                 }
@@ -78,7 +83,12 @@ impl ArgumentKinds {
 
     /// Whether those of a candidate are of the same kinds.
     pub(super) fn hold_in(&self, candidate: &Self) -> bool {
-        let wanted = [&self.functions, &self.negative, &self.objects];
+        let wanted = [
+            &self.functions,
+            &self.mappings,
+            &self.negative,
+            &self.objects,
+        ];
         let mut new = candidate.constants.difference(&self.constants);
         !new.any(|place| wanted.iter().any(|places| places.contains(place)))
     }

@@ -5,9 +5,9 @@ import sys
 def numbers(value):
     size = value.numel() if hasattr(value, "numel") else value.size
     found = str(value.tolist()) if size <= 64 else ""
-    is_odd = "nan" in found or "inf" in found
+    odd = [word for word in ("nan", "inf") if word in found]
     found = re.sub(r"-?\d+\.\d+(?:e[-+]?\d+)?", lambda each: "%.4g" % float(each[0]), found)
-    return (" that is not finite" if is_odd else "") + chr(29) + found
+    return "".join(" with " + word for word in odd) + chr(29) + found
 
 
 kind = type(value)

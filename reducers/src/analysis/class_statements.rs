@@ -1,0 +1,86 @@
+//! Which class a line makes, where a package has a hand in that: by a base, a metaclass or a decorator.
+//! Goes by names. Called by the judge; proposes nothing.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    analysis::names::ImportedNames,
+    modules::standard::is_standard,
+    syntax::{
+        Program, Ranged,
+        ast::{Expr, StmtClassDef},
+    },
+};
+
+/// The class whose statement begins on a line, if an installed package makes it.
+pub fn class_on(program: &Program, line: u32) -> Option<&str> {
+    let found = made_by_packages(program);
+    let header = |class: &&&StmtClassDef| {
+        let first = class.body.first().map_or(class.range.end(), Ranged::start);
+        let lines = program.line_of(class.range.start())..=program.line_of(first);
+        lines.contains(&line)
+    };
+    found
+        .iter()
+        .rev()
+        .find(header)
+        .map(|class| class.name.as_str())
+}
+
+/// The names of the classes that installed packages make.
+pub fn classes_of_packages(program: &Program) -> BTreeSet<String> {
+    let found = made_by_packages(program).into_iter();
+    found.map(|class| class.name.to_string()).collect()
+}
+
+fn made_by_packages(program: &Program) -> Vec<&StmtClassDef> {
+    let imported = ImportedNames::of(program.tree());
+    let mut found: Vec<&StmtClassDef> = Vec::new();
+    let nodes = program.tree().nodes.iter();
+    for class in nodes.filter_map(|node| node.node.as_stmt_class_def().copied()) {
+        let is_of_package = |expr: &Expr| {
+            let of = expr.as_call_expr().map_or(expr, |call| &call.func);
+            let is_own = of.as_name_expr().is_some_and(|name| {
+                let mut above = found.iter();
+                above.any(|class| class.name.id == name.id)
+            });
+            let path = imported.path(of);
+            let top = path.as_deref().and_then(|path| path.split('.').next());
+            is_own || top.is_some_and(|top| !top.is_empty() && !is_standard(top))
+        };
+        let keywords = class.keywords().iter().map(|keyword| &keyword.value);
+        let decorators = class.decorator_list.iter();
+        let decorators = decorators.map(|decorator| &decorator.expression);
+        let mut makers = class.bases().iter().chain(keywords).chain(decorators);
+        if makers.any(is_of_package) {
+            found.push(class);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_makes_what_inherits_of_it() {
+        let text = "\
+from lib import Base, mark
+from abc import ABC
+class A(Base):
+    x: int
+class B(A): x = 1
+@mark(1)
+class C:
+    pass
+class D(ABC): pass
+";
+        let program = Program::parse(text).unwrap();
+        let found: Vec<_> = (1..10).map(|line| class_on(&program, line)).collect();
+        let (a, b, c) = (Some("A"), Some("B"), Some("C"));
+        assert_eq!(found, [None, None, a, a, b, c, c, c, None]);
+        let all: Vec<_> = classes_of_packages(&program).into_iter().collect();
+        assert_eq!(all, ["A", "B", "C"]);
+    }
+}

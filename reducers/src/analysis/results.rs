@@ -1,0 +1,160 @@
+//! Which functions that packages call give something back: those that are handed on, those with
+//! imported decorators, and methods that the program itself does not name. A package that is given
+//! nothing does something else, often in the same words. Goes by names. Called by the judge; proposes
+//! nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    analysis::{handed_on::handed_on, names::ImportedNames},
+    syntax::{
+        AnyNodeRef, Program, Ranged,
+        ast::{Expr, StmtFunctionDef},
+    },
+};
+
+/// The names of the functions that packages call and that all give something back.
+pub fn giving(program: &Program) -> BTreeSet<String> {
+    let mut found = BTreeMap::new();
+    for function in called_by_packages(program) {
+        let all = found.entry(function.name.to_string()).or_insert(true);
+        *all &= gives_something(program, function);
+    }
+    found.retain(|_, all| *all);
+    found.into_keys().collect()
+}
+
+/// Whether a function of one of these names gives nothing back to packages.
+pub fn gives_nothing(names: &BTreeSet<String>, program: &Program) -> bool {
+    !names.is_empty() && {
+        let mut called = called_by_packages(program).into_iter();
+        called.any(|function| {
+            names.contains(function.name.as_str()) && !gives_something(program, function)
+        })
+    }
+}
+
+fn called_by_packages(program: &Program) -> Vec<&StmtFunctionDef> {
+    let imported = ImportedNames::of(program.tree());
+    let handed_on = handed_on(program);
+    let nodes = &program.tree().nodes;
+    let named: BTreeSet<&str> = nodes
+        .iter()
+        .filter_map(|node| Some(node.node.as_expr_attribute()?.attr.as_str()))
+        .collect();
+    let functions = nodes.iter().filter_map(|node| {
+        let AnyNodeRef::StmtFunctionDef(function) = node.node else {
+            return None;
+        };
+        let parent = node.parent.map(|parent| nodes[parent as usize].node);
+        let name = function.name.as_str();
+        let is_called = match parent {
+            Some(AnyNodeRef::StmtClassDef(class)) => {
+                let mut bases = class.bases().iter();
+                !named.contains(name) && bases.any(|base| imported.path(base).is_some())
+            }
+            _ => handed_on.contains(name),
+        };
+        let mut decorators = function.decorator_list.iter();
+        let is_decorated = decorators.any(|decorator| {
+            let of = &decorator.expression;
+            let of = of.as_call_expr().map_or(of, |call| &call.func);
+            is_of_package(program, &imported, of)
+        });
+        (is_called || is_decorated).then_some(function)
+    });
+    functions.collect()
+}
+
+/// Whether an expression is a name of a package, or an attribute of what one made.
+fn is_of_package(program: &Program, imported: &ImportedNames<'_>, expr: &Expr) -> bool {
+    if imported.path(expr).is_some() {
+        return true;
+    }
+    let Some(object) = expr
+        .as_attribute_expr()
+        .and_then(|it| it.value.as_name_expr())
+    else {
+        return false;
+    };
+    let mut functions = program.tree().nodes.iter();
+    functions.any(|node| match node.node {
+        AnyNodeRef::StmtFunctionDef(function) => {
+            let mut decorators = function.decorator_list.iter();
+            function.name.id == object.id
+                && decorators.any(|decorator| {
+                    let of = &decorator.expression;
+                    let of = of.as_call_expr().map_or(of, |call| &call.func);
+                    imported.path(of).is_some()
+                })
+        }
+        _ => false,
+    })
+}
+
+/// Whether a function returns or yields a value that is no constant, those within it left out.
+fn gives_something(program: &Program, function: &StmtFunctionDef) -> bool {
+    let tree = program.tree();
+    let within: Vec<_> = tree.within(function.range).collect();
+    let inner: Vec<_> = within
+        .iter()
+        .filter(|node| node.is_stmt_function_def() || node.is_expr_lambda())
+        .map(Ranged::range)
+        .filter(|range| *range != function.range)
+        .collect();
+    within.iter().any(|node| {
+        let gives = match node {
+            AnyNodeRef::StmtReturn(given) => given
+                .value
+                .as_ref()
+                .is_some_and(|value| !value.is_literal_expr()),
+            AnyNodeRef::ExprYield(_) | AnyNodeRef::ExprYieldFrom(_) => true,
+            _ => false,
+        };
+        gives && !inner.iter().any(|range| range.contains_range(node.range()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(script: &str, expected: &[&str]) {
+        let found = giving(&Program::parse(script).unwrap());
+        let found: Vec<_> = found.iter().map(String::as_str).collect();
+        assert_eq!(found, expected, "{script}");
+    }
+
+    #[test]
+    fn what_is_handed_on_gives_something_or_not() {
+        check(
+            "def f(x):\n    return x\ndef g(x):\n    def h(): return x\nuse(f, g)\n",
+            &["f"],
+        );
+        check("def f(x): return x\nf(1)\n", &[]);
+        check("def f(x):\n    yield\nuse(f)\n", &["f"]);
+        check("def f(x): return 0\nuse(f)\n", &[]);
+    }
+
+    #[test]
+    fn decorated_functions_and_methods_of_packages_count() {
+        let decorated = "import lib\n@lib.op('a')\ndef f(x): return x\n@f.fake\n\
+                         def g(x): return x\n@own\ndef h(x): return x\n";
+        check(decorated, &["f", "g"]);
+        let class = "from lib import Base\nclass A(Base):\n    def run(self): return [1]\n    \
+                     def help(self): return [2]\nA().help()\nclass B:\n    \
+                     def go(self): return [3]\n";
+        check(class, &["run"]);
+    }
+
+    #[test]
+    fn what_gave_something_goes_on_doing_so() {
+        let names = giving(&Program::parse("def f(x):\n    return x\nuse(f)\n").unwrap());
+        let refuses = |text: &str| gives_nothing(&names, &Program::parse(text).unwrap());
+        assert!(refuses("def f(x):\n    pass\nuse(f)\n"));
+        assert!(refuses("def f(x):\n    return 0\nuse(f)\n"));
+        assert!(!refuses("def f(x): pass\nf(1)\n"));
+        assert!(!refuses("def g(x): pass\nuse(g)\n"));
+    }
+}
