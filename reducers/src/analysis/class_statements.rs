@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use crate::{
     analysis::names::ImportedNames,
-    modules::standard::is_standard,
     syntax::{
         Program, Ranged,
         ast::{Expr, StmtClassDef},
@@ -44,9 +43,7 @@ fn made_by_packages(program: &Program) -> Vec<&StmtClassDef> {
                 let mut above = found.iter();
                 above.any(|class| class.name.id == name.id)
             });
-            let path = imported.path(of);
-            let top = path.as_deref().and_then(|path| path.split('.').next());
-            is_own || top.is_some_and(|top| !top.is_empty() && !is_standard(top))
+            is_own || imported.is_of_installed(of)
         };
         let keywords = class.keywords().iter().map(|keyword| &keyword.value);
         let decorators = class.decorator_list.iter();

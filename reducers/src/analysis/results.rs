@@ -34,8 +34,13 @@ pub fn gives_nothing(names: &BTreeSet<String>, program: &Program) -> bool {
     }
 }
 
+/// The functions that packages call which do not come with Python: what Python's own modules do with
+/// nothing is no bug of theirs.
 fn called_by_packages(program: &Program) -> Vec<&StmtFunctionDef> {
     let imported = ImportedNames::of(program.tree());
+    if !imported.has_installed() {
+        return Vec::new();
+    }
     let handed_on = handed_on(program);
     let nodes = &program.tree().nodes;
     let named: BTreeSet<&str> = nodes
@@ -51,44 +56,39 @@ fn called_by_packages(program: &Program) -> Vec<&StmtFunctionDef> {
         let is_called = match parent {
             Some(AnyNodeRef::StmtClassDef(class)) => {
                 let mut bases = class.bases().iter();
-                !named.contains(name) && bases.any(|base| imported.path(base).is_some())
+                !named.contains(name) && bases.any(|base| imported.is_of_installed(base))
             }
             _ => handed_on.contains(name),
         };
-        let mut decorators = function.decorator_list.iter();
-        let is_decorated = decorators.any(|decorator| {
-            let of = &decorator.expression;
-            let of = of.as_call_expr().map_or(of, |call| &call.func);
-            is_of_package(program, &imported, of)
-        });
-        (is_called || is_decorated).then_some(function)
+        let mut decorators = decorators(function);
+        let is_taken = decorators.any(|of| is_of_package(program, &imported, of));
+        (is_called || is_taken).then_some(function)
     });
     functions.collect()
 }
 
-/// Whether an expression is a name of a package, or an attribute of what one made.
+fn decorators(function: &StmtFunctionDef) -> impl Iterator<Item = &Expr> {
+    let decorators = function.decorator_list.iter();
+    decorators.map(|decorator| &decorator.expression)
+}
+
+/// Whether an expression is a name of a package, or an attribute of a function that one has taken.
 fn is_of_package(program: &Program, imported: &ImportedNames<'_>, expr: &Expr) -> bool {
-    if imported.path(expr).is_some() {
+    if imported.is_of_installed(expr) {
         return true;
     }
-    let Some(object) = expr
-        .as_attribute_expr()
-        .and_then(|it| it.value.as_name_expr())
-    else {
-        return false;
-    };
-    let mut functions = program.tree().nodes.iter();
-    functions.any(|node| match node.node {
-        AnyNodeRef::StmtFunctionDef(function) => {
-            let mut decorators = function.decorator_list.iter();
-            function.name.id == object.id
-                && decorators.any(|decorator| {
-                    let of = &decorator.expression;
-                    let of = of.as_call_expr().map_or(of, |call| &call.func);
-                    imported.path(of).is_some()
-                })
-        }
-        _ => false,
+    let of = expr.as_call_expr().map_or(expr, |call| &call.func);
+    let taken = of.as_attribute_expr();
+    let taken = taken.and_then(|attribute| attribute.value.as_name_expr());
+    taken.is_some_and(|taken| {
+        let mut functions = program.tree().nodes.iter();
+        functions.any(|node| match node.node {
+            AnyNodeRef::StmtFunctionDef(function) => {
+                let mut decorators = decorators(function);
+                function.name.id == taken.id && decorators.any(|of| imported.is_of_installed(of))
+            }
+            _ => false,
+        })
     })
 }
 
@@ -128,13 +128,14 @@ mod tests {
 
     #[test]
     fn what_is_handed_on_gives_something_or_not() {
+        let check = |text: &str, expected: &[&str]| check(&format!("import lib\n{text}"), expected);
         check(
-            "def f(x):\n    return x\ndef g(x):\n    def h(): return x\nuse(f, g)\n",
+            "def f(x):\n    return x\ndef g(x):\n    def h(): return x\nlib.use(f, g)\n",
             &["f"],
         );
-        check("def f(x): return x\nf(1)\n", &[]);
-        check("def f(x):\n    yield\nuse(f)\n", &["f"]);
-        check("def f(x): return 0\nuse(f)\n", &[]);
+        check("def f(x): return x\nlib.use(f(1))\n", &[]);
+        check("def f(x):\n    yield\nlib.use(f)\n", &["f"]);
+        check("def f(x): return 0\nlib.use(f)\n", &[]);
     }
 
     #[test]
@@ -150,11 +151,20 @@ mod tests {
 
     #[test]
     fn what_gave_something_goes_on_doing_so() {
-        let names = giving(&Program::parse("def f(x):\n    return x\nuse(f)\n").unwrap());
-        let refuses = |text: &str| gives_nothing(&names, &Program::parse(text).unwrap());
-        assert!(refuses("def f(x):\n    pass\nuse(f)\n"));
-        assert!(refuses("def f(x):\n    return 0\nuse(f)\n"));
-        assert!(!refuses("def f(x): pass\nf(1)\n"));
-        assert!(!refuses("def g(x): pass\nuse(g)\n"));
+        let program = |text: &str| Program::parse(format!("import lib\n{text}")).unwrap();
+        let names = giving(&program("def f(x):\n    return x\nlib.use(f)\n"));
+        let refuses = |text: &str| gives_nothing(&names, &program(text));
+        assert!(refuses("def f(x):\n    pass\nlib.use(f)\n"));
+        assert!(refuses("def f(x):\n    return 0\nlib.use(f)\n"));
+        assert!(!refuses("def f(x): pass\nlib.use(f(1))\n"));
+        assert!(!refuses("def g(x): pass\nlib.use(g)\n"));
+    }
+
+    #[test]
+    fn functions_for_python_itself_may_give_nothing() {
+        check(
+            "import functools\ndef f(x): return x\nfunctools.reduce(f, [])\n",
+            &[],
+        );
     }
 }

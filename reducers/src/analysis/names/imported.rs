@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::syntax::{
-    AnyNodeRef, Program, Tree,
-    ast::{self, Expr},
+use crate::{
+    modules::standard::is_standard,
+    syntax::{
+        AnyNodeRef, Program, Tree,
+        ast::{self, Expr},
+    },
 };
 
 /// The names that import statements bind, with their dotted paths. Of several imports of one name
@@ -47,6 +50,18 @@ impl<'a> ImportedNames<'a> {
     /// The paths of all imported names.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.0.values().map(String::as_str)
+    }
+
+    /// Whether an expression, or what it calls, belongs to a package that does not come with Python.
+    pub fn is_of_installed(&self, expr: &Expr) -> bool {
+        let of = expr.as_call_expr().map_or(expr, |call| &call.func);
+        let path = self.path(of);
+        path.is_some_and(|path| is_installed(&path))
+    }
+
+    /// Whether any name belongs to such a package.
+    pub fn has_installed(&self) -> bool {
+        self.paths().any(is_installed)
     }
 
     /// Whether an expression is `os.environ`.
@@ -108,4 +123,9 @@ pub(super) fn imports_of(node: AnyNodeRef<'_>) -> Vec<(&str, String)> {
 /// The environment of the process, as text or as bytes.
 pub(super) fn is_environ(path: &str) -> bool {
     matches!(path, "os.environ" | "os.environb")
+}
+/// Whether a path leads into a package that does not come with Python.
+fn is_installed(path: &str) -> bool {
+    let top = path.split('.').next().unwrap_or(path);
+    !top.is_empty() && !is_standard(top)
 }
