@@ -1,0 +1,17 @@
+import torch
+
+
+@torch.library.custom_op("truth::blend", mutates_args=())
+def blend(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    return left * right
+
+
+@blend.register_fake
+def _(left, right):
+    def plain(right):
+        left * right
+
+    torch.func.vjp(plain, right)
+
+
+torch.compile(torch.ops.truth.blend, backend="eager")(torch.ones(2), torch.ones(2))
