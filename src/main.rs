@@ -2,12 +2,25 @@
 
 use std::process::ExitCode;
 
+#[cfg(unix)]
 use clap::Parser;
+#[cfg(unix)]
 use minrepro::{
     cli::{Cli, Printer, advised},
     commands, crash, runner,
 };
 
+/// Says at once that nothing can be run here.
+#[cfg(not(unix))]
+fn main() -> ExitCode {
+    anstream::eprintln!(
+        "error: minrepro does not run on Windows\n\n\
+         hint: run it in WSL, or in a container by the `Containerfile` of its sources"
+    );
+    ExitCode::from(5)
+}
+
+#[cfg(unix)]
 fn main() -> ExitCode {
     // The runner starts this program once more as the supervisor of a run.
     if std::env::args_os()

@@ -7,10 +7,11 @@ use std::{
 };
 
 use super::{
+    bounds::{Bounds, Confinement},
     error::RunError,
     helpers,
     orders::{Order, Reply, send},
-    sandbox::{Bounds, Confinement, has_landlock},
+    platform::{NO_CONFINEMENT, confinements},
     setup::Sandbox,
     workspace::Workspace,
 };
@@ -20,13 +21,11 @@ pub(super) async fn choose(workspace: &Workspace) -> Result<Confinement, RunErro
     if workspace.setup.sandbox == Sandbox::Off {
         return Ok(Confinement::Off);
     }
+    let is_required = workspace.setup.sandbox == Sandbox::Require;
+    // Only namespaces, which are tried first, confine in full.
+    let tried = if is_required { 1 } else { usize::MAX };
     let mut reasons = Vec::new();
-    let landlock = has_landlock();
-    let alone = landlock.then_some(Confinement::Landlock);
-    for confinement in [Confinement::Namespaces { landlock }]
-        .into_iter()
-        .chain(alone)
-    {
+    for confinement in confinements().into_iter().take(tried) {
         let bounds = Bounds {
             confinement,
             ..workspace.bounds(vec![workspace.root.clone()])
@@ -38,10 +37,12 @@ pub(super) async fn choose(workspace: &Workspace) -> Result<Confinement, RunErro
             Ok(()) => return Ok(confinement),
             Err(reason) => reasons.push(reason),
         }
-        // Only namespaces, which are tried first, confine in full.
-        if workspace.setup.sandbox == Sandbox::Require {
-            return Err(RunError::NoSandbox(reasons.concat()));
+    }
+    if is_required {
+        if reasons.is_empty() {
+            reasons.push(NO_CONFINEMENT.to_owned());
         }
+        return Err(RunError::NoSandbox(reasons.concat()));
     }
     Ok(Confinement::Unavailable)
 }

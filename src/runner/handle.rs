@@ -15,6 +15,7 @@ use tokio::{runtime::Runtime, sync::watch};
 use super::{
     backend::{Backend, run_by},
     background::{Background, Priority},
+    bounds::Confinement,
     cold::Cold,
     confinement,
     environment::EnvironmentDifference,
@@ -24,9 +25,9 @@ use super::{
     job::Job,
     orders::{Order, send},
     outcome::Outcome,
+    platform,
     recording::Recording,
     removal::remove_until,
-    sandbox::Confinement,
     schedule::Schedule,
     setup::{Allowed, Setup},
     warm::Warm,
@@ -61,7 +62,7 @@ impl Runner {
             .map_err(RunError::Supervisor)?;
         let mut workspace = Workspace::make(setup)?;
         // Whatever a killed supervisor leaves behind turns up here.
-        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+        platform::adopt_orphans();
         let (guard, signals) = runtime
             .block_on(async {
                 let signals = Signals::listen()?;
@@ -72,6 +73,9 @@ impl Runner {
         workspace.confinement = runtime.block_on(confinement::choose(&workspace))?;
         let workspace = Arc::new(workspace);
         let warm = Arc::new(Warm::new(Arc::clone(&workspace)));
+        if let Some(reason) = platform::ALWAYS_COLD {
+            warm.give_up(reason);
+        }
         let cold = Cold::new(Arc::clone(&workspace));
         Ok(Self {
             backends: Arc::new([Arc::clone(&warm) as Arc<dyn Backend>, Arc::new(cold)]),

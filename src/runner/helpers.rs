@@ -1,5 +1,5 @@
 //! The helper processes of this process: supervisors and guards, and what is left below one that
-//! was killed. The only file besides `init` that starts processes for runs. Called by the handle,
+//! was killed. The only file besides `launch` that starts processes for runs on every system. Called by the handle,
 //! the cold backend and the zygotes.
 
 use std::{
@@ -15,7 +15,7 @@ use tokio::process::Child;
 
 use super::{
     orders::{Order, send},
-    process_tree,
+    platform,
 };
 
 /// Process ids of all supervisors and guards of this process, which is one reaper for all its
@@ -62,7 +62,7 @@ pub(super) async fn collect(mut helper: Child, was_killed: bool) {
     let _ = helper.wait().await;
     let mut helpers = helpers();
     if was_killed {
-        process_tree::end_strays(|pid| helpers.contains(&pid));
+        platform::end_strays(|pid| helpers.contains(&pid));
     }
     pid.map(|pid| helpers.remove(&pid));
 }

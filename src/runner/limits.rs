@@ -1,11 +1,11 @@
-//! The limits of a run that the kernel does not keep by itself: how often they are looked at, which
-//! of them is passed, and the time that what is ended has. Called by the supervisors.
+//! The limits of a run that the kernel does not keep by itself: how often they are looked at,
+//! whether that on disk is passed, and the time that what is ended has. Called by the supervisors.
 
 use std::{fs, path::Path, time::Duration};
 
 use rustix::event::Timespec;
 
-use super::{held, orders::RunLimits, outcome::Resource, process_tree};
+use super::orders::DiskLimits;
 
 /// How long a run that passed its time limit has between TERM and KILL.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
@@ -24,38 +24,22 @@ pub const FILES: usize = 50_000;
 /// Folders within each other, likewise.
 const DEPTH: usize = 200;
 
-/// Which limit some processes and their scratch folder pass.
-pub(super) fn exceeded(
-    limits: &RunLimits,
-    pids: &[u32],
-    scratch: &Path,
-    looks: u32,
-) -> Option<Resource> {
-    if pids.len() > limits.processes as usize {
-        return Some(Resource::Processes);
-    }
-    // Anonymous memory alone: pages of files are shared by all runs and cost nothing more.
-    let memory = process_tree::memory(pids);
-    if memory > limits.memory {
-        return Some(Resource::Memory);
-    }
-    if looks % LOOKS_A_WALK != 1 {
-        return None;
-    }
-    let held = held::by(pids);
-    if memory + held.memory > limits.memory {
-        return Some(Resource::Memory);
-    }
-    let disk = &limits.disk;
-    let own = held.disk + size_of(scratch, disk.all);
-    let has_share = held.disk <= disk.share
-        && (own <= disk.share || held.disk + size_of(&disk.session, disk.all) <= disk.all);
+/// Whether this look walks over what is on disk.
+pub(super) fn is_walk(looks: u32) -> bool {
+    looks % LOOKS_A_WALK == 1
+}
+
+/// Whether a run passes its limits on disk by what is in its scratch folder, what it `held` besides,
+/// and the cache. Called at looks that walk.
+pub(super) fn passes_disk_limits(disk: &DiskLimits, scratch: &Path, held: u64, looks: u32) -> bool {
+    let own = held + size_of(scratch, disk.all);
+    let has_share = held <= disk.share
+        && (own <= disk.share || held + size_of(&disk.session, disk.all) <= disk.all);
     if own > disk.all || !has_share {
-        return Some(Resource::Scratch);
+        return true;
     }
     let walks = looks / LOOKS_A_WALK;
-    (walks % WALKS_OF_CACHE == 1 && size_of(&disk.cache, disk.cached) > disk.cached)
-        .then_some(Resource::Scratch)
+    walks % WALKS_OF_CACHE == 1 && size_of(&disk.cache, disk.cached) > disk.cached
 }
 
 /// Bytes on disk below a folder, counted until they pass `enough`; more than that where there are
@@ -102,26 +86,16 @@ pub(super) fn timespec(time: Duration) -> Timespec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::orders::DiskLimits;
 
     const MEGABYTE: u64 = 1 << 20;
 
-    fn limits(session: &Path, all: u64) -> RunLimits {
-        RunLimits {
-            timeout: Duration::from_secs(1),
-            idle: None,
-            question: None,
-            memory: 1 << 40,
-            processes: 512,
-            scratch: session.join("run-0"),
-            disk: DiskLimits {
-                session: session.to_owned(),
-                all,
-                cache: session.join("cache"),
-                cached: all / 2,
-                share: all / 4,
-            },
-            shows_stack: false,
+    fn limits(session: &Path, all: u64) -> DiskLimits {
+        DiskLimits {
+            session: session.to_owned(),
+            all,
+            cache: session.join("cache"),
+            cached: all / 2,
+            share: all / 4,
         }
     }
 
@@ -138,14 +112,15 @@ mod tests {
         let (walk, with_cache) = (1, LOOKS_A_WALK + 1);
         let ended = |all, run: &str, looks| {
             let limits = limits(session.path(), all * MEGABYTE);
-            exceeded(&limits, &[], &session.path().join(run), looks)
+            assert!(is_walk(looks));
+            passes_disk_limits(&limits, &session.path().join(run), 0, looks)
         };
-        assert_eq!(ended(10, "run-0", walk), None);
-        assert_eq!(ended(10, "run-1", walk), Some(Resource::Scratch));
-        assert_eq!(ended(20, "run-1", with_cache), None);
+        assert!(!ended(10, "run-0", walk));
+        assert!(ended(10, "run-1", walk));
+        assert!(!ended(20, "run-1", with_cache));
         // Its own limit holds as well, and that of the cache for all runs.
-        assert_eq!(ended(7, "run-1", walk), Some(Resource::Scratch));
-        assert_eq!(ended(7, "run-0", with_cache), Some(Resource::Scratch));
+        assert!(ended(7, "run-1", walk));
+        assert!(ended(7, "run-0", with_cache));
     }
 
     #[test]

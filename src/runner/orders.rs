@@ -13,8 +13,8 @@ use rustix::stdio;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    bounds::Bounds,
     outcome::{End, Timing},
-    sandbox::Bounds,
 };
 
 /// A helper process's task.

@@ -10,8 +10,8 @@ use std::{
 
 use rustix::{
     fd::AsFd,
-    fs::{AtFlags, CWD, Dir, Mode, OFlags, chmodat, openat, renameat, unlinkat},
-    io::Result,
+    fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, chmodat, openat, renameat, statat, unlinkat},
+    io::{Errno, Result},
 };
 
 /// Removes a file or a folder with all in it.
@@ -88,8 +88,10 @@ fn open(parent: impl AsFd, name: impl rustix::path::Arg + Copy) -> Result<OwnedF
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(&parent, name, flags, Mode::empty()).or_else(|_| {
         // Not through a link, which leads elsewhere.
-        let path = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        openat(&parent, name, path, Mode::empty())?;
+        let found = statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if !FileType::from_raw_mode(found.st_mode).is_dir() {
+            return Err(Errno::NOTDIR);
+        }
         chmodat(&parent, name, Mode::RWXU, AtFlags::empty())?;
         openat(&parent, name, flags, Mode::empty())
     })

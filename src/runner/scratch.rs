@@ -20,7 +20,7 @@ use std::{
 use super::{
     job::Job,
     outcome::{Captured, End, Outcome, Timing, TracebackFrame},
-    python,
+    platform, python,
     removal::{remove, remove_until},
     stack, traceback,
 };
@@ -169,12 +169,7 @@ const NEW_FOLDER: u32 = 0o777;
 
 /// The bits that new files of this process do not get.
 fn umask() -> u32 {
-    static MASK: LazyLock<u32> = LazyLock::new(|| {
-        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-        line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok())
-            .unwrap_or(0o022)
-    });
+    static MASK: LazyLock<u32> = LazyLock::new(platform::umask);
     *MASK
 }
 

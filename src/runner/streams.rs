@@ -5,8 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tokio::net::unix::pipe;
+
+use super::platform::make_pipe;
 
 /// The named pipes of a run: read here, and held open until the run has ended, since nobody knows
 /// when it opens them.
@@ -22,7 +23,7 @@ impl Streams {
     pub(super) fn make(folder: &Path) -> io::Result<Self> {
         let make = |name: &str| {
             let path = folder.join(name);
-            mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+            make_pipe(&path)?;
             let receiver = pipe::OpenOptions::new().open_receiver(&path)?;
             let holder = pipe::OpenOptions::new().open_sender(&path)?;
             io::Result::Ok((path, receiver, holder))

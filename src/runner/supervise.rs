@@ -1,33 +1,13 @@
 //! The helper processes: `minrepro supervise` is this program once more, with one thread and a
 //! socket on its standard input. A supervisor watches over one run, or over a zygote with all that
-//! is forked from it; when the other end of the socket closes, however minrepro died, it ends what
-//! it watches over. Started by `helpers`.
+//! is forked from it, see `platform`; the guard outlives minrepro. Started by `helpers`.
 
 use std::{
     io::{BufRead, BufReader},
-    path::Path,
     process::ExitCode,
-    time::{Duration, Instant},
 };
 
-use rustix::{
-    event::{PollFd, PollFlags, poll},
-    fs::{Mode, OFlags, open},
-    stdio,
-};
-
-use super::{
-    guard::guard,
-    init::{self, Init},
-    limits::{GRACE, GRACE_FOR_LEFTOVERS, TICK, exceeded, timespec},
-    orders::{Order, Reply, RunLimits, RunOrder, reply},
-    outcome::{End, Timing},
-    process_tree::{self, Idleness},
-    run_clock::RunClock,
-    sandbox::Bounds,
-    standstill::Standstill,
-    zygote_supervisor,
-};
+use super::{guard::guard, orders::Order, platform};
 
 /// Serves the hidden verb: reads an order from standard input and carries it out.
 pub fn supervise() -> ExitCode {
@@ -37,140 +17,9 @@ pub fn supervise() -> ExitCode {
         return ExitCode::FAILURE;
     }
     match serde_json::from_str(&line) {
-        Ok(Order::Run(order)) => reply(&watch(*order)),
-        Ok(Order::Zygote(order)) => zygote_supervisor::watch(*order, input.buffer().to_vec()),
-        Ok(Order::Try(bounds)) => reply(&attempt(bounds)),
-        Ok(Order::Init { bounds, program }) => init::serve(&bounds, program.as_ref()),
         Ok(Order::Guard(root)) => guard(root, input),
         Ok(Order::Also(_)) | Err(_) => return ExitCode::FAILURE,
+        Ok(order) => platform::carry_out(order, input.buffer().to_vec()),
     }
     ExitCode::SUCCESS
-}
-
-/// Runs one program to its end, whichever comes first.
-fn watch(order: RunOrder) -> Reply {
-    // The time limit holds for the start, too: a program that cannot be started must not hang.
-    let mut clock = RunClock::start();
-    let bounds = &order.bounds;
-    let mut standstill = Standstill::new(bounds.confinement.is_whole() && !bounds.network);
-    let mut init = match Init::start(order.bounds, Some(order.program)) {
-        Ok(init) => init,
-        Err(reason) => return Reply::NotStarted(reason),
-    };
-    let (reply, limit) = observe(&mut init, &order.limits, &mut clock, &mut standstill);
-    let wall = clock.started().elapsed();
-    let grace = match limit {
-        None => GRACE_FOR_LEFTOVERS,
-        Some(End::Timeout) => GRACE,
-        Some(_) => Duration::ZERO,
-    };
-    // A timeout says where it hung only if the interpreter prints its stack.
-    if limit == Some(End::Timeout) && order.limits.shows_stack {
-        order.limits.question.as_deref().map(ask);
-        process_tree::abort_child(init.child.id());
-        init.wait(GRACE);
-    }
-    init.end(grace);
-    let ended = |end, wall| Reply::Ended {
-        end,
-        timing: Timing {
-            wall,
-            cpu: process_tree::cpu_of_children(),
-            delay: clock.delay(),
-            stuck: limit == Some(End::Timeout) && standstill.is_one(),
-        },
-    };
-    match (limit, reply) {
-        (Some(end), _) => ended(end, wall),
-        (None, Some(Reply::Ended { end, timing })) => ended(end, timing.wall),
-        (None, Some(reply)) => reply,
-        // The program killed its init process, which nothing but a KILL does.
-        (None, None) => ended(End::Signal(9), wall),
-    }
-}
-
-/// Asks a traced program to note where it hangs, and waits until it has. One that holds its
-/// interpreter up in native code cannot answer.
-fn ask(question: &Path) {
-    const PATIENCE: Duration = Duration::from_secs(5);
-    let Ok(pipe) = open(
-        question,
-        OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC,
-        Mode::empty(),
-    ) else {
-        return;
-    };
-    let until = Instant::now() + PATIENCE;
-    if rustix::io::write(&pipe, b"?").is_ok() {
-        // It removes the pipe when it is done.
-        while question.exists() && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-}
-
-/// Tries whether a run can be confined so.
-fn attempt(bounds: Bounds) -> Reply {
-    match Init::start(bounds, None) {
-        Ok(mut init) => {
-            let reply = init.reply();
-            init.end(Duration::ZERO);
-            reply.unwrap_or_else(|| Reply::NotStarted("the first process inside was killed".into()))
-        }
-        Err(reason) => Reply::NotStarted(reason),
-    }
-}
-
-/// Waits for the end of the program, of minrepro, or of what it may use. Returns the reply of the
-/// init process if there is one and the limit that was passed if one was.
-fn observe(
-    init: &mut Init,
-    limits: &RunLimits,
-    clock: &mut RunClock,
-    standstill: &mut Standstill,
-) -> (Option<Reply>, Option<End>) {
-    let mut next_look = Instant::now() + TICK;
-    let mut looks = 0u32;
-    let mut idleness = Idleness::default();
-    loop {
-        let now = Instant::now();
-        if now >= next_look.min(clock.reaches(limits.timeout)) {
-            looks += 1;
-            let pids = process_tree::descendants(std::process::id());
-            if clock.has_reached(limits.timeout, &pids) {
-                return (None, Some(End::Timeout));
-            }
-            if let Some(resource) = exceeded(limits, &pids, &limits.scratch, looks) {
-                return (None, Some(End::Limit(resource)));
-            }
-            // The first process below is the run's own init, which always waits.
-            let is_stuck = standstill.look(pids.get(1..).unwrap_or_default());
-            if is_stuck
-                || limits
-                    .idle
-                    .is_some_and(|most| idleness.look(&pids) * TICK >= most)
-            {
-                return (None, Some(End::Timeout));
-            }
-            next_look = Instant::now() + TICK;
-        }
-        let until = next_look
-            .min(clock.reaches(limits.timeout))
-            .saturating_duration_since(now);
-        let ours = stdio::stdin();
-        let mut fds = [
-            PollFd::from_borrowed_fd(ours, PollFlags::IN),
-            PollFd::new(init.socket.get_ref(), PollFlags::IN),
-        ];
-        // A millisecond more, or the loop would turn without sleeping just before a look is due.
-        let seen = poll(&mut fds, Some(&timespec(until + Duration::from_millis(1))));
-        let [minrepro, program] = fds.map(|fd| seen.is_ok() && !fd.revents().is_empty());
-        // The end of the program first: what it did counts even if minrepro dies with it.
-        if program {
-            return (init.reply(), None);
-        }
-        if minrepro {
-            return (None, Some(End::Signal(9)));
-        }
-    }
 }

@@ -15,6 +15,7 @@ use std::{
 use minrepro_reducers::torch::packages::KEPT;
 
 use super::{
+    bounds::{Bounds, Confinement},
     copies::copied,
     environment::{
         EnvironmentDifference, compiler_folder, difference, environment, inherited_variables,
@@ -27,7 +28,6 @@ use super::{
     outcome::{End, Resource},
     python,
     removal::remove,
-    sandbox::{Bounds, Confinement},
     scratch::{Scratch, Siblings, Stock},
     setup::{Command, Setup},
 };

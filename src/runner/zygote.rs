@@ -28,8 +28,7 @@ use super::{
     job::Job,
     orders::{Fork, Order, Reply, RunOrder, send},
     outcome::Outcome,
-    python,
-    sandbox::Nesting,
+    platform, python,
     scratch::Scratch,
     setup::Command,
     streams::Streams,
@@ -87,10 +86,10 @@ const NOTE: u64 = 1 << 20;
 
 /// What a zygote reads when it starts.
 #[derive(Debug, Serialize)]
-struct Brief<'a> {
+struct Brief<'a, C> {
     #[serde(flatten)]
     imports: &'a Imports,
-    confinement: Nesting,
+    confinement: C,
 }
 
 impl Zygote {
@@ -237,7 +236,7 @@ fn order(
     order.bounds.nests = true;
     let brief = Brief {
         imports,
-        confinement: order.bounds.nesting(root.clone(), workspace.cache()),
+        confinement: platform::nesting(&order.bounds, root.clone(), workspace.cache()),
     };
     let prepare = || {
         fs::create_dir(&folder)?;
@@ -280,7 +279,7 @@ fn fork(
         stdout: streams.paths.0.clone(),
         stderr: streams.paths.1.clone(),
         // Looked up for each run: services start at any time.
-        sockets: order.bounds.reachable_sockets(),
+        sockets: platform::reachable_sockets(&order.bounds),
         note: scratch.root.join("note"),
         record: record.map(Path::to_owned),
         timeout: order.limits.timeout,

@@ -16,7 +16,9 @@ use crate::{
     cli::{Exit, Failure, RunArgs, SandboxWhen},
     judge::{GivenControl, cores},
     oracle::Spec,
-    runner::{Allowed, Command, Inherited, Interpreter, Limits, Runner, Sandbox, Setup},
+    runner::{
+        Allowed, Command, Inherited, Interpreter, Limits, Runner, Sandbox, Setup, machine_memory,
+    },
 };
 
 /// Processes of a run at a time.
@@ -197,14 +199,6 @@ fn supervisor() -> Result<PathBuf, Failure> {
 
 /// 16 GB, or three quarters of what the machine has.
 fn default_memory() -> u64 {
-    let total = std::fs::read_to_string("/proc/meminfo")
-        .ok()
-        .and_then(|text| {
-            let line = text
-                .lines()
-                .find_map(|line| line.strip_prefix("MemTotal:"))?;
-            line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()
-        });
     let most = 16 << 30;
-    total.map_or(most, |kilobytes| (kilobytes * 1024 / 4 * 3).min(most))
+    machine_memory().map_or(most, |all| (all / 4 * 3).min(most))
 }

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
-use super::limits::TICK;
+use crate::runner::limits::TICK;
 
 /// For how long nothing of a run may have changed until that counts as a standstill. Two looks
 /// would do: between them all threads slept at once, and none was left to wake another.

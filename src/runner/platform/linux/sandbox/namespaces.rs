@@ -87,7 +87,7 @@ pub(super) fn devices() -> Vec<PathBuf> {
 /// # Errors
 ///
 /// The step that the kernel refuses.
-pub(in crate::runner) fn enter(network: bool) -> Result<(), String> {
+pub(in super::super) fn enter(network: bool) -> Result<(), String> {
     let (user, group) = (geteuid(), getegid());
     if (getuid(), getgid()) != (user, group) {
         return Err("a set-user-ID start".to_owned());

@@ -5,33 +5,31 @@
 
 use std::{
     io::{self, BufRead, BufReader},
-    os::{
-        fd::OwnedFd,
-        unix::{net::UnixStream, process::CommandExt},
-    },
-    process::{Child, Stdio},
+    os::{fd::OwnedFd, unix::net::UnixStream},
+    process::Child,
     time::{Duration, Instant},
 };
 
 use rustix::{
     event::{PollFd, PollFlags, poll},
     process::{
-        DumpableBehavior, Pid, Resource as KernelResource, Rlimit, Signal, WaitOptions, WaitStatus,
-        getpid, getrlimit, set_child_subreaper, set_parent_process_death_signal, setrlimit, setsid,
-        wait,
+        DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, getpid, set_child_subreaper,
+        set_parent_process_death_signal, setsid, wait,
     },
 };
 
 use super::{
+    process_tree,
+    sandbox::{self, reachable_sockets},
+};
+use crate::runner::{
+    bounds::Bounds,
+    launch,
     limits::timespec,
     orders::{Launch, Order, Reply, reply, send, silence},
     outcome::{End, Timing},
-    process_tree,
-    sandbox::{self, Bounds},
 };
 
-/// Open files of one process.
-const OPEN_FILES: u64 = 1 << 16;
 /// How long the init process has to collect what was killed.
 const COLLECTION: Duration = Duration::from_secs(1);
 
@@ -54,7 +52,7 @@ impl Init {
         set_child_subreaper(Some(getpid())).map_err(|error| format!("subreaper: {error}"))?;
         let (ours, theirs) = UnixStream::pair().map_err(text)?;
         if bounds.confinement.is_whole() {
-            bounds.sockets = bounds.reachable_sockets();
+            bounds.sockets = reachable_sockets(&bounds);
             sandbox::enter(bounds.network)?;
         }
         let child = std::process::Command::new("/proc/self/exe")
@@ -144,48 +142,13 @@ fn prepare(bounds: &Bounds, program: Option<&Launch>) -> Result<(), String> {
     sandbox::confine(bounds, program.and_then(|program| program.inherited))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the runner starts processes")]
 fn start(program: &Launch) -> Result<Pid, String> {
-    limit(program).map_err(|error| format!("limits: {error}"))?;
-    let (name, args) = program.argv.split_first().ok_or("the command is empty")?;
-    let input = match &program.input {
-        Some(path) => std::fs::File::open(path)
-            .map_err(|error| format!("its standard input: {error}"))?
-            .into(),
-        None => Stdio::null(),
-    };
-    let child = std::process::Command::new(name)
-        .args(args)
-        .env_clear()
-        .envs(&program.env)
-        .current_dir(&program.work)
-        .stdin(input)
-        .process_group(0)
-        .spawn()
-        .map_err(|error| error.to_string())?;
+    let child = launch::start(program)?;
     silence().map_err(|error| error.to_string())?;
     i32::try_from(child.id())
         .ok()
         .and_then(Pid::from_raw)
         .ok_or_else(|| "no process id".to_owned())
-}
-
-fn limit(program: &Launch) -> rustix::io::Result<()> {
-    let both = |limit: u64| Rlimit {
-        current: Some(limit),
-        maximum: Some(limit),
-    };
-    setrlimit(KernelResource::Core, both(0))?;
-    setrlimit(KernelResource::Fsize, both(program.file_size))?;
-    let lower = |limit: Option<u64>| Some(limit.unwrap_or(u64::MAX).min(OPEN_FILES));
-    let files = getrlimit(KernelResource::Nofile);
-    setrlimit(
-        KernelResource::Nofile,
-        Rlimit {
-            current: lower(files.current),
-            maximum: lower(files.maximum),
-        },
-    )
 }
 
 fn end_of(status: WaitStatus) -> End {

@@ -215,7 +215,7 @@ pub(super) fn end_all() {
 
 /// Kills and collects the children of this process that are not `known`, and all below them: what a
 /// supervisor that was itself killed has left behind.
-pub(super) fn end_strays(known: impl Fn(u32) -> bool) {
+pub(in crate::runner) fn end_strays(known: impl Fn(u32) -> bool) {
     let own = std::process::id();
     for _ in 0..200 {
         let strays: Vec<u32> = children(own)

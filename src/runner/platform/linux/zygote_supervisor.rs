@@ -24,12 +24,15 @@ use serde::Deserialize;
 
 use super::{
     init::Init,
-    limits::{GRACE, GRACE_FOR_LEFTOVERS, TICK, exceeded, timespec},
-    orders::{Fork, Launch, Reply, RunLimits, RunOrder, reply},
-    outcome::{End, Timing},
     process_tree::{self, Idleness},
     run_clock::RunClock,
     standstill::Standstill,
+    usage::exceeded,
+};
+use crate::runner::{
+    limits::{GRACE, GRACE_FOR_LEFTOVERS, TICK, timespec},
+    orders::{Fork, Launch, Reply, RunLimits, RunOrder, reply},
+    outcome::{End, Timing},
 };
 
 /// Names the socket to the zygote.
