@@ -104,6 +104,58 @@ pub(super) fn strangers(sources: &[Source]) -> Vec<String> {
     found
 }
 
+/// The room for what Linux alone offers.
+const PLATFORM: &str = "src/runner/platform/";
+
+/// What words and texts contain that mean Linux: its crates, its calls, its files.
+const OF_LINUX: &[&str] = &[
+    "/proc/",
+    "\"/proc\"",
+    "target_os",
+    "procfs",
+    "seccompiler",
+    "prctl",
+    "unshare",
+    "pidfd",
+    "memfd",
+    "signalfd",
+    "eventfd",
+    "epoll",
+    "subreaper",
+    "death_signal",
+    "mknodat",
+    "O_TMPFILE",
+];
+
+/// The same of paths, by their beginnings.
+const PATHS_OF_LINUX: &[&str] = &["os::linux", "landlock::", "libc::SYS_", "OFlags::PATH"];
+
+/// Files that name what Linux alone offers outside its room.
+pub(super) fn linux_only(sources: &[Source]) -> Vec<String> {
+    let mut found = Vec::new();
+    for source in sources.iter().filter(|source| !source.is_test) {
+        if source.path.starts_with(PLATFORM) {
+            continue;
+        }
+        for (at, token) in source.tokens.iter().enumerate() {
+            let path: String = source.tokens[at..]
+                .iter()
+                .take(3)
+                .map(|token| token.text.as_str())
+                .collect();
+            let name = OF_LINUX
+                .iter()
+                .find(|name| token.text.contains(**name))
+                .or_else(|| PATHS_OF_LINUX.iter().find(|name| path.starts_with(**name)));
+            if let Some(name) = name {
+                let line = source.line(token.range.start);
+                found.push(format!("{}:{line} names {name}", source.path));
+            }
+        }
+    }
+    found
+}
+
 /// The rooms that use each other, as `from → to`; for the report.
 pub(super) fn arrows(sources: &[Source], edges: &Edges) -> Vec<String> {
     let mut found = Vec::new();
