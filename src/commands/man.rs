@@ -6,7 +6,8 @@ use clap_mangen::Man;
 use crate::cli::{Cli, Exit, Failure, ManArgs, Printer};
 
 pub(super) fn man(args: &ManArgs, printer: Printer) -> Result<Exit, Failure> {
-    let mut command = Cli::command();
+    // Without commit and target, so that every build of a version has the same page.
+    let mut command = Cli::command().long_version(env!("CARGO_PKG_VERSION"));
     command.build();
     if let Some(verb) = &args.verb {
         let found = command.find_subcommand(verb).cloned();

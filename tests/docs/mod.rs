@@ -4,6 +4,7 @@
 mod commands;
 mod markdown;
 mod schemas;
+mod shared;
 mod tables;
 
 use std::{

@@ -1,0 +1,294 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_minrepro_global_optspecs
+    string join \n m/module= stdin= s/signature= control= good= min-rate= loose test= p/python= t/timeout= memory= env= sandbox= allow-network allow-write= runner= j/jobs= o/output= force max-time= max-runs= passes= keep= inline= report= emit-test= diff no-ablation format= no-journal q/quiet v/verbose color= h/help V/version
+end
+
+function __fish_minrepro_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_minrepro_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_minrepro_using_subcommand
+    set -l cmd (__fish_minrepro_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c minrepro -n "__fish_minrepro_needs_command" -s m -l module -d 'Run this module as `python -m` does, in place of a script' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l stdin -d 'Give each run this file as its standard input [default: nothing]' -r -F
+complete -c minrepro -n "__fish_minrepro_needs_command" -s s -l signature -d 'The signature of the bug; `minrepro --help` lists the forms [default: derived from the script\'s own failure]' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l control -d 'Reject candidates that show the bug under this control, too [default: the script without `torch.compile`, if the bug does not show there]' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l good -d 'Another interpreter, in which the script succeeds and every candidate must succeed: that of a version without the bug' -r -F
+complete -c minrepro -n "__fish_minrepro_needs_command" -l min-rate -d 'The share of runs that must show a flaky bug [default: a sixteenth of the script\'s own]' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l test -d 'An interestingness test: a command that exits with 0 while the candidate is interesting' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -s p -l python -d 'The interpreter [default: one that fits the metadata of the script, or that of the `.venv` of its project, or of the active virtual or conda environment, else python3]' -r -F
+complete -c minrepro -n "__fish_minrepro_needs_command" -s t -l timeout -d 'Time limit of each run in seconds [default: four times the slowest baseline run, at least 10, at most 60]' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l memory -d 'Memory limit of each run and all its processes, such as 4G [default: 16G, or three quarters of the machine\'s]' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l env -d 'Set an environment variable in each run' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, from the network and from other processes' -r -f -a "auto\t'As far as this system allows'
+require\t'In full, or fail'
+off\t'Not at all'"
+complete -c minrepro -n "__fish_minrepro_needs_command" -l allow-write -d 'Let confined runs write to this folder: to a copy of their own, which is thrown away after each run' -r -F
+complete -c minrepro -n "__fish_minrepro_needs_command" -l runner -d 'Whether to fork candidates from an interpreter that has already imported the script\'s modules' -r -f -a "auto\t'Warm if that shows the bug as well and saves time'
+warm\t'Warm, or fail'
+cold\t'Each in a fresh interpreter'"
+complete -c minrepro -n "__fish_minrepro_needs_command" -s j -l jobs -d 'Runs at a time [default: the number of cores]; the result does not depend on it' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -s o -l output -d 'File for the result; `-` is standard output [default: NAME.min.py beside the script]' -r -F
+complete -c minrepro -n "__fish_minrepro_needs_command" -l max-time -d 'Stop after this time: 90, 10m, 1h30m' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l max-runs -d 'Stop after this many candidate runs' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l passes -d 'Use these passes only; `no-NAME` leaves one out' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l keep -d 'Reject candidates that no longer hold this: a name in code, the text of a line by its number, or a match of a regular expression; may be given several times' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l inline -d 'Which of the modules that the script imports are inlined: `local`, those that are not installed; names of installed packages, besides; `all`, whatever is pure Python; or `none`' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l report -d 'Write a report: FILE.html, FILE.md or FILE.json; may be given several times' -r -F
+complete -c minrepro -n "__fish_minrepro_needs_command" -l emit-test -d 'Write the result as a unittest that fails because of the bug, in PyTorch\'s style if the script uses PyTorch' -r -F
+complete -c minrepro -n "__fish_minrepro_needs_command" -l format -d 'How to print progress: for people, or as one JSON value a line on standard output' -r -f -a "human\t'For people'
+jsonl\t'As JSON, one event a line'"
+complete -c minrepro -n "__fish_minrepro_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_needs_command" -l loose -d 'Accept candidates with the same words whatever raises them [default: only by the mechanism of the script\'s own failure]'
+complete -c minrepro -n "__fish_minrepro_needs_command" -l allow-network -d 'Let confined runs use the network'
+complete -c minrepro -n "__fish_minrepro_needs_command" -l force -d 'Replace files that minrepro did not write'
+complete -c minrepro -n "__fish_minrepro_needs_command" -l diff -d 'Print the differences between the script and the result'
+complete -c minrepro -n "__fish_minrepro_needs_command" -l no-ablation -d 'Skip the final ablation of devices, types, sizes, settings and variables'
+complete -c minrepro -n "__fish_minrepro_needs_command" -l no-journal -d 'Neither read nor write a journal; a rerun starts from the beginning'
+complete -c minrepro -n "__fish_minrepro_needs_command" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_needs_command" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_needs_command" -s V -l version -d 'Print version'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "check" -d 'Run a script several times and show its signature and how often the bug shows'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "scrub" -d 'Turn a GitHub issue into a minimized repro, a report and a comment'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "bisect" -d 'Find the version in which a bug appeared or disappeared'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "diagnose" -d 'Find out what a failure of PyTorch is: its component, its category, its line, where to look'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "review" -d 'List what a script does that a stranger\'s script should not do; run nothing'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "triage" -d 'Suggest labels for an issue of the distributed queue or of the compiler\'s'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "stale" -d 'Find marks of tests, such as `expectedFailure`, that no longer hold'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "passes" -d 'List the reduction passes, or explain one'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "completions" -d 'Print a completion script for a shell'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "man" -d 'Print the manual page of minrepro, or of a verb'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "skill" -d 'Print the text that teaches a coding agent when and how to use minrepro: a `SKILL.md`'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "mcp" -d 'Serve coding agents by the Model Context Protocol on standard input and output'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "bench" -d 'Minimize every case of a corpus and print a table'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l format -d 'How to print what is found: for people, or as one JSON value a line on standard output' -r -f -a "human\t'For people'
+jsonl\t'As JSON, one event a line'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s n -l runs -d 'How often to run it' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l candidate -d 'Judge this program as a reduction judges its result, and reduce nothing; may be given several times' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s m -l module -d 'Run this module as `python -m` does, in place of a script' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l stdin -d 'Give each run this file as its standard input [default: nothing]' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s s -l signature -d 'The signature of the bug; `minrepro --help` lists the forms [default: derived from the script\'s own failure]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l control -d 'Reject candidates that show the bug under this control, too [default: the script without `torch.compile`, if the bug does not show there]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l good -d 'Another interpreter, in which the script succeeds and every candidate must succeed: that of a version without the bug' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l min-rate -d 'The share of runs that must show a flaky bug [default: a sixteenth of the script\'s own]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l test -d 'An interestingness test: a command that exits with 0 while the candidate is interesting' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s p -l python -d 'The interpreter [default: one that fits the metadata of the script, or that of the `.venv` of its project, or of the active virtual or conda environment, else python3]' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s t -l timeout -d 'Time limit of each run in seconds [default: four times the slowest baseline run, at least 10, at most 60]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l memory -d 'Memory limit of each run and all its processes, such as 4G [default: 16G, or three quarters of the machine\'s]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l env -d 'Set an environment variable in each run' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, from the network and from other processes' -r -f -a "auto\t'As far as this system allows'
+require\t'In full, or fail'
+off\t'Not at all'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l allow-write -d 'Let confined runs write to this folder: to a copy of their own, which is thrown away after each run' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l runner -d 'Whether to fork candidates from an interpreter that has already imported the script\'s modules' -r -f -a "auto\t'Warm if that shows the bug as well and saves time'
+warm\t'Warm, or fail'
+cold\t'Each in a fresh interpreter'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s j -l jobs -d 'Runs at a time [default: the number of cores]; the result does not depend on it' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l loose -d 'Accept candidates with the same words whatever raises them [default: only by the mechanism of the script\'s own failure]'
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l allow-network -d 'Let confined runs use the network'
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l from -d 'Read an issue as `gh issue view --json ...` or `gh api repos/OWNER/NAME/issues/NUMBER` prints it (FILE.json), or a script; do not use the network' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l repo -d 'The repository [default: that of the address, else pytorch/pytorch]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l dir -d 'Folder for scripts, report and state [default: scrub-NUMBER]' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l assume -d 'Treat the issue as this kind, whatever the rules say' -r -f -a "bug\t'A bug to reproduce'
+duplicate\t'A duplicate of another issue'
+feature\t'A request for something new'
+refactoring\t'Work on the code'
+question\t'A question or a discussion'
+tracker\t'A list of issues'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l with -d 'Install a package for the run, into the scrub\'s folder' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l pick -d 'Take this piece of code as the repro if there are several' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -s s -l signature -d 'The signature of the bug [default for an issue: the failure that it reports]; if several are given, all must hold' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -s p -l python -d 'The interpreter [default: that of the active virtual or conda environment, else python3]' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -s t -l timeout -d 'Time limit of each run of the unchanged script in seconds [default: 120]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l memory -d 'Memory limit of each run and all its processes [default: 16G, or three quarters of the machine\'s]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, from the network and from other processes' -r -f -a "auto\t'As far as this system allows'
+require\t'In full, or fail'
+off\t'Not at all'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -s j -l jobs -d 'Runs at a time [default: the number of cores]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l interpreter -d 'A version and the interpreter that has it [default: the conda environments named pytorch-VERSION]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l versions -d 'Versions of PyTorch, in environments of uv' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l pytorch -d 'A checkout of PyTorch: search its history for the change, and its tests for those that are disabled until the bug is fixed' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l dry-run -d 'Show every write to the issue, and make none'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l post -d 'Agree in advance to every write, for unattended scrubs. You answer for what is posted'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l json -d 'Print the whole report with its plan as JSON; never prompt'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l trust -d 'Run the script whoever wrote it and whatever the review finds; it is still confined'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l reverify -d 'Verify and minimize a bug that somebody confirmed recently'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l close-stale -d 'Plan to close an old issue that nobody can act upon'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l accept-fix -d 'Take the bug for fixed if an older version shows it and this one does not, although other conditions of the report, such as its device, are not met here'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l install -d 'Let uv install missing versions'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -s s -l signature -d 'The signature of the bug [default for an issue: the failure that it reports]; if several are given, all must hold' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -s p -l python -d 'The interpreter [default: that of the active virtual or conda environment, else python3]' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -s t -l timeout -d 'Time limit of each run of the unchanged script in seconds [default: 120]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l memory -d 'Memory limit of each run and all its processes [default: 16G, or three quarters of the machine\'s]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, from the network and from other processes' -r -f -a "auto\t'As far as this system allows'
+require\t'In full, or fail'
+off\t'Not at all'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -s j -l jobs -d 'Runs at a time [default: the number of cores]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l interpreter -d 'A version and the interpreter that has it [default: the conda environments named pytorch-VERSION]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l versions -d 'Versions of PyTorch, in environments of uv' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l pytorch -d 'A checkout of PyTorch: search its history for the change, and its tests for those that are disabled until the bug is fixed' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l at-once -d 'Probes at a time' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l issue -d 'Number of the issue that the change may mention' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l install -d 'Let uv install missing versions'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l json -d 'Print the answer as JSON'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -s s -l signature -d 'The signature of the bug [default for an issue: the failure that it reports]; if several are given, all must hold' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -s p -l python -d 'The interpreter [default: that of the active virtual or conda environment, else python3]' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -s t -l timeout -d 'Time limit of each run of the unchanged script in seconds [default: 120]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l memory -d 'Memory limit of each run and all its processes [default: 16G, or three quarters of the machine\'s]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, from the network and from other processes' -r -f -a "auto\t'As far as this system allows'
+require\t'In full, or fail'
+off\t'Not at all'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -s j -l jobs -d 'Runs at a time [default: the number of cores]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l env -d 'Set an environment variable in each run' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l report -d 'Write the diagnosis: FILE.html, FILE.md or FILE.json; may be given several times' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l artifacts -d 'Folder for logs and artifacts [default: NAME.diagnosis beside the script]' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l explain -d 'Explain a category: how it shows, what to run, what to read off that; runs nothing' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand review" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand review" -l json -d 'Print the findings as JSON'
+complete -c minrepro -n "__fish_minrepro_using_subcommand review" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand review" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand review" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l from -d 'Read an issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it; do not use the network' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l repo -d 'The repository [default: that of the address, else pytorch/pytorch]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l dir -d 'Folder for the state of writes [default: triage-NUMBER]' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l dry-run -d 'Show every write to the issue, and make none'
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l post -d 'Agree in advance to every write. You answer for what is posted'
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l json -d 'Print the labels with their evidence and the plan as JSON; never prompt'
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l tests -d 'Only tests in files whose path holds this' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l issue -d 'Only marks that name this issue' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l since -d 'Only marks that name an issue which a commit since this one says it fixes' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -s o -l output -d 'File for the patch' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -s p -l python -d 'The interpreter [default: that of the active virtual or conda environment, else python3]' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -s t -l timeout -d 'Time limit of each run of a file\'s tests in seconds' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -s j -l jobs -d 'Runs at a time [default: the number of cores]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l apply -d 'Remove the stale marks from the checkout'
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l json -d 'Print every mark with what became of it as JSON'
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand passes; and not __fish_seen_subcommand_from explain help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand passes; and not __fish_seen_subcommand_from explain help" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand passes; and not __fish_seen_subcommand_from explain help" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand passes; and not __fish_seen_subcommand_from explain help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand passes; and not __fish_seen_subcommand_from explain help" -f -a "explain" -d 'Explain a pass, with an example'
+complete -c minrepro -n "__fish_minrepro_using_subcommand passes; and not __fish_seen_subcommand_from explain help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c minrepro -n "__fish_minrepro_using_subcommand passes; and __fish_seen_subcommand_from explain" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand passes; and __fish_seen_subcommand_from explain" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand passes; and __fish_seen_subcommand_from explain" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand passes; and __fish_seen_subcommand_from explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand passes; and __fish_seen_subcommand_from help" -f -a "explain" -d 'Explain a pass, with an example'
+complete -c minrepro -n "__fish_minrepro_using_subcommand passes; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c minrepro -n "__fish_minrepro_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand completions" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand completions" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand man" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand man" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand man" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand skill" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand skill" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand skill" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand skill" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand mcp" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand mcp" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand mcp" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -s p -l python -d 'An interpreter for the cases that it fits; may be given several times' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l runs -d 'How often `--check` runs `repro.py` and `ideal.py`' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -s j -l jobs -d 'Runs at a time [default: the number of cores]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l runner -d 'Whether to fork candidates from an interpreter that has already imported the script\'s modules' -r -f -a "auto\t'Warm if that shows the bug as well and saves time'
+warm\t'Warm, or fail'
+cold\t'Each in a fresh interpreter'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l json -d 'Write all figures as JSON' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l keep -d 'Keep the results: a file for each case' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l check -d 'Only check that `repro.py` and `ideal.py` show the case\'s signature, that `ideal.py` does on the rung that the case names but not on the next weaker one, and that slips are told from it; reduce nothing'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l speed -d 'Only time `repro.py` and `ideal.py`, cold and warm; reduce nothing'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l ablation -d 'Also run the final ablation of each result'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "check" -d 'Run a script several times and show its signature and how often the bug shows'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "scrub" -d 'Turn a GitHub issue into a minimized repro, a report and a comment'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "bisect" -d 'Find the version in which a bug appeared or disappeared'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "diagnose" -d 'Find out what a failure of PyTorch is: its component, its category, its line, where to look'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "review" -d 'List what a script does that a stranger\'s script should not do; run nothing'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "triage" -d 'Suggest labels for an issue of the distributed queue or of the compiler\'s'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "stale" -d 'Find marks of tests, such as `expectedFailure`, that no longer hold'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "passes" -d 'List the reduction passes, or explain one'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "man" -d 'Print the manual page of minrepro, or of a verb'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "skill" -d 'Print the text that teaches a coding agent when and how to use minrepro: a `SKILL.md`'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "mcp" -d 'Serve coding agents by the Model Context Protocol on standard input and output'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "bench" -d 'Minimize every case of a corpus and print a table'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and __fish_seen_subcommand_from passes" -f -a "explain" -d 'Explain a pass, with an example'
