@@ -31,6 +31,10 @@ pub(super) fn filter(confinement: Confinement) -> Result<(), String> {
     apply().map_err(|error| format!("seccomp: {error}"))
 }
 
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(unused_mut, reason = "other processors have one set of numbers")
+)]
 fn install(mut rules: Rules, answer: i32) -> Result<(), Box<dyn std::error::Error>> {
     // The same calls by the numbers of the ABI with short pointers, where the kernel has it.
     #[cfg(target_arch = "x86_64")]
