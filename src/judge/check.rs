@@ -1,12 +1,15 @@
 //! What a check is: it is asked whether it applies to the script, then of each candidate that shows
 //! the bug what speaks against it. The checks themselves stand in `checks/`.
 
-use minrepro_reducers::{analysis::dependence_check::ReportSite, syntax::Program};
+use minrepro_reducers::{
+    analysis::{dependence_check::ReportSite, results::Left},
+    syntax::Program,
+};
 use serde_json::Value;
 
 use super::{
     error::BaselineFailure,
-    measure::failed_at,
+    measure::{failed_at, left},
     probe::Probe,
     truth::{CheckFinding, Truth},
 };
@@ -26,6 +29,8 @@ pub(super) struct Shown<'a> {
     pub(super) report_site: Option<ReportSite>,
     /// The lines of the script on which it failed, outermost frame first.
     pub(super) failed_at: Vec<u32>,
+    /// Where it was then; nothing if nothing is known of that.
+    pub(super) left: Option<Left>,
 }
 
 impl<'a> Shown<'a> {
@@ -35,6 +40,7 @@ impl<'a> Shown<'a> {
             program,
             report_site: probe.measure.report_site(outcome),
             failed_at: failed_at(outcome),
+            left: left(outcome),
         }
     }
 
@@ -44,6 +50,7 @@ impl<'a> Shown<'a> {
             program,
             report_site,
             failed_at: Vec::new(),
+            left: None,
         }
     }
 }

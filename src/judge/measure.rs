@@ -3,10 +3,10 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use minrepro_reducers::analysis::dependence_check::ReportSite;
+use minrepro_reducers::analysis::{dependence_check::ReportSite, results::Left};
 
 use crate::{
-    oracle::{Difference, Part, RaiseSite, Signature, Verdict, claim, own_lines},
+    oracle::{Difference, Part, RaiseSite, Signature, Verdict, claim, compiled_lines, own_lines},
     runner::{End, Outcome},
 };
 
@@ -17,6 +17,19 @@ pub(super) fn failed_at(outcome: &Outcome) -> Vec<u32> {
         .as_ref()
         .map(own_lines)
         .unwrap_or_default()
+}
+
+/// Where a run was when it failed or was ended; nothing if nothing is known of that.
+pub(super) fn left(outcome: &Outcome) -> Option<Left> {
+    let mut lines = failed_at(outcome);
+    lines.extend(outcome.exception.iter().flat_map(compiled_lines));
+    lines.extend(outcome.own_stack_lines());
+    let message = outcome.exception.as_ref().map(|raised| &raised.message);
+    let is_known = message.is_some() || !lines.is_empty();
+    is_known.then(|| Left {
+        lines,
+        message: message.cloned().unwrap_or_default(),
+    })
 }
 
 /// How outcomes are judged: by the signature of the bug, or by the exit status of the user's test.

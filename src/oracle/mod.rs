@@ -36,7 +36,7 @@ pub use derive::{NotDerivable, derive};
 pub use forms::{FORMS, HangKind, Part, SignatureForm, Stream};
 pub use likeness::Likeness;
 pub use obstacle::{Forbidden, Obstacle, forbidden_anywhere, obstacle};
-pub use origin::{RaiseOrigin, claim, own_lines};
+pub use origin::{RaiseOrigin, claim, compiled_lines, own_lines};
 pub use pattern::Pattern;
 pub use raise_site::{RaiseSite, is_check, is_in_library};
 pub use seed::Seed;

@@ -2,11 +2,12 @@
 //! interpreter and its C functions. The same words from another origin may be another bug. Plain
 //! data.
 
+use minrepro_reducers::torch::messages;
 use serde::{Deserialize, Serialize};
 
 use super::{
     exceptions::{is_of_interpreter, is_raised},
-    raise_site::{RaiseSite, is_check, is_in_library, is_own},
+    raise_site::{RaiseSite, is_check, is_in_library, is_of_script, is_own},
 };
 use crate::runner::Exception;
 
@@ -94,4 +95,12 @@ pub fn own_lines(exception: &Exception) -> Vec<u32> {
     let frames = exception.frames.iter();
     let own = frames.filter(|frame| is_own(exception, frame));
     own.map(|frame| frame.line).collect()
+}
+
+/// The lines of the script that a compiler was at when it gave up, outermost first.
+pub fn compiled_lines(exception: &Exception) -> Vec<u32> {
+    let messages = std::iter::once(exception).chain(&exception.chain);
+    let lines = messages.flat_map(|one| messages::compiled_lines(&one.message));
+    let own = lines.filter(|(file, _)| is_of_script(exception, file));
+    own.map(|(_, line)| line).collect()
 }

@@ -167,9 +167,14 @@ fn script(exception: &Exception) -> Option<&TracebackFrame> {
 /// Whether a frame is the script's own. If the traceback does not show its outermost frame, every
 /// file that is not installed is taken for the script.
 pub(super) fn is_own(exception: &Exception, frame: &TracebackFrame) -> bool {
+    is_of_script(exception, &frame.file)
+}
+
+/// Whether a file is the script, or taken for it.
+pub(super) fn is_of_script(exception: &Exception, file: &str) -> bool {
     match script(exception) {
-        Some(script) => script.file == frame.file,
-        None => !is_installed(&frame.file),
+        Some(script) => script.file == file,
+        None => !is_installed(file),
     }
 }
 

@@ -24,14 +24,47 @@ pub fn giving(program: &Program) -> BTreeSet<String> {
     found.into_keys().collect()
 }
 
-/// Whether a function of one of these names gives nothing back to packages.
-pub fn gives_nothing(names: &BTreeSet<String>, program: &Program) -> bool {
+/// Where a run was when it failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// The lines of the program that it had not come back from.
+    pub lines: Vec<u32>,
+    /// What it failed with: a call that is wrong names the function that it did not enter.
+    pub message: String,
+}
+
+impl Left {
+    /// Whether it was in a function, or on the way into it.
+    fn is_in(&self, program: &Program, function: &StmtFunctionDef) -> bool {
+        let range = function.range;
+        let lines = program.line_of(range.start())..=program.line_of(range.end());
+        let entered = self.lines.iter().any(|line| lines.contains(line));
+        entered || self.message.contains(&format!("{}()", function.name))
+    }
+}
+
+/// Whether a function of one of these names gives nothing back to packages, though the run had come
+/// back from it, or though nothing but packages calls it.
+pub fn gives_nothing(names: &BTreeSet<String>, program: &Program, left: &Left) -> bool {
     !names.is_empty() && {
+        let by_name = called_by_name(program);
         let mut called = called_by_packages(program).into_iter();
         called.any(|function| {
-            names.contains(function.name.as_str()) && !gives_something(program, function)
+            let name = function.name.as_str();
+            let is_registered = !function.decorator_list.is_empty() && !by_name.contains(name);
+            names.contains(name)
+                && !gives_something(program, function)
+                && (is_registered || !left.is_in(program, function))
         })
     }
+}
+
+/// What the program calls by name, itself.
+fn called_by_name(program: &Program) -> BTreeSet<&str> {
+    let nodes = program.tree().nodes.iter();
+    let calls = nodes.filter_map(|node| node.node.as_expr_call());
+    let names = calls.filter_map(|call| call.func.as_name_expr());
+    names.map(|name| name.id.as_str()).collect()
 }
 
 /// The functions that packages call which do not come with Python: what Python's own modules do with
@@ -153,11 +186,32 @@ mod tests {
     fn what_gave_something_goes_on_doing_so() {
         let program = |text: &str| Program::parse(format!("import lib\n{text}")).unwrap();
         let names = giving(&program("def f(x):\n    return x\nlib.use(f)\n"));
-        let refuses = |text: &str| gives_nothing(&names, &program(text));
-        assert!(refuses("def f(x):\n    pass\nlib.use(f)\n"));
-        assert!(refuses("def f(x):\n    return 0\nlib.use(f)\n"));
-        assert!(!refuses("def f(x): pass\nlib.use(f(1))\n"));
-        assert!(!refuses("def g(x): pass\nlib.use(g)\n"));
+        let refuses = |text: &str, lines: &[u32], message: &str| {
+            let left = Left {
+                lines: lines.to_vec(),
+                message: message.to_owned(),
+            };
+            gives_nothing(&names, &program(text), &left)
+        };
+        let candidate = "def f(x):\n    pass\nlib.use(f)\n";
+        assert!(refuses(candidate, &[4], "no"));
+        // It fails in there, or before that.
+        assert!(!refuses(candidate, &[4, 3], "no"));
+        assert!(!refuses(candidate, &[4], "f() misses an argument"));
+        assert!(refuses("def f(x):\n    return 0\nlib.use(f)\n", &[], ""));
+        assert!(!refuses("def f(x): pass\nlib.use(f(1))\n", &[], ""));
+        assert!(!refuses("def g(x): pass\nlib.use(g)\n", &[], ""));
+        // Who is registered gives something to others alone.
+        assert!(refuses(
+            "@lib.fake\ndef f(x):\n    pass\nlib.g(1)\n",
+            &[4],
+            ""
+        ));
+        assert!(!refuses(
+            "@lib.compile\ndef f(x):\n    pass\nf(1)\n",
+            &[4],
+            ""
+        ));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// Beginnings of the lines that PyTorch adds below a message; none of them describes the failure.
 const ADVICE: &[&str] = &[
-    "from user code:",
+    USER_CODE,
     "Set TORCH",
     "Set torch._dynamo.",
     "You can suppress this exception",
@@ -22,6 +22,9 @@ const ADVICE: &[&str] = &[
     DEBUG_CONTEXT,
     "Found from ",
 ];
+
+/// What stands before the stack of the code that Dynamo was compiling.
+const USER_CODE: &str = "from user code:";
 
 /// Whether a line, without indentation, begins the advice below a message.
 pub fn is_advice(line: &str) -> bool {
@@ -232,6 +235,21 @@ pub fn names_backend(line: &str) -> bool {
     line.starts_with("backend='") && line.ends_with("' raised:")
 }
 
+/// The lines of files that Dynamo was compiling when it gave up, outermost first.
+pub fn compiled_lines(message: &str) -> Vec<(&str, u32)> {
+    let stack = message.split_once(USER_CODE).map(|(_, stack)| stack);
+    let frames = stack.unwrap_or_default().lines();
+    let lines = frames.filter_map(|line| {
+        let (file, behind) = line
+            .trim()
+            .strip_prefix("File \"")?
+            .split_once("\", line ")?;
+        let number = behind.split(',').next()?.parse().ok()?;
+        Some((file, number))
+    });
+    lines.collect()
+}
+
 /// The class and the message by which another version of PyTorch reports an error of its compiler,
 /// or the same version without its caches.
 pub fn reported_elsewhere(short_class: &str, message: &str) -> Option<(&'static str, String)> {
@@ -262,6 +280,15 @@ mod tests {
         assert_eq!(original, "E: bad");
         assert_eq!(reported_elsewhere("BackendCompilerFailed", "E: bad"), None);
         assert_eq!(reported_elsewhere("ValueError", "E: bad"), None);
+    }
+
+    #[test]
+    fn dynamo_says_which_lines_it_was_at() {
+        let message = "no such thing\n\nfrom user code:\n   File \"/a b/x.py\", line 12, in f\n    \
+                       g(x)\n  File \"/lib.py\", line 3, in g\n    x.y\n\nSet TORCHDYNAMO_VERBOSE=1";
+        let lines = compiled_lines(message);
+        assert_eq!(lines, [("/a b/x.py", 12), ("/lib.py", 3)]);
+        assert_eq!(compiled_lines("File \"/lib.py\", line 3, in g"), []);
     }
 
     #[test]

@@ -199,12 +199,16 @@ impl Check for Preserved {
         let failing = shown.failed_at.last();
         let failing = failing.and_then(|line| class_on(shown.program, *line));
         let is_other_class = failing.is_some_and(|failing| self.made.contains(failing));
-        (is_other_class || self.is_hopeless(shown.program)).then_some(Verdict::Vacuous)
+        let gives_nothing = shown
+            .left
+            .as_ref()
+            .is_some_and(|left| gives_nothing(&self.giving, shown.program, left));
+        (gives_nothing || is_other_class || self.is_hopeless(shown.program))
+            .then_some(Verdict::Vacuous)
     }
 
     fn is_hopeless(&self, program: &Program) -> bool {
         self.absent.iter().any(|oddity| oddity.is_in(program))
-            || gives_nothing(&self.giving, program)
             || !self.preconditions.hold_in(program)
             || !self.permissions.is_subset(&permissions(program))
             || !self.looked_up.is_empty() && !self.looked_up.is_subset(&looked_up(program))

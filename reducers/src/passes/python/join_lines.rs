@@ -2,7 +2,7 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::edit::{Edit, EditSet},
     syntax::{
-        Program, Ranged, TextRange, TextSize, Token,
+        Program, Ranged, TextRange, TextSize, Token, TokenKind,
         lines::{WIDTH, width},
         positions::{closes, opens},
     },
@@ -74,8 +74,11 @@ fn joined(program: &Program, tokens: &[&Token]) -> Option<EditSet> {
         }
         if text.contains('\n') {
             // Another pass removes a trailing comma.
-            let is_tight = opens(pair[0].kind()) || closes(pair[1].kind());
-            let space = if is_tight { "" } else { " " };
+            let space = if is_tight(pair[0].kind(), pair[1].kind()) {
+                ""
+            } else {
+                " "
+            };
             saved += text.len() - space.len();
             edits.edit(Edit::replace(gap, space));
         }
@@ -92,6 +95,17 @@ fn joined(program: &Program, tokens: &[&Token]) -> Option<EditSet> {
     (saved > 0 && width <= WIDTH).then_some(edits)
 }
 
+/// Whether no space stands between two tokens: at the edges of brackets, in `a.b`, `a[b]`, `a(b)`.
+fn is_tight(before: TokenKind, after: TokenKind) -> bool {
+    let is_operand = before == TokenKind::Name || closes(before);
+    opens(before)
+        || closes(after)
+        || before == TokenKind::Dot
+        // `3.real` is no attribute.
+        || after == TokenKind::Dot && before != TokenKind::Int
+        || is_operand && matches!(after, TokenKind::Lpar | TokenKind::Lsqb)
+}
+
 #[cfg(test)]
 mod tests {
     use super::JOIN_LINES;
@@ -103,6 +117,15 @@ mod tests {
             &JOIN_LINES,
             "if (a and\n        b):\n    x = {\n        1: f(\n            2),\n    }[1]\n",
             "if (a and b):\n    x = {1: f(2),}[1]\n",
+        );
+    }
+
+    #[test]
+    fn chains_are_joined_without_spaces() {
+        check_all(
+            &JOIN_LINES,
+            "x = (\n    a\n    .b(c)\n    ['d']\n    (e)\n    in\n    [f]\n)\n",
+            "x = (a.b(c)['d'](e) in [f])\n",
         );
     }
 
