@@ -119,6 +119,18 @@ fn what_confinement_forbids_is_never_the_bug() {
 }
 
 #[test]
+fn a_bug_that_takes_threads_is_not_looked_for_in_vain() {
+    let place = Place::new();
+    place.file("mine.py", "");
+    place.file("x.py", "import mine\nprint(1)\n");
+    let more = "if it takes several threads: `--env OMP_NUM_THREADS=4`";
+    shows(&place, &["x.py", "-s", "no such words"], 1, &[more]);
+    let chosen = ["x.py", "-s", "no such words", "--env", "OMP_NUM_THREADS=2"];
+    let said = shows(&place, &chosen, 1, &["give a signature that fits"]);
+    assert!(!said.contains(more), "{said}");
+}
+
+#[test]
 fn a_candidate_that_confinement_stops_does_not_show_the_bug() {
     if !is_confined("a_candidate_that_confinement_stops_does_not_show_the_bug") {
         return;

@@ -1,5 +1,7 @@
 //! Why the script's own runs are no base for a reduction, with what was seen and what the user can do.
 
+use minrepro_reducers::analysis::names::ImportedNames;
+
 use super::{
     Session,
     obstruction::{self, Obstruction},
@@ -126,10 +128,20 @@ impl Session {
                 "confinement may be the reason: {}",
                 obstruction::remedy(access, None)
             )),
+            None if exit == Exit::NotReproduced && self.has_one_thread() => failure.hint(format!(
+                "{hint}; if it takes several threads: `--env OMP_NUM_THREADS=4`"
+            )),
             None => failure.hint(hint),
         };
         failure.details = details;
         failure
+    }
+
+    /// Whether packages that may use several threads are kept from that for no reason of the user's.
+    fn has_one_thread(&self) -> bool {
+        let set = self.subject.runner.environment_difference().set;
+        let is_set = set.iter().any(|(name, _)| name == "OMP_NUM_THREADS");
+        is_set && ImportedNames::of(self.subject.program.tree()).has_installed()
     }
 
     /// What kept the script from getting as far as its bug, and how to go on.
