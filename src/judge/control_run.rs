@@ -1,6 +1,6 @@
-//! What a script does under a control, and whether a candidate does the same there: it succeeds, or
-//! fails in the same other way, and reports no more of the bug. Called by the checks that are
-//! controls.
+//! What a script does under a control, and whether a candidate does as well there: it succeeds, or
+//! fails in the same other way if the script does, and reports no more of the bug. Called by the
+//! checks that are controls.
 
 use std::collections::BTreeSet;
 
@@ -65,8 +65,10 @@ impl ControlRun {
             let exception = outcome.exception.as_ref();
             exception.is_some_and(|exception| kind.is_of(exception))
         };
+        // One that succeeds is valid code, and shows nothing where the bug is not.
+        let is_worse = |kind: &Likeness| !succeeds(outcome) && !fails_alike(kind);
         let is_invalid = self.succeeds && !succeeds(outcome)
-            || self.failure.as_ref().is_some_and(|kind| !fails_alike(kind))
+            || self.failure.as_ref().is_some_and(is_worse)
             || self.signal.is_some() && self.signal != signal(outcome);
         if is_invalid {
             return Some(Verdict::Invalid);
@@ -74,6 +76,24 @@ impl ControlRun {
         // A report that the script does not make there is one that the candidate makes of nothing.
         let words = probe.measure.words_printed_by(outcome);
         (!words.is_subset(&self.words)).then_some(Verdict::Vacuous)
+    }
+
+    /// What every candidate must do, as a sentence that follows what the script does.
+    pub(super) fn demand(&self) -> &'static str {
+        if self.failure.is_some() {
+            "so must every candidate, or succeed"
+        } else {
+            "so must every candidate"
+        }
+    }
+
+    /// What holds of a candidate, as a sentence without its subject.
+    pub(super) fn claim(&self) -> &'static str {
+        if self.succeeds {
+            "succeeds"
+        } else {
+            "does not show the bug"
+        }
     }
 
     /// What the script does, as a sentence without its subject.

@@ -147,7 +147,7 @@ impl Check for AutomaticControl {
     }
 
     fn claim(&self) -> Option<String> {
-        let does = self.run.description();
+        let does = self.run.claim();
         Some(format!("it {does} {}", self.control.description()))
     }
 
@@ -157,9 +157,8 @@ impl Check for AutomaticControl {
 
     fn describe(&self) -> Vec<String> {
         let (does, without) = (self.run.description(), self.control.description());
-        vec![format!(
-            "control: the script {does} {without}; so must every candidate"
-        )]
+        let demand = self.run.demand();
+        vec![format!("control: the script {does} {without}; {demand}")]
     }
 
     fn findings(&self) -> Value {

@@ -108,8 +108,11 @@ impl Check for UserControls {
 
     fn describe(&self) -> Vec<String> {
         let of = |control: &UserControl| {
-            let claim = control.claim();
-            format!("control: the script {claim}; so must every candidate")
+            let (does, demand) = (control.run.description(), control.run.demand());
+            format!(
+                "control: the script {does} under `{}`; {demand}",
+                control.typed
+            )
         };
         self.0.iter().map(of).collect()
     }
@@ -122,6 +125,6 @@ impl Check for UserControls {
 impl UserControl {
     /// What holds under it, as a sentence without its subject.
     fn claim(&self) -> String {
-        format!("{} under `{}`", self.run.description(), self.typed)
+        format!("{} under `{}`", self.run.claim(), self.typed)
     }
 }
