@@ -15,6 +15,7 @@ mod texts;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use held::held_module;
+pub(crate) use imported::is_installed;
 pub use imported::{ImportedNames, imported_modules};
 use imported::{imports_of, is_environ};
 pub(crate) use own::is_main_check;

@@ -8,8 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analysis::{calls::Others, names::ImportedNames, watch::assigned},
-    modules::standard::is_standard,
+    analysis::{
+        calls::Others,
+        names::{ImportedNames, is_installed},
+        watch::assigned,
+    },
     rewrite::{
         edit::{Edit, EditSet},
         unwrap::keep_part,
@@ -103,8 +106,7 @@ pub enum Libraries {
 impl Libraries {
     /// Whether a path leads into one of them.
     fn contain(self, path: &str) -> bool {
-        let top = path.split('.').next().unwrap_or(path);
-        !top.is_empty() && (self == Self::All || !is_standard(top))
+        is_installed(path) || self == Self::All && !path.is_empty() && !path.starts_with('.')
     }
 }
 

@@ -125,7 +125,7 @@ pub(super) fn is_environ(path: &str) -> bool {
     matches!(path, "os.environ" | "os.environb")
 }
 /// Whether a path leads into a package that does not come with Python.
-fn is_installed(path: &str) -> bool {
+pub(crate) fn is_installed(path: &str) -> bool {
     let top = path.split('.').next().unwrap_or(path);
     !top.is_empty() && !is_standard(top)
 }
