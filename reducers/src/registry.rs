@@ -19,6 +19,7 @@ pub static PASSES: &[&Pass] = &[
     &trace::extract_comparison::EXTRACT_COMPARISON,
     &trace::extract_submodule_call::EXTRACT_SUBMODULE_CALL,
     &trace::keep_slice::KEEP_SLICE,
+    &trace::return_at_failure::RETURN_AT_FAILURE,
     &trace::drop_unexecuted::DROP_UNEXECUTED,
     &python::drop_comments::DROP_COMMENTS,
     &python::drop_docstrings::DROP_DOCSTRINGS,

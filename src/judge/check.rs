@@ -159,6 +159,12 @@ pub(super) trait Check: std::fmt::Debug {
         false
     }
 
+    /// Whether it is a control under which valid code succeeds to its end, so that no other control
+    /// says more.
+    fn is_full_control(&self) -> bool {
+        self.is_control()
+    }
+
     /// What the user is told of it, one line each.
     fn describe(&self) -> Vec<String> {
         Vec::new()
@@ -225,6 +231,11 @@ impl Checks {
     /// Whether one of them is a control.
     pub(super) fn has_control(&self) -> bool {
         self.0.iter().any(|(_, check)| check.is_control())
+    }
+
+    /// Whether one of them is a control that says all that controls can say.
+    pub(super) fn has_full_control(&self) -> bool {
+        self.0.iter().any(|(_, check)| check.is_full_control())
     }
 
     /// What the user is told of them, one line each.

@@ -38,7 +38,7 @@ pub use likeness::Likeness;
 pub use obstacle::{Forbidden, Obstacle, forbidden_anywhere, obstacle};
 pub use origin::{RaiseOrigin, claim, compiled_lines, own_lines};
 pub use pattern::Pattern;
-pub use raise_site::{RaiseSite, is_check, is_in_library};
+pub use raise_site::{RaiseSite, is_check, is_in_library, is_later};
 pub use seed::Seed;
 pub use sequential_test::SequentialTest;
 pub use signature::Signature;
@@ -48,4 +48,4 @@ pub use verdict::{Difference, Verdict};
 
 /// Grows whenever the same outcome would be judged differently, or evidence is written differently;
 /// journals written under older rules are not read.
-pub const RULES: u32 = 27;
+pub const RULES: u32 = 28;

@@ -156,6 +156,23 @@ pub fn is_check(exception: &Exception) -> bool {
         && last.is_some_and(|last| !is_own(exception, last) && is_for_tests(&last.file))
 }
 
+/// Whether an exception ended a script later in its text than another one did. Each comes with the
+/// number of lines of its script, of which one may have more lines at its beginning.
+pub fn is_later(one: (&Exception, usize), other: (&Exception, usize)) -> bool {
+    let places = |(exception, lines): (&Exception, usize)| -> Vec<(String, usize)> {
+        let own = exception
+            .frames
+            .iter()
+            .filter(|frame| is_own(exception, frame));
+        let from_end = |frame: &TracebackFrame| lines.saturating_sub(frame.line as usize);
+        own.map(|frame| (frame.function.clone(), from_end(frame)))
+            .collect()
+    };
+    let (one, other) = (places(one), places(other));
+    let differing = one.iter().zip(&other).find(|(one, other)| one != other);
+    differing.is_some_and(|(one, other)| one.0 == other.0 && one.1 < other.1)
+}
+
 /// The script's frame: the outermost, unless the exception ended a thread, a process or a task.
 fn script(exception: &Exception) -> Option<&TracebackFrame> {
     exception
@@ -224,6 +241,30 @@ mod tests {
             RaiseSite::typed(&site.argument()).contains(&site),
             "{site:?}"
         );
+    }
+
+    #[test]
+    fn the_later_of_two_failures_is_nearer_to_the_end() {
+        let failed = |lines: &[(&str, u32)]| {
+            let frame = |(function, line): &(&str, u32)| TracebackFrame {
+                file: "/tmp/x.py".to_owned(),
+                line: *line,
+                function: (*function).to_owned(),
+                code: String::new(),
+            };
+            Exception {
+                frames: lines.iter().map(frame).collect(),
+                ..Exception::default()
+            }
+        };
+        let first = failed(&[("<module>", 9), ("main", 4), ("f", 2)]);
+        let later = |lines: &[(&str, u32)], count| is_later((&failed(lines), count), (&first, 9));
+        assert!(later(&[("<module>", 9), ("main", 5)], 9));
+        // Five lines more come before all of them.
+        assert!(later(&[("<module>", 14), ("main", 10)], 14));
+        assert!(!later(&[("<module>", 14), ("main", 9)], 14));
+        assert!(!later(&[("<module>", 14), ("main", 8), ("f", 8)], 14));
+        assert!(!later(&[("<module>", 9), ("g", 7)], 9));
     }
 
     #[test]

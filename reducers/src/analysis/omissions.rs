@@ -146,9 +146,12 @@ pub struct ProgramPart {
 }
 
 impl ProgramPart {
-    /// Whether a program with these words has it.
-    pub fn is_among(&self, words: &BTreeSet<String>) -> bool {
-        self.words.is_subset(words)
+    /// Whether a program with these words has it. Almost any program has some operator, so one has to
+    /// stand where it can be left out.
+    pub fn is_in(&self, program: &Program, words: &BTreeSet<String>) -> bool {
+        let has_words = self.words.is_subset(words);
+        let is_operator = matches!(self.omission, Omission::Operator(_));
+        has_words && (!is_operator || self.without(program).is_some())
     }
 
     /// A program without the part; none if it does not have it where it can be left out.
@@ -573,8 +576,9 @@ mod tests {
         let script = "import lib\nx.to(lib.half)\nx.rows(mode='by column', axis=0)\n";
         let script = Program::parse(script).unwrap();
         let held = |part: usize, candidate: &str| {
-            let words = words(&Program::parse(candidate).unwrap());
-            parts(&script, Libraries::Installed, &[])[part].is_among(&words)
+            let candidate = Program::parse(candidate).unwrap();
+            let words = words(&candidate);
+            parts(&script, Libraries::Installed, &[])[part].is_in(&candidate, &words)
         };
         assert!(held(0, "x.half()") && !held(0, "x.to(y)"));
         assert!(held(1, "x.rows()") && !held(1, "x.columns()"));

@@ -28,11 +28,11 @@ pub(crate) fn marked(stderr: &str) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(move |told| told.split_once(between))
 }
 
-/// What stands between the kind of an array and its numbers.
+/// What stands between the kind of an array, its numbers and its shape.
 const NUMBERS: char = '\u{1d}';
 
 /// Writes a value on standard error: plain ones as they are, of others the type, whether an array
-/// holds `nan` or `inf`, and the numbers of a small one.
+/// holds `nan` or `inf`, the numbers of a small one, and its shape.
 const SHOW: &str = include_str!("watch/show.py");
 
 /// The modules of values that are shown as they are.
@@ -336,6 +336,8 @@ pub struct Told {
     pub nearest: Vec<String>,
     /// Of all others.
     pub outer: Vec<String>,
+    /// The shapes of the arrays among the nearest.
+    pub shapes: Vec<String>,
 }
 
 impl Told {
@@ -347,14 +349,31 @@ impl Told {
         }
         let mut told = Self::default();
         for (place, value) in values {
-            let of = if place.starts_with("nearest") {
-                &mut told.nearest
-            } else {
-                &mut told.outer
+            let (value, shape) = match value.rsplit_once(NUMBERS) {
+                Some((value, shape)) => (value, Some(shape)),
+                None => (value, None),
             };
-            of.push(value.to_owned());
+            if place.starts_with("nearest") {
+                told.nearest.push(value.to_owned());
+                told.shapes.extend(shape.map(str::to_owned));
+            } else {
+                told.outer.push(value.to_owned());
+            }
         }
         told
+    }
+
+    /// Whether several arrays are compared that have the same shape, and hold something.
+    pub fn compares_alike(&self) -> bool {
+        let is_empty = |shape: &String| shape.split(['(', ',', ' ', ')']).any(|size| size == "0");
+        self.compares_arrays()
+            && self.shapes.windows(2).all(|pair| pair[0] == pair[1])
+            && !self.shapes.iter().any(is_empty)
+    }
+
+    /// Whether several arrays are compared.
+    pub fn compares_arrays(&self) -> bool {
+        self.shapes.len() > 1
     }
 }
 
@@ -424,9 +443,26 @@ mod tests {
             Told::read(told),
             Told {
                 nearest: vec!["'a'".to_owned()],
-                outer: vec!["4".to_owned()]
+                outer: vec!["4".to_owned()],
+                shapes: Vec::new(),
             }
         );
+    }
+
+    #[test]
+    fn arrays_of_one_shape_are_compared_alike() {
+        let read = |shapes: [&str; 2]| {
+            let [one, other] = shapes;
+            let told = format!(
+                "\u{1e}nearest0\u{1f}Tensor\u{1d}[1]\u{1d}{one}\u{1e}\u{1e}nearest1\u{1f}Tensor\u{1d}[1]\u{1d}{other}\u{1e}"
+            );
+            Told::read(&told)
+        };
+        assert_eq!(read(["(1,)", "()"]).nearest, ["Tensor\u{1d}[1]"; 2]);
+        assert!(read(["(10, 2)", "(10, 2)"]).compares_alike());
+        assert!(!read(["(1, 2)", "(2,)"]).compares_alike());
+        assert!(!read(["(1, 0)", "(1, 0)"]).compares_alike());
+        assert!(read(["(1, 0)", "(1, 0)"]).compares_arrays());
     }
 
     #[test]

@@ -17,8 +17,8 @@ use super::super::{
     probe::Probe,
 };
 use crate::{
-    oracle::Verdict,
-    runner::{Job, RunError},
+    oracle::{Verdict, is_later},
+    runner::{Job, Outcome, RunError},
 };
 
 pub(super) const ID: &str = "automatic-control";
@@ -53,7 +53,6 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     }
     // Another implementation is tried only where no part can be left out.
     let mut found = tried(script, &Control::PARTS)?;
-    found.retain(|check| !check.run.fails_by_replacement());
     if !found.iter().any(|check| check.run.succeeds) {
         let mut others = tried(script, &Control::ALTERNATIVES)?;
         others.retain(|check| check.run.succeeds);
@@ -72,26 +71,46 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     Ok(best.map(|check| Box::new(check.clone()) as Box<dyn Check>))
 }
 
-/// Those of some controls under which the script does not show the bug.
+/// Those of some controls under which the script does not show the bug, but for those by which it
+/// does not come as far.
 fn tried(script: &Script<'_>, controls: &[Control]) -> Result<Vec<AutomaticControl>, RunError> {
     let Script { probe, program, .. } = script;
     let texts = controls
         .iter()
         .map(|control| (*control, control.without(program)));
-    let jobs: Vec<(Control, Job)> = texts
-        .filter_map(|(control, without)| Some((control, job(probe, program, without)?)))
-        .collect();
-    let controls: Vec<Control> = jobs.iter().map(|(control, _)| *control).collect();
-    let jobs: Vec<Job> = jobs.into_iter().map(|(_, job)| job).collect();
-    let found = controls
-        .into_iter()
-        .zip(probe.run(&jobs)?)
-        .filter(|(_, outcome)| !probe.shows_words(outcome))
-        .map(|(control, outcome)| AutomaticControl {
-            control,
-            run: ControlRun::of(probe, &outcome),
-        });
+    let (jobs, controls): (Vec<Job>, Vec<(Control, usize)>) = texts
+        .filter_map(|(control, without)| {
+            let lines = lines_of(&without, program);
+            Some((job(probe, program, without)?, (control, lines)))
+        })
+        .unzip();
+    let outcomes = controls.into_iter().zip(probe.run(&jobs)?);
+    let found = outcomes.filter_map(|((control, lines), outcome)| {
+        let run = ControlRun::of(probe, &outcome);
+        let says_nothing = probe.shows_words(&outcome)
+            || run.fails_by_replacement() && !passes_the_failure(script, &outcome, lines);
+        (!says_nothing).then_some(AutomaticControl { control, run })
+    });
     Ok(found.collect())
+}
+
+/// How many lines a control run's program has.
+fn lines_of(without: &Without, program: &Program) -> usize {
+    match without {
+        Without::As(text) => text.lines().count(),
+        Without::Itself => program.text().lines().count(),
+    }
+}
+
+/// Whether a control run of so many lines fails only after the statement that shows the bug. What
+/// stands for a part of a library may lack what the script then asks of its results.
+fn passes_the_failure(script: &Script<'_>, outcome: &Outcome, lines: usize) -> bool {
+    let showing = script
+        .showing
+        .and_then(|showing| showing.exception.as_ref());
+    let before = script.program.text().lines().count();
+    let exceptions = outcome.exception.as_ref().zip(showing);
+    exceptions.is_some_and(|(after, showing)| is_later((after, lines), (showing, before)))
 }
 
 /// The control that was found.
@@ -153,6 +172,10 @@ impl Check for AutomaticControl {
 
     fn is_control(&self) -> bool {
         true
+    }
+
+    fn is_full_control(&self) -> bool {
+        self.run.succeeds
     }
 
     fn describe(&self) -> Vec<String> {

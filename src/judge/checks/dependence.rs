@@ -38,6 +38,10 @@ struct Dependence {
     /// Whether a traced run of the script shows the bug. Where none does, a traced run of a candidate
     /// says nothing.
     can_trace: bool,
+    /// Whether arrays are compared that have one shape, and hold something: those of two shapes, and
+    /// empty ones, differ or not for reasons of their own.
+    #[serde(default)]
+    compares_alike: bool,
 }
 
 /// Applies where no other check does, a statement of the script's own reports the bug, and depends
@@ -70,11 +74,13 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let outcomes = probe.run(&jobs)?;
     let mut compared = outcomes
         .iter()
-        .map(|outcome| Told::read(&outcome.stderr.text()).nearest);
-    let mut values = compared
+        .map(|outcome| Told::read(&outcome.stderr.text()));
+    let told = compared
         .next()
         .filter(|one| compared.all(|other| *one == other))
         .unwrap_or_default();
+    let compares_alike = told.compares_alike() && !script.is_flaky;
+    let mut values = told.nearest;
     // What is computed twice may change along with the script; what is written out is true of the
     // numbers that the script has.
     if !expects_constants(program, &report_site) {
@@ -93,6 +99,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             sides,
         },
         can_trace: evidence.is_some(),
+        compares_alike,
     })))
 }
 
@@ -125,6 +132,9 @@ impl Dependence {
     /// Whether a run of a watched candidate compared what it must.
     fn compares(&self, outcome: &Outcome) -> bool {
         let compared = Told::read(&outcome.stderr.text());
+        if self.compares_alike && compared.compares_arrays() && !compared.compares_alike() {
+            return false;
+        }
         // Each value once: a script that compares the same twice must go on to do so. Conditions may
         // have become outer ones when blocks were unwrapped or calls inlined.
         let mut left = [compared.nearest, compared.outer].concat();

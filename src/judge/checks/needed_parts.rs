@@ -1,13 +1,16 @@
-//! Control runs without single parts of the script, where none of PyTorch's is known to be at fault.
-//! Those that it succeeds without, it needs to fail, and so must a candidate: without the smallest of
-//! them it succeeds as well, or its code is not valid. The others a candidate only has to have, as
-//! each would be a further run. A script that hangs has to end, and so has a candidate, without some
-//! of them.
+//! Control runs without single parts of the script, where no other control says enough.
+//! Those that it succeeds without, it needs to fail, and so must a candidate: without each of the
+//! smallest of them it succeeds as well, or its code is not valid. The others a candidate only has to
+//! have, as each would be a further run. A script that hangs has to end, and so has a candidate,
+//! without some of them.
 
 use std::time::Duration;
 
 use minrepro_reducers::{
-    analysis::omissions::{Libraries, ProgramPart, parts, words},
+    analysis::{
+        names::ImportedNames,
+        omissions::{Libraries, ProgramPart, parts, words},
+    },
     syntax::Program,
 };
 use serde::{Deserialize, Serialize};
@@ -42,8 +45,11 @@ const MOST: usize = 24;
 const MOST_TIME: Duration = Duration::from_mins(2);
 const LEAST: usize = 6;
 
-/// Without how many parts a candidate is run where the script hangs: anything that waits ends once
-/// nothing waits, so one of them says little.
+/// Without how many parts a candidate is run, each by itself. A program that fails for another reason
+/// may well succeed without one of them.
+const LEFT_OUT: usize = 3;
+
+/// The same where the script hangs: anything that waits ends once nothing waits, so each says less.
 const OF_HANG: usize = 4;
 
 /// Refuses candidates that lack one of these parts, and those that do not succeed, or end, without
@@ -55,12 +61,12 @@ struct NeededParts {
     runs: Vec<ControlRun>,
 }
 
-/// Applies where no control is known and the script succeeds without one of its parts; a script
+/// Applies where no control says enough and the script succeeds without one of its parts; a script
 /// that hangs has to end.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     let is_test = matches!(probe.measure, Measure::Test(_));
-    if script.is_flaky || so_far.has_control() || is_test {
+    if script.is_flaky || so_far.has_full_control() || is_test {
         return Ok(None);
     }
     let lines = script.showing.map(places).unwrap_or_default();
@@ -83,7 +89,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         return Ok(None);
     }
     let (parts, mut runs): (Vec<_>, Vec<_>) = needed.into_iter().unzip();
-    runs.truncate(if is_hang { OF_HANG } else { 1 });
+    runs.truncate(if is_hang { OF_HANG } else { LEFT_OUT });
     Ok(Some(Box::new(NeededParts { parts, runs })))
 }
 
@@ -94,10 +100,16 @@ fn places(showing: &Outcome) -> Vec<u32> {
     places
 }
 
-/// Whose names the parts are: most of what hangs waits in Python's own modules, and nothing but the
-/// place is known of it.
+/// Whose names the parts are. Most of what hangs waits in Python's own modules, and nothing but the
+/// place is known of it; and a script that imports nothing else, and reports the failure itself, says
+/// that they are at fault.
 fn libraries(script: &Script<'_>) -> Libraries {
-    if script.probe.measure.is_hang() {
+    let Script { probe, program, .. } = script;
+    let site = script
+        .showing
+        .and_then(|showing| probe.measure.report_site(showing));
+    let is_of_python = site.is_some() && !ImportedNames::of(program.tree()).has_installed();
+    if probe.measure.is_hang() || is_of_python {
         Libraries::All
     } else {
         Libraries::Installed
@@ -140,7 +152,7 @@ impl Check for NeededParts {
 
     fn is_hopeless(&self, program: &Program) -> bool {
         let words = words(program);
-        self.parts.iter().any(|part| !part.is_among(&words))
+        self.parts.iter().any(|part| !part.is_in(program, &words))
     }
 
     fn claim(&self) -> Option<String> {

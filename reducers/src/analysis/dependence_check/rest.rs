@@ -224,18 +224,18 @@ impl<'o, 'a> Rest<'o, 'a> {
                     // What a class inherits of another is as good as computed.
                     self.of.operations.insert("class".to_owned());
                 }
-                // What no attribute names is called by the interpreter.
-                let is_special = |child: &&usize| match self.outline.statements[**child].node {
-                    AnyNodeRef::StmtFunctionDef(def) => def.name.starts_with("__"),
+                // What no attribute names is called by the interpreter, or by the class it inherits
+                // from.
+                let inherits = class.bases().iter().any(|base| !self.is_own_class(base));
+                let is_called = |child: &&usize| match self.outline.statements[**child].node {
+                    AnyNodeRef::StmtFunctionDef(def) => {
+                        let is_named = self.outline.attributes.contains(&def.name.id);
+                        def.name.starts_with("__") || inherits && !is_named
+                    }
                     _ => false,
                 };
-                let methods: Vec<usize> = statement
-                    .children
-                    .iter()
-                    .filter(is_special)
-                    .copied()
-                    .collect();
-                self.todo.extend(methods);
+                let methods = statement.children.iter().filter(is_called);
+                self.todo.extend(methods.copied().collect::<Vec<_>>());
             }
             AnyNodeRef::StmtAugAssign(it) => {
                 self.of.operations.insert(it.op.as_str().to_owned());

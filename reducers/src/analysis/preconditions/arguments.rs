@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analysis::watch::assigned,
+    analysis::{names::ImportedNames, watch::assigned},
     syntax::{
         AnyNodeRef, Program, Ranged,
         ast::{Expr, ExprCall, UnaryOp},
@@ -26,6 +26,19 @@ pub(super) struct ArgumentKinds {
     /// Those that are mappings: with a constant, the call does something else.
     #[serde(default)]
     mappings: BTreeSet<ArgumentPlace>,
+    /// The mappings that calls of packages are given where these fail: what a mapping holds means
+    /// something else in its place.
+    #[serde(default)]
+    mappings_of_failing: BTreeSet<ArgumentPlace>,
+    /// Those of them that hold anything but constants.
+    #[serde(default)]
+    mappings_of_objects: BTreeSet<ArgumentPlace>,
+    /// The arguments that are displays, calls and other things that are no mappings.
+    #[serde(default)]
+    others: BTreeSet<ArgumentPlace>,
+    /// Those that are mappings to constants alone.
+    #[serde(default)]
+    mappings_of_constants: BTreeSet<ArgumentPlace>,
     /// Those that are constants; negative numbers are none.
     constants: BTreeSet<ArgumentPlace>,
     /// Those that are negative numbers, of the calls that fail. They count from the end.
@@ -40,6 +53,7 @@ impl ArgumentKinds {
     pub(super) fn of(program: &Program, lines: &[u32], evidence: Option<&Evidence>) -> Self {
         let mut found = Self::default();
         let functions = functions(program);
+        let imported = ImportedNames::of(program.tree());
         let frame = evidence.and_then(|evidence| evidence.failure.last());
         for node in &program.tree().nodes {
             let AnyNodeRef::ExprCall(call) = node.node else {
@@ -65,6 +79,9 @@ impl ArgumentKinds {
                 .filter_map(|keyword| Some((keyword.arg.as_ref()?.to_string(), &keyword.value)));
             for (place, value) in positional.chain(named) {
                 let place = (called.to_owned(), place);
+                if is_no_mapping(&functions, value) {
+                    found.others.insert(place.clone());
+                }
                 if always(program, value, is_written_out) {
                     found.constants.insert(place);
                 } else if fails && is_negative(value) {
@@ -72,6 +89,16 @@ impl ArgumentKinds {
                 } else if is_function(&functions, value) {
                     found.functions.insert(place);
                 } else if always(program, value, Expr::is_dict_expr) {
+                    let holds_constants = always(program, value, maps_to_constants);
+                    if holds_constants {
+                        found.mappings_of_constants.insert(place.clone());
+                    }
+                    if fails && imported.is_of_installed(&call.func) {
+                        found.mappings_of_failing.insert(place.clone());
+                        if !holds_constants {
+                            found.mappings_of_objects.insert(place.clone());
+                        }
+                    }
                     found.mappings.insert(place);
                 } else if is_object(value) {
                     found.objects.insert(place);
@@ -90,7 +117,12 @@ impl ArgumentKinds {
             &self.objects,
         ];
         let mut new = candidate.constants.difference(&self.constants);
+        let mut others = candidate.others.iter();
         !new.any(|place| wanted.iter().any(|places| places.contains(place)))
+            && !others.any(|place| self.mappings_of_failing.contains(place))
+            && self
+                .mappings_of_objects
+                .is_disjoint(&candidate.mappings_of_constants)
     }
 }
 
@@ -116,6 +148,15 @@ fn is_written_out(value: &Expr) -> bool {
         Expr::Dict(dict) => dict.is_empty(),
         _ => value.is_literal_expr(),
     }
+}
+
+/// Whether a display maps something, and that to constants alone.
+fn maps_to_constants(value: &Expr) -> bool {
+    let display = value.as_dict_expr();
+    display.is_some_and(|display| {
+        let mut items = display.items.iter();
+        !display.is_empty() && items.all(|item| is_written_out(&item.value))
+    })
 }
 
 /// Whether an expression was an object in a frame of the failure. A variable whose value cannot be
@@ -161,6 +202,15 @@ fn functions(program: &Program) -> BTreeSet<&str> {
     functions.map(|variable| &*variable.name).collect()
 }
 
+/// Whether an expression is certainly none that stands for a mapping which a program writes out.
+fn is_no_mapping(functions: &BTreeSet<&str>, value: &Expr) -> bool {
+    match value {
+        Expr::Call(call) => !name_of(call).is_some_and(|name| name.ends_with("dict")),
+        Expr::List(_) | Expr::Tuple(_) | Expr::Set(_) => true,
+        _ => value.is_literal_expr() || is_function(functions, value),
+    }
+}
+
 /// Whether an expression is a lambda or the name of one of these functions.
 fn is_function(functions: &BTreeSet<&str>, value: &Expr) -> bool {
     match value {
@@ -179,6 +229,22 @@ mod tests {
         evidence::SourceLine,
         value::{RecordedValue, ValueKind},
     };
+
+    #[test]
+    fn a_mapping_that_a_package_fails_on_is_not_replaced_by_what_it_holds() {
+        let import = "from json import dumps\nfrom torch.fx import f, q\n";
+        let of = |text: &str, lines: &[u32]| {
+            let text = format!("{import}{text}");
+            ArgumentKinds::of(&Program::parse(text.as_str()).unwrap(), lines, None)
+        };
+        let known = of("f(1, {'a': q})\ndumps({'a': q})\n", &[3, 4]);
+        let holds = |text: &str| known.hold_in(&of(text, &[]));
+        assert!(holds("f(1, {'b': q})\ndumps(q())\n"));
+        assert!(holds("c = make()\nf(1, c)\n") && holds("f(1, dict(a=q))\n"));
+        assert!(!holds("f(1, {'a': 0})\n"));
+        assert!(!holds("f(1, q)\n") && !holds("f(1, q())\n") && !holds("f(1, [q])\n"));
+        assert!(of("f(1, {'a': q})\n", &[]).hold_in(&of("f(1, q)\n", &[])));
+    }
 
     #[test]
     fn objects_are_not_replaced_by_constants() {

@@ -7,7 +7,8 @@ def numbers(value):
     found = str(value.tolist()) if size <= 64 else ""
     odd = [word for word in ("nan", "inf") if word in found]
     found = re.sub(r"-?\d+\.\d+(?:e[-+]?\d+)?", lambda each: "%.4g" % float(each[0]), found)
-    return "".join(" with " + word for word in odd) + chr(29) + found
+    shape = str(tuple(getattr(value, "shape", ())))
+    return "".join(" with " + word for word in odd) + chr(29) + found + chr(29) + shape
 
 
 kind = type(value)

@@ -69,12 +69,8 @@ fn wrapped(program: &Program, line: TextRange) -> Option<EditSet> {
     );
     let mut edits = EditSet::one(Edit::replace(TextRange::empty(content.start()), &inner));
     if width(indentation) + unit.len() + width(program.slice(content)) > WIDTH {
-        for comma in commas(&tokens, content) {
-            let next = program.next_token(comma)?.start();
-            // A trailing comma ends the last line.
-            if next < content.end() {
-                edits.edit(Edit::replace(TextRange::new(comma, next), &inner));
-            }
+        for space in breaks(&tokens, content) {
+            edits.edit(Edit::replace(space, &inner));
         }
     }
     edits.edit(Edit::replace(TextRange::empty(content.end()), &outer));
@@ -100,22 +96,39 @@ fn pairs(tokens: &[&Token]) -> Vec<TextRange> {
     found
 }
 
-/// Where the commas end that separate what stands between brackets.
-fn commas(tokens: &[&Token], content: TextRange) -> Vec<TextSize> {
+/// The spaces between brackets where a line may end: behind the commas that separate elements, but
+/// for one at the end, and in a comprehension before each clause.
+fn breaks(tokens: &[&Token], content: TextRange) -> Vec<TextRange> {
     let mut depth = 0_usize;
-    let mut found = Vec::new();
+    let mut is_in_parameters = false;
+    let (mut commas, mut clauses) = (Vec::new(), Vec::new());
     let inside = tokens
         .iter()
         .filter(|token| content.contains_range(token.range()));
-    for token in inside {
-        let kind = token.kind();
-        depth += usize::from(opens(kind));
-        depth -= usize::from(closes(kind));
-        if depth == 0 && kind == TokenKind::Comma {
-            found.push(token.end());
+    let inside: Vec<&Token> = inside.copied().collect();
+    for pair in inside.windows(2) {
+        let [token, next] = pair else { continue };
+        depth += usize::from(opens(token.kind()));
+        depth -= usize::from(closes(token.kind()));
+        if depth > 0 {
+            continue;
+        }
+        let space = TextRange::new(token.end(), next.start());
+        match token.kind() {
+            TokenKind::Lambda => is_in_parameters = true,
+            TokenKind::Colon => is_in_parameters = false,
+            TokenKind::Comma if !is_in_parameters => commas.push(space),
+            _ => {}
+        }
+        match next.kind() {
+            TokenKind::For if token.kind() == TokenKind::Async => {}
+            TokenKind::For | TokenKind::Async => clauses.push(space),
+            // Before the first clause it belongs to a condition of the element.
+            TokenKind::If if !clauses.is_empty() => clauses.push(space),
+            _ => {}
         }
     }
-    found
+    if clauses.is_empty() { commas } else { clauses }
 }
 
 #[cfg(test)]
@@ -133,6 +146,21 @@ mod tests {
             &WRAP_LINES,
             &format!("if x:\n\ty = f({one}, g(1, 2), {other})[0] + 1\n"),
             &format!("if x:\n\ty = f(\n\t\t{one},\n\t\tg(1, 2),\n\t\t{other}\n\t)[0] + 1\n"),
+        );
+    }
+
+    #[test]
+    fn a_comprehension_gets_a_line_for_each_clause() {
+        let (one, other) = ("a".repeat(50), "b".repeat(60));
+        check_all(
+            &WRAP_LINES,
+            &format!("x = [{one} if y else 1 for y, z in {other}(3, 4) if y]\n"),
+            &format!("x = [\n    {one} if y else 1\n    for y, z in {other}(3, 4)\n    if y\n]\n"),
+        );
+        check_all(
+            &WRAP_LINES,
+            &format!("f(lambda a, b: {one}, {other})\n"),
+            &format!("f(\n    lambda a, b: {one},\n    {other}\n)\n"),
         );
     }
 

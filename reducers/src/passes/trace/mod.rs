@@ -11,3 +11,4 @@ pub(crate) mod extract_failure;
 pub(crate) mod extract_operation;
 pub(crate) mod extract_submodule_call;
 pub(crate) mod keep_slice;
+pub(crate) mod return_at_failure;
