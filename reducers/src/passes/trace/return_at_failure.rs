@@ -1,5 +1,5 @@
 use crate::{
-    analysis::statement_tree::StatementTree,
+    analysis::{names::ImportedNames, statement_tree::StatementTree},
     pass::{PassContext, Prior, Proposals, Stage, pass},
     passes::trace::extract::Extraction,
     rewrite::edit::Edit,
@@ -15,7 +15,7 @@ const PARAMETERS: usize = 3;
 pass! {
     /// Ends a function of the failure right after the statement that failed, with a result.
     ///
-    /// The statements after it run only where the bug is absent. A library that calls the function
+    /// The statements after it run only where the bug is absent. A package that calls the function
     /// needs its result there, so dropping them is not enough.
     ///
     /// ```python before
@@ -41,7 +41,9 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    let Some(extraction) = Extraction::of(cx) else {
+    // Python's own modules need no result of a program that has failed: no control asks for one.
+    let has_packages = ImportedNames::of(cx.program.tree()).has_installed();
+    let Some(extraction) = Extraction::of(cx).filter(|_| has_packages) else {
         return;
     };
     let frames = extraction.evidence.failure.iter();
@@ -145,11 +147,15 @@ mod tests {
     };
 
     fn texts(text: &str) -> Vec<String> {
-        let program = Program::parse(text).unwrap();
+        let text = &format!("import torch\n{text}");
+        let program = Program::parse(text.as_str()).unwrap();
         let missing = MissingSymbols::default();
         let proposals = RETURN_AT_FAILURE.proposals_with(&program, Some(&evidence(text)), &missing);
         let text = |proposal: &Proposal| proposal.edits.apply(&program).unwrap();
-        proposals.iter().map(text).collect()
+        let texts = proposals.iter().map(text);
+        texts
+            .map(|text| text.replace("import torch\n", ""))
+            .collect()
     }
 
     #[test]
