@@ -57,7 +57,7 @@ pub(super) type Refusal = (String, &'static str);
 pub const FORMS: &[SignatureForm] = &[
     SignatureForm {
         syntax: &["Class: text"],
-        summary: "the exception's class (its last dotted part, or more) and a part of its message, or its cause's",
+        summary: "the class (its last dotted part, or more) and a part of the message of the exception or its cause",
         example: "ValueError: bad size",
         mark: Mark::Words,
         read: words,
@@ -85,7 +85,7 @@ pub const FORMS: &[SignatureForm] = &[
     },
     SignatureForm {
         syntax: &["exit:N", "exit:N,M"],
-        summary: "the exit status, one of these",
+        summary: "one of these exit statuses",
         example: "exit:3,4",
         mark: Mark::Prefix("exit"),
         read: exit,
@@ -99,14 +99,14 @@ pub const FORMS: &[SignatureForm] = &[
     },
     SignatureForm {
         syntax: &["timeout"],
-        summary: "the program hangs: busy or waiting as the script is, and held up by the same call",
+        summary: "the program hangs as the script does: busy or waiting, and in the same call",
         example: "timeout",
         mark: Mark::Word("timeout"),
         read: |_| Ok(each(vec![HangKind::Waiting, HangKind::Busy], Part::Timeout)),
     },
     SignatureForm {
         syntax: &["timeout:busy", "timeout:waiting"],
-        summary: "the program hangs and computes, or hangs and waits",
+        summary: "the program hangs while it computes, or while it waits",
         example: "timeout:busy",
         mark: Mark::TightPrefix("timeout"),
         read: timeout,
@@ -141,14 +141,14 @@ pub const FORMS: &[SignatureForm] = &[
     },
     SignatureForm {
         syntax: &["in:FILE, FUNCTION()"],
-        summary: "where the program was when it was killed, by the interpreter's own dump of its stack",
+        summary: "where the program was when it was killed, from the interpreter's own stack dump",
         example: "in:ctypes/__init__.py, string_at()",
         mark: Mark::TightPrefix("in"),
         read: |text| Ok(each(CrashSite::typed(text), Part::In)),
     },
     SignatureForm {
         syntax: &["cause:Class: text", "cause:Class"],
-        summary: "the exception, what it was raised from, or what it holds as a group",
+        summary: "the exception, the one that it was raised from, or a member of an exception group",
         example: "cause:KeyError: 'a'",
         mark: Mark::TightPrefix("cause"),
         read: cause,
