@@ -1,6 +1,6 @@
-//! Reads files that somebody else may have made or may still change: it never waits, and never reads
-//! more than it is allowed to. Used wherever a run, a stranger's folder or a shared folder can decide
-//! what a path leads to.
+//! Reads files that somebody else may have made or may still change. A read never waits and never
+//! exceeds its size limit. Used wherever a run, a stranger's folder or a shared folder can decide
+//! where a path leads.
 
 use std::{
     fs::{File, OpenOptions},

@@ -1,4 +1,4 @@
-//! What a tool answers, made of the events that the program printed. Pure.
+//! The answers of the tools, built from the events that the program printed. Pure.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! The arguments of the tools, and the command lines that they stand for. The doc comments are what
-//! an agent reads.
+//! The arguments of the tools, and the command lines that they stand for. Agents read the doc
+//! comments.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Arguments as typed. The doc comments are the help.
+//! Arguments as typed. The doc comments are the help texts.
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The arguments of `diagnose`, as typed. The doc comments are the help.
+//! The arguments of `diagnose`, as typed. The doc comments are the help texts.
 
 use std::path::PathBuf;
 

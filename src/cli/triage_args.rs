@@ -1,4 +1,4 @@
-//! The arguments of `triage`, as typed. The doc comments are the help.
+//! The arguments of `triage`, as typed. The doc comments are the help texts.
 
 use std::path::PathBuf;
 

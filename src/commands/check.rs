@@ -1,5 +1,5 @@
-//! `minrepro check SCRIPT`: prints the signature of a script's bug, and in how many runs it shows; or
-//! judges programs that somebody wrote to show it.
+//! `minrepro check SCRIPT`: prints the signature of a script's bug and in how many runs it shows,
+//! or judges programs that somebody wrote to show it.
 
 use std::{path::PathBuf, sync::Arc};
 

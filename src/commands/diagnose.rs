@@ -1,4 +1,4 @@
-//! `minrepro diagnose SCRIPT`: what a failure of PyTorch is.
+//! `minrepro diagnose SCRIPT`: classifies a failure of PyTorch.
 
 use std::path::Path;
 

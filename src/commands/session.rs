@@ -1,4 +1,5 @@
-//! What the verbs that run a script share: its file, its interpreter, its runner, its baseline.
+//! The parts that the verbs that run a script share: its file, its interpreter, its runner, its
+//! baseline.
 
 mod bare;
 mod command_line;

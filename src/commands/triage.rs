@@ -1,4 +1,4 @@
-//! `minrepro triage NUMBER`: labels for an issue of the distributed or of the compiler's queue.
+//! `minrepro triage NUMBER`: labels for an issue in the distributed or the compiler queue.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Decides what a failure is by what its runs showed: mode, moment, component, categories, and the
-//! line of the script. Each answer comes with its evidence. Pure.
+//! Classifies a failure by what its runs showed: mode, moment, component, categories, and the line
+//! of the script. Each answer comes with its evidence. Pure.
 
 use minrepro_reducers::{
     syntax::Program,

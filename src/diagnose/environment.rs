@@ -1,5 +1,5 @@
-//! The environment of a diagnosis: interpreter, PyTorch, tools, and what of variables and settings
-//! differs from the defaults.
+//! The environment of a diagnosis: interpreter, PyTorch, tools, and the variables and settings that
+//! differ from the defaults.
 
 use serde::Serialize;
 

@@ -1,5 +1,5 @@
-//! The program that probes a script, and what it writes down. The script is sent within the probe,
-//! which runs in its place; see `python/`. Called by the diagnosis.
+//! The program that probes a script, and its findings. The script is sent within the probe, which
+//! runs in its place; see `python/`. Called by the diagnosis.
 
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 

@@ -1,5 +1,5 @@
 //! Where to look: generated code that failed, places in PyTorch, the folder of a test, labels, and
-//! what could not be found out. Pure.
+//! facts that could not be found out. Pure.
 
 use minrepro_reducers::torch::{diagnosis::compiler_labels, messages::is_advice};
 use serde::Serialize;

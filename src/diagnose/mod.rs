@@ -1,6 +1,6 @@
-//! `minrepro diagnose`: what a failure is. Reproduces it, climbs the ladder of the compiler,
-//! decides mode, moment, component and category, runs the script with the logs of that category
-//! and reads them. Findings name the run that shows them; guesses are called so. Called by the
+//! `minrepro diagnose`: classifies a failure. Reproduces it, climbs the ladder of the compiler,
+//! decides mode, moment, component and category, runs the script with the logs of that category and
+//! reads them. Findings name the run that shows them. Guesses are marked as guesses. Called by the
 //! command.
 
 mod classify;

@@ -1,5 +1,5 @@
 //! The program that proposals are made against, and the step from their edits to a candidate or to
-//! the reason why it needs no run. Pure; called for many proposals at once, on all cores.
+//! the reason why it needs no run. Pure. Called for many proposals at once, on all cores.
 
 use std::{
     collections::BTreeSet,

@@ -1,6 +1,5 @@
-//! Work that takes long on a long script, done so that the end of the time is not missed: it runs
-//! on other threads, and whoever waits for it waits no longer than there is time. Called by the
-//! search.
+//! Work that takes long on a long script, on other threads, so that the search never misses its
+//! deadline: a caller waits for it only as long as there is time. Called by the search.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

@@ -1,10 +1,10 @@
-//! The search: passes propose, the engine plans batches, has them judged, folds the successes and
-//! goes on until nothing more can be removed. Knows neither Python processes nor PyTorch; runs
-//! nothing itself. Called by the commands.
+//! The search: passes propose edits, and the engine plans batches, has them judged, folds the
+//! successes and goes on until nothing more can be removed. Knows neither Python processes nor
+//! PyTorch and runs nothing itself. Called by the commands.
 //!
-//! The batches depend on the program and the priors alone, never on the number of workers or on
-//! time, and successes are folded in the order of their proposals: the result is the same however
-//! many run at once. Chunks follow counter-based delta debugging (Zhang et al., "Deep Dive into
+//! The batches depend only on the program and the priors, never on the number of workers or on
+//! time. Successes are folded in the order of their proposals. So the result is the same for any
+//! number of workers. Chunks follow counter-based delta debugging (Zhang et al., "Deep Dive into
 //! Probabilistic Delta Debugging", ICSE 2025).
 
 mod ablation;

@@ -1,8 +1,8 @@
-//! How likely it is that proposals are accepted: the passes' priors, corrected by what was accepted
-//! and rejected so far. Pure bookkeeping. After `ProbDD` (Wang et al., "Probabilistic Delta
-//! Debugging", ESEC/FSE 2021): a rejected chunk makes each of its members less likely, by Bayes'
-//! rule; what the members of one pass share is learned per pass. Chunks shrink when they are
-//! rejected, as in counter-based delta debugging (Zhang et al., ICSE 2025).
+//! How likely proposals are to be accepted: the passes' priors, corrected by earlier acceptances
+//! and rejections. Pure bookkeeping. After `ProbDD` (Wang et al., "Probabilistic Delta Debugging",
+//! ESEC/FSE 2021): a rejected chunk makes each of its members less likely, by Bayes' rule. The part
+//! that the members of a pass share is learned per pass. Chunks shrink when they are rejected, as
+//! in counter-based delta debugging (Zhang et al., ICSE 2025).
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,10 +1,10 @@
-//! The numbers that steer the search, in one place, each with what it balances. They decide which
-//! candidates are tried and in which order, never whether a result is right: the final sweep and
-//! the confirmation hold whatever stands here. None of them may depend on the number of workers or
-//! on time, or the result would.
+//! The numbers that steer the search, in one place, each with the trade-off that it balances. They
+//! decide which candidates are tried and in which order, never whether a result is right: the final
+//! sweep and the confirmation do not depend on them. None may depend on the number of workers or on
+//! time, or the result would, too.
 //!
-//! Where no measurement is named, none is recorded: the number is a choice, made while the corpus
-//! was run as a whole.
+//! Where no measurement is named, none is recorded: the number was chosen while the corpus was run
+//! as a whole.
 
 /// How many candidates a batch has at most. Larger batches keep more workers busy; smaller ones are
 /// made with what the batch before them taught. Fixed, so that results do not depend on the number

@@ -1,4 +1,4 @@
-//! What goes into a reduction, what is reported on the way, and what comes out. Data only.
+//! The input of a reduction, its reports along the way, and its output. Data only.
 
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 

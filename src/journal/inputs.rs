@@ -1,5 +1,5 @@
 //! The other inputs of a run: the files beside the script that it names, and the files of a test
-//! command. A change of one voids earlier verdicts, so their content is part of the journal's name.
+//! command. A change to one voids earlier verdicts, so their content is part of the journal's name.
 //! Runs and writes nothing.
 
 use std::{

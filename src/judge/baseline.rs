@@ -1,5 +1,5 @@
-//! What the first runs of the script establish: what counts as the bug, the time limits, which
-//! checks apply, and from where candidates start.
+//! The facts that the first runs of the script establish: what counts as the bug, the time limits,
+//! which checks apply, and how candidates start.
 
 use std::{collections::BTreeMap, time::Duration};
 

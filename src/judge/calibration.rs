@@ -1,5 +1,5 @@
-//! From where candidates start: forked from an interpreter that has imported what the script
-//! imports, or each in a fresh one.
+//! How candidates start: forked from an interpreter that has imported the script's imports, or each
+//! in a fresh interpreter.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! What a check is: it is asked whether it applies to the script, then of each candidate that shows
-//! the bug what speaks against it. The checks themselves stand in `checks/`.
+//! The interface of a check. A check says whether it applies to the script, and then raises
+//! objections to candidates that show the bug. The checks themselves are in `checks/`.
 
 use minrepro_reducers::{
     analysis::{dependence_check::ReportSite, results::Left},

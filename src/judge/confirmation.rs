@@ -1,5 +1,5 @@
-//! The last runs of a result: in fresh interpreters, and where it compiles once with no compiled
-//! code at hand.
+//! The last runs of a result: in fresh interpreters, and, if it compiles, once without cached
+//! compiled code.
 
 use std::{sync::Arc, time::Duration};
 

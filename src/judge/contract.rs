@@ -1,5 +1,5 @@
-//! What the engine asks of a judge: candidates in, verdicts out. The engine knows this file and no
-//! other of the room, so it is tested without a process.
+//! The interface between engine and judge: candidates in, verdicts out. The engine knows this file
+//! and no other of the room, so it can be tested without a process.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! What a script does under a control, and whether a candidate does as well there: it succeeds, or
-//! fails in the same other way if the script does, and reports no more of the bug. Called by the
-//! checks that are controls.
+//! The outcome of a script under a control, and whether a candidate does as well there: it
+//! succeeds, or fails in the same way if the script fails in another way than by the bug, and
+//! reports no more of the bug. Called by the checks that are controls.
 
 use std::collections::BTreeSet;
 

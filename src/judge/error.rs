@@ -1,4 +1,5 @@
-//! Why the runs of the script as given are no base for a reduction. Data; the commands say it.
+//! Why the runs of the original script cannot be the base of a reduction. Data; the commands put it
+//! into words.
 
 use crate::{
     oracle::{BaselineError, Obstacle},

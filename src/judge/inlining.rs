@@ -1,6 +1,6 @@
-//! Inlines what a script imports from beside it, and the packages that the user names, before it is
-//! judged and reduced: one traced run shows what was executed, and the joined script has to fail as
-//! the script did. Called by the commands.
+//! Inlines the modules that a script imports from beside it, and the packages that the user names,
+//! before the script is judged and reduced. One traced run shows what was executed, and the joined
+//! script must fail as the script did. Called by the commands.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

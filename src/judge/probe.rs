@@ -1,4 +1,4 @@
-//! How a program is run and judged in one session: what all checks share.
+//! How a program is run and judged in one session. All checks share it.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Runs programs as often as it takes to know whether they show a bug that does not show each time.
+//! Runs programs as often as needed to know whether they show a bug that does not show each time.
 
 use minrepro_reducers::analysis::dependence_check::ReportSite;
 

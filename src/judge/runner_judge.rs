@@ -1,5 +1,5 @@
-//! The judge that stands between engine and runner: it runs candidates, judges their outcomes, and
-//! has those that show the bug reviewed by the checks.
+//! The judge between engine and runner: it runs candidates, judges their outcomes, and has the
+//! checks review those that show the bug.
 
 use std::{sync::Arc, time::Instant};
 

@@ -1,5 +1,5 @@
-//! Tries seeds for a bug that does not show each time: if it shows each time under one, all runs
-//! get that, and the reduction is that of a steady bug. Called by the baseline when the script's
+//! Tries seeds for a bug that does not show each time. If it shows each time under one, all runs
+//! get that seed, and the bug is reduced as a steady one. Called by the baseline when the script's
 //! own runs differ.
 
 use std::{sync::Arc, time::Duration};

@@ -1,5 +1,5 @@
-//! The script as given, and how it is run: what the baseline is found out from. Runs programs, but
-//! judges none.
+//! The original script and how it is run, from which the baseline is established. Runs programs,
+//! but judges none.
 
 use std::{
     cell::OnceCell,

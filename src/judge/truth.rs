@@ -1,5 +1,5 @@
-//! The last look at a result: which of the things that make it true were found to hold. A repro that
-//! shows the words and lacks one of them shows, for all that is known, another bug.
+//! The last check of a result: which of the established conditions hold. A repro that shows the
+//! words but lacks one of them may show another bug.
 
 use serde::{Deserialize, Serialize};
 

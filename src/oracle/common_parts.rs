@@ -1,5 +1,5 @@
-//! The parts that the exceptions of several runs share. Pure; called where a signature is derived,
-//! completed or compared with how the library failed.
+//! The parts that the exceptions of several runs share. Pure. Called where a signature is derived,
+//! completed or compared with the library's failure.
 
 use super::{
     exceptions::{cause, is_internal, is_raised},

@@ -1,4 +1,4 @@
-//! Where a program was when it died of a signal or hung, by the interpreter's own dump of its stack,
+//! Where a program was when it died of a signal or hung, from the interpreter's own stack dump,
 //! which names functions and shows no source. Plain data.
 
 use std::{collections::BTreeSet, fmt};

@@ -1,5 +1,5 @@
-//! How wrong a comparison says that something is. Knows the words of the usual comparisons; never
-//! looks at anything but a message. Called where scales are compared.
+//! How wrong something is according to a comparison's message. Knows the words of the usual
+//! comparisons and looks only at messages. Called where scales are compared.
 
 use std::sync::LazyLock;
 

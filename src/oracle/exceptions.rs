@@ -1,5 +1,5 @@
-//! What an exception is a sign of: whether a statement or the interpreter raised it, what it
-//! holds as a group, and what it replaced. Pure. Called by the rest of the oracle.
+//! The meaning of an exception: whether a statement or the interpreter raised it, which exceptions
+//! it holds as a group, and which it replaced. Pure. Called by the rest of the oracle.
 
 use minrepro_reducers::analysis::cpython::{OPERATION_ERRORS, OWN_WORDS_PATTERN};
 

@@ -1,6 +1,6 @@
-//! The fingerprint of a failure: the mechanism behind the words, by all that its traceback shows.
-//! Several bugs share the words of a generic wrapper, and users shorten the words that they give.
-//! Plain data and a pure match.
+//! The fingerprint of a failure: the mechanism behind its words, taken from the traceback. Several
+//! bugs share the words of a generic wrapper, and users shorten the words that they give. Plain
+//! data and a pure match.
 
 use std::collections::BTreeSet;
 

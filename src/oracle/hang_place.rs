@@ -1,6 +1,6 @@
-//! Where a program hangs, beyond the call that holds its main thread up: most waits end in the same
-//! few functions of the standard library, so the way to them counts, and where a program waits for
-//! another thread or process to end, what holds that up. Plain data.
+//! Where a program hangs, beyond the call that its main thread is in. Most waits end in the same
+//! few functions of the standard library, so the path to them counts. If a program waits for
+//! another thread or process to end, the place where that one waits counts, too. Plain data.
 
 use std::{collections::BTreeSet, fmt};
 

@@ -1,5 +1,5 @@
-//! Whether two exceptions are of one kind, by their classes and the order of their plain words:
-//! looser than a signature, for failures that are not the bug. Pure. Called by the judge.
+//! Whether two exceptions are of one kind, by their classes and the order of their plain words.
+//! Looser than a signature, for failures that are not the bug. Pure. Called by the judge.
 
 use std::collections::BTreeSet;
 

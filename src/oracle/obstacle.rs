@@ -1,6 +1,6 @@
-//! Obstacles: what kept a program from getting as far as its bug. The run's confinement forbade
-//! something, or the program lacks what it is to be given. Recognized by the classes and error
-//! numbers of the exception and of those that it was raised from. Pure.
+//! Obstacles: reasons why a program did not reach its bug. Confinement forbade something, or the
+//! program lacks an input. Recognized by the classes and error numbers of the exception and of its
+//! causes. Pure.
 
 use std::path::PathBuf;
 

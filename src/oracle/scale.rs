@@ -1,5 +1,5 @@
-//! The scale of a failure: a repro of a gross error is grossly wrong, too, and one of a subtle error
-//! subtly. Pure. Called by the fingerprint.
+//! The scale of a failure: a repro of a gross error must be grossly wrong, and one of a subtle
+//! error subtly. Pure. Called by the fingerprint.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! A signature defines "the same bug": parts that must all hold of an outcome. Plain data and a
-//! pure match; of the source lines inside a traceback, only the one that raised is ever looked at.
+//! A signature defines "the same bug": parts that must all hold for an outcome. Plain data and a
+//! pure match. Of the source lines in a traceback, only the one that raised is ever looked at.
 
 use std::{collections::BTreeSet, fmt};
 

@@ -1,5 +1,5 @@
-//! A signature as the user types it. The same text may mean several things, `Mismatch` a class or a
-//! message; the first meaning that the baseline supports is taken. Pure.
+//! A signature as the user types it. The same text may have several meanings: `Mismatch` may be a
+//! class or a message. The first meaning that the baseline supports is taken. Pure.
 
 use super::{
     common_parts::{common, message},

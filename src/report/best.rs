@@ -1,4 +1,4 @@
-//! The best program so far, as far as the free rows of a terminal show it: the lines around the
+//! The part of the best program so far that fits the free rows of a terminal: the lines around the
 //! last change, in colours. Prints nothing. Called by `progress`.
 
 use std::fmt::Write;

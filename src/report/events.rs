@@ -1,6 +1,6 @@
-//! What `--format jsonl` prints: the events of a command as data, one value a line. Each is the
-//! whole of what happened, in fields; the words for people are made elsewhere. Prints and runs
-//! nothing.
+//! The events of a command that `--format jsonl` prints, as data, one value per line. Each event
+//! holds everything that happened, in fields. The words for people are made elsewhere. Prints and
+//! runs nothing.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What each part of a program's text is, for colours: of the terminal and of the page.
+//! The kind of each part of a program's text, for colours on the terminal and on the page.
 
 use anstyle::{AnsiColor, Style};
 use minrepro_reducers::syntax::{Program, Ranged, TokenKind};

@@ -1,6 +1,6 @@
-//! Which files minrepro wrote, so that those of others are not replaced without a word. A note in the
-//! user's cache folder holds, for each path, the last contents that were written there. Called by
-//! the verbs that write files.
+//! Which files minrepro wrote, so that it replaces no file of somebody else without asking. A note
+//! in the user's cache folder holds, for each path, the last contents that were written there.
+//! Called by the verbs that write files.
 
 use std::{
     io,

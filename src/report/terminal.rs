@@ -1,5 +1,5 @@
-//! The end of a reduction on the terminal: the result itself, three lines of figures, what was
-//! found, and where the result is.
+//! The end of a reduction on the terminal: the result itself, three lines of figures, the findings,
+//! and the path of the result.
 
 use anstyle::Style;
 

@@ -1,4 +1,4 @@
-//! What a reduction is doing, in plain words, cut to the width of a line. Pure. Called by
+//! The current step of a reduction, in plain words, cut to the width of a line. Pure. Called by
 //! `progress`.
 
 use crate::engine::Tally;

@@ -1,5 +1,5 @@
-//! Runs in the background: begun before anyone asks for them, and there when they are asked for.
-//! Called by `schedule`.
+//! Runs in the background: started before anyone asks for them, so that they are done when asked
+//! for. Called by `schedule`.
 
 use std::{collections::VecDeque, future::Future};
 

@@ -1,5 +1,5 @@
-//! What a run may touch: the confinement that is in force, and the bounds of one run, as data. How
-//! they are held is the matter of `platform`. Made by `workspace` and `confinement`.
+//! What a run may touch: the confinement in force, and the bounds of one run, as data. `platform`
+//! enforces them. Made by `workspace` and `confinement`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The choice of a confinement: what this system allows is tried once at the start of a session.
+//! The choice of a confinement: tries once, at the start of a session, what this system allows.
 //! Called by the handle.
 
 use std::{

@@ -1,5 +1,5 @@
-//! The folders that runs may write to in a copy of their own. Looks at which there are; called by
-//! `workspace`.
+//! The folders of which each run may write to a copy of its own. Looks which of them exist. Called
+//! by `workspace`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,7 @@
-//! The environment of a run: the user's, without secrets and what would break runs, with what makes
-//! them repeat; for a stranger's script also without what changes messages or verdicts. Pure; called
-//! by `workspace`. The variables and their reasons are those that PyTorch and CPython document.
+//! The environment of a run: the user's, without secrets and variables that would break runs, and
+//! with those that make runs repeatable. For a stranger's script, also without variables that
+//! change messages or verdicts. Pure. Called by `workspace`. PyTorch and CPython document the
+//! variables and their effects.
 
 use std::{
     collections::BTreeMap,

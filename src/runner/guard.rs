@@ -1,5 +1,6 @@
-//! The guard, a helper process that outlives minrepro and removes what it has left of a session:
-//! all of it after a `kill -9`, and what took too long at its end. Called by `supervise`.
+//! The guard, a helper process that outlives minrepro and removes the leftovers of a session: all
+//! of them after a `kill -9`, and those whose removal took too long at the normal end. Called by
+//! `supervise`.
 
 use std::{
     io::BufRead,

@@ -1,6 +1,6 @@
-//! The handle on the runs of a session: starts it, hands jobs to the schedule, ends it. Owns the
-//! handling of signals and the removal of the session's folder. Called by the judge and the
-//! commands.
+//! The handle on the runs of a session: starts the session, hands jobs to the schedule, and ends
+//! it. Owns the handling of signals and the removal of the session's folder. Called by the judge
+//! and the commands.
 
 use std::{
     collections::BTreeMap,

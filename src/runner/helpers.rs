@@ -1,6 +1,6 @@
-//! The helper processes of this process: supervisors and guards, and what is left below one that
-//! was killed. The only file besides `launch` that starts processes for runs on every system. Called by the handle,
-//! the cold backend and the zygotes.
+//! The helper processes of this process: supervisors and guards, and the processes left below one
+//! that was killed. On every system, the only file besides `launch` that starts processes for runs.
+//! Called by the handle, the cold backend and the zygotes.
 
 use std::{
     collections::BTreeSet,

@@ -1,5 +1,5 @@
-//! What a zygote is to import: the modules that a recorded run imported, each with the environment
-//! it was imported in. Pure; called by `warm` and `zygote`.
+//! The imports of a zygote: the modules that a recorded run imported, each with the environment it
+//! was imported in. Pure. Called by `warm` and `zygote`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

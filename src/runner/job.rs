@@ -1,4 +1,4 @@
-//! One run as it is ordered. Made by the judge and the commands.
+//! A run to be made. Created by the judge and the commands.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 

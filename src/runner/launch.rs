@@ -1,5 +1,5 @@
-//! Starts the program of a run, with the limits that the kernel itself keeps. Called by whoever
-//! waits for its end, see `platform`.
+//! Starts the program of a run, with the limits that the kernel itself enforces. Called by the
+//! process that waits for its end; see `platform`.
 
 use std::{
     fs::File,

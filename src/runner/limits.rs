@@ -1,5 +1,5 @@
-//! The limits of a run that the kernel does not keep by itself: how often they are looked at,
-//! whether that on disk is passed, and the time that what is ended has. Called by the supervisors.
+//! The limits of a run that the kernel does not enforce: how often they are checked, whether the
+//! disk limit is exceeded, and how much time a run gets to end. Called by the supervisors.
 
 use std::{fs, path::Path, time::Duration};
 

@@ -1,5 +1,5 @@
 //! The messages between minrepro, its helper processes and zygotes: one line of JSON each. Owns
-//! their form alone; who sends and serves them stands in `helpers`, `supervise` and `zygote`.
+//! only their format; `helpers`, `supervise` and `zygote` send and serve them.
 
 use std::{
     collections::BTreeMap,

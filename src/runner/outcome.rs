@@ -1,5 +1,4 @@
-//! The outcome of a run as data. Nothing here judges an outcome (that is the oracle's) or runs
-//! anything.
+//! The outcome of a run as data. Nothing here judges an outcome (the oracle does) or runs anything.
 
 use std::time::Duration;
 

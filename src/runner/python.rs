@@ -1,5 +1,5 @@
-//! The Python packages that run in the script's own interpreter: the tracer and the zygote with its
-//! confinement. They are a part of the program and are written once into a session's folder, from
+//! The Python packages that run in the script's own interpreter: the tracer, and the zygote with
+//! its confinement. They are part of the program and are written once into a session's folder,
 //! where every run can read them and none can change them. Called by the runner.
 
 use std::{

@@ -1,5 +1,5 @@
-//! The removal of files that a run may have left in any number, to any depth and with any rights.
-//! Called by whoever made their folder, and by the guard.
+//! The removal of files that a run may have left in any number, to any depth and with any
+//! permissions. Called by the code that made their folder, and by the guard.
 
 use std::{
     fs,

@@ -1,6 +1,6 @@
-//! The schedule of a batch of jobs: which of them runs next, beside what was begun in the
-//! background, and what happens when a signal or the deadline comes. Knows no process: jobs are
-//! started by the runner, which calls this.
+//! The schedule of a batch of jobs: which of them runs next, alongside the runs in the background,
+//! and what happens when a signal or the deadline comes. Knows no process: the runner, which calls
+//! this, starts jobs.
 
 use std::{
     collections::{HashMap, VecDeque},

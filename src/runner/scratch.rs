@@ -1,8 +1,8 @@
 //! Scratch folders: one for each run, holding the candidate under the script's own name and the
-//! script's siblings as the user sees them. Nothing of the user's is ever written: what is small is
-//! copied, the rest is linked, and links lead where a confined run cannot write. What a run has
-//! left as it was serves the next one: on a busy disk a thousand new files take seconds. Called by
-//! `workspace`.
+//! script's siblings as the user sees them. The user's own files are never written: small files are
+//! copied, the others are linked, and links lead where a confined run cannot write. Files that a
+//! run has not changed serve the next one, because on a busy disk a thousand new files take
+//! seconds. Called by `workspace`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! Reads exceptions off the text of tracebacks, as CPython 3.8 to 3.14 print them. Pure; called by
+//! Reads exceptions from the text of tracebacks, as CPython 3.8 to 3.14 print them. Pure. Called by
 //! `scratch` for standard error and by the oracle for texts that a program prints itself.
 
 use super::outcome::{Exception, TracebackFrame};

@@ -1,7 +1,7 @@
 //! The warm backend: runs forked from zygotes. A zygote stands for a plan: which modules are
 //! imported ahead, and with which variables set. A run that needs another plan says so before it
-//! has done anything, and gets another zygote. A job that cannot run warm is not taken; why is
-//! remembered.
+//! has done anything, and gets another zygote. A job that cannot run warm is declined, and the
+//! reason is remembered.
 
 use std::{
     collections::BTreeSet,

@@ -1,5 +1,5 @@
-//! What an interpreter has: the versions and devices that a run of it says something about. The
-//! question is asked by a program of our own; reading its answer is pure.
+//! The versions and devices of an interpreter, to which the outcome of a run applies. A program of
+//! our own asks the interpreter; reading its answer is pure.
 
 use serde::Serialize;
 

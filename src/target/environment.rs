@@ -1,5 +1,5 @@
-//! Which interpreter runs what was given where nobody names one: that of the project's `.venv`, or
-//! one that fits the metadata in the script (PEP 723). Called by the commands.
+//! The interpreter for an input if nobody names one: that of the project's `.venv`, or one that
+//! fits the metadata in the script (PEP 723). Called by the commands.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! Questions to the script's own interpreter: programs of ours that are run where candidates are,
-//! in a copy of the same folder and under the same bounds. Called by the targets.
+//! Questions to the script's own interpreter: programs of ours that run where candidates run, in a
+//! copy of the same folder and under the same bounds. Called by the targets.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
-//! From what the user gives to one program and the place where it runs: a script, standard input,
-//! a module, a test, a notebook. Every other room knows scripts alone. Called by the commands; runs nothing but
-//! questions about what was given, confined as candidates are.
+//! From the user's input to one program and the place where it runs: a script, standard input, a
+//! module, a test, a notebook. Every other room knows only scripts. Called by the commands. Runs
+//! nothing but questions about the input, confined as candidates are.
 
 mod environment;
 mod failure;

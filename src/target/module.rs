@@ -1,5 +1,5 @@
-//! `-m NAME`: a module's text as a script in the current folder. What `python -m` gives it besides
-//! is written into the text: its package is imported first, and relative imports are absolute.
+//! `-m NAME`: a module's text as a script in the current folder. The text includes what `python -m`
+//! does in addition: it imports the module's package first, and relative imports are absolute.
 
 use std::path::Path;
 

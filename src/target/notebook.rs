@@ -1,5 +1,6 @@
 //! `NAME.ipynb`: the code cells of a notebook, up to the one that fails, as a script in its folder.
-//! Magics and shell lines go; a cell in another language is skipped and reported. Called by the room.
+//! Magics and shell lines are removed; a cell in another language is skipped and reported. Called
+//! by the room.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,5 @@
-//! A script of unittest's with the name of one test as its argument. The test is run once to see how
-//! it fails; then the file is a script that makes the steps of unittest by itself. Called by the
-//! room.
+//! A unittest script with the name of one test as its argument. The test is run once to see how it
+//! fails. Then the file becomes a script that makes unittest's steps itself. Called by the room.
 
 use std::{ffi::OsString, path::Path};
 

@@ -1,6 +1,6 @@
 //! Calls and what they call: which arguments belong to which parameter, and which expressions mean
-//! the same wherever they stand. Goes by names alone; a candidate run tells whether that was right.
-//! Called by passes.
+//! the same wherever they stand. Goes only by names; a candidate run shows whether the answer was
+//! right. Called by passes.
 
 use std::collections::BTreeSet;
 

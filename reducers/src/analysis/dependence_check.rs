@@ -1,9 +1,9 @@
-//! What a script's own verdict rests on. Where it is a statement of the script that says that
-//! something is wrong, any program can say so; what tells it from an empty claim is what was
-//! computed for it. So these are the operations that the conditions of that statement depend on,
-//! calls of what is not the program's own and operators; and the values that the nearest condition
-//! compares. Goes by names, as slices do, and ignores the order of execution. Called by the judge
-//! of candidates; proposes nothing.
+//! The dependences of a script's own verdict. If a statement of the script reports that something
+//! is wrong, any program could report so. What distinguishes it from an empty claim is the
+//! computation behind it. So this file finds the operations that the conditions of that statement
+//! depend on (operators and calls of functions that are not the program's own), and the values that
+//! the nearest condition compares. Goes by names, as slices do, and ignores the order of execution.
+//! Called by the judge of candidates; proposes nothing.
 
 mod rest;
 

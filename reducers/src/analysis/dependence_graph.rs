@@ -1,7 +1,7 @@
 //! The dependence graph of a traced program: which executed statements define a name or an
-//! attribute, use it, or change what it stands for, and which give a function's result. Names are
-//! resolved by scopes, attributes by name alone. Slices and the dependence check walk it; what they
-//! follow, and how far, is their own matter. Proposes nothing.
+//! attribute, use it, or change its value, and which give a function's result. Names are resolved
+//! by scopes, attributes by name alone. Slices and the dependence check walk the graph and decide
+//! what to follow and how far. Proposes nothing.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
-//! What depends on a statement: everything that would use a name that nothing binds any more. Called
-//! by passes that remove definitions and by the engine, which offers a pruned candidate once more
-//! with all that depends on its removals.
+//! The dependents of a statement: everything that would use a name that nothing binds any more.
+//! Called by passes that remove definitions, and by the engine, which offers a pruned candidate
+//! once more together with all dependents of its removals.
 
 use std::collections::BTreeSet;
 

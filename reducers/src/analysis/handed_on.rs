@@ -1,6 +1,6 @@
-//! Functions of a program that it hands on, for others to call: to `groupby().apply`, as a hook, as
-//! a loss. A program that hands one to nobody who calls it shows something else. Goes by names.
-//! Called by the judge; proposes nothing.
+//! Functions that a program passes on for others to call: to `groupby().apply`, as a hook, as a
+//! loss. If nobody calls such a function, the program shows something else. Goes by names. Called
+//! by the judge; proposes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 

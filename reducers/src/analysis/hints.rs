@@ -1,5 +1,5 @@
-//! What a rejected candidate teaches: its error names what else has to go. Pure; the engine offers
-//! the widened edit next.
+//! The hints of a rejected candidate: its error names what else must be removed. Pure; the engine
+//! offers the widened edit next.
 
 use crate::{
     analysis::{cpython, statements::Statements},

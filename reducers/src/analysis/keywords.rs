@@ -1,4 +1,5 @@
-//! The keywords by which a program sets what others do. Called by the judge; proposes nothing.
+//! The keywords by which a program sets the behaviour of others' code. Called by the judge;
+//! proposes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 

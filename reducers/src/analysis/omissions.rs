@@ -1,6 +1,6 @@
-//! Single parts of a program that can be left out: a keyword of calls, a call in whose place its
-//! receiver or first argument can stand, a decorator, a context. What a program succeeds without is
-//! part of why it fails. Goes by names, and only by those of libraries. Called by the judge; proposes
+//! Single parts of a program that can be left out: a keyword of calls, a call that its receiver or
+//! first argument can replace, a decorator, a context. If a program succeeds without a part, the
+//! part is one reason why it fails. Goes only by names of libraries. Called by the judge; proposes
 //! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};

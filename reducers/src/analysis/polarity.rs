@@ -1,6 +1,6 @@
-//! Which way the condition of a reporting statement has to go for it to report. A program that reports
-//! where another is silent shows the opposite, in the same words. Called by the judge; proposes
-//! nothing.
+//! The polarity of a reporting statement: whether it reports if its condition holds or if it does
+//! not. A program that reports where another is silent shows the opposite, in the same words.
+//! Called by the judge; proposes nothing.
 
 use crate::{
     analysis::{

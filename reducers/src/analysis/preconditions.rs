@@ -1,6 +1,6 @@
-//! What of a program's text a failure takes for granted: how large a difference is still none, what
-//! was switched on before the failing call, and that functions are handed on where functions are
-//! wanted. Goes by names. Called by the judge; proposes nothing.
+//! Properties of a program's text that a failure takes for granted: the tolerance of comparisons,
+//! the switches set before the failing call, and functions passed on where functions are expected.
+//! Goes by names. Called by the judge; proposes nothing.
 
 mod arguments;
 

@@ -1,6 +1,6 @@
-//! What stored the value whose absence a failure reports. Where an attribute or a key is missing
-//! that the script did store, the bug is that it was lost: without the store its absence is only
-//! what anyone would expect. Goes by names, through any alias. Called by the judge; proposes
+//! The code that stored the value whose absence a failure reports. If an attribute or a key is
+//! missing although the script stored it, the bug is that it was lost. Without the store, its
+//! absence would be expected. Goes by names, through any alias. Called by the judge; proposes
 //! nothing.
 
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
-//! Backward slices: of the statements that a traced run executed, those that a failure can hang on.
-//! After Weiser, "Program Slicing" (IEEE TSE 1984), restricted to what was executed, as Agrawal and
-//! Horgan do (PLDI 1990); but by names, attributes by name alone, so it is a guess that a run has
-//! to confirm. Called by the passes that use evidence.
+//! Backward slices: of the statements that a traced run executed, those that a failure can depend
+//! on. After Weiser, "Program Slicing" (IEEE TSE 1984), restricted to executed statements, as
+//! Agrawal and Horgan do (PLDI 1990). But slices go by names, and attributes by name alone, so a
+//! slice is a guess that a run must confirm. Called by the passes that use evidence.
 
 mod lifting;
 mod values;

@@ -1,6 +1,6 @@
-//! The statements of a program as a tree, each with what it reads and whether a traced run executed
-//! it; and the text of a program of which only some statements are kept. Proposes nothing. Called
-//! by the passes that use evidence.
+//! The statements of a program as a tree, each with its reads and whether a traced run executed it;
+//! and the text of a program of which only some statements are kept. Proposes nothing. Called by
+//! the passes that use evidence.
 
 mod change;
 mod reads;

@@ -1,5 +1,5 @@
-//! Constants that a check has in common with the rest of a program: an index that is also a setting,
-//! a value that is put in and expected back. Called by the judge; proposes nothing.
+//! Constants that a check shares with the rest of a program: an index that is also a setting, a
+//! value that is stored and expected back. Called by the judge; proposes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! What the conditions of a reporting statement compare: where it stands in the text, and a program
-//! that shows its values. Called by the judge; proposes nothing.
+//! The values that the conditions of a reporting statement compare: their places in the text, and a
+//! program that prints them. Called by the judge; proposes nothing.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! The program without what acts on the values of a report from outside: of the blocks that lead to
-//! the reporting statement, only the statements stay that it depends on by names. A method that is
-//! called for nothing else, an attribute or element that is assigned, a constructor that registers
-//! itself go. Goes by names. Called by the judge; proposes nothing.
+//! The program without side effects on the values of a report: of the blocks that lead to the
+//! reporting statement, only those statements stay that it depends on by names. Methods called only
+//! for their effect, assignments to attributes or elements, and constructors that register
+//! themselves are removed. Goes by names. Called by the judge; proposes nothing.
 
 use std::collections::BTreeSet;
 

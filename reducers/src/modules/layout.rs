@@ -1,5 +1,5 @@
-//! Writes units as one file: each module in place of the import that first had it run, every name
-//! as it is called there. Called by the room's `join`.
+//! Writes units as one file: each module replaces the import that executed it first, and every name
+//! is written as it is called there. Called by the room's `join`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,4 @@
-//! Every place in the units that names something of a module that is inlined. Called by the rest of
-//! the room.
+//! Every place in the units that names a part of an inlined module. Called by the rest of the room.
 
 use std::collections::{BTreeSet, HashMap};
 

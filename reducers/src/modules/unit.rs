@@ -1,5 +1,5 @@
-//! A module that is to be inlined, or the program itself: its text and what its imports name.
-//! Called by `meaning`.
+//! A module to be inlined, or the program itself: its text and the names of its imports. Called by
+//! `meaning`.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,5 +1,5 @@
-//! A module's text as it reads as a script outside its package: relative imports by their absolute
-//! names. Called for what is run by another name than its own.
+//! A module's text as a script outside its package: relative imports become absolute. Called for
+//! modules that run under another name than their own.
 
 use crate::{
     rewrite::edit::{Edit, EditSet},

@@ -1,6 +1,5 @@
-//! Arguments: their removal by range or by parameter, and values put where parameters are used.
-//! Which argument belongs to which parameter is [`crate::analysis::calls`]' matter. Called by
-//! passes.
+//! Arguments: their removal by range or by parameter, and values that replace uses of parameters.
+//! [`crate::analysis::calls`] decides which argument belongs to which parameter. Called by passes.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Whether edits are worth proposing: they make a program, and a simpler one. Called by passes that
-//! cannot tell beforehand.
+//! Whether edits are worth proposing: their result must be a program, and a simpler one. Called by
+//! passes that cannot tell beforehand.
 
 pub(crate) use crate::cost::gains;
 use crate::{

@@ -1,5 +1,5 @@
-//! Parentheses: an expression gets them where it could bind less tightly than its new place asks,
-//! or where its lines need them. Called by whatever moves expressions.
+//! Parentheses: an expression gets them if it could bind less tightly than its new place requires,
+//! or if its lines need them. Called by all code that moves expressions.
 
 use crate::syntax::{
     Program, Ranged, TextRange, TokenKind,

@@ -1,5 +1,5 @@
-//! Removal of things from their rows ([`crate::syntax::rows`]): how the text looks once some of a
-//! row are removed, so that any subset can go and the rest still parses. Called by `edit` alone.
+//! Removal of things from their rows ([`crate::syntax::rows`]): the text of a row without some of
+//! its things. Any subset can be removed, and the rest still parses. Called only by `edit`.
 
 use crate::{
     rewrite::splice::Edit,

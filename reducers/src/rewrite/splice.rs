@@ -1,5 +1,5 @@
 //! One replacement, and texts with some of their parts replaced. Called by `edit`, `removal` and
-//! whoever rewrites a text that is no program.
+//! code that rewrites a text that is not a program.
 
 use std::hash::{Hash, Hasher};
 

@@ -1,5 +1,5 @@
-//! `super()` outside of its method: with the class and the object that it finds by itself only
-//! there. Called by whoever moves statements out of methods.
+//! `super()` outside its method: with an explicit class and object, which it finds itself only
+//! inside. Called by code that moves statements out of methods.
 
 use crate::{
     rewrite::edit::Edit,

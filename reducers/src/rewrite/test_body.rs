@@ -1,5 +1,5 @@
-//! A program as the inside of a test: what has to stand at the head of the file, and its other
-//! statements as the body of a method. The text of each statement stays as it is but for its
+//! A program as the body of a test: the statements that must stay at the head of the file, and the
+//! others as the body of a method. The text of each statement stays as it is except for its
 //! indentation. Called for the tests that results are written as.
 
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
-//! What stands inside instead of the whole: a body instead of its block, a part instead of an
-//! expression. Called by passes and by what PyTorch's names mean.
+//! The inside instead of the whole: a body instead of its block, a part instead of an expression.
+//! Called by passes and by the room for PyTorch.
 
 use crate::{
     rewrite::{

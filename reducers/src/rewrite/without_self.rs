@@ -1,4 +1,4 @@
-//! Methods as functions: without the object that they belong to, whose attributes become global
+//! Methods as functions: without the object that they belong to. Its attributes become global
 //! variables. Called by the passes that flatten classes.
 
 use crate::{

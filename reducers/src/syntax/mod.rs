@@ -1,5 +1,5 @@
-//! The program: its text and what the parser says of it. The only file that names the parser crate;
-//! the rest of this crate reaches the syntax tree through [`ast`]. Knows nothing of edits.
+//! The program: its text and its syntax tree. The only file that names the parser crate; the rest
+//! of this crate reaches the syntax tree through [`ast`]. Knows nothing of edits.
 
 pub mod lines;
 pub(crate) mod positions;

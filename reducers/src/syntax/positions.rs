@@ -1,5 +1,5 @@
-//! Where the parts of a program stand: optional parts with the keyword or sign that leads them, and
-//! every expression with what its place asks of it. Called by passes; proposes nothing.
+//! The positions of a program's parts: optional parts with their leading keyword or sign, and every
+//! expression with the requirements of its place. Called by passes; proposes nothing.
 
 use crate::syntax::{
     Program, Ranged, TextRange, TextSize, TokenKind,

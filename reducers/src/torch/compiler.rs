@@ -1,4 +1,4 @@
-//! What a program compiles with: the name and the settings of each compiler that it calls. Called by
+//! The compilers of a program: the name and the settings of each compiler that it calls. Called by
 //! passes that compile a part of the program alone.
 
 use crate::{

@@ -1,6 +1,6 @@
-//! Controls: a program as it is without one part of PyTorch, for bugs of that part. A repro of such
-//! a bug passes without the part. Goes by names alone; what a control is worth, its runs show.
-//! Called by the judge; changes nothing else about a program.
+//! Controls: a program without one part of PyTorch, for bugs of that part. A repro of such a bug
+//! passes without the part. Goes only by names; the runs of a control show its value. Called by the
+//! judge; changes nothing else about a program.
 
 use serde::{Deserialize, Serialize};
 

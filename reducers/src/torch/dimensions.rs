@@ -1,6 +1,6 @@
 //! The sizes in a program that uses PyTorch and how they depend on each other: equal numbers are
-//! one size, and a size may be a multiple, the product or the successor of others. Goes by the
-//! numbers alone; a candidate run shows whether that was right. Called by every pass that makes
+//! one size, and a size may be a multiple, the product or the successor of others. Goes only by the
+//! numbers; a candidate run shows whether the answer was right. Called by every pass that makes
 //! numbers smaller, and by the ablation.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
-//! Tensors that a program makes without elements. Goes by
-//! names alone. Called by the judge, which compares a candidate with the script.
+//! Tensors that a program makes without elements. Goes only by names. Called by the judge, which
+//! compares a candidate with the script.
 
 use crate::{
     analysis::names::ImportedNames,

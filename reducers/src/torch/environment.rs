@@ -1,6 +1,6 @@
 //! The rank of the environment that a program needs: which compiler, which device, how many
-//! processes. It is the first part of [`crate::cost`], because a repro that needs less is run
-//! sooner, by its reader and by the engine. Goes by PyTorch's names alone: a program that does not
+//! processes. It is the first part of [`crate::cost`], because a repro with fewer needs runs
+//! sooner, for its reader and for the engine. Goes only by PyTorch's names: a program that does not
 //! import PyTorch has the lowest rank.
 
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! The words in which PyTorch reports failures, each once: the advice that it adds to messages, the
 //! parts that vary between runs, and the forms in which its compiler wraps errors. Regular
-//! expressions are given as text; who uses them compiles them. Called by the oracle and by scrub.
+//! expressions are given as text, and their users compile them. Called by the oracle and by scrub.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! PyTorch as a program names it: dotted names behind imports and their aliases, and the calls that
-//! passes look for. Goes by names alone; a candidate run tells whether that was right. Called by
-//! the cost and by the passes for PyTorch.
+//! passes look for. Goes only by names; a candidate run shows whether the answer was right. Called
+//! by the cost and by the passes for PyTorch.
 
 use crate::{
     analysis::names::ImportedNames,

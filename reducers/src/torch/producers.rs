@@ -1,5 +1,5 @@
-//! What of PyTorch stores what an attribute gives back, and what gives a tensor a property. Called
-//! by the judge.
+//! The functions of PyTorch that store what an attribute returns, and those that give a tensor a
+//! property. Called by the judge.
 
 /// The method that stores what an attribute of an autograd context or an optimizer holds, where a
 /// failure says that it is not there.

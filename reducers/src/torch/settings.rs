@@ -1,6 +1,6 @@
 //! Settings of a call that decide which bug it can show: which of several implementations does the
-//! work, and how far numbers may be apart. Goes by names alone. Called by the judge, which compares a
-//! candidate with the script.
+//! work, and how far numbers may be apart. Goes only by names. Called by the judge, which compares
+//! a candidate with the script.
 
 use std::collections::{BTreeMap, BTreeSet};
 

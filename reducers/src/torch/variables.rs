@@ -1,5 +1,5 @@
-//! The environment variables that control what PyTorch's compiler keeps from one run to the next.
-//! Called by the verbs that start runs and by the judge.
+//! The environment variables that control what PyTorch's compiler caches between runs. Called by
+//! the verbs that start runs and by the judge.
 
 /// The variables that keep the compiler from its caches, each for the versions that know it; `1`
 /// switches the caches off.

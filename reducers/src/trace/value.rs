@@ -1,5 +1,5 @@
-//! Values that a traced run recorded: each as an expression that makes one like it, and what it
-//! was. Passes ask these for what they need; no one reads it out of an expression's text.
+//! Values that a traced run recorded: each as an expression that makes a similar value, and its
+//! kind. Passes query these instead of reading the expression's text.
 
 use std::{
     fmt,

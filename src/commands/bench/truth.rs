@@ -1,5 +1,5 @@
-//! Whether the judge tells an ideal from slips: programs that show the same words and another bug.
-//! For each form of the signature; called by `bench --check`, reduces nothing.
+//! Whether the judge tells an ideal from slips: programs that show the same words but another bug.
+//! Checks each form of the signature. Called by `bench --check`; reduces nothing.
 
 use std::{collections::BTreeSet, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Folders in which nothing of what was inlined can be imported, for the last run of a result.
+//! Folders in which none of the inlined modules can be imported, for the last run of a result.
 //! Called by the session.
 
 use std::{

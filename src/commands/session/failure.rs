@@ -1,4 +1,5 @@
-//! Why the script's own runs are no base for a reduction, with what was seen and what the user can do.
+//! Why the script's own runs cannot be the base of a reduction, with the observations and what the
+//! user can do.
 
 use minrepro_reducers::analysis::names::ImportedNames;
 

@@ -1,5 +1,5 @@
-//! What keeps a script from getting as far as its bug, in words, with the way on. Pure but for a
-//! look at which folders there are; called by `session`.
+//! The reasons that keep a script from reaching its bug, in words, with the remedy. Pure except
+//! that it looks which folders exist. Called by `session`.
 
 use std::path::Path;
 

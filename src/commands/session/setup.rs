@@ -1,5 +1,5 @@
-//! What the runs of a session are given: command, limits, folders, confinement, controls, as the
-//! arguments say.
+//! The setup of a session's runs as the arguments define it: command, limits, folders, confinement,
+//! controls.
 
 use std::{
     path::{Path, PathBuf},

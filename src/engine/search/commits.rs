@@ -1,4 +1,4 @@
-//! From successes to commits: single ones are adopted, several are merged.
+//! From successes to commits: a single success is adopted, several are merged.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
-//! Confirmation: what a quick judgement accepted is judged surely, beside the runs that follow. A
-//! program that does not hold is given up for the last one that does, which is looked for by halves.
+//! Confirmation: programs that a quick judgement accepted are judged thoroughly, in parallel with
+//! the runs that follow. If a program does not hold, the search goes back to the last one that
+//! does, which it finds by bisection.
 
 use std::sync::Arc;
 

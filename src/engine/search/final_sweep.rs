@@ -1,4 +1,4 @@
-//! The final sweep: everything once more, one by one, on the program as it is at the end.
+//! The final sweep: tries every proposal once more, one by one, on the final program.
 
 use std::collections::{HashSet, VecDeque};
 

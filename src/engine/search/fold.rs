@@ -1,7 +1,7 @@
-//! Folding: of several changes that each show the bug alone, finds as many as show it together. In
-//! the order of their proposals, so that the outcome depends on nothing else. After ShrinkRay's
-//! patch merging (MacIver), but ordered, and by halves, so that a level of halves is judged at
-//! once.
+//! Folding: of several changes that each show the bug alone, finds as many as show it together.
+//! Goes in the order of their proposals, so that the outcome depends on nothing else. After
+//! ShrinkRay's patch merging (MacIver), but ordered, and by halves, so that all halves of one level
+//! are judged at once.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The greedy search: batches of the chunks that promise most, until none is left.
+//! The greedy search: batches of the most promising chunks, until none is left.
 
 use std::collections::VecDeque;
 

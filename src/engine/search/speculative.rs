@@ -1,7 +1,7 @@
-//! Speculative runs: workers that a batch leaves idle run the candidates that would come next if
-//! none of the batch showed the bug, as is most likely. Such a verdict counts from when it is
-//! needed, as if it had been found then, so that the search takes the same way however many workers
-//! there are; some verdicts are never needed.
+//! Speculative runs: workers that a batch leaves idle run the candidates that would come next if no
+//! candidate of the batch shows the bug, which is the most likely case. Such a verdict counts from
+//! the moment it is needed, as if it had been found then, so the search takes the same path for any
+//! number of workers. Some verdicts are never needed.
 
 use std::collections::{VecDeque, hash_map::Entry};
 

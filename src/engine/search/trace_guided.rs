@@ -1,5 +1,5 @@
-//! Trace-guided steps: bold candidates made from what a traced run of the program shows, each a
-//! whole program of its own. One that hits saves the search hundreds of runs.
+//! Trace-guided steps: bold candidates made from the evidence of a traced run, each a whole
+//! program. A success saves the search hundreds of runs.
 
 use std::{collections::HashSet, sync::Arc, time::Instant};
 

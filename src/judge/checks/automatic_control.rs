@@ -1,7 +1,7 @@
-//! Control runs without the part of PyTorch that may be at fault: its compiler, its export,
-//! `TorchScript`, vmap, checkpointing, autocast; or with another implementation of it. A repro of a bug of such a part passes without it,
-//! or it is a repro of something else: of a failure of the program itself that uses the same words,
-//! or of a claim that any program can make.
+//! Control runs without the part of PyTorch that may be at fault (its compiler, its export,
+//! `TorchScript`, vmap, checkpointing, autocast), or with another implementation of it. A repro of
+//! a bug in such a part passes without it. If it does not, it shows something else: a failure of
+//! the program itself that uses the same words, or a claim that any program can make.
 
 use minrepro_reducers::{
     syntax::Program,

@@ -1,5 +1,5 @@
-//! Whether the functions that the script hands on still run. Where nobody calls them, what they are
-//! handed to does something else, often in the same words.
+//! Whether the functions that the script passes on still run. If nobody calls them, the code that
+//! receives them does something else, often in the same words.
 
 use std::collections::BTreeSet;
 

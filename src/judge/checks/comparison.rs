@@ -1,7 +1,6 @@
-//! Whether a comparison of the script's own still compares what the script compares. Its two sides
-//! may differ by what they differ by in the script and by nothing else, or they rightly differ; and
-//! where one side is written out, it is true of the numbers that the script works with and of no
-//! others. Takes no run.
+//! Whether a comparison of the script's own still compares the same things. Its two sides may
+//! differ only as they differ in the script; any other difference would be rightly reported. If one
+//! side is written out, it is true only of the numbers that the script works with. Takes no run.
 
 use std::collections::{BTreeMap, BTreeSet};
 

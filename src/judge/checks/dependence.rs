@@ -1,6 +1,6 @@
 //! Whether a failure that the script reports itself still depends on the same operations. Any
-//! program can raise, print or exit; so the reporting statement must go on depending on the
-//! operations that it depends on in the script as given, and its condition on the same values.
+//! program can raise, print or exit. So the reporting statement must still depend on the operations
+//! that it depends on in the original script, and its condition on the same values.
 
 use minrepro_reducers::{
     analysis::{

@@ -1,5 +1,5 @@
-//! Whether the statement that fails still calls what the script's does. Where native code raises an
-//! exception, no frame of it says which of its functions that was, and many use the same words.
+//! Whether the failing statement still calls the same functions as the script's. If native code
+//! raises an exception, no frame says which of its functions did, and many use the same words.
 
 use std::collections::BTreeSet;
 

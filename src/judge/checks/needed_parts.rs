@@ -1,8 +1,8 @@
-//! Control runs without single parts of the script, where none of PyTorch's is known to be at fault.
-//! Those that it succeeds without, it needs to fail, and so must a candidate: without the smallest of
-//! them it succeeds as well, or its code is not valid. The others a candidate only has to have, as
-//! each would be a further run. A script that hangs has to end, and so has a candidate, without some
-//! of them.
+//! Control runs without single parts of the script, if no part of PyTorch is known to be at fault.
+//! The script needs a part to fail if it succeeds without it, and so must a candidate: it must also
+//! succeed without the smallest of these parts, or its code is not valid. A candidate only has to
+//! contain the others, as each would cost a further run. A script that hangs must end without its
+//! parts, and a candidate without some of them.
 
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
-//! Where a script says that PyTorch's compiler computes something else than PyTorch: whether the
-//! compiled program computes numbers that no rounding explains, or else is further from the truth
-//! than the plain one. No claim of the script's own can bring about either.
+//! Applies if a script says that PyTorch's compiler computes something else than PyTorch. Checks
+//! that the compiled program computes numbers that rounding cannot explain, or numbers that are
+//! further from the truth than those of the plain one. No claim of the script's own can cause
+//! either.
 
 use minrepro_reducers::{
     analysis::dependence_check::ReportSite,

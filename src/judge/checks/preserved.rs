@@ -1,8 +1,9 @@
-//! What of the script no candidate may change, as far as the text tells: settings of calls that name
-//! an implementation or a tolerance, that no random numbers are drawn, that no tensor is without
-//! elements, that attributes have the annotated types, that what is handed on is decorated, that
-//! what is drawn twice is drawn from one seed, that functions give something back, that a class which is made stays one. With others a program fails, or prints, the
-//! same for reasons of its own. Takes no run.
+//! Properties of the script's text that no candidate may change: calls keep settings that name an
+//! implementation or a tolerance; no random numbers are drawn; no tensor is empty; attributes have
+//! their annotated types; functions that are passed on keep their decorators; repeated draws use
+//! one seed; functions still return something; a class that is created successfully does not become
+//! the failing one. With a change, a program may fail, or print, the same for reasons of its own.
+//! Takes no run.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
-//! Whether the store is still there whose loss a failure reports. A script that stores an attribute
-//! or a key and finds it missing shows that something lost it; without the store anything would
-//! lack it, in the same words.
+//! Whether the program still contains the store whose loss a failure reports. A script that stores
+//! an attribute or a key and then finds it missing shows that something lost it. Without the store,
+//! anything would lack it, in the same words.
 
 use minrepro_reducers::{
     analysis::{

@@ -1,6 +1,6 @@
-//! Whether a value that is missing is still one that a library should have given. A script that
-//! looks up a key in what `csv` read shows what `csv` did; without `csv` any dictionary lacks any
-//! key, in the same words.
+//! Whether a missing value is still one that a library should have provided. A script that looks up
+//! a key in data that `csv` read shows the behaviour of `csv`. Without `csv`, any dictionary lacks
+//! any key, in the same words.
 
 use std::collections::BTreeSet;
 

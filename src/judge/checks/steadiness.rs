@@ -1,5 +1,5 @@
-//! Whether a candidate shows the bug each time, as the script does. One run tells how a program fails
-//! that computes the same each time; it does not where what lies in memory decides, or chance.
+//! Whether a candidate shows the bug each time, as the script does. One run is enough for a program
+//! that always computes the same. It is not if chance or the contents of memory decide.
 
 use minrepro_reducers::{
     syntax::Program,

@@ -1,5 +1,5 @@
-//! The controls that the user named: a candidate counts only if it does not show the bug under
-//! other variables, by a command of their own, or in an interpreter in which it has to succeed.
+//! The controls that the user named: a candidate counts only if it does not show the bug with other
+//! variables or when a command of the user runs it, and if it succeeds in another interpreter.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,6 +1,6 @@
-//! Systems other than Linux: a run is a process group with a limit on its time and one on what it
-//! leaves on disk. Nothing confines runs, limits their memory or sees what they wait for. Called
-//! through `platform` alone.
+//! Systems other than Linux: a run is a process group with a limit on its time and one on the files
+//! that it leaves on disk. Nothing confines runs, limits their memory or sees what they wait for.
+//! Called only through `platform`.
 
 use std::{
     io,

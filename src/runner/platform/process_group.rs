@@ -1,5 +1,6 @@
-//! A run as a process group: watched until its program, its time, its room on disk or minrepro comes
-//! to an end, and then ended as a whole. What leaves its group is not found again. Called by `plain`.
+//! A run as a process group: watched until its program ends, its time or disk limit is reached, or
+//! minrepro ends, and then ended as a whole. Processes that leave the group are not found again.
+//! Called by `plain`.
 
 use std::{
     os::{fd::BorrowedFd, unix::process::ExitStatusExt},

@@ -1,6 +1,6 @@
 //! The pieces of a post in the order of the text: headings, fenced and indented code, images, links
-//! and prose. `pulldown-cmark` finds the blocks; this file bends its answer where people do not
-//! write what `CommonMark` expects. Knows nothing of Python. Pure.
+//! and prose. `pulldown-cmark` finds the blocks; this file corrects them where people write
+//! something else than `CommonMark` expects. Knows nothing of Python. Pure.
 
 use minrepro_reducers::syntax::lines::with_plain_newlines;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};

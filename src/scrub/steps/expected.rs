@@ -1,5 +1,5 @@
-//! What a run must show to count as the reported bug, and the runs of a script that are judged by
-//! it. Called by the steps that run scripts.
+//! What a run must show to count as the reported bug, and the runs of a script judged by it. Called
+//! by the steps that run scripts.
 
 use super::ScrubContext;
 use crate::{

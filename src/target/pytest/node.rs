@@ -1,4 +1,4 @@
-//! The name of a test of pytest's, and where its project lies. Called by the rest of the room.
+//! The name of a pytest test, and the place of its project. Called by the rest of the room.
 
 use std::path::{Path, PathBuf};
 

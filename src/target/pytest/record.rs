@@ -1,4 +1,4 @@
-//! What the project's own pytest said of a test, as data. Called by the rest of the room.
+//! The record of a test by the project's own pytest, as data. Called by the rest of the room.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The text of a test as a script: the files of its fixtures and its own, what pytest's own
-//! fixtures do as plain Python, and the steps that pytest made. Pure but for reading the files.
+//! The text of a test as a script: the files of its fixtures and its own file, pytest's own
+//! fixtures as plain Python, and the steps that pytest made. Pure except for reading the files.
 //! Called by the room.
 
 use std::{collections::BTreeMap, fmt::Write as _};

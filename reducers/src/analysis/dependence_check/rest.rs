@@ -1,5 +1,5 @@
-//! What a statement, or a part of one, rests on: a slice that grows backwards from what it reads, with
-//! the operations, names and constants in it.
+//! The dependences of a statement or of a part of one: a slice that grows backwards from its reads,
+//! with the operations, names and constants in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! What calls are given, by kind: functions, constants, objects. A candidate whose calls are given
-//! constants for what was none may fail for that reason.
+//! The kinds of arguments that calls get: functions, constants, objects. A candidate that passes a
+//! constant where the script passes something else may fail for that reason.
 
 use std::collections::BTreeSet;
 

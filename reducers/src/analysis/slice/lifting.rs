@@ -1,6 +1,7 @@
-//! Slices that begin within a function: a part of a failing frame and what it depends on there are
-//! lifted to the top level, variables with their recorded values, or else what made them, frame by
-//! frame. Judges nothing. Called by the strategy that extracts failing statements.
+//! Slices that begin within a function: a part of a failing frame and its dependences there are
+//! lifted to the top level, frame by frame. Variables get their recorded values, or else the
+//! statements that made them. Judges nothing. Called by the strategy that extracts failing
+//! statements.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,5 +1,5 @@
-//! What values stand for in a slice: in the place of calls, of bodies of functions, of what made a
-//! variable, of a loop's turns.
+//! The values that replace things in a slice: calls, bodies of functions, the statements that made
+//! a variable, the iterations of a loop.
 
 use super::{Depth, Slicer};
 use crate::{

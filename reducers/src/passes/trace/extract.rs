@@ -1,8 +1,8 @@
-//! The driver of extraction: a region of a traced program, or of a module of a package that failed
-//! beneath it, becomes a script of its own. A strategy picks regions and says which of their reads
-//! are replaced by recorded values; the driver prints them, adds the slice of the program or module
-//! that sets up the rest, tidies the script and keeps it if it is simpler. Owns no opinion on which
-//! regions are worth trying. Called by the strategies.
+//! The driver of extraction: a region of a traced program, or of a package's module in which the
+//! failure lies, becomes a script. A strategy picks regions and says which of their reads are
+//! replaced by recorded values. The driver prints the values, adds the slice of the program or
+//! module that sets up the rest, tidies the script and keeps it if it is simpler. It has no opinion
+//! on which regions are worth trying. Called by the strategies.
 
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
-//! Rows of things that can go one by one: the statements of a suite, the arguments of a call, the
-//! elements of a display, the names of an import. How a program looks without some of them is
-//! `rewrite::removal`'s matter. Called by `rewrite`, `analysis` and passes; proposes nothing.
+//! Rows of things that can be removed one by one: the statements of a suite, the arguments of a
+//! call, the elements of a display, the names of an import. `rewrite::removal` writes a program
+//! without some of them. Called by `rewrite`, `analysis` and passes; proposes nothing.
 
 mod collect;
 

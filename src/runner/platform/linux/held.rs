@@ -1,6 +1,6 @@
-//! What the processes of a run hold beside their own memory and the files that can be seen: files
-//! that were removed while they were open, and memory that files stand for. Read off `/proc`;
-//! called by `limits`.
+//! Resources that the processes of a run hold besides their own memory and visible files: files
+//! that were removed while open, and memory that files stand for. Read from `/proc`. Called by
+//! `limits`.
 
 use std::{
     collections::BTreeSet,

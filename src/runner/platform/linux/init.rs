@@ -1,7 +1,7 @@
 //! The init process of a run: the first one inside. It confines itself, starts the program, and
-//! collects whatever loses its parent. Within namespaces it is process 1, so that the program has
-//! an ordinary process id and dies of signals as anywhere. Supervisors start it and watch over
-//! limits from outside.
+//! reaps every process that loses its parent. Within namespaces it is process 1, so that the
+//! program has an ordinary process id and dies of signals as usual. Supervisors start it and
+//! enforce limits from outside.
 
 use std::{
     io::{self, BufRead, BufReader},

@@ -1,4 +1,4 @@
-//! The process tree below a process, read off `/proc`, and its end. Called by the supervisors and
+//! The process tree below a process, read from `/proc`, and its end. Called by the supervisors and
 //! the runner; owns no limit and no order.
 
 use std::{

@@ -1,6 +1,6 @@
 //! Whether a run can go on at all: it cannot once every thread of all its processes waits for
-//! another one of them, without a time limit. Called by the supervisors; reads `/proc`, and where
-//! the kernel does not say how a thread waits, decides nothing.
+//! another of these threads, without a time limit. Called by the supervisors. Reads `/proc`, and
+//! decides nothing if the kernel does not say how a thread waits.
 
 use std::{collections::BTreeMap, fs, time::Duration};
 

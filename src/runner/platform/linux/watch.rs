@@ -1,6 +1,5 @@
-//! The supervisor of one run: holds it to its limits, and ends all that is left of it. When the
-//! other end of the socket closes, however minrepro died, it ends what it watches over. Called by
-//! `carry_out`.
+//! The supervisor of one run: enforces its limits and ends everything that is left of it. When the
+//! other end of the socket closes, however minrepro died, it ends the run. Called by `carry_out`.
 
 use std::time::{Duration, Instant};
 

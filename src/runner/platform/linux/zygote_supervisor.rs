@@ -1,6 +1,6 @@
-//! The supervisor of a zygote and of all that is forked from it. It passes orders on, keeps each
-//! run within its limits, ends what a run leaves behind, and ends with everything below it when the
-//! zygote is lost or minrepro has died. Called by `supervise`.
+//! The supervisor of a zygote and of all processes forked from it. It passes orders on, keeps each
+//! run within its limits, and ends the processes that a run leaves behind. If the zygote is lost or
+//! minrepro has died, it ends with everything below it. Called by `supervise`.
 
 use std::{
     io::IoSliceMut,

@@ -1,6 +1,6 @@
-//! Landlock: everything may be read, only a run's own folders and harmless devices may be written.
-//! The second wall within namespaces, the only one where there are none. It says nothing of modes,
-//! owners and times: see `system_calls`.
+//! Landlock: a run may read everything and write only to its own folders and to harmless devices.
+//! This is the second barrier within namespaces, and the only one without them. It does not cover
+//! modes, owners and times: see `system_calls`.
 
 use std::path::{Path, PathBuf};
 

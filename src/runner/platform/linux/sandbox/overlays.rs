@@ -1,6 +1,6 @@
-//! Overlays in the mounts of a run: a view of what is outside through which no Unix socket is
-//! reached, whatever its name, since the kernel finds the service behind one by its file, and an
-//! overlay has files of its own; and private copies of folders. Called by `namespaces`.
+//! Overlays in the mounts of a run. They show the files outside, but no Unix socket can be reached
+//! through them, whatever its name: the kernel finds the service behind a socket by its file, and
+//! an overlay has files of its own. Also makes private copies of folders. Called by `namespaces`.
 
 use std::{
     collections::BTreeSet,

@@ -1,5 +1,5 @@
-//! A filter of system calls (seccomp) for gaps that namespaces and Landlock leave. It sees numbers
-//! alone, no paths.
+//! A filter of system calls (seccomp) for gaps that namespaces and Landlock leave. It sees only
+//! numbers, no paths.
 
 use std::collections::BTreeMap;
 
