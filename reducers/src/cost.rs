@@ -48,8 +48,8 @@ pub struct Cost {
     pub bytes: u64,
 }
 
-/// The weight of a token. Numbers of up to four digits and strings of up to 16 bytes weigh at most
-/// as much again.
+/// The weight of a token. A number of up to four digits, or a string of up to 16 bytes, weighs at
+/// most one token more.
 const TOKEN: u64 = 16;
 
 impl Cost {
@@ -124,7 +124,7 @@ pub fn tokens_of(text: &str) -> u64 {
 struct Docstrings {
     /// Those that can be removed without a replacement.
     spare: HashSet<TextSize>,
-    /// Those that are the whole body: `pass` would have to replace them, so they weigh as much.
+    /// Those that are the whole body: `pass` would have to replace them, so they weigh the same.
     alone: HashSet<TextSize>,
 }
 

@@ -22,7 +22,7 @@ use crate::{
 /// Operations by name: `round()`, `+`.
 pub type Operations = BTreeSet<String>;
 
-/// What a script's own verdict rests on.
+/// The dependences of a script's own verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grounds {
     /// The operations.
@@ -60,8 +60,9 @@ pub fn operations(
     })
 }
 
-/// The packages whose code had a part in what a failing statement works on, given the lines of its
-/// frames, outermost first: the first parts of the imported names in all that it depends on.
+/// The packages that took part in computing the values of a failing statement, given the lines of
+/// its frames, outermost first: the first parts of all imported names that the statement depends
+/// on.
 pub fn packages(
     program: &Program,
     frames: &[u32],
@@ -84,7 +85,7 @@ pub fn packages(
 /// Packages that make no values.
 const WORDLESS: [&str; 4] = ["__future__", "typing", "typing_extensions", "sys"];
 
-/// What is to be said of each reporting statement, given as the statements of its frames.
+/// Applies a question to each reporting statement, given as the statements of its frames.
 pub(crate) fn told<T>(
     program: &Program,
     report_site: &ReportSite,

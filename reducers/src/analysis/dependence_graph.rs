@@ -86,8 +86,8 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
             .collect()
     }
 
-    /// The executed statements that change what a variable stands for, or what loops over it find
-    /// in that.
+    /// The executed statements that change the value of a variable, or the elements that a loop
+    /// over it finds.
     pub(crate) fn changes(&self, variable: usize) -> Vec<usize> {
         let variables = self.variables();
         let mut found = Vec::new();
@@ -118,7 +118,7 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
         found
     }
 
-    /// The executed statements that change in place what a variable stands for.
+    /// The executed statements that change the value of a variable in place.
     pub(crate) fn changes_in_place(&self, variable: usize) -> impl Iterator<Item = usize> + '_ {
         let is_in_place = |(statement, range): &(usize, TextRange)| {
             let node = self.tree.statements[*statement].node;
@@ -139,13 +139,13 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
         self.executed_of(stores)
     }
 
-    /// The executed statements that may change what attributes of a name hold.
+    /// The executed statements that may change the values of attributes of a name.
     pub(crate) fn attribute_changes(&self, attribute: &str) -> impl Iterator<Item = usize> + '_ {
         let changes = self.tree.changes.get(attribute).into_iter().flatten();
         self.executed_of(changes.map(|(statement, _)| statement))
     }
 
-    /// The executed statements that change in place what an attribute holds.
+    /// The executed statements that change the value of an attribute in place.
     pub(crate) fn attribute_changes_in_place(
         &self,
         attribute: &str,

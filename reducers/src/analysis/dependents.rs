@@ -17,8 +17,8 @@ use crate::{
 };
 
 impl DependenceGraph<'_, '_> {
-    /// Some statements, all that use a name which only these bind, and so on. The names that are
-    /// bound within `deleted` ranges are lost by other means.
+    /// Some statements, all statements that use a name that only these bind, and so on. Names bound
+    /// within `deleted` ranges are lost anyway.
     pub(crate) fn with_dependents(
         &self,
         seeds: impl IntoIterator<Item = ItemId>,
@@ -64,7 +64,7 @@ impl DependenceGraph<'_, '_> {
     }
 }
 
-/// An edit set with the removal of all that depends on what it deletes; `None` if nothing does.
+/// An edit set that also removes everything that depends on its deletions; `None` if nothing does.
 pub fn with_dependents(program: &Program, edits: &EditSet) -> Option<EditSet> {
     let deleted: Vec<TextRange> = edits
         .resolve(program)

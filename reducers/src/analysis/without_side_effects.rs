@@ -14,8 +14,8 @@ use crate::{
     torch::seeds::seeding_ranges,
 };
 
-/// The program without side effects on what is reported; none if it has none, or if it is not known
-/// which calls lead to the report: without those it would do nothing.
+/// The program without side effects on the reported values. None if it has none, or if the calls
+/// that lead to the report are not known: without them it would do nothing.
 pub fn without_side_effects(program: &Program, report_site: &ReportSite) -> Option<String> {
     let sites = told(program, report_site, None, &|_, _, frames| frames);
     let tree = StatementTree::untraced(program);
@@ -27,7 +27,7 @@ pub fn without_side_effects(program: &Program, report_site: &ReportSite) -> Opti
     Pruning::of(&tree, &sites.concat()).text()
 }
 
-/// What stays of the blocks that lead to a statement.
+/// The statements that stay of the blocks that lead to a statement.
 struct Pruning<'a, 't> {
     tree: &'t StatementTree<'a>,
     /// The statements that make up these blocks.
@@ -38,7 +38,7 @@ struct Pruning<'a, 't> {
 }
 
 impl<'a, 't> Pruning<'a, 't> {
-    /// What stays if some statements do.
+    /// The statements that stay if some statements do.
     fn of(tree: &'t StatementTree<'a>, frames: &[usize]) -> Self {
         let path: BTreeSet<usize> = frames
             .iter()
@@ -70,7 +70,7 @@ impl<'a, 't> Pruning<'a, 't> {
         }
     }
 
-    /// Keeps what binds the names that kept statements read, and so on.
+    /// Keeps the statements that bind the names that kept statements read, and so on.
     fn follow_names(&mut self, path: &BTreeSet<usize>) {
         while let Some(statement) = self.todo.pop() {
             // Of the statements that lead to the report, their members speak for themselves.
@@ -103,8 +103,8 @@ impl<'a, 't> Pruning<'a, 't> {
             .collect()
     }
 
-    /// Whether a statement stays: also what binds names without doing anything, what leaves a block,
-    /// and what seeds random numbers.
+    /// Whether a statement stays: also one that binds names without doing anything, that leaves a
+    /// block, or that seeds random numbers.
     fn stays(&self, statement: usize, seeds: &[TextRange]) -> bool {
         let is_inert = |node: AnyNodeRef<'_>| {
             node.is_stmt_import()
@@ -128,7 +128,7 @@ impl<'a, 't> Pruning<'a, 't> {
             || seeds.iter().any(|seed| range.contains_range(*seed))
     }
 
-    /// The program with what stays; none if all does.
+    /// The program with the statements that stay; none if all do.
     fn text(&self) -> Option<String> {
         let seeds: Vec<TextRange> = seeding_ranges(self.tree.program).collect();
         let stays = |statement: usize| self.stays(statement, &seeds);

@@ -54,8 +54,8 @@ pub fn absolute_imports(program: &Program, package: &str) -> EditSet {
     edits
 }
 
-/// Where statements can be put that are to run before all others: behind a docstring and imports
-/// from `__future__`.
+/// The place for statements that must run before all others: after a docstring and imports from
+/// `__future__`.
 pub fn head(program: &Program) -> TextSize {
     let leads = |(at, statement): &(usize, &Stmt)| match statement {
         Stmt::Expr(text) => *at == 0 && text.value.is_string_literal_expr(),

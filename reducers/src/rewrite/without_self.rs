@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// Takes `self.` away within a method; nothing if the object is used otherwise, or changed after
+/// Removes `self.` within a method. Nothing if the object is used in another way, or changed after
 /// its beginning.
 pub(crate) fn without_self(
     tree: &Tree<'_>,
@@ -68,7 +68,7 @@ pub(crate) fn first_parameter(program: &Program, def: &StmtFunctionDef) -> Optio
     Some(TextRange::new(first.start(), end))
 }
 
-/// The lines of a method without parameters of its own that only assigns attributes and calls, by
+/// The lines of a method without parameters that only assigns attributes and makes calls, with
 /// global variables.
 pub(crate) fn beginning(
     program: &Program,

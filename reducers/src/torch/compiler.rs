@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// What compiles, and its settings.
+/// A compiler and its settings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Compiler {
     name: String,

@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// What the names of a program that imports PyTorch stand for.
+/// The meaning of the names in a program that imports PyTorch.
 pub(crate) struct Torch<'a>(ImportedNames<'a>);
 
 impl<'a> Torch<'a> {
@@ -31,7 +31,7 @@ impl<'a> Torch<'a> {
         self.0.name(name)
     }
 
-    /// The full name of what an expression names, if that is imported.
+    /// The full name of an expression, if it is imported.
     pub(crate) fn path(&self, expr: &Expr) -> Option<String> {
         self.0.path(expr)
     }
@@ -52,7 +52,7 @@ impl<'a> Torch<'a> {
     }
 }
 
-/// What a call gives by a keyword.
+/// The value that a call passes by a keyword.
 pub(crate) fn keyword<'a>(call: &'a ExprCall, name: &str) -> Option<&'a Keyword> {
     call.arguments
         .keywords

@@ -29,7 +29,7 @@ const PERMISSIONS: [&str; 16] = [
     "torch.compiler.nested_compile_region",
 ];
 
-/// What a program asks for.
+/// The permissions that a program gives.
 pub fn permissions(program: &Program) -> BTreeSet<String> {
     let tree = program.tree();
     let Some(torch) = Torch::of(program, tree) else {

@@ -15,10 +15,10 @@ use crate::{
     trace::evidence::{Evidence, Frame},
 };
 
-/// An argument, by the name of the function and by its own name or place.
+/// An argument, by the name of the function and its own name or position.
 type ArgumentPlace = (String, String);
 
-/// What calls are given.
+/// The kinds of arguments that calls get.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ArgumentKinds {
     /// The arguments that are functions.
@@ -26,12 +26,12 @@ pub(super) struct ArgumentKinds {
     /// Those that are mappings: with a constant, the call does something else.
     #[serde(default)]
     mappings: BTreeSet<ArgumentPlace>,
-    /// Those that are constants; negative numbers are none.
+    /// Those that are constants, except negative numbers.
     constants: BTreeSet<ArgumentPlace>,
-    /// Those that are negative numbers, of the calls that fail. They count from the end.
+    /// Negative numbers among the arguments of the failing calls. They count from the end.
     negative: BTreeSet<ArgumentPlace>,
-    /// Those that are objects, of the call that fails: tensors, models, whatever is not written out
-    /// as a number or a text. A library rightly fails on a number for one of them.
+    /// Those that are objects, of the failing call: tensors, models, everything that is not written
+    /// out as a number or a text. A library rightly fails on a number instead.
     objects: BTreeSet<ArgumentPlace>,
 }
 
@@ -94,7 +94,7 @@ impl ArgumentKinds {
     }
 }
 
-/// Whether something holds of an expression, or of all that it is a name of.
+/// Whether something holds for an expression, or for everything that it is a name of.
 fn always(program: &Program, value: &Expr, holds: impl Fn(&Expr) -> bool) -> bool {
     let Expr::Name(name) = value else {
         return holds(value);
@@ -119,7 +119,7 @@ fn is_written_out(value: &Expr) -> bool {
 }
 
 /// Whether an expression was an object in a frame of the failure. A variable whose value cannot be
-/// written as an expression was none that a literal makes.
+/// written as an expression was not made by a literal.
 fn is_object(program: &Program, frame: &Frame, value: &Expr) -> bool {
     let text = program.slice(value.range());
     let recorded = frame.values.get(text).or_else(|| frame.results.get(text));
@@ -129,7 +129,7 @@ fn is_object(program: &Program, frame: &Frame, value: &Expr) -> bool {
     })
 }
 
-/// Whether an expression calls a class: it makes an object, even if no run says so.
+/// Whether an expression calls a class. It then makes an object, even if no run shows that.
 fn is_construction(value: &Expr) -> bool {
     let called = value.as_call_expr().and_then(name_of);
     called.is_some_and(|name| name.starts_with(char::is_uppercase))

@@ -17,30 +17,31 @@ use crate::{
     },
 };
 
-/// Up to so many characters a value may stand for what made it, however short that is.
+/// A value of up to this many characters may replace the statements that made it, however short
+/// they are.
 const LONG: usize = 240;
 
-/// Which recorded values stand for what made them.
+/// Which recorded values replace the statements that made them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Values {
     /// None.
     Made,
     /// Those of variables in the failure's frames.
     Variables,
-    /// What functions returned last to functions that are not in the failure's frames, random
-    /// tensors as ones.
+    /// The last values that functions returned to functions outside the failure's frames, with
+    /// random tensors as ones.
     Inner,
     /// Those of variables in the failure's frames, and results of functions that always were the
     /// same.
     Steady,
-    /// Those, and what other functions returned last.
+    /// These, and the last return values of other functions.
     Last,
 }
 
 impl Values {
-    /// What is tried besides `Made`, where values may stand for what made them. What a compiler
-    /// makes of a program fails as a whole: what its functions return is no less a part of the
-    /// failure than what calls them.
+    /// The variants to try besides `Made`, if values may replace the statements that made them. A
+    /// program that a compiler handles fails as a whole, so the results of its functions are as
+    /// much a part of the failure as their calls.
     pub(crate) fn to_try(program: &Program, evidence: &Evidence) -> [Self; 2] {
         let tree = program.tree();
         let is_whole = is_captured(program, tree);
@@ -57,8 +58,8 @@ impl Values {
 }
 
 impl<'a> Slicer<'a> {
-    /// What stands for the calls in a statement of functions that are not in the traceback: what
-    /// they returned.
+    /// Replacements for the calls, in a statement, of functions that are not in the traceback:
+    /// their return values.
     pub(crate) fn results(&self, index: usize) -> Vec<Edit> {
         let mut edits: Vec<Edit> = Vec::new();
         let here = self.outline.function_of(index);
@@ -91,7 +92,7 @@ impl<'a> Slicer<'a> {
         edits
     }
 
-    /// What a function returned, if it is not in the traceback.
+    /// The return value of a function that is not in the traceback.
     fn value_of(&self, function: usize) -> Option<Expression> {
         if self.which == Values::Variables {
             return None;
@@ -133,7 +134,7 @@ impl<'a> Slicer<'a> {
         })
     }
 
-    /// What stands for the body of a function that is not in the traceback, and the value that it
+    /// A replacement for the body of a function that is not in the traceback, and the value that it
     /// returned.
     pub(super) fn stub(&self, index: usize) -> Option<(Edit, Expression)> {
         let AnyNodeRef::StmtFunctionDef(def) = self.outline.statements[index].node else {
@@ -150,7 +151,7 @@ impl<'a> Slicer<'a> {
         ))
     }
 
-    /// What a loop that failed turns over, cut to the turn that failed.
+    /// The iterable of a loop that failed, cut to the iteration that failed.
     pub(super) fn failing_turn(&self, index: usize) -> Option<Edit> {
         let AnyNodeRef::StmtFor(stmt) = self.outline.statements[index].node else {
             return None;

@@ -85,7 +85,7 @@ fn plain(program: &Program, node: AnyNodeRef<'_>) -> Option<Edit> {
         .map(Edit::delete)
 }
 
-/// The first `async` from here on with the white space behind it.
+/// The first `async` from here on, with the white space after it.
 fn async_from(program: &Program, start: TextSize) -> Option<TextRange> {
     let tokens = &program.tokens()[program.token_from(start)..];
     let word = tokens

@@ -39,7 +39,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// The edits that put what stands between the longest brackets of a line on lines of its own.
+/// The edits that put the content of the longest brackets of a line on separate lines.
 fn wrapped(program: &Program, line: TextRange) -> Option<EditSet> {
     let strings = formatted_strings(program.tree());
     let tokens: Vec<&Token> = program.tokens()
@@ -81,8 +81,7 @@ fn wrapped(program: &Program, line: TextRange) -> Option<EditSet> {
     Some(edits)
 }
 
-/// What stands between brackets, those within others left out, that open and close among some
-/// tokens.
+/// The contents of the outermost brackets that open and close among some tokens.
 fn pairs(tokens: &[&Token]) -> Vec<TextRange> {
     let mut open: Vec<TextSize> = Vec::new();
     let mut found: Vec<TextRange> = Vec::new();
@@ -100,7 +99,7 @@ fn pairs(tokens: &[&Token]) -> Vec<TextRange> {
     found
 }
 
-/// Where the commas end that separate what stands between brackets.
+/// The ends of the commas that separate the content of brackets.
 fn commas(tokens: &[&Token], content: TextRange) -> Vec<TextSize> {
     let mut depth = 0_usize;
     let mut found = Vec::new();

@@ -48,8 +48,7 @@ pub(crate) struct Extraction<'a> {
     pub(crate) evidence: &'a Evidence,
     pub(crate) missing: &'a MissingSymbols,
     pub(crate) tree: StatementTree<'a>,
-    /// The program that the script replaces, and what a traced run showed of it, where that is
-    /// another.
+    /// The program that the script replaces, with its evidence, if that is another program.
     replaced: Option<(&'a Program, &'a Evidence)>,
 }
 
@@ -146,14 +145,14 @@ impl<'a> Extraction<'a> {
         })
     }
 
-    /// A part of a frame's statement with values in place of what it reads, but for some names;
+    /// A part of a frame's statement with values instead of its reads, except for some names.
     /// `None` if a value is not known.
     pub(crate) fn given(&self, part: TextRange, frame: &Frame, staying: &[&str]) -> Option<String> {
         let reads = self.tree.values_in(part, frame, staying)?;
         self.printed(part, &reads, |read| read.value.text())
     }
 
-    /// A part of the program with texts in place of what it reads, as one logical line.
+    /// A part of the program with texts instead of its reads, as one logical line.
     pub(crate) fn printed<'t>(
         &self,
         part: TextRange,
@@ -167,7 +166,7 @@ impl<'a> Extraction<'a> {
         Some(one_logical_line(&rewritten(self.program, part, &edits)?))
     }
 
-    /// Proposes each code alone, after what of the program it needs, at each depth.
+    /// Proposes each code alone, after the parts of the program that it needs, at each depth.
     pub(crate) fn propose_alone(
         &self,
         out: &mut Proposals,
@@ -184,7 +183,7 @@ impl<'a> Extraction<'a> {
         }
     }
 
-    /// The program as some code alone, after what of the program that code needs.
+    /// The program as some code alone, after the parts of the program that the code needs.
     fn alone(&self, code: &str, depth: Depth) -> Option<EditSet> {
         let parsed = Program::parse(code).ok()?;
         let nodes = parsed.tree().nodes.iter();
@@ -212,8 +211,8 @@ impl<'a> Extraction<'a> {
     }
 }
 
-/// A text from a module with what it names besides: what the program defines, and modules by their
-/// own names; nothing if it names something else.
+/// A text from a module, with the other things that it names: definitions of the program, and
+/// modules by their own names. Nothing if it names anything else.
 fn with_names_of(program: &Program, evidence: &Evidence, text: &str) -> Option<String> {
     let extracted = program.sibling(text).ok()?;
     let unbound = extracted.scopes().unbound_names();
@@ -245,7 +244,7 @@ fn with_names_of(program: &Program, evidence: &Evidence, text: &str) -> Option<S
     Some(merge(&parts).ok()?.text)
 }
 
-/// A text without what is there for readers, and without imports that nothing uses.
+/// A text without the parts that only help readers, and without imports that nothing uses.
 fn tidied(program: &Program, mut text: String) -> Option<String> {
     // Each of these goes as good as certainly, and the runs that would show it cost as much as any:
     // the script is tried without them at once. Comments go first, since docstrings and blank lines

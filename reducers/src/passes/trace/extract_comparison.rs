@@ -60,8 +60,8 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// The two tensors that the statement that failed reads by name, and its text with values in place
-/// of what else it reads.
+/// The two tensors that the failed statement reads by name, and its text with values instead of its
+/// other reads.
 fn comparison<'a>(
     extraction: &Extraction<'a>,
     region: Region<'_>,

@@ -81,7 +81,8 @@ struct Swap<'a> {
 }
 
 impl<'a> Swap<'a> {
-    /// Gives the part its own arguments where the whole was given its. Returns whether it can.
+    /// Passes the part its own arguments where the whole got its arguments. Returns whether that is
+    /// possible.
     fn arguments(&mut self, whole: &ModuleCall<'_>, part: &ModuleCall<'_>) -> bool {
         if part.given.len() != whole.given.len() {
             return self.row(whole, part);
