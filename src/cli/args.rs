@@ -198,7 +198,8 @@ pub struct RunArgs {
     /// Runs at a time [default: the number of cores]; the result does not depend on it.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Whether runs have only what of the user's environment is fit for a stranger's script.
+    /// Whether runs have only the part of the user's environment that is fit for a stranger's
+    /// script.
     #[arg(skip)]
     pub scrubbed: bool,
     /// The files besides the script whose code may be inlined.

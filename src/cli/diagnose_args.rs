@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{exit::Exit, scrub_args::ProbeArgs, values::variable};
 
-/// Statuses of `diagnose` whose meaning is its own.
+/// The statuses that have their own meaning for `diagnose`.
 pub(super) const DIAGNOSE_STATUSES: &[(Exit, &str)] = &[
     (Exit::Reduced, "diagnosed"),
     (Exit::NotReproduced, "the script does not show the bug"),

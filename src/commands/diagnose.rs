@@ -86,7 +86,7 @@ pub(super) fn diagnose(args: &DiagnoseArgs, printer: Printer) -> Result<Exit, Fa
     Ok(Exit::Reduced)
 }
 
-/// Runs the script until it is known what the bug looks like and how often it shows.
+/// Runs the script until its signature and the rate of the bug are known.
 fn reproduced(session: &Session) -> Result<ReproducedFailure, Failure> {
     let subject = &session.subject;
     let specs = &subject.settings.specs;

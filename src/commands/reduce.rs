@@ -121,7 +121,7 @@ fn write_report(report: &Report, path: &Path, form: ReportForm, ours: &OurFiles,
     }
 }
 
-/// Inlines what the script imports, and reads what is to be kept of it then.
+/// Inlines the script's imports, and then reads which of its parts to keep.
 fn prepare(session: &mut Session, args: &ReduceArgs, progress: &Progress) -> Result<(), Failure> {
     if covered(&args.inline)?.is_any() {
         // Without it, the script can be reduced all the same: it may take a part of the time only.

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::runner::{End, Outcome};
 
-/// An answer, and what it is read off.
+/// An answer and its evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Answer {
     /// The answer.
@@ -54,9 +54,9 @@ pub struct CategoryFinding {
     pub id: String,
     /// Its name for people.
     pub name: String,
-    /// What speaks for it.
+    /// The evidence that supports it.
     pub by: String,
-    /// What to read off its run.
+    /// What to read in its run.
     pub read: String,
 }
 
@@ -133,7 +133,7 @@ impl EvidenceOfRuns<'_> {
             .any(|frame| is_in(frame, &["torch/export/", "torch/_export/"]))
     }
 
-    /// Whether what differs are numbers, or whatever the script compares.
+    /// Whether the failure is a difference of numbers or of other things that the script compares.
     pub(super) fn is_accuracy(&self) -> bool {
         let claims = match self.exceptions().first() {
             None => !matches!(self.outcome.end, End::Signal(_) | End::Timeout),

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-/// What a probe looks for.
+/// The target of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProbeKind {
     /// The interpreter and PyTorch; the script is not run.
@@ -155,7 +155,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Reads what a probe left; nothing if it did not get that far.
+    /// Reads the findings of a probe; nothing if it did not get that far.
     pub(super) fn read(folder: &Path) -> Self {
         let text = fs::read_to_string(folder.join("findings.json")).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()

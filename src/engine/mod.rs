@@ -68,10 +68,11 @@ pub fn reduce(
     search.finish(stop)
 }
 
-/// The whole search, bold before fine: proposals that make all later runs cheaper; what a traced
-/// run suggests for the program as a whole; then the chunks that promise most per run, with another
-/// trace whenever much was removed; then the layout, and everything once more, one by one, on the
-/// program as it is then. That final sweep is the proof that no single proposal is left.
+/// The whole search, bold before fine: first, proposals that make all later runs cheaper; then
+/// candidates that a traced run suggests for the whole program; then the most promising chunks,
+/// with another trace whenever much was removed; then the layout. Last, it tries everything once
+/// more, one by one, on the final program. This final sweep is the proof that no single proposal is
+/// left.
 fn run(search: &mut Search<'_>) -> Result<(), Stop> {
     search.declutter()?;
     // Before the trace: on the CPU and without a compiler, each of the runs that follow is shorter.

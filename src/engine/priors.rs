@@ -36,7 +36,7 @@ struct Score {
 pub(super) struct ProposalName {
     pub(super) pass: &'static str,
     pub(super) prior: Prior,
-    /// What it does, independent of the program it is made against.
+    /// Identifies its effect, whatever program it is made against.
     pub(super) fingerprint: u64,
 }
 

@@ -15,7 +15,7 @@ pub enum BaselineFailure {
     /// The script does not show the bug, or not often enough.
     #[error("{error}")]
     NotReproduced {
-        /// What was expected and seen.
+        /// The expected and the actual outcome.
         error: Box<BaselineError>,
         /// The first run.
         first: Option<Box<Outcome>>,

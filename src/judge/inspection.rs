@@ -24,7 +24,7 @@ pub enum Inspection {
     NotShown(String),
     /// It shows the same words.
     Shown {
-        /// What was found of all that makes it the same bug.
+        /// The findings of the checks.
         truth: Truth,
         /// How the mechanism of its failure differs, if it does.
         mismatch: Option<String>,
@@ -32,17 +32,17 @@ pub enum Inspection {
 }
 
 impl Inspection {
-    /// Whether it shows the bug, and all that was looked at holds.
+    /// Whether it shows the bug and passes all checks.
     pub fn is_verified(&self) -> bool {
         matches!(self, Self::Shown { truth, .. } if truth.is_verified())
     }
 }
 
-/// Judges a program by what the baseline of a script established.
+/// Judges a program by the baseline of a script.
 ///
 /// # Errors
 ///
-/// What stops the session: a run could not be made, or somebody interrupted it.
+/// The reason that stops the session: a run could not be made, or somebody interrupted it.
 pub fn inspect(
     subject: &Subject,
     established: &Established,

@@ -20,7 +20,7 @@ impl Kept {
     ///
     /// # Errors
     ///
-    /// Why the script does not hold it, or why it is none of these.
+    /// Why the script does not have it, or why it is not a valid value.
     pub fn read(typed: &str, script: &Program) -> Result<Self, String> {
         let regex = typed
             .strip_prefix('/')

@@ -8,10 +8,10 @@ use crate::{
     runner::{Job, RunError},
 };
 
-/// What came of one program.
+/// The outcome of one program.
 #[derive(Clone, Debug)]
 pub(super) struct Repeated {
-    /// Whether it shows the bug often enough; else what else it showed first.
+    /// Whether it shows the bug often enough; if not, the first other outcome.
     pub(super) verdict: Verdict,
     /// How many runs showed it.
     pub(super) same: usize,
@@ -23,8 +23,8 @@ pub(super) struct Repeated {
     pub(super) seconds: f64,
 }
 
-/// Runs each job until it is decided, all that are open at once; each as often at once as it takes
-/// at least, or, where workers would be idle, as often as a refusal takes.
+/// Runs each job until it is decided, all undecided jobs at once. Each is run in parallel as often
+/// as it needs at least, or, if workers would be idle, as often as a refusal needs.
 pub(super) fn repeated(
     probe: &Probe<'_>,
     jobs: &[Job],

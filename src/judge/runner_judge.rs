@@ -29,9 +29,9 @@ use crate::{
 /// Judges candidates by running them.
 pub struct RunnerJudge<'a> {
     probe: Probe<'a>,
-    /// What candidates that show the bug have to pass.
+    /// The checks that candidates that show the bug must pass.
     checks: &'a Checks,
-    /// What every candidate must hold.
+    /// The parts that every candidate must keep.
     kept: &'a [Kept],
     /// How candidates are tested, if the bug does not show each time.
     steadiness: Option<SequentialTest>,
@@ -64,8 +64,8 @@ impl<'a> RunnerJudge<'a> {
         }
     }
 
-    /// Begins, with what room the others leave, the runs that a result is asked for once it is
-    /// confirmed: so they are done, or nearly, when the search is.
+    /// Starts, as far as the other runs leave room, the runs that a result needs once it is
+    /// confirmed, so they are done, or nearly, when the search is.
     pub fn begin_last_runs(&self, program: &Program, bytes: &Arc<[u8]>) {
         if self.steadiness.is_some() {
             return;
@@ -118,7 +118,7 @@ impl<'a> RunnerJudge<'a> {
         Ok((confirmed, elsewhere.or(last.and_then(|(_, place)| place))))
     }
 
-    /// Looks at a result once more, by fresh runs, for all that makes it true.
+    /// Checks a result once more, by fresh runs, with all checks.
     ///
     /// # Errors
     ///

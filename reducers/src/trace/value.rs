@@ -87,7 +87,7 @@ impl RecordedValue {
         self.kinds().all(|(_, kind)| kind.is_plain())
     }
 
-    /// How to look up, in the value, the first tensor that has a gradient; empty if the value
+    /// How to look up, in the value, the first tensor that has a gradient; none if the value
     /// itself is one.
     pub(crate) fn path_to_gradient(&self) -> Option<&str> {
         let has_gradient =

@@ -13,13 +13,13 @@ use crate::{report::write_atomically, runner::Setup};
 pub(super) struct Bare {
     root: tempfile::TempDir,
     script: PathBuf,
-    /// The names of what lies beside the script and was not inlined.
+    /// The names of the files beside the script that were not inlined.
     pub(super) files: Vec<String>,
 }
 
 impl Bare {
-    /// Makes an empty folder, one with what else lies beside the script, and one with modules that
-    /// fail like those that are not there: they come before what is installed.
+    /// Makes an empty folder, one with the other files beside the script, and one with modules that
+    /// fail as missing modules do. The last comes before installed packages.
     pub(super) fn make(script: &Path, modules: &[String]) -> io::Result<Self> {
         let root = tempfile::Builder::new()
             .prefix("minrepro-bare-")

@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Session {
-    /// Why the script's own runs are no base for a reduction, and what the user can do.
+    /// Why the script's own runs cannot be the base of a reduction, and what the user can do.
     pub(in crate::commands) fn failure(&self, failure: BaselineFailure) -> Failure {
         match failure {
             BaselineFailure::Run(error) => error.into(),
@@ -145,7 +145,7 @@ impl Session {
         is_set && ImportedNames::of(self.subject.program.tree()).has_installed()
     }
 
-    /// What kept the script from getting as far as its bug, and how to go on.
+    /// The reason why the script did not reach its bug, and how to go on.
     pub(in crate::commands) fn obstructed(&self, obstacle: &Obstacle, first: &Outcome) -> Failure {
         let Obstruction { exit, what, hint } = obstruction::of(obstacle);
         let mut failure = Failure::new(exit, anyhow::anyhow!(what)).hint(hint);
@@ -184,7 +184,7 @@ impl Session {
         lines
     }
 
-    /// What a run and all its processes may use of a resource.
+    /// The limit of a resource for a run with all its processes.
     fn limit(&self, resource: Resource) -> String {
         let bytes = |bytes: u64| bytesize::ByteSize(bytes).display().iec().to_string();
         match resource {

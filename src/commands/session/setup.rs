@@ -98,7 +98,7 @@ fn folders(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     named.iter().map(absolute).collect()
 }
 
-/// What the user says that the bug looks like.
+/// The signatures that the user gave.
 pub(super) fn specs(args: &RunArgs) -> Result<Vec<Spec>, Failure> {
     let specs = args.signature.iter().map(|text| Spec::parse(text));
     specs.collect::<Result<_, _>>().map_err(|error| {
@@ -162,7 +162,7 @@ pub(super) fn controls(
     Ok((controls, Some(good)))
 }
 
-/// How the control that the user named is run: under other variables, or by a command of its own.
+/// How to run the control that the user named: with other variables, or by a command of its own.
 fn control(named: &str, setup: &Setup) -> Result<Setup, Failure> {
     let words = shlex::split(named)
         .filter(|words| !words.is_empty())
@@ -197,7 +197,7 @@ fn supervisor() -> Result<PathBuf, Failure> {
         .map_err(|error| Failure::new(Exit::Environment, error))
 }
 
-/// 16 GB, or three quarters of what the machine has.
+/// 16 GB, or three quarters of the machine's memory.
 fn default_memory() -> u64 {
     let most = 16 << 30;
     machine_memory().map_or(most, |all| (all / 4 * 3).min(most))

@@ -72,8 +72,8 @@ impl Search<'_> {
         None
     }
 
-    /// Commits a union if its verdict is that it holds. If not, returns to the base before it and
-    /// commits what of the union works together; says whether it held.
+    /// Commits a union if its verdict is positive. If not, returns to the base before it and
+    /// commits those parts of the union that work together. Says whether the union held.
     pub(super) fn settle(&mut self, pending: Pending) -> bool {
         let Pending {
             base,

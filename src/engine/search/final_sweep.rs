@@ -16,12 +16,14 @@ use crate::{
 };
 
 impl Search<'_> {
-    /// Tries everything once more, one by one, on the program as it is, and repairs what fails for
-    /// something that it leaves behind. A candidate that shows the bug is adopted; if none does,
-    /// that is the proof that no single proposal is left, and the reason why each part stays.
+    /// Tries everything once more, one by one, on the current program, and repairs candidates that
+    /// fail because of something that they leave behind. A candidate that shows the bug is adopted.
+    /// If none does, this proves that no single proposal is left, and it is the reason why each
+    /// part stays.
     ///
-    /// After a success the sweep goes on where it was: the pass that brought it comes first, then
-    /// what was refused longest ago, since the program has changed most since then.
+    /// After a success, the sweep continues where it was: the pass that proposed it comes first,
+    /// then the proposals that were rejected longest ago, since the program has changed most since
+    /// then.
     pub(in crate::engine) fn final_sweep(&mut self, stages: &[Stage]) -> Result<SearchEnd, Stop> {
         self.kept.clear();
         let pool = self.pool(stages)?;

@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl Search<'_> {
-    /// Tries what was not rejected before, what promises most first, until nothing is left to try,
+    /// Tries proposals that were not rejected before, the most promising first, until none is left,
     /// or so much was removed that another traced run is worth its time.
     ///
     /// Several successes of one batch are merged, and the next batch is made against their union
@@ -89,7 +89,7 @@ impl Search<'_> {
         }
     }
 
-    /// Judges a batch and a union, with speculative runs beside them.
+    /// Judges a batch and a union, in parallel with speculative runs.
     fn judge_batch(
         &mut self,
         pool: &ProposalPool,
@@ -147,8 +147,8 @@ impl Search<'_> {
         self.widened(chunk, candidate, verdict)
     }
 
-    /// The next candidates to try: repairs first, then what promises most. Chunks that need no run,
-    /// since they cannot show the bug or were run before, are learned from at once.
+    /// The next candidates to try: repairs first, then the most promising. If chunks need no run,
+    /// because they cannot show the bug or were run before, the search learns from them at once.
     pub(super) fn next_batch(
         &mut self,
         pool: &ProposalPool,

@@ -17,9 +17,9 @@ impl Search<'_> {
     /// The candidates of the batches that would follow if this one and a union of earlier successes
     /// showed nothing, as many as there are workers left.
     ///
-    /// The next batches are made by the very steps that will make them in earnest, on copies of
-    /// what those steps change: so a guess of this kind is never of another candidate than the
-    /// search will ask for.
+    /// The next batches are made by the same steps that will make them in earnest, on copies of the
+    /// state that those steps change. So such a guess never names another candidate than the search
+    /// will ask for.
     pub(super) fn prefetch(
         &mut self,
         pool: &ProposalPool,

@@ -31,11 +31,11 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// Refuses candidates that hand on one of these functions to nobody who calls it.
+/// Refuses candidates that pass on one of these functions without it being called.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Callbacks(BTreeSet<String>);
 
-/// Applies where such functions run, nothing captures them instead, and no control tells what is
+/// Applies if such functions run, nothing captures them instead, and no control shows what is
 /// valid.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;

@@ -31,7 +31,7 @@ pub(super) const KIND: Kind = Kind {
     recall,
 };
 
-/// Refuses what does not depend on all of this.
+/// Refuses reports that do not depend on all of this.
 #[derive(Debug, Serialize, Deserialize)]
 struct Dependence {
     grounds: Grounds,
@@ -114,15 +114,15 @@ impl Dependence {
         })
     }
 
-    /// Whether each side of the condition depends on what it must, where the condition still has as
-    /// many.
+    /// Whether each side of the condition has its required dependences, if the condition still has
+    /// as many sides.
     fn has_sides(&self, program: &Program, site: &ReportSite, evidence: Option<&Evidence>) -> bool {
         let its = operations_by_side(program, site, evidence);
         let mut pairs = self.grounds.sides.iter().zip(&its);
         its.len() != self.grounds.sides.len() || pairs.all(|(known, its)| known.is_subset(its))
     }
 
-    /// Whether a run of a watched candidate compared what it must.
+    /// Whether a run of a watched candidate compared the required values.
     fn compares(&self, outcome: &Outcome) -> bool {
         let compared = Told::read(&outcome.stderr.text());
         // Each value once: a script that compares the same twice must go on to do so. Conditions may
@@ -184,7 +184,7 @@ fn operations_by_side(
     sides.map(|side| side.operations).collect()
 }
 
-/// A run of a program that prints what its conditions compare.
+/// A run of a program that prints the values that its conditions compare.
 fn watching(
     probe: &Probe<'_>,
     program: &Program,

@@ -30,8 +30,8 @@ pub(super) const KIND: Kind = Kind {
 #[derive(Debug, Serialize, Deserialize)]
 struct FailingCall(BTreeSet<String>);
 
-/// Applies where the innermost frame is the script's own, it is not a statement of its own that
-/// raises, it is not a lookup that fails, and no control is known.
+/// Applies if the innermost frame is the script's own, the statement does not itself raise, the
+/// failure is not a failed lookup, and no control is known.
 #[expect(
     clippy::unnecessary_wraps,
     reason = "other kinds run the script and may fail"

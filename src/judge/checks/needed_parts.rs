@@ -42,8 +42,8 @@ const MOST: usize = 24;
 const MOST_TIME: Duration = Duration::from_mins(2);
 const LEAST: usize = 6;
 
-/// Without how many parts a candidate is run where the script hangs: anything that waits ends once
-/// nothing waits, so one of them says little.
+/// The number of parts without which a candidate is run if the script hangs. Anything that waits
+/// ends once nothing waits, so a single part says little.
 const OF_HANG: usize = 4;
 
 /// Refuses candidates that lack one of these parts, and those that do not succeed, or end, without
@@ -51,7 +51,7 @@ const OF_HANG: usize = 4;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct NeededParts {
     parts: Vec<ProgramPart>,
-    /// What the script does without the first of them, one by one.
+    /// The behaviour of the script without each of the first of them.
     runs: Vec<ControlRun>,
 }
 
@@ -94,8 +94,8 @@ fn places(showing: &Outcome) -> Vec<u32> {
     places
 }
 
-/// Whose names the parts are: most of what hangs waits in Python's own modules, and nothing but the
-/// place is known of it.
+/// Whose names the parts are. Most programs that hang wait in Python's own modules, and only the
+/// place of a hang is known.
 fn libraries(script: &Script<'_>) -> Libraries {
     if script.probe.measure.is_hang() {
         Libraries::All
@@ -167,7 +167,7 @@ impl Check for NeededParts {
 }
 
 impl NeededParts {
-    /// What the script does without its parts.
+    /// The behaviour of the script without its parts.
     fn does(&self) -> &'static str {
         if self.runs.iter().all(|run| run.succeeds) {
             "succeeds"
@@ -177,7 +177,7 @@ impl NeededParts {
     }
 }
 
-/// The names of parts, behind `without`.
+/// The names of parts, after `without`.
 fn names<'a>(parts: impl Iterator<Item = &'a ProgramPart>) -> String {
     let names: Vec<_> = parts
         .map(|part| format!("`{}`", part.omission.name()))

@@ -48,8 +48,8 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// What a program may do that the script does not: with it, the candidate would fail, or print, for
-/// reasons of its own.
+/// Things that the script does not do and a candidate must not start to do: it would fail, or
+/// print, for reasons of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Oddity {
@@ -59,13 +59,13 @@ enum Oddity {
     Emptiness,
     /// An attribute is assigned a constant of another type than the annotated one.
     WrongType,
-    /// A function with a gradient of its own returns an input as it is.
+    /// A function with its own gradient returns an input as it is.
     ReturnedInput,
     /// A compiler refuses an optional value that nothing tests.
     Untested,
-    /// The script's own operators, whose code no compiler sees, are gone.
+    /// The script's own operators, whose code no compiler sees, are removed.
     Transparent,
-    /// A function that is handed on, with arguments to come, takes none.
+    /// A function that is passed on to be called with arguments takes none.
     Unfed,
 }
 
@@ -114,10 +114,9 @@ impl Oddity {
 struct Preserved {
     settings: CallSettings,
     preconditions: Preconditions,
-    /// What it asks a compiler to allow.
+    /// The permissions that it gives a compiler.
     permissions: BTreeSet<String>,
-    /// The methods by which its objects tell packages what to do, if it reports itself what came
-    /// of that.
+    /// The methods by which its objects tell packages what to do, if it reports the outcome itself.
     looked_up: BTreeSet<String>,
     /// The imported decorators of the functions that it hands on.
     decorated: BTreeSet<(String, String)>,
@@ -129,7 +128,7 @@ struct Preserved {
     made: BTreeSet<String>,
     /// How often it gives the same seed.
     seedings: usize,
-    /// What it does not do.
+    /// The things that it does not do.
     absent: Vec<Oddity>,
 }
 
@@ -186,7 +185,7 @@ fn made(program: &Program, failed_at: &[u32]) -> BTreeSet<String> {
     made
 }
 
-/// Whether a library is where the script fails, and no statement of its own.
+/// Whether the script fails in a library, and not by a statement of its own.
 fn fails_in_library(script: &Script<'_>) -> bool {
     let Script { probe, showing, .. } = script;
     let failing = showing

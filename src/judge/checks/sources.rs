@@ -31,7 +31,7 @@ pub(super) const KIND: Kind = Kind {
 #[derive(Debug, Serialize, Deserialize)]
 struct Sources(BTreeSet<String>);
 
-/// Applies where a line of the script does not find something, and depends on what packages gave.
+/// Applies if a line of the script does not find something, and depends on values from packages.
 fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     if script.is_flaky || matches!(probe.measure, Measure::Test(_)) {

@@ -33,17 +33,17 @@ const MORE: usize = 2;
 /// How many other seeds are tried.
 const SEEDS: u64 = 4;
 
-/// Refuses what does not show the bug in further runs, or shows it by chance.
+/// Refuses candidates that do not show the bug in further runs, or show it by chance.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Steadiness {
-    /// Whether the script dies of a signal: then each candidate is run again.
+    /// Whether the script dies of a signal. Then each candidate is run again.
     dies: bool,
-    /// Whether the script needs the seed that it gives: then candidates that draw random numbers
+    /// Whether the script needs the seed that it sets. Then candidates that draw random numbers
     /// without one show the bug by chance.
     needs_seed: bool,
 }
 
-/// Applies where the script does either each time.
+/// Applies if the script does one of these each time.
 fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let Some(showing) = script.showing.filter(|_| !script.is_flaky) else {
         return Ok(None);

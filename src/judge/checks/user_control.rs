@@ -25,8 +25,8 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// Refuses what shows the bug under one of the user's controls, and what fails there in another way
-/// if the script does not.
+/// Refuses candidates that show the bug under one of the user's controls, and those that fail there
+/// in another way if the script does not.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct UserControls(Vec<UserControl>);
 
@@ -35,7 +35,7 @@ struct UserControls(Vec<UserControl>);
 struct UserControl {
     /// As it was typed.
     typed: String,
-    /// What the script as given does under it.
+    /// The behaviour of the original script under it.
     run: ControlRun,
 }
 
@@ -123,7 +123,7 @@ impl Check for UserControls {
 }
 
 impl UserControl {
-    /// What holds under it, as a sentence without its subject.
+    /// The statement that holds under it, as a sentence without its subject.
     fn claim(&self) -> String {
         format!("{} under `{}`", self.run.claim(), self.typed)
     }
