@@ -13,8 +13,8 @@ use crate::runner::Exception;
 /// A message with fewer letters left is not distinctive.
 const FEW_LETTERS: usize = 8;
 
-/// What exceptions share: the class, the words, the place where these are not distinctive, and the
-/// exception that they replace.
+/// The common parts of exceptions: the class, the words, the place if these are not distinctive,
+/// and the exception that they replace.
 pub(super) fn of_exceptions(exceptions: &[&Exception]) -> Option<Vec<Part>> {
     let class = common(exceptions, |raised| Some(raised.short_class().to_owned()))?;
     let mut parts = vec![Part::Class(class)];

@@ -49,14 +49,14 @@ pattern!(TRAITS, r"(?s),\s*\w+=.*");
 /// How wrong something is, as far as a message says. No number here is `nan` or infinite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Discrepancy {
-    /// What stands in place of a number.
+    /// The value that replaces a number.
     pub(super) odd: Option<Odd>,
     /// The greatest difference.
     pub(super) absolute: Option<f64>,
-    /// The greatest difference in proportion to the value; none of whole numbers, which are
-    /// off by one at least.
+    /// The greatest difference in proportion to the value. None for whole numbers, which are off by
+    /// at least one.
     pub(super) relative: Option<f64>,
-    /// How many times the difference is what is allowed.
+    /// The difference as a multiple of what is allowed.
     pub(super) excess: Option<f64>,
     /// The share of the elements that are off.
     pub(super) share: Option<f64>,
@@ -68,7 +68,7 @@ pub(super) struct Discrepancy {
     is_whole: bool,
 }
 
-/// What is no distance.
+/// A value that is not a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Odd {
@@ -80,7 +80,7 @@ pub(super) enum Odd {
 impl Eq for Discrepancy {}
 
 impl Discrepancy {
-    /// What a message says of it; none if it says nothing.
+    /// The discrepancy that a message reports; none if it reports none.
     pub(super) fn of(message: &str) -> Option<Self> {
         let mut found = Self::default();
         for form in COMPARISONS.iter() {

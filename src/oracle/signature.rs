@@ -39,7 +39,7 @@ pub struct Signature {
     /// or was only printed is another bug.
     #[serde(default)]
     pub ends: bool,
-    /// What raised the exception of the script as given.
+    /// The origin of the original script's exception.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<RaiseOrigin>,
     /// The mechanism behind the words.
@@ -149,7 +149,7 @@ impl Signature {
             .all(|part| part.holds(outcome, &self.artifacts))
     }
 
-    /// Whether an exception may be the bug's by what raised it, and by what it ended.
+    /// Whether the origin of an exception, and what it ended, allow it to be the bug's.
     fn may_come_from(&self, outcome: &Outcome, exception: &Exception) -> bool {
         self.is_printed_alone()
             || (!(self.ends && outcome.end == End::Exit(0))
@@ -222,8 +222,8 @@ impl Signature {
     }
 }
 
-/// The mechanism of the exceptions that show these parts. What is printed, and what a death by a
-/// signal leaves, has none that a traceback shows.
+/// The mechanism of the exceptions that show these parts. Printed text and a death by a signal have
+/// no mechanism in a traceback.
 fn fingerprint(
     parts: &[Part],
     artifacts: &Artifacts,

@@ -3,7 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use minrepro_reducers::syntax::{Program, Ranged, TokenKind};
 
-/// What a part of a program is.
+/// The kind of a part of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shade {
     Plain,

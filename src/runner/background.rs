@@ -59,8 +59,8 @@ impl Background {
         }
     }
 
-    /// Whether a run is to be started before those that are asked for. Never more than one: they
-    /// must not take all places from the runs that someone waits for.
+    /// Whether a run must start before those that are asked for. Never more than one: background
+    /// runs must not take all places from runs that someone waits for.
     pub(super) fn is_pressing(&self) -> bool {
         self.runs.is_empty()
             && self

@@ -54,7 +54,7 @@ pub(super) fn folder(session: &Path) -> PathBuf {
     session.join("python")
 }
 
-/// The program that runs a script and notes what it does.
+/// The program that runs a script and records what it does.
 pub(super) fn tracer(session: &Path) -> PathBuf {
     folder(session).join("minrepro_tracer/__main__.py")
 }

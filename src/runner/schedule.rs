@@ -44,7 +44,7 @@ where
     S: Fn(Job) -> R,
     R: Future<Output = Ended> + Send + 'static,
 {
-    /// Schedules jobs that `start` runs; all that runs hears of `stop`.
+    /// Schedules jobs that `start` runs. All runs receive `stop`.
     pub(super) fn new(
         jobs: &'a [Job],
         capacity: usize,
@@ -107,7 +107,7 @@ where
         }
     }
 
-    /// Takes what was begun in the background for jobs of this batch; queues the rest.
+    /// Takes runs that were started in the background for jobs of this batch; queues the rest.
     fn claim(&mut self, done: &mut dyn FnMut(usize, &Outcome)) {
         for (index, job) in self.jobs.iter().enumerate() {
             match self.background.ask(job) {
@@ -176,7 +176,7 @@ where
         }
     }
 
-    /// Stops all that runs. A second signal ends minrepro without waiting for that.
+    /// Stops all runs. A second signal ends minrepro without waiting for that.
     fn fail(&mut self, error: RunError) {
         if let (RunError::Interrupted(signal), Some(RunError::Interrupted(_))) =
             (&error, &self.failure)

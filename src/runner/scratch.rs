@@ -38,7 +38,7 @@ const REMOVAL: Duration = Duration::from_millis(500);
 /// Fewer siblings are placed anew for each run.
 const FEW: usize = 32;
 
-/// The files beside the script, as each run is to see them.
+/// The files beside the script, as each run must see them.
 #[derive(Clone, Debug)]
 pub(super) struct Siblings {
     entries: Vec<Entry>,
@@ -123,8 +123,8 @@ impl Siblings {
             .try_for_each(|entry| entry.place(folder))
     }
 
-    /// Makes a folder that a run was in as it was before: what is there no more, or is different,
-    /// is placed anew, and all else goes. Nothing of the run may be left.
+    /// Restores a folder that a run was in: missing or changed files are placed again, and
+    /// everything else is removed. Nothing of the run may remain.
     fn restore(&self, folder: &Path) -> io::Result<()> {
         let mut wanted: BTreeMap<&Path, BTreeSet<OsString>> = BTreeMap::new();
         wanted.entry(Path::new("")).or_default();
@@ -261,8 +261,8 @@ impl Stock {
         self.siblings.place(work)
     }
 
-    /// Removes what is left of earlier runs: before the next one there is time for it, at the end
-    /// of one that was interrupted there is none.
+    /// Removes the leftovers of earlier runs. There is time for it before the next run, but not at
+    /// the end of an interrupted one.
     fn clear(&self) {
         let left = std::mem::take(&mut *self.left.lock().unwrap_or_else(PoisonError::into_inner));
         for path in &left {
@@ -458,8 +458,8 @@ impl Scratch {
         }
     }
 
-    /// Gives the candidate's frames their source lines, which the interpreter prints none of there
-    /// and which signatures compare; takes the tracer's out.
+    /// Gives the candidate's frames their source lines, which the interpreter does not print there
+    /// and which signatures compare. Removes the tracer's frames.
     fn complete(&self, stack: &mut Vec<TracebackFrame>, lines: &[&str]) {
         let ours = self.root.parent().map(python::folder);
         stack.retain(|frame| {

@@ -10,7 +10,7 @@ use minrepro_reducers::{
     torch::seeds::draws_random_numbers,
 };
 
-/// What may make runs of a script differ.
+/// A cause for runs of a script to differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Chance {
     /// Nothing that can be seen.

@@ -44,7 +44,7 @@ impl Installed {
         }
     }
 
-    /// What the bug is tested with: `PyTorch 2.9.1`, or `Python 3.12.1` where there is none.
+    /// The subject of the test: `PyTorch 2.9.1`, or `Python 3.12.1` without PyTorch.
     pub(super) fn subject(&self) -> String {
         match &self.torch {
             Some(version) if version.starts_with(|first: char| first.is_ascii_digit()) => {

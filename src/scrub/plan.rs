@@ -111,7 +111,7 @@ pub fn carry_out(
     carried
 }
 
-/// What has changed of an issue since the plan was made, if it may change the plan.
+/// The changes to an issue since the plan was made, if they may change the plan.
 fn changed(before: &Issue, now: &Issue) -> Option<String> {
     let new = now.comments.len().saturating_sub(before.comments.len());
     if now.is_closed != before.is_closed {

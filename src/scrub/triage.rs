@@ -43,10 +43,10 @@ pub struct TriagedLabel {
     pub by: String,
 }
 
-/// What triage decided.
+/// The decision of a triage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Triage {
-    /// What kind of decision it is, in words.
+    /// The kind of decision, in words.
     pub decision: String,
     /// Labels to add.
     pub labels: Vec<TriagedLabel>,

@@ -12,7 +12,7 @@ use crate::{
     runner::Interpreter,
 };
 
-/// What a script says that it needs.
+/// The requirements that a script declares.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 struct ScriptMetadata {
@@ -47,7 +47,7 @@ pub fn interpreter(
     Ok((found, Some(note)))
 }
 
-/// The interpreter of the `.venv` beside a script, or of the project above it.
+/// The interpreter of the `.venv` beside a script, or in the project above it.
 fn project_python(folder: &Path) -> Option<PathBuf> {
     for (distance, ancestor) in folder.ancestors().enumerate() {
         let python = ancestor.join(".venv/bin/python");
@@ -62,7 +62,7 @@ fn project_python(folder: &Path) -> Option<PathBuf> {
     None
 }
 
-/// The first interpreter that has what the script needs.
+/// The first interpreter that meets the script's requirements.
 fn fitting(
     metadata: &ScriptMetadata,
     of_project: Option<&Path>,
@@ -101,7 +101,7 @@ fn fitting(
     ))
 }
 
-/// What an interpreter lacks of what a script needs.
+/// The script's requirements that an interpreter does not meet.
 fn lacking(interpreter: &Interpreter, metadata: &ScriptMetadata) -> Option<String> {
     let (major, minor) = interpreter.version;
     if let Some(range) = &metadata.requires_python {

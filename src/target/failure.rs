@@ -35,7 +35,7 @@ impl TestFailure {
     }
 }
 
-/// What a run shows, if that is not the failure that was seen and that the user means.
+/// The outcome of a run, if it is not the failure that was seen and that the user means.
 pub(super) fn differs(
     failure: Option<&TestFailure>,
     specs: &[Spec],

@@ -31,7 +31,7 @@ struct Unittest<'a> {
     name: &'a str,
 }
 
-/// What unittest said of a name.
+/// The record of a name by unittest.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct UnittestRecord {
@@ -153,7 +153,7 @@ fn check<'a>(name: &str, record: &'a UnittestRecord) -> Result<&'a TestFailure, 
     })
 }
 
-/// What unittest does for a test, as statements of a script.
+/// The steps of unittest for a test, as statements of a script.
 fn steps(record: &UnittestRecord, with_teardown: bool) -> String {
     let has = |name: &str| record.fixtures.iter().any(|known| known == name);
     super::unittest_steps::steps(

@@ -53,7 +53,8 @@ pub(super) const KIND: Kind = Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Oddity {
-    /// It draws random numbers, where the bug shows each time: it would show it by chance.
+    /// It draws random numbers although the script shows the bug each time. It may show the bug by
+    /// chance.
     Chance,
     /// Data or sizes that it writes out are empty.
     Emptiness,
@@ -118,15 +119,15 @@ struct Preserved {
     permissions: BTreeSet<String>,
     /// The methods by which its objects tell packages what to do, if it reports the outcome itself.
     looked_up: BTreeSet<String>,
-    /// The imported decorators of the functions that it hands on.
+    /// The imported decorators of the functions that it passes on.
     decorated: BTreeSet<(String, String)>,
-    /// The functions that packages call and that give something back.
+    /// The functions that packages call and that return something.
     #[serde(default)]
     giving: BTreeSet<String>,
-    /// The classes that packages make for it without failing, if they fail to make another.
+    /// The classes that packages create for it without failing, if they fail to create another.
     #[serde(default)]
     made: BTreeSet<String>,
-    /// How often it gives the same seed.
+    /// How often it sets the same seed.
     seedings: usize,
     /// The things that it does not do.
     absent: Vec<Oddity>,
@@ -174,7 +175,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     Ok(Some(Box::new(check)))
 }
 
-/// The classes that packages make for a program which fails where one makes another.
+/// The classes that packages create for a program that fails where one creates another.
 fn made(program: &Program, failed_at: &[u32]) -> BTreeSet<String> {
     let failing = failed_at.last().and_then(|line| class_on(program, *line));
     let Some(failing) = failing else {

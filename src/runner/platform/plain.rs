@@ -46,7 +46,7 @@ pub(in crate::runner) fn nesting(_: &Bounds, _: PathBuf, _: PathBuf) -> Option<C
 /// Orphans are not to be had here: process groups take their place.
 pub(in crate::runner) fn adopt_orphans() {}
 
-/// Whatever a killed supervisor has left behind is no child of this process.
+/// Processes that a killed supervisor has left behind are not children of this process.
 pub(in crate::runner) fn end_strays(_: impl Fn(u32) -> bool) {}
 
 /// Named pipes are for warm runs.

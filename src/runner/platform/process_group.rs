@@ -25,7 +25,7 @@ const STEP: Duration = Duration::from_millis(5);
 /// How long the kernel may take to end a process group.
 const END: Duration = Duration::from_secs(10);
 
-/// A program and all that it has started in its process group.
+/// A program and everything that it has started in its process group.
 pub(super) struct ProcessGroup {
     program: Child,
     started: Instant,
@@ -65,7 +65,7 @@ impl ProcessGroup {
         Reply::Ended { end, timing }
     }
 
-    /// Waits for the end of the program, of minrepro, or of what it may use.
+    /// Waits for the end of the program, the end of minrepro, or an exceeded limit.
     fn observe(&mut self, limits: &RunLimits, minrepro: BorrowedFd<'_>) -> End {
         let mut next_look = self.started + TICK;
         let mut looks = 0;

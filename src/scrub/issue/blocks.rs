@@ -121,8 +121,8 @@ fn fenced(body: &str) -> Vec<PostBlock> {
 /// The most lines of code in no fence.
 const LOOSE: usize = 200;
 
-/// The first code of a text that stands in no fence, with what is before and after it: from a line
-/// that imports to the last line with which all of it parses.
+/// The first code outside fences in a text, with the text before and after it: from a line that
+/// imports to the last line with which all of it parses.
 fn loose_code(text: &str) -> Option<(&str, Snippet, &str)> {
     let mut at = 0;
     while at < text.len() {
@@ -262,7 +262,7 @@ fn log_begins(text: &str) -> Option<usize> {
     None
 }
 
-/// Where what a script printed begins below it: behind the longest program, at lines none of which
+/// Where the output of a script begins below it: after the longest program, at lines none of which
 /// looks like code.
 fn output_begins(text: &str) -> Option<usize> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();

@@ -62,7 +62,7 @@ impl<'a> Reviewer<'a> {
         }
     }
 
-    /// What else the texts of a command say.
+    /// The other texts of a command.
     pub(super) fn command_texts(&mut self, call: &ast::ExprCall) {
         let args = call.arguments.args.iter();
         let texts: BTreeSet<String> = args.flat_map(|arg| self.texts_within(arg)).collect();

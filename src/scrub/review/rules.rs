@@ -38,14 +38,14 @@ pub(super) struct Reviewer<'a> {
     pub(super) opens_blindly: bool,
     /// Files that the program itself writes.
     pub(super) saved: BTreeSet<String>,
-    /// What is assigned to each name, wherever.
+    /// The values assigned to each name, anywhere.
     pub(super) values: BTreeMap<&'a str, Vec<&'a Expr>>,
     /// The attributes that the program defines.
     pub(super) attributes: BTreeSet<&'a str>,
     found: Vec<Finding>,
 }
 
-/// A node and what stands above it.
+/// A node and its ancestors.
 #[derive(Clone, Copy)]
 pub(super) struct NodePlace<'a> {
     pub(super) index: u32,
@@ -122,7 +122,7 @@ impl<'a> Reviewer<'a> {
         self.found
     }
 
-    /// What stands above a node; for an argument that is the call.
+    /// The node above a node; for an argument, the call.
     fn above(&self, parent: Option<u32>) -> Option<AnyNodeRef<'a>> {
         let parent = self.tree.nodes[parent? as usize];
         match parent.node {
@@ -143,7 +143,7 @@ impl<'a> Reviewer<'a> {
         });
     }
 
-    /// Collects what is assigned to which name, and the attributes that the program defines.
+    /// Collects the values assigned to each name, and the attributes that the program defines.
     fn read_definitions(&mut self) {
         for node in &self.tree.nodes {
             let (target, value) = match node.node {

@@ -99,7 +99,7 @@ pub(super) fn expected(cx: &ScrubContext<'_>) -> Result<ExpectedBug, Failure> {
     Ok(ExpectedBug { what, specs, typed })
 }
 
-/// Whether a run shows what its signature says.
+/// Whether a run matches the expected signature.
 pub(super) fn shows(expected: &ExpectedBug, outcome: &Outcome) -> bool {
     let outcomes = std::slice::from_ref(outcome);
     !expected.specs.is_empty()

@@ -64,7 +64,7 @@ impl PytestNode {
         place
     }
 
-    /// Where the result goes: a name by which pytest does not collect it.
+    /// The path of the result, with a name that pytest does not collect.
     pub(crate) fn result(&self) -> PathBuf {
         let name = self.id.rsplit("::").next().unwrap_or_default();
         let name = name.split('[').next().unwrap_or_default();

@@ -30,7 +30,7 @@ use crate::runner::{
     outcome::{End, Timing},
 };
 
-/// How long the init process has to collect what was killed.
+/// How long the init process has to reap killed processes.
 const COLLECTION: Duration = Duration::from_secs(1);
 
 /// An init process, seen from its supervisor. With its end everything within its namespaces ends.
@@ -82,7 +82,7 @@ impl Init {
         matches!(poll(&mut fds, Some(&timespec(time))), Ok(1..))
     }
 
-    /// Ends all that is left of the run: politely if there is grace, then not.
+    /// Ends everything that is left of the run: politely if there is a grace period, then by force.
     pub(super) fn end(mut self, grace: Duration) {
         if !self.wait(Duration::ZERO) {
             if !grace.is_zero() {

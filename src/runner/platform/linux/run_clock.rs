@@ -17,7 +17,7 @@ const PATIENCE: u32 = 30;
 #[derive(Debug)]
 pub(super) struct RunClock {
     started: Instant,
-    /// The last look at the run's threads, and what each had been given until then.
+    /// The last check of the run's threads, and the time that each had been given until then.
     looked: Instant,
     threads: BTreeMap<u32, Scheduled>,
     /// For how long the run was kept from the processors.

@@ -77,8 +77,8 @@ pub(super) fn attempt(bounds: Bounds) -> Reply {
     }
 }
 
-/// Waits for the end of the program, of minrepro, or of what it may use. Returns the reply of the
-/// init process if there is one and the limit that was passed if one was.
+/// Waits for the end of the program, the end of minrepro, or an exceeded limit. Returns the reply
+/// of the init process if there is one, and the exceeded limit if there is one.
 fn observe(
     init: &mut Init,
     limits: &RunLimits,

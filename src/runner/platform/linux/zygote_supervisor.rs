@@ -57,8 +57,8 @@ enum Packet {
     /// A run ended, with this status as `wait` gives it and after so many seconds of processor
     /// time.
     Ended { id: u64, status: i32, cpu: f64 },
-    /// What was forked could not become a run. Nothing of the program was started, so it is not the
-    /// program that says so.
+    /// The forked process could not become a run. Nothing of the program was started, so this
+    /// message does not come from the program.
     Broken { id: u64, reason: String },
 }
 
@@ -80,7 +80,7 @@ struct ForkedRun {
 struct Leaving {
     end: End,
     timing: Timing,
-    /// From then on what is left is killed.
+    /// From then on, remaining processes are killed.
     kill: Instant,
 }
 
@@ -95,7 +95,7 @@ struct ZygoteSupervisor {
     is_alone: bool,
 }
 
-/// Starts a zygote and watches over it; `read` is what was read from standard input already.
+/// Starts a zygote and watches over it; `read` is the part of standard input that was already read.
 pub(super) fn watch(mut order: RunOrder, mut read: Vec<u8>) {
     let is_alone = order.bounds.confinement.is_whole() && !order.bounds.network;
     let supervisor = open(&mut order.program).and_then(|(control, theirs)| {
