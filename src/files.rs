@@ -29,7 +29,7 @@ pub(crate) fn open_regular(path: &Path, links: Links, options: &OpenOptions) -> 
     }
     Err(io::Error::new(
         io::ErrorKind::InvalidInput,
-        "it is no regular file",
+        "it is not a regular file",
     ))
 }
 

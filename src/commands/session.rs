@@ -165,7 +165,7 @@ impl Session {
 
     fn run_alone(&self, established: &Established, program: &Program) -> Result<Alone, Failure> {
         let bare = Bare::make(&self.script, &self.inlining.modules)
-            .context("could not make a folder without what was inlined")
+            .context("could not make a folder without the inlined modules")
             .map_err(|error| Failure::new(Exit::Environment, error))?;
         let [empty, beside] = bare.setups(&self.setup);
         let runners = [Runner::start(empty)?, Runner::start(beside)?];

@@ -313,9 +313,11 @@ pub(super) fn component(cx: &EvidenceOfRuns<'_>, mode: &str) -> ComponentAnswer 
     }
     if mode.starts_with("export") || mode == "AOTInductor" {
         let by = match of(cx.rungs, RungKind::NotExported) {
-            Some(RungOutcome::Passes) => "the script passes where it calls what it exports",
+            Some(RungOutcome::Passes) => {
+                "the script passes if it calls functions instead of exporting them"
+            }
             Some(RungOutcome::FailsOtherwise) => {
-                "where the script calls what it exports, it fails in another way"
+                "if the script calls functions instead of exporting them, it fails in another way"
             }
             _ => "the failure is raised within torch.export",
         };

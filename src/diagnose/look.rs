@@ -341,7 +341,7 @@ pub(super) fn unknown(cx: &EvidenceOfRuns<'_>) -> Vec<String> {
             found.push(format!("a {graph} graph could not be measured: {failed}"));
         } else if one.first.is_none() {
             found.push(format!(
-                "none of the {} nodes of a {graph} graph diverges when it is compiled apart",
+                "none of the {} nodes of a {graph} graph diverges when it is compiled alone",
                 one.nodes
             ));
         }

@@ -20,8 +20,8 @@ pub enum BaselineFailure {
         /// The first run.
         first: Option<Box<Outcome>>,
     },
-    /// Something kept the script from getting as far as its bug.
-    #[error("the script does not get as far as its bug")]
+    /// Something kept the script from reaching its bug.
+    #[error("the script does not reach its bug")]
     Obstructed {
         /// What did.
         obstacle: Obstacle,

@@ -72,7 +72,9 @@ pub fn inspect(
     }
     let mut truth = judge.verify(&candidate.program, mismatch.as_deref())?;
     if judge.is_hopeless(&candidate) && truth.is_verified() {
-        truth.findings.push(lacking("it holds all that must stay"));
+        truth
+            .findings
+            .push(lacking("it keeps everything that must stay"));
     }
     Ok(Inspection::Shown { truth, mismatch })
 }

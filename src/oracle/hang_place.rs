@@ -101,7 +101,7 @@ impl HangPlace {
             None => its
                 .others
                 .is_empty()
-                .then(|| "what it waits for does not hang".to_owned()),
+                .then(|| "the thread or process that it waits for does not hang".to_owned()),
         }
     }
 

@@ -113,7 +113,7 @@ fn truth(report: &Report) -> Markup {
                 }
                 @if let Some(mismatch) = &reproduction.mismatch {
                     li.fails {
-                        strong { "The words are the same, the mechanism is another: " }
+                        strong { "The words are the same, but the mechanism differs: " }
                         (mismatch)
                     }
                 }

@@ -39,7 +39,7 @@ pub(super) fn render(report: &Report) -> String {
     if let Some(mismatch) = &report.reproduction.mismatch {
         let _ = writeln!(
             text,
-            "**The words are the same, the mechanism is another**: {}.\n",
+            "**The words are the same, but the mechanism differs**: {}.\n",
             spans(mismatch)
         );
     }

@@ -304,7 +304,7 @@ async fn ready(replies: &mut Replies, limit: Duration) -> Result<Duration, Strin
             | Reply::NotStarted(reason),
         ) => Err(reason),
         Some(_) => Err("it ended while it imported".to_owned()),
-        None => Err("what it imports takes too long".to_owned()),
+        None => Err("its imports take too long".to_owned()),
     }
 }
 

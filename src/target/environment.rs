@@ -93,7 +93,7 @@ fn fitting(
             }
         }
     }
-    let error = anyhow!("no interpreter here has what the metadata of the script asks for");
+    let error = anyhow!("no interpreter here meets the requirements in the script's metadata");
     let mut failure = Failure::new(Exit::Environment, error);
     failure.details = reasons;
     Err(failure.hint(

@@ -35,7 +35,7 @@ struct Located {
 
 pub(super) fn read(name: &str, setup: Setup) -> Result<TargetProgram, Failure> {
     if !name.split('.').all(is_identifier) {
-        return Err(Failure::usage(format!("`{name}` is no name of a module"))
+        return Err(Failure::usage(format!("`{name}` is not a module name"))
             .hint("name it as `import` does: `-m package.module`"));
     }
     let folder = setup.script.parent().unwrap_or(Path::new(".")).to_owned();

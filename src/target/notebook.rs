@@ -148,9 +148,7 @@ pub(super) fn read(path: &Path, specs: &[Spec], setup: Setup) -> Result<TargetPr
                     notes.push("the cells stand in the order in which they were run".to_owned());
                 }
                 if shown == DisplayForm::Printed {
-                    notes.push(
-                        "what a cell shows is printed, since the failure needs it".to_owned(),
-                    );
+                    notes.push("cell output is printed, since the failure needs it".to_owned());
                 }
                 notes.append(&mut skipped);
                 target.notes = notes;
@@ -182,7 +180,7 @@ fn parsed(path: &Path) -> Result<Notebook, Failure> {
             Failure::new(Exit::Usage, error).hint("name a notebook that exists and can be read")
         })?;
     let notebook: Notebook = serde_json::from_slice(&bytes)
-        .with_context(|| format!("`{shown}` is no notebook"))
+        .with_context(|| format!("`{shown}` is not a notebook"))
         .map_err(|error| {
             Failure::new(Exit::Usage, error).hint("save it anew from Jupyter, or export a script")
         })?;

@@ -238,7 +238,7 @@ impl Control {
     pub fn description(self) -> &'static str {
         match self {
             Self::Compile => "without the compiler",
-            Self::Export => "when it calls what it exports",
+            Self::Export => "when it calls functions instead of exporting them",
             Self::Script => "without TorchScript",
             Self::Vmap => "with a loop instead of vmap",
             Self::Checkpoint => "without checkpointing",
@@ -247,11 +247,11 @@ impl Control {
             Self::Transform => "with plain autograd instead of transforms",
             Self::Reentrant => "when checkpointing recomputes in the other way",
             Self::Sparse => "with dense tensors instead of sparse ones",
-            Self::Fastpath => "without the fast way of attention",
+            Self::Fastpath => "without the fast path of attention",
             Self::Optimizer => "when its optimizer updates one parameter at a time",
             Self::Single => "in double precision",
             Self::Jagged => "with nested tensors that are not jagged",
-            Self::Derivatives => "where first derivatives are checked alone",
+            Self::Derivatives => "when only first derivatives are checked",
             Self::Unchecked => "when its sparse tensors are checked",
         }
     }

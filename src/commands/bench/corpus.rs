@@ -358,7 +358,7 @@ impl Range {
                 .context("a version is MAJOR.MINOR")?;
             let sign = sign.trim();
             if ![">=", "<=", "<", ">", "=="].contains(&sign) {
-                return Err(anyhow!("`{sign}` is no comparison"));
+                return Err(anyhow!("`{sign}` is not a comparison"));
             }
             bounds.push((sign.to_owned(), (major.parse()?, minor.parse()?)));
         }

@@ -34,7 +34,7 @@ impl Session {
             BaselineFailure::FailsUnderControl { typed, outcome } => {
                 let mut failure =
                     Failure::usage(format!("the script does not succeed under `{typed}`"))
-                        .hint("does that interpreter have all that the script imports?");
+                        .hint("does that interpreter have all packages that the script imports?");
                 failure.details = self.shown(&outcome);
                 failure
             }
@@ -73,13 +73,13 @@ impl Session {
                 Exit::NotReproduced,
                 Some(expected),
                 seen,
-                "give a signature that fits what was seen, or the interpreter that shows the bug: `--python PATH`",
+                "give a signature that fits this failure, or the interpreter that shows the bug: `--python PATH`",
             ),
             BaselineError::Unstable { expected, seen, .. } => (
                 Exit::Unstable,
                 Some(expected),
                 seen,
-                "seed what is random in the script, or give `--env`, `--timeout` or a looser signature; `minrepro check` shows how steady it is",
+                "seed random values in the script, or give `--env`, `--timeout` or a looser signature; `minrepro check` shows how steady it is",
             ),
             BaselineError::NotDerivable {
                 reason: NotDerivable::Endless,
@@ -103,7 +103,7 @@ impl Session {
                 Exit::NotReproduced,
                 None,
                 seen,
-                "say what the bug looks like: `--signature \"stdout:TEXT\"`, or by a test: `--test CMD`",
+                "describe the bug: `--signature \"stdout:TEXT\"`, or a test: `--test CMD`",
             ),
         };
         let mut details = Vec::new();

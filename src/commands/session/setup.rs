@@ -113,7 +113,7 @@ pub(super) fn words(test: &str) -> Result<Vec<String>, Failure> {
     let mut words = shlex::split(test)
         .filter(|words| !words.is_empty())
         .ok_or_else(|| {
-            Failure::usage(format!("`{test}` is no command")).hint("are all quotes closed?")
+            Failure::usage(format!("`{test}` is not a command")).hint("are all quotes closed?")
         })?;
     if words[0].contains('/') {
         let path = std::path::absolute(&words[0]).unwrap_or_else(|_| PathBuf::from(&words[0]));
@@ -167,7 +167,7 @@ fn control(named: &str, setup: &Setup) -> Result<Setup, Failure> {
     let words = shlex::split(named)
         .filter(|words| !words.is_empty())
         .ok_or_else(|| {
-            Failure::usage(format!("`{named}` is no control")).hint("are all quotes closed?")
+            Failure::usage(format!("`{named}` is not a control")).hint("are all quotes closed?")
         })?;
     let is_variable = |word: &str| {
         let name = word.split_once('=').map_or("", |(name, _)| name);

@@ -80,7 +80,10 @@ impl Check for Callbacks {
 
     fn claim(&self) -> Option<String> {
         let names: Vec<String> = self.0.iter().map(|name| format!("`{name}`")).collect();
-        Some(format!("what it hands on runs: {}", names.join(", ")))
+        Some(format!(
+            "the functions that it passes on run: {}",
+            names.join(", ")
+        ))
     }
 
     fn findings(&self) -> Value {

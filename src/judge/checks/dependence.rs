@@ -162,7 +162,7 @@ impl Check for Dependence {
     }
 
     fn claim(&self) -> Option<String> {
-        Some("what it reports depends on the same operations".to_owned())
+        Some("its report depends on the same operations".to_owned())
     }
 
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {

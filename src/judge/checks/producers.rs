@@ -198,7 +198,7 @@ impl Check for Producers {
 
     fn claim(&self) -> Option<String> {
         Some(format!(
-            "it stores what is missing by `{}`",
+            "it stores the missing value by `{}`",
             self.producer.name()
         ))
     }
@@ -211,8 +211,10 @@ impl Check for Producers {
             }
             Producer::Line(_) => format!("runs `{name}`, which a text quotes"),
             Producer::Value(_) => format!("stores `{name}`, which is `None` later"),
-            Producer::Names(_) => format!("names `{name}`, and what it gives is missing later"),
-            Producer::Call(_) => format!("calls `{name}`, and what it stores is missing later"),
+            Producer::Names(_) => format!("names `{name}`, and its value is missing later"),
+            Producer::Call(_) => {
+                format!("calls `{name}`, and the value that it stores is missing later")
+            }
         };
         vec![format!(
             "producer: the script {stores}; so must every candidate"

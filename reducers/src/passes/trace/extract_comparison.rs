@@ -50,10 +50,10 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     for compiler in &compilers {
         for &line in extraction.evidence.arguments.keys() {
             if let Some((function, code)) = compared(&extraction, line, compiler, names) {
-                let note = format!("what the compiler makes otherwise of `{function}`, alone");
+                let note = format!("`{function}` alone, compiled and as it is");
                 let depths = [Depth::Thin, Depth::Full];
                 extraction.propose_alone(out, [code + &check], &depths, &note);
-                // What this function does otherwise says nothing of the next.
+                // A difference in this function says nothing about the next.
                 out.next_group();
             }
         }
