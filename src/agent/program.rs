@@ -74,8 +74,8 @@ impl OwnRun {
             self.is_cancelled = true;
             let id = self.child.id().and_then(|id| i32::try_from(id).ok());
             if let Some(pid) = id.and_then(Pid::from_raw) {
-                // What a shell starts in the background ignores Ctrl-C until it listens. It may have
-                // ended by itself just now.
+                // Processes that a shell starts in the background ignore Ctrl-C until they listen
+                // for it. The program may also have just ended by itself.
                 let _ = kill_process(pid, Signal::TERM);
             }
         }

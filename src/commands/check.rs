@@ -192,7 +192,7 @@ pub(super) fn halted(halt: Halt) -> Failure {
         Halt::Interrupted(signal) => {
             Failure::new(Exit::Interrupted(signal), anyhow!("interrupted"))
         }
-        Halt::MaxTime => Failure::new(Exit::Stopped, anyhow!("the time is spent")),
+        Halt::MaxTime => Failure::new(Exit::Stopped, anyhow!("the time is up")),
         Halt::Failed(error) => Failure::new(Exit::Environment, error),
     }
 }

@@ -130,7 +130,7 @@ fn reports(
     const HINT: &str = "name a file that ends with .html, .md or .json";
     let checked = args.report.iter().map(|path| {
         let form = ReportForm::of(path).ok_or_else(|| {
-            Failure::usage(format!("`{}` has no form of a report", path.display())).hint(HINT)
+            Failure::usage(format!("`{}` has no known report format", path.display())).hint(HINT)
         })?;
         let path = target(path, &[script], HINT)?;
         check_writable(&path, HINT)?;

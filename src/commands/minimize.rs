@@ -331,7 +331,7 @@ fn tried(
         progress.event(event, &tally);
     });
     match ablation.halt.take() {
-        // The reduction is done all the same; the report says what was not tried.
+        // The reduction is still complete; the report says what was not tried.
         None | Some(Halt::MaxTime) => {}
         Some(halt) => reduction.stop = Stop::Halted(halt),
     }

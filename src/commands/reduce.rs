@@ -200,7 +200,7 @@ fn report_paths(
     let named = args.report.iter().map(|path| {
         let form = ReportForm::of(path).ok_or_else(|| {
             Failure::usage(format!(
-                "`{}` has no known form of a report",
+                "`{}` has no known report format",
                 path.display()
             ))
             .hint("the forms are FILE.html, FILE.md and FILE.json")

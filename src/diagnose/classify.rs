@@ -183,7 +183,7 @@ pub(super) fn mode(cx: &EvidenceOfRuns<'_>) -> Answer {
             return Answer::fact(name, through(frame));
         }
     }
-    // What switches the compiler off for a function is on the stack as well.
+    // A function that switches the compiler off for another is on the stack as well.
     if lowest(cx.rungs) == Some(CompilerRank::None) {
         return Answer::fact("eager", "the bug shows without the compiler");
     }
@@ -255,7 +255,7 @@ pub(super) fn moment(cx: &EvidenceOfRuns<'_>, mode: &str) -> Answer {
             }
         }
     }
-    // Some errors of Dynamo are raised without the frames of what it did.
+    // Some errors of Dynamo are raised without frames of its work.
     let raised = cx.exceptions().iter().find(|raised| {
         raised.class.contains("torch._dynamo.exc")
             && raised.short_class() != "BackendCompilerFailed"
@@ -413,7 +413,7 @@ pub(super) fn categories_of(cx: &EvidenceOfRuns<'_>, component: &str) -> Vec<Cat
             "the script's check fails with the compiler and holds without it".to_owned(),
         );
     }
-    // Without the compiler the words of a category mean what any program could raise.
+    // Without the compiler, the words of a category describe errors that any program could raise.
     let is_compiled = component != "eager" && component != "distributed";
     for row in table.iter().filter(|_| is_compiled) {
         let raised = cx.exceptions().iter().find(|raised| {
@@ -479,7 +479,7 @@ pub(super) fn guilty(cx: &EvidenceOfRuns<'_>, component: &str) -> Option<(Source
     }
     let frames = cx.frames();
     let own = frames.iter().rev().find(|frame| frame.own);
-    // What does not compile fails where Python is.
+    // Code that does not compile fails where Python is.
     let is_given = ["backend", "eager", "distributed"].contains(&component);
     if let Some(own) = own.filter(|_| is_given) {
         return say(

@@ -129,7 +129,7 @@ fn first_verdicts(
     journal: &mut Journal,
     budget: Option<u64>,
 ) -> Vec<Option<Verdict>> {
-    // What the final sweep or an earlier session found out needs no first run.
+    // A condition that the final sweep or an earlier session decided needs no first run.
     let mut first: Vec<Option<Verdict>> = open
         .iter()
         .map(|(_, candidate)| journal.get(&candidate.key))

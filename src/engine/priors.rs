@@ -48,8 +48,8 @@ impl Priors {
             .get(&(name.pass, name.prior))
             .copied()
             .unwrap_or_default();
-        // The pass's guess counts as so many candidates that went as it says; what was seen is
-        // added to them, so that a pass that errs on this script is soon believed less.
+        // The pass's guess counts as so many candidates that confirm it. Observations are added to
+        // them, so that a pass that errs on this script soon counts less.
         let likely = (name.prior.probability() * PRIOR_WEIGHT + score.accepted)
             / (PRIOR_WEIGHT + score.tried);
         let handicap = self.handicaps.get(&name.fingerprint).copied();

@@ -243,7 +243,7 @@ impl ProposalPool {
         let mut rest = Vec::new();
         for &(unit, likely) in open.iter() {
             let name = self.units[unit].name;
-            // A chunk is no larger than the least of its members' limits allows; but what nothing
+            // A chunk is no larger than the smallest limit of its members. But a part that nothing
             // can depend on is never split.
             let most = limit
                 .min(priors.limit(name))

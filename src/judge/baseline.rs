@@ -170,8 +170,8 @@ fn found_out(
     watch: &dyn Fn(FirstStep),
     ended: &mut Vec<Outcome>,
 ) -> Result<Established, BaselineFailure> {
-    // Measured before anything is decided: the first runs tell what counts, how long it takes, and
-    // whether a warm run shows the same.
+    // Measured before anything is decided: the first runs show what counts as the bug, how long it
+    // takes, and whether a warm run shows the same.
     let FirstRuns { fresh, warm, agree } = first_runs(subject, watch, ended)?;
     let walls = fresh.iter().map(|outcome| outcome.timing.alone());
     let fastest = walls.min().unwrap_or_default();

@@ -115,7 +115,8 @@ fn refused(
     }
     let mut truth = judge.verify(&candidate.program, None)?;
     if truth.is_verified() {
-        // Refused as a candidate all the same: by its text, or since what chance decides is no proof.
+        // Still refused as a candidate: by its text, or because an outcome of chance proves
+        // nothing.
         truth
             .findings
             .push(lacking(if judge.is_hopeless(candidate) {

@@ -71,8 +71,8 @@ pub(super) fn repeated(
             }
         }
     }
-    // The sequential test alone decides what is the same; until here the verdict is what else a
-    // program showed.
+    // Only the sequential test decides whether it is the same. Until here, the verdict is another
+    // outcome of the program.
     for repeated in &mut all {
         if steadiness.decide(repeated.same, repeated.of) == Some(true) {
             repeated.verdict = Verdict::Same;

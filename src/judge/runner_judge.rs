@@ -125,7 +125,7 @@ impl<'a> RunnerJudge<'a> {
     /// A run could not be made.
     pub fn verify(&self, program: &Program, mismatch: Option<&str>) -> Result<Truth, RunError> {
         let mut truth = Truth::default();
-        // Chance decides what each further run of a flaky bug shows.
+        // Chance decides each further run of a flaky bug.
         if self.steadiness.is_none() && !self.checks.is_empty() {
             let probe = Probe {
                 start: Start::Cold,
@@ -188,7 +188,7 @@ impl<'a> RunnerJudge<'a> {
                 report_site,
                 ..
             } = repeated;
-            // Of what chance decides, no check asks where it failed.
+            // If chance decides, no check asks where it failed.
             let shown = Shown::unseen(&batch[index].program, report_site);
             let objection = verdict
                 .is_same()
@@ -303,7 +303,7 @@ impl Judge for RunnerJudge<'_> {
         if let Some(steadiness) = self.steadiness {
             return self.confirm_repeatedly(candidate, steadiness);
         }
-        // A cold run is all that a confirmation could be.
+        // A cold run is already all that a confirmation could be.
         if self.probe.start == Start::Cold {
             return Ok(None);
         }

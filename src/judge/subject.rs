@@ -186,8 +186,8 @@ impl Subject {
             start,
             ..Job::new(self.bytes.as_slice().into(), timeout)
         };
-        // Two at once where there is room; a third would only wait for what the first is to tell. A
-        // hang takes its whole limit, so the second has to know a shorter one.
+        // Two at once if there is room; a third would only wait for the findings of the first. A
+        // hang takes its whole limit, so the second must get a shorter one.
         let mut jobs = vec![job(first, first_timeout)];
         if times > 1 && self.runner.jobs() > 1 && !is_hang {
             jobs.push(job(Start::Cold, first_timeout));

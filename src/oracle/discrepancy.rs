@@ -43,7 +43,7 @@ static COMPARISONS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 
 pattern!(ANY_NUMBER, NUMBER);
 pattern!(DOUBLE, r"\b(?:float64|complex128)\b");
-// What an array holds besides its numbers.
+// The properties of an array besides its numbers.
 pattern!(TRAITS, r"(?s),\s*\w+=.*");
 
 /// How wrong something is, as far as a message says. No number here is `nan` or infinite.
@@ -129,7 +129,7 @@ impl Discrepancy {
             (self.relative, value("allowed_relative")),
         ] {
             let times = off.zip(allowed).map(|(off, allowed)| off / allowed);
-            // What is off is off by more than both.
+            // Elements that are off are off by more than both.
             let times = finite(times).into_iter().chain(self.excess);
             self.excess = times.reduce(f64::min);
         }

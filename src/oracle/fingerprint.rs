@@ -71,8 +71,8 @@ impl Fingerprint {
         let exceptions = outcomes.iter().map(|outcome| outcome.exception.as_ref());
         let exceptions = &*exceptions.collect::<Option<Vec<&Exception>>>()?;
         exceptions.first()?;
-        // What the script itself states is judged by what the statement depends on: its words are
-        // the script's own.
+        // A failure that the script itself reports is judged by its dependences, since its words
+        // are the script's own.
         let is_claim = exceptions.iter().any(|raised| claim(raised).is_some());
         let parts = if is_outer && !is_claim {
             let mut parts = of_exceptions(exceptions).unwrap_or_default();
@@ -231,7 +231,8 @@ impl Fingerprint {
         if is_own_now {
             return Some(format!("raised by the script, not {}", origin.site));
         }
-        // What compiled code raises shows its caller at the end, and that may be any on the way.
+        // An exception of compiled code shows its caller at the end, and that may be any on the
+        // way.
         let is_of_compiled_code =
             !origin.stated && !is_raised(exception) && !is_in_interpreters_words(exception);
         let mut caller = functions(

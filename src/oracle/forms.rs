@@ -586,8 +586,8 @@ pub(super) fn is_status_alone(parts: &[Part]) -> bool {
 /// pattern.
 fn has_cause(exception: &Exception, class: &str, pattern: Option<&Pattern>) -> bool {
     let causes: Vec<&Exception> = exception.chain.iter().chain(leaves(exception)).collect();
-    // A reduction may remove what reported the cause. By its class alone, though, the exception
-    // could be one that reports something else.
+    // A reduction may remove the code that reported the cause. By its class alone, though, the
+    // exception could be one that reports something else.
     let itself = Some(exception).filter(|_| pattern.is_some() || causes.is_empty());
     causes.into_iter().chain(itself).any(|cause| {
         ends_in(&cause.class, class) && pattern.is_none_or(|pattern| pattern.is_in(&cause.message))

@@ -148,7 +148,8 @@ impl Hold {
             && file == "threading.py"
             && of == "_shutdown"
         {
-            // What a program does not wait for by itself, the interpreter waits for at its end.
+            // If a program does not wait for a thread itself, the interpreter waits for it at its
+            // end.
             "join".clone_into(of);
         }
         Some(Self {

@@ -86,7 +86,7 @@ impl Pattern {
         let is_word = |char: char| char.is_alphanumeric() || char == '_';
         let known = |fragment: &str| -> Vec<String> {
             let mut left = vec![String::new()];
-            // Words and what stands between them, each as a piece.
+            // Words and the text between them, each as a piece.
             for piece in fragment.split_inclusive(|char| !is_word(char)) {
                 let word = piece.trim_end_matches(|char| !is_word(char));
                 if names.contains(word) {

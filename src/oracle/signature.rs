@@ -137,7 +137,7 @@ impl Signature {
         {
             return false;
         }
-        // A status does not say why the program failed, so all that is printed counts.
+        // A status does not say why the program failed, so all of its output counts.
         if is_status_alone(&self.parts)
             && matches!(outcome.end, End::Exit(_))
             && !named_on_streams(outcome).is_subset(&self.artifacts)

@@ -115,7 +115,7 @@ fn summary(report: &Report) -> String {
     lines.extend(truth(&report.reproduction.truth));
     if let Some(mismatch) = &report.reproduction.mismatch {
         lines.push(format!(
-            "warning: the words are the same, the mechanism is another ({mismatch})"
+            "warning: the words are the same, but the mechanism differs ({mismatch})"
         ));
     }
     if report.reproduction.own {

@@ -12,7 +12,7 @@ pub(super) fn copied(allowed: &[PathBuf], caches: Vec<PathBuf>, root: &Path) -> 
         .filter(|folder| folder.is_dir() && !folder.starts_with(root))
         .collect();
     found.sort();
-    // What is within a folder follows it.
+    // Folders within a folder follow it.
     found.dedup_by(|next, kept| next.starts_with(&*kept));
     found
 }

@@ -59,7 +59,7 @@ impl Covered {
         } else {
             format!(r"{PACKAGES}(?:{})(?:/|\.py$)", names.join("|"))
         };
-        // What is empty here matches everything: then nothing is covered.
+        // An empty pattern matches everything, so nothing is covered in that case.
         let foreign = match (self.local, self.all) {
             (false, _) => String::new(),
             (true, true) => packages.clone(),

@@ -170,13 +170,13 @@ impl Runner {
     /// Sets variables for every run from now on, besides those of the setup.
     pub fn set_variables(&self, variables: Vec<(String, String)>) {
         self.workspace.set_variables(variables);
-        // Warm interpreters have already read what an interpreter reads when it starts.
+        // Warm interpreters have already read the files that an interpreter reads when it starts.
         self.runtime.block_on(self.warm.forget_zygotes());
     }
 
     /// Registers a file to be removed if minrepro is killed.
     pub fn guard_file(&self, path: &Path) {
-        // Without its guard a session goes on; only a kill -9 would leave that file.
+        // A session works without its guard. Only a `kill -9` would leave that file.
         let _ = send(&self.guard, &Order::Also(path.to_owned()));
     }
 
@@ -251,7 +251,7 @@ impl Runner {
 
 impl Drop for Runner {
     fn drop(&mut self) {
-        // The guard goes on with what takes longer.
+        // The guard continues removals that take longer.
         let until = Instant::now() + REMOVAL;
         remove_until(&self.workspace.root, Some(until));
     }

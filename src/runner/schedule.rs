@@ -132,7 +132,7 @@ where
         }
         while self.running.len() + self.background.running() < self.capacity {
             let Some(index) = self.waiting.pop_front() else {
-                // Nobody waits for what follows, so it takes only places that are left.
+                // Nobody waits for the following runs, so they take only free places.
                 if self.background.start(&self.start) {
                     continue;
                 }

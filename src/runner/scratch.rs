@@ -137,7 +137,7 @@ impl Siblings {
                 wanted.entry(path).or_default();
             }
         }
-        // Parents come before what is in them.
+        // Parents come before their content.
         for (inner, names) in wanted {
             let place = folder.join(inner);
             if !place.symlink_metadata().is_ok_and(|found| found.is_dir()) {
@@ -205,7 +205,7 @@ impl Entry {
                 let is_same = |found: &fs::Metadata| {
                     found.mode() & 0o7777 == mode & !umask()
                         && found.nlink() == 1
-                        // What changes a file's attributes alone changes this time.
+                        // A change that only affects a file's attributes changes this time.
                         && found.ctime() == found.mtime()
                         && found.ctime_nsec() == found.mtime_nsec()
                 };
@@ -419,7 +419,7 @@ impl Scratch {
         stdout: Captured,
         stderr: Captured,
     ) -> Outcome {
-        // What was ended by its files has too many of them to be looked through once more.
+        // A run that was ended because of its files has too many of them to be searched once more.
         let is_over = !matches!(end, End::Limit(_));
         self.is_over.store(is_over, Ordering::Relaxed);
         let exception = traceback::parse(&stderr.text());
@@ -443,7 +443,7 @@ impl Scratch {
             .flatten()
             .and_then(|bytes| String::from_utf8(bytes).ok());
         if let Some(folder) = &job.artifacts {
-            // What cannot be kept is missing later, where its absence is reported.
+            // A file that cannot be kept is missing later, and its absence is reported there.
             let _ = keep(&self.artifacts(), folder);
         }
         Outcome {

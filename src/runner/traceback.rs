@@ -251,7 +251,7 @@ impl<'a> TracebackReader<'a> {
             self.at += 1;
             return self.block();
         }
-        // The header may be among what was cut.
+        // The header may be in the part that was cut.
         if CUT.is_match(line) {
             return self.block().filter(|block| !block.frames.is_empty());
         }

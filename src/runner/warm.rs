@@ -189,7 +189,7 @@ impl Warm {
         let plan = ImportPlan::read(&notes, &self.workspace.stock.modules());
         let place = {
             let mut state = self.state.lock().await;
-            // What lies beside the script is another file in each run.
+            // Files beside the script are different files in each run.
             let is_outside = |file: &PathBuf| !file.starts_with(&self.workspace.root);
             state
                 .files

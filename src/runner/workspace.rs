@@ -64,7 +64,7 @@ impl Workspace {
             folder: temporary.clone(),
             source,
         };
-        // Once for the session: what the user changes meanwhile must not change verdicts.
+        // Once for the session: changes by the user meanwhile must not change verdicts.
         let siblings = Siblings::of(&setup.script).map_err(unprepared)?;
         let prefix = format!("minrepro-{}-", std::process::id());
         // The guard removes the root, not this handle, so that it goes even after a kill -9.

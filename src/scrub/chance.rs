@@ -91,7 +91,7 @@ pub(super) fn chance(program: &Program) -> Chance {
     }
     let mut is_seeded = false;
     let mut looks_at_values = false;
-    // A value that is only printed decides nothing; what computes it may.
+    // A value that is only printed decides nothing, but its computation may.
     let printed: Vec<_> = tree
         .nodes
         .iter()

@@ -299,7 +299,7 @@ impl Checkout<'_> {
     /// Runs jobs and reads how their tests ended.
     fn run(&self, jobs: &[Job]) -> Result<Vec<TestEnds>, StaleError> {
         for folder in jobs.iter().filter_map(|job| job.artifacts.as_ref()) {
-            // What an earlier run left must not be taken for this one's.
+            // Files that an earlier run left must not be taken for this one's.
             let _ = fs::remove_dir_all(folder);
         }
         let outcomes = self.runner.run_all(jobs, &mut |_, _| {})?;

@@ -114,7 +114,7 @@ impl Target {
         match self {
             Self::PytestNode(node) => Some(node.result()),
             Self::Notebook(notebook) => Some(notebook::result(notebook)),
-            // What comes on standard input leaves on standard output.
+            // A script from standard input has its result on standard output.
             Self::Input => Some("-".into()),
             Self::Script(_) | Self::Module(_) => None,
         }

@@ -42,7 +42,7 @@ impl<'a> Calls<'a> {
                 is_constructor && (is_own || called.id == class.name.id)
             }
             (Expr::Attribute(called), Some(class)) => {
-                // What a class asks of `super()` is not its own.
+                // Methods that a class calls on `super()` are not its own.
                 let of_super = matches!(&*called.value, Expr::Call(it) if matches!(&*it.func, Expr::Name(it) if it.id == "super"));
                 called.attr.as_str() == name
                     && !(of_super && class.range.contains_range(called.range))

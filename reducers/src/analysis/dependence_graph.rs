@@ -91,7 +91,8 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
     pub(crate) fn changes(&self, variable: usize) -> Vec<usize> {
         let variables = self.variables();
         let mut found = Vec::new();
-        // What a loop takes out of a container is a part of it: its changes are the container's.
+        // An element that a loop takes out of a container is a part of it, so its changes are the
+        // container's.
         let mut all = vec![variable];
         let mut at = 0;
         while let Some(&variable) = all.get(at) {

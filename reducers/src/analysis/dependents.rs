@@ -100,7 +100,7 @@ pub(crate) fn without_unused_definitions(program: &Program, mut text: String) ->
             };
             let is_definition = variable.scope == ScopeKind::Module
                 && matches!(binding.kind, BindingKind::Class | BindingKind::Function);
-            // What only its own body uses is not used.
+            // A function that only its own body uses is not used.
             let is_inside = |range: TextRange| binding.statement.contains_range(range);
             if is_definition
                 && variable.uses.iter().all(|used| is_inside(used.range))
@@ -112,7 +112,7 @@ pub(crate) fn without_unused_definitions(program: &Program, mut text: String) ->
         if edits.is_empty() {
             return Some(text);
         }
-        // What was used by these alone goes next.
+        // Names that only these used are removed next.
         text = edits.apply(&program).ok()?;
     }
 }

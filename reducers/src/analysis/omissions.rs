@@ -290,8 +290,8 @@ impl<'a> PartSearch<'a> {
         let is_of_data = METHODS_OF_DATA.contains(&name);
         let is_foreign =
             path.is_some_and(|path| self.libraries.contain(&path)) || is_method && !is_of_data;
-        // Seeds decide about chance, not about what is computed, and a number is as good as what gives
-        // it.
+        // Seeds decide about chance, not about the computed values, and a number is as good as the
+        // call that gives it.
         let is_needless = COPIES.contains(&name)
             || GIVING_NUMBERS.contains(&name)
             || name.starts_with("__")

@@ -201,7 +201,7 @@ impl<'a> Slicer<'a> {
 
     /// The program's text with only the slice.
     pub(crate) fn text(&mut self) -> Option<String> {
-        // What a gap names matters where the slice has got to do with it: in functions and classes
+        // A name from a gap matters only where the slice is concerned: in functions and classes
         // that are in it.
         loop {
             let before = self.kept.iter().filter(|&&is_kept| is_kept).count();
@@ -481,7 +481,7 @@ impl<'a> Slicer<'a> {
                 self.todo.push(Need::Statement(definition.statement));
             }
         }
-        // A function of a module that is called changes no more than what is made anew.
+        // A called function of a module changes only objects that are made anew.
         let is_import = variable
             .bindings
             .iter()

@@ -45,7 +45,7 @@ impl<'a, 't> Pruning<'a, 't> {
             .flat_map(|&frame| tree.ancestors(frame).chain([frame]))
             .collect();
         let is_member = |&statement: &usize| match tree.statements[statement].parent {
-            // What stands in a class is looked up through its objects.
+            // Members of a class are looked up through its objects.
             Some(parent) => {
                 path.contains(&parent) && !tree.statements[parent].node.is_stmt_class_def()
             }

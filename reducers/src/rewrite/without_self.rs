@@ -102,7 +102,7 @@ pub(crate) fn beginning(
         })
         .map(|attribute| Edit::delete(prefix(attribute)))
         .collect();
-    // What goes over several lines has brackets round it and may stand anywhere.
+    // An expression over several lines has brackets around it and may stand anywhere.
     stmts
         .iter()
         .map(|stmt| rewritten(program, stmt.range(), &edits))

@@ -261,14 +261,15 @@ impl Control {
         if self == Self::Compile {
             match uncompiled(program) {
                 Uncompiled::As(text) => {
-                    // What is left may call the compiler by itself.
+                    // The rest may call the compiler itself.
                     let left = program.sibling(text.as_str());
                     return match left.map(|left| self.without_names(&left)) {
                         Ok(without @ Without::As(_)) => without,
                         _ => Without::As(text),
                     };
                 }
-                // The switch knows of no names, so it also finds what the text does not show.
+                // The switch does not depend on names, so it also covers uses that the text does
+                // not show.
                 Uncompiled::Unknown => {
                     return Without::As(with_prelude(program, self.replacement(), &[]));
                 }

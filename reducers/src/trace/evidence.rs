@@ -230,7 +230,7 @@ impl MissingSymbols {
             let mut chars = word.chars();
             !word.is_empty() && chars.all(|char| char.is_alphanumeric() || char == '_')
         };
-        // An object without an attribute: the attribute is what is missing, not the object's class.
+        // An object without an attribute: the attribute is missing, not the object's class.
         let named = if class.ends_with("AttributeError") {
             // Enumerations name nothing else.
             quoted

@@ -132,7 +132,8 @@ impl Search<'_> {
                 .resolve(&base.program)
                 .map(|edits| splice(base.program.text(), &edits));
             let partial = text.ok().and_then(|text| base.program.sibling(text).ok());
-            // The union may have removed more than its members: what depended on both of two.
+            // The union may have removed more than its members: things that depended on both of
+            // two.
             let last = index + 1 == members.len();
             let program = partial.as_ref().filter(|_| !last).unwrap_or(&union.program);
             self.commits.push(Commit {

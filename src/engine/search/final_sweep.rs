@@ -31,7 +31,7 @@ impl Search<'_> {
         self.tally.pruned += (pool.len() - members.len()) as u64;
         let mut seen = HashSet::new();
         members.retain(|member| seen.insert(member.candidate.key));
-        // What is known costs nothing, so it goes first and in one batch.
+        // Known verdicts cost nothing, so they come first and in one batch.
         let (mut batch, new): (Vec<ChunkCandidate>, Vec<ChunkCandidate>) = members
             .into_iter()
             .partition(|member| self.verdicts.contains_key(&member.candidate.key));

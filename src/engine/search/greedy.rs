@@ -33,7 +33,7 @@ impl Search<'_> {
         let most = if self.options.singly { 1 } else { BATCH };
         loop {
             if !self.confirm_on_the_way()? {
-                // All that was made of what does not hold is void, a union of it as well.
+                // Everything made from a program that does not hold is void, a union of it as well.
                 pending = None;
                 pool = self.pool(stages)?;
                 repairs.clear();
@@ -55,8 +55,8 @@ impl Search<'_> {
             }
             let union = pending.as_ref().map(|pending| &pending.union);
             let judged = self.judge_batch(&pool, &repairs, &batch, union);
-            // What was judged before a halt counts, so the union is settled before the halt ends
-            // the search.
+            // Verdicts before a halt count, so the union is settled before the halt ends the
+            // search.
             let held = pending.take().is_none_or(|pending| self.settle(pending));
             judged?;
             if held {

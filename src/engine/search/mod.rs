@@ -291,7 +291,7 @@ impl<'a> Search<'a> {
 
     /// Counts a proposal that breaks the contract of passes, once.
     fn note_breach(&mut self, chunk: &Chunk, attempt: &Attempt) {
-        // Chunks of several may contradict each other, and what a failure widened is not the
+        // Chunks of several may contradict each other, and the widened part of an edit is not the
         // pass's.
         if matches!(attempt, Attempt::Broken) && chunk.units.len() == 1 && !chunk.widened {
             let fingerprints = chunk.names.iter().map(|name| name.fingerprint);

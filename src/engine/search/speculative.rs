@@ -36,8 +36,8 @@ impl Search<'_> {
         };
         let tried = unknown(self, batch).len() + usize::from(union.is_some());
         let mut idle = self.options.jobs.saturating_sub(tried);
-        // A budget is spent on what is needed. And a batch waits for all of its runs: it must not
-        // wait for one that hangs and may never be needed.
+        // A budget is only for runs that are needed. And a batch waits for all of its runs: it must
+        // not wait for one that hangs and may never be needed.
         let hangs = || {
             self.verdicts
                 .values()
@@ -60,7 +60,8 @@ impl Search<'_> {
         while !next.is_empty() && idle > 0 {
             for member in &next {
                 let key = member.candidate.key;
-                // What is known counts as it is; all else is taken to fail, as most candidates do.
+                // Known verdicts count as they are. All other candidates are assumed to fail, as
+                // most do.
                 let verdict = self
                     .prefetched
                     .get(&key)
@@ -71,7 +72,7 @@ impl Search<'_> {
                     supposed.push(key);
                 }
             }
-            // After a success the search goes on from another program.
+            // After a success, the search continues from another program.
             if next.iter().any(|member| {
                 self.verdicts
                     .get(&member.candidate.key)

@@ -89,7 +89,7 @@ impl Search<'_> {
         left: usize,
     ) -> Result<Vec<ChunkCandidate>, Stop> {
         let mut guesses = self.suggested(evidence)?;
-        // What gains little is better left to single changes, but these lead to no other environment.
+        // Small gains are better left to single changes, but these lead to no other environment.
         let most = gaining(self.base.program.size().tokens);
         let needed = packages(&self.base.program);
         guesses.retain(|guess| {

@@ -43,7 +43,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     if script.is_flaky || so_far.has_control() || !is_judged || captures_graphs(program) {
         return Ok(None);
     }
-    // What a library raises tells by itself what went on there.
+    // An exception that a library raises itself shows what happened there.
     let reports = script
         .showing
         .is_some_and(|showing| probe.measure.report_site(showing).is_some());

@@ -180,7 +180,7 @@ fn shared(sides: &[Side]) -> BTreeSet<String> {
 impl Comparison {
     /// Whether the sides of a candidate consist of the required parts.
     fn has_sides(&self, program: &Program, site: &ReportSite) -> bool {
-        // With its condition turned round, a program reports what the script finds in order.
+        // With its condition reversed, a program reports values that the script finds correct.
         let polarity = reports_failure(program, site);
         if polarity.is_some() && self.polarity.is_some() && polarity != self.polarity {
             return false;

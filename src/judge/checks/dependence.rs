@@ -44,7 +44,7 @@ struct Dependence {
 /// on something.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
-    // Another implementation says less of a claim than what the claim depends on.
+    // Another implementation says less about a claim than the claim's dependences do.
     let says_less =
         automatic_control::is_alternative(so_far) || automatic_control::may_end_early(so_far);
     let is_open = so_far.is_empty() || so_far.is_single() && says_less;
@@ -56,7 +56,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     };
     // The trace says which statements ran: only on those can the report depend.
     let evidence = probe.traced(script.bytes)?;
-    // Of several statements that may have reported it, what all of them depend on.
+    // If several statements may have reported it, the common dependences of all.
     let all = operations(program, &report_site, evidence.as_ref())
         .into_iter()
         .reduce(|all, operations| &all & &operations);
@@ -75,15 +75,15 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         .next()
         .filter(|one| compared.all(|other| *one == other))
         .unwrap_or_default();
-    // What is computed twice may change along with the script; what is written out is true of the
-    // numbers that the script has.
+    // A computed side may change along with the script, but a written side is true only of the
+    // script's own numbers.
     if !expects_constants(program, &report_site) {
         for value in &mut values {
             *value = without_numbers(value).to_owned();
         }
     }
     if script.is_flaky {
-        // Chance decides what is compared.
+        // Chance decides about the compared values.
         values.clear();
     }
     Ok(Some(Box::new(Dependence {
@@ -138,8 +138,8 @@ impl Dependence {
 
 impl Check for Dependence {
     fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
-        // The dependence on operations is read off the text; that costs nothing and refuses most. A
-        // run then says what of it ran, and what was compared.
+        // The dependence on operations is read from the text, which costs nothing and refuses most
+        // candidates. A run then shows which operations ran, and which values were compared.
         let asked = |candidate: &Shown<'_>| {
             let is_supported = self.is_supported(candidate, None);
             let site = candidate.report_site.as_ref().filter(|_| is_supported);

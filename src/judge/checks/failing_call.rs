@@ -39,13 +39,13 @@ struct FailingCall(BTreeSet<String>);
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     let is_test = matches!(probe.measure, Measure::Test(_));
-    // A control tells more of what fails than the names on a line.
+    // A control says more about the failure than the names on a line.
     let showing = script.showing.filter(|_| !is_test && !so_far.has_control());
     let Some(showing) = showing else {
         return Ok(None);
     };
     let exception = showing.exception.as_ref();
-    // A lookup stands beside calls that did not fail; what it looks up is another check's matter.
+    // A lookup may stand beside calls that did not fail. Another check judges its container.
     let is_native = exception
         .is_some_and(|raised| !is_in_library(raised) && !reports_absence(raised))
         && probe.measure.report_site(showing).is_none();

@@ -77,7 +77,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let runs = outcomes.iter().map(run);
     let found = tried.into_iter().zip(runs);
     let mut needed: Vec<_> = found.filter_map(|(part, run)| Some((part, run?))).collect();
-    // What it succeeds without tells more than what it fails in another way without.
+    // A part without which the script succeeds says more than one without which it fails in another
+    // way.
     needed.sort_by_key(|(part, run)| (!run.succeeds, part.size));
     if needed.is_empty() {
         return Ok(None);

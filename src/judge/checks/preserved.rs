@@ -101,9 +101,9 @@ impl Oddity {
             Self::Chance => !script.is_flaky,
             Self::Untested => exception()
                 .is_some_and(|raised| is_refused_in_spite_of_test(script.program, &raised.message)),
-            // What a library reports tells by itself which operator failed.
+            // A library's own report shows which operator failed.
             Self::Transparent => reports().is_some(),
-            // A control calls what is handed on.
+            // A control calls the functions that are passed on.
             Self::Unfed => !so_far.has_control(),
             _ => true,
         }
@@ -221,7 +221,7 @@ impl Check for Preserved {
     }
 
     fn claim(&self) -> Option<String> {
-        // No result was accepted without it, and no run can change what a text is.
+        // No result was accepted without it, and no run can change the text.
         None
     }
 

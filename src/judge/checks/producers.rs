@@ -139,7 +139,7 @@ fn not_given_back(program: &Program, exception: &Exception) -> Option<Producer> 
         .iter()
         .find_map(|attribute| stored_by(class, attribute));
     let stored = stored.and_then(|method| {
-        // Some are given what they store, others find it themselves.
+        // Some get the values to store as arguments, others find them themselves.
         let mut ways = [call(method), Producer::Names(vec![method.to_owned()])].into_iter();
         ways.find(|producer| produces(program, producer, None))
     });

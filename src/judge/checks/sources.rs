@@ -47,7 +47,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         return Ok(None);
     };
     let frames = own_lines(exception);
-    // The text costs nothing; what of it was executed, only a trace says.
+    // The text costs nothing, but only a trace shows which of it was executed.
     let mut found = packages(program, &frames, None);
     if !found.is_empty()
         && let Some(evidence) = probe.traced(script.bytes)?

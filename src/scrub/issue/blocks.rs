@@ -60,7 +60,7 @@ pattern!(
     CODE_LINE,
     r"^\s*(?:(?:import|from|def|class|for|while|if|elif|else|with|try|except|finally|return|raise|assert|yield|del|pass|async|await|global|break|continue)\b|@|#|[\w.\[\], ()*]+\s*[-+*/@|&]?=[^=]|[A-Za-z_][\w.]*[\[(]|[)\]}]+[,.:]?|['\x22]{1,3})"
 );
-// What printed values begin with.
+// Beginnings of printed values.
 pattern!(
     VALUE_LINE,
     r"^\s*(?:tensor|array|Tensor|Parameter|torch\.Size|torch\.return_types\.\w+|dtype)[(=]"
@@ -268,7 +268,7 @@ fn output_begins(text: &str) -> Option<usize> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let is_code = |line: &&str| CODE_LINE.is_match(line) && !VALUE_LINE.is_match(line);
     let is_output = |line: &&str| !line.trim().is_empty() && !is_code(line);
-    // Only what stands at the end, without a gap of code, can be output.
+    // Only text at the end, without a gap of code, can be output.
     let first = lines.iter().rposition(is_code).map_or(0, |at| at + 1);
     for count in first.max(1)..lines.len() {
         let at = lines[..count].iter().map(|line| line.len()).sum();

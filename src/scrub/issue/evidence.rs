@@ -172,7 +172,7 @@ impl IssueText {
             let is_of = |row: &TopicRow, frame: &str| {
                 row.frames.iter().any(|part| frame.contains(part.as_str()))
             };
-            // What calls c10d has the bug more often than c10d has.
+            // The caller of c10d has the bug more often than c10d has.
             let knows = |frame: &str, is_infra: bool| {
                 let mut rows = all.iter().filter(|row| (row.owner == "infra") == is_infra);
                 rows.any(|row| is_of(row, frame))

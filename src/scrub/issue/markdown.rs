@@ -173,7 +173,7 @@ impl PostReader {
                         .collect();
                     let is_fence = kind.is_fenced();
                     if !is_fence && depth > 0 {
-                        // What continues an item of a list is rarely meant as code.
+                        // Text that continues an item of a list is rarely meant as code.
                         continue;
                     }
                     self.add_prose(&text[prose_from..line_start(text, range.start)]);

@@ -20,7 +20,7 @@ impl<'a> Reviewer<'a> {
     /// `subprocess.run(...)`: harmless if it starts processes of `torchrun`, or Python on a script
     /// that can be read.
     pub(super) fn command(&mut self, path: &str, call: &'a ast::ExprCall) {
-        // What a process gave is a text or a number.
+        // The output of a process is a text or a number.
         if path.contains('(') {
             return;
         }

@@ -132,7 +132,7 @@ impl<'a> Reviewer<'a> {
     }
 
     pub(super) fn add(&mut self, range: TextRange, concern: Concern, what: impl Into<String>) {
-        // What a script says must not control the terminal that shows it.
+        // A script's text must not control the terminal that shows it.
         let what: String = what.into();
         let what = what.chars().take(200);
         let what = what.map(|char| if char.is_control() { '?' } else { char });
@@ -274,7 +274,8 @@ impl<'a> Reviewer<'a> {
                 NameJudgement::Unlisted if !is_own => continue,
                 NameJudgement::Danger(..)
                     if self.is_printed(&path, place) || self.is_type_check(place) => {}
-                // What a danger or a stranger gave: it was reported where it was obtained.
+                // The value of a dangerous call or a stranger, which was reported where it was
+                // obtained.
                 NameJudgement::Unlisted | NameJudgement::Danger(..) if table::is_result(&path) => {
                     continue;
                 }
@@ -335,7 +336,7 @@ impl<'a> Reviewer<'a> {
         );
         match guard {
             Guard::Environ | Guard::Search if is_below => true,
-            // What a guarded function gave is not guarded.
+            // The value of a guarded function is not guarded.
             _ if path.contains(['(', '[']) => true,
             _ if is_called => true,
             Guard::Path if path.starts_with("pathlib.") => true,

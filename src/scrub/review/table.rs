@@ -158,7 +158,7 @@ pub(super) fn judge(path: &str) -> NameJudgement {
 
 /// Whether private names lead to the rest of a path.
 fn has_private(rest: &str) -> bool {
-    // What calls give may have attributes of the script.
+    // Values of calls may have attributes of the script.
     let rest = rest.split(['(', '[']).next().unwrap_or_default();
     let mut names = rest.split('.');
     names.any(|name| name.starts_with('_') && !name.starts_with("__"))

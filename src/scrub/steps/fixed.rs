@@ -159,7 +159,7 @@ fn look_for_doubts(
     };
     let found = doubts(&ground);
     for doubt in found {
-        // What a repair reported already is not said twice.
+        // Findings that a repair has reported already are not repeated.
         let is_known = cx
             .found
             .doubts

@@ -262,7 +262,7 @@ fn clean(
     cx.found.ran_with = Some(result);
     let mut signature = expected.typed.clone();
     if signature.is_empty() && expected.is_wrong_result() {
-        // What a failed check of the script raises in a version that has the bug.
+        // The exception of a failed check of the script, in a version that has the bug.
         signature.push("AssertionError".to_owned());
     }
     let showing = Reproduction {

@@ -211,7 +211,7 @@ impl<'o, 'a> Rest<'o, 'a> {
     fn grow(&mut self, index: usize) {
         let statement = &self.outline.statements[index];
         let counted: Option<TextRange> = match statement.node {
-            // What it says is not what it rests on.
+            // The words of its message are not part of its dependences.
             AnyNodeRef::StmtRaise(_)
             | AnyNodeRef::StmtFunctionDef(_)
             | AnyNodeRef::StmtClassDef(_) => None,
@@ -222,10 +222,10 @@ impl<'o, 'a> Rest<'o, 'a> {
             AnyNodeRef::StmtFunctionDef(_) => self.results_of(index),
             AnyNodeRef::StmtClassDef(class) => {
                 if class.bases().iter().any(|base| self.is_own_class(base)) {
-                    // What a class inherits of another is as good as computed.
+                    // An inherited base class counts like a computed value.
                     self.of.operations.insert("class".to_owned());
                 }
-                // What no attribute names is called by the interpreter.
+                // The interpreter calls methods that no attribute names.
                 let is_special = |child: &&usize| match self.outline.statements[**child].node {
                     AnyNodeRef::StmtFunctionDef(def) => def.name.starts_with("__"),
                     _ => false,
@@ -335,7 +335,7 @@ impl<'o, 'a> Rest<'o, 'a> {
 
     fn grow_by_variable(&mut self, index: usize) {
         let variable = &self.outline.program.scopes().variables[index];
-        // What a comprehension goes through stands beside the name, in the same part.
+        // The iterable of a comprehension stands beside the name, in the same part.
         if self.is_part && variable.scope == ScopeKind::Comprehension {
             return;
         }
@@ -474,7 +474,7 @@ impl<'o, 'a> Rest<'o, 'a> {
                     vec![format!("{name}()")]
                 }
             }
-            // What is computed of literals alone is one.
+            // A computation with only literals is a literal itself.
             AnyNodeRef::ExprBinOp(it)
                 if it.left.is_literal_expr() && it.right.is_literal_expr() =>
             {

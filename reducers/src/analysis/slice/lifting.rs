@@ -151,7 +151,8 @@ impl<'a> Lifting<'a> {
         let name = variable.name.as_str();
         let is_global = variable.scope == ScopeKind::Module;
         let is_known = !is_global || here.is_module();
-        // What changed an object is lifted with it at full depth: it is made, not written.
+        // At full depth, the statements that changed an object are lifted with it: the object is
+        // made, not written.
         let is_full = self.slicer.depth == Depth::Full;
         let value = here.values.get(name);
         match value.filter(|value| is_known && (value.is_exact || !is_full)) {

@@ -81,8 +81,8 @@ impl<'a> Slicer<'a> {
         {
             for (range, value) in self.outline.paths_in(self.outline.own_range(index), frame) {
                 let is_inside = edits.iter().any(|edit| edit.range.contains_range(range));
-                // Where all that changes objects is kept, an object as it was made does not stand
-                // for what it became.
+                // If all changes of objects are kept, an object as it was made does not stand for
+                // its later state.
                 let stands = self.depth != Depth::Full || value.is_exact;
                 if !is_inside && value.text().len() <= LONG && stands {
                     edits.push(Edit::replace(range, value.text()));
@@ -99,12 +99,12 @@ impl<'a> Slicer<'a> {
         }
         let statement = &self.outline.statements[function];
         let line = self.outline.line_of(statement.range.start());
-        // What returns nothing is called for what it does.
+        // A function that returns nothing is called for its effect.
         let returned = self.evidence.returned.get(&line);
         let value = returned.filter(|value| !value.is_none())?;
         if self.evidence.varying.contains(&line) {
-            // What it returned last it returned to one of its callers, and what a library calls has
-            // many.
+            // Its last return value went to one of its callers, and a function that a library calls
+            // has many.
             let statements = self.outline.statements.iter();
             let calls = statements.flat_map(|statement| &statement.results);
             let to_it = calls.filter(|(_, called)| *called == function);
@@ -125,7 +125,7 @@ impl<'a> Slicer<'a> {
         if self.values.is_empty() || is_failing || value.text().len() > LONG {
             return None;
         }
-        // What is compared with what a compiler makes of it has to be the same each time.
+        // A value that is compared with a compiler's result must be the same each time.
         let is_steady = self.which == Values::Inner;
         Some(if is_steady {
             with_ones(self.outline.program, &value.expression)
@@ -140,7 +140,8 @@ impl<'a> Slicer<'a> {
         let AnyNodeRef::StmtFunctionDef(def) = self.outline.statements[index].node else {
             return None;
         };
-        // What a library calls is to go on as it did where only results within that are known.
+        // A function that a library calls must continue as it did, if only results within it are
+        // known.
         let value = self
             .value_of(index)
             .filter(|_| self.which != Values::Inner)?;
@@ -161,7 +162,8 @@ impl<'a> Slicer<'a> {
         }
         let function = self.outline.function_of(index);
         let values = &self.values.iter().find(|(here, _)| *here == function)?.1;
-        // What a cause ended may have gone on after it: a loop that tries again, say.
+        // A frame that its cause ended may have continued after it, for example a loop that tries
+        // again.
         if !self.evidence.failure.contains(values) {
             return None;
         }

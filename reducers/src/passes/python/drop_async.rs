@@ -60,7 +60,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         out.propose(inside, Prior::Even, format!("`async` of `{}`", def.name));
         out.next_group();
     }
-    // A single `await` goes by hoisting what it awaits.
+    // Hoisting the awaited expression removes a single `await`.
     for node in tree.nodes.iter().rev() {
         if !matches!(node.node, AnyNodeRef::ExprAwait(_))
             && let Some(edit) = plain(cx.program, node.node)

@@ -187,9 +187,9 @@ impl<'a> Extraction<'a> {
     fn alone(&self, code: &str, depth: Depth) -> Option<EditSet> {
         let parsed = Program::parse(code).ok()?;
         let nodes = parsed.tree().nodes.iter();
-        // The objects of the code are made there, by name. So of what the program does with
-        // attributes only that counts which the code reads itself; otherwise every assignment to
-        // an attribute of such a name would draw its function in, and nothing would be left out.
+        // The code makes its objects itself, by name. So, of the program's changes to attributes,
+        // only those count that the code itself reads. If all counted, every assignment to an
+        // attribute of such a name would add its function, and nothing would be left out.
         let attributes = nodes.filter_map(|node| match node.node {
             AnyNodeRef::ExprAttribute(attribute) => Some(attribute.attr.id.clone()),
             _ => None,
@@ -246,9 +246,9 @@ fn with_names_of(program: &Program, evidence: &Evidence, text: &str) -> Option<S
 
 /// A text without the parts that only help readers, and without imports that nothing uses.
 fn tidied(program: &Program, mut text: String) -> Option<String> {
-    // Each of these goes as good as certainly, and the runs that would show it cost as much as any:
-    // the script is tried without them at once. Comments go first, since docstrings and blank lines
-    // are what is left round them.
+    // Each of these removals is nearly certain to succeed, and the runs to prove that would cost as
+    // much as any, so the script is tried without all of them at once. Comments are removed first,
+    // since docstrings and blank lines are left around them.
     for pass in [
         &DROP_COMMENTS,
         &DROP_DOCSTRINGS,

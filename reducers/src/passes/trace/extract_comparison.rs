@@ -84,7 +84,7 @@ fn comparison<'a>(
         AnyNodeRef::StmtExpr(_) | AnyNodeRef::StmtAssert(_) => {
             format!("{}\n", written(region.range)?)
         }
-        // What is raised is raised for a reason: the condition around it is the check.
+        // A `raise` has a reason: the condition around it is the check.
         AnyNodeRef::StmtRaise(_) => match extraction.tree.statements[statement.parent?].node {
             AnyNodeRef::StmtIf(it) => {
                 let test = written(it.test.range())?;

@@ -176,7 +176,7 @@ fn function(
     compilers: &Compilers,
 ) -> Option<String> {
     let call = RecordedCall::of(&extraction.tree, &extraction.evidence.arguments, line)?;
-    // What is compiled computes with tensors.
+    // Compiled code computes with tensors.
     call.values.values().find(|value| value.holds_tensor())?;
     let arguments = call.arguments(|_, value| value.text())?;
     let callee = call.callee()?;

@@ -56,7 +56,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let alone: Vec<String> = operation.iter().cloned().chain(parts).collect();
         let note = "the operation that failed, alone";
         extraction.propose_alone(out, alone, &[Depth::Thin], note);
-        // What a call leaves behind may be left by any of its statements.
+        // Any statement of a call may leave state behind.
         let called = after_a_call(&extraction, region, &modules).unwrap_or_default();
         extraction.propose_alone(out, called, &[Depth::Full], note);
     }

@@ -89,7 +89,7 @@ impl<'a> Swap<'a> {
         }
         for (old, new) in whole.given.iter().zip(&part.given) {
             if old.text() != new.text() {
-                // What the part was given was computed; what is written instead is an input.
+                // The argument of the part was computed; the value written instead is an input.
                 let new = without_gradients(&new.expression);
                 self.variables(old.text(), new.text());
                 self.calls(old.text(), new.text());

@@ -50,7 +50,7 @@ pub(super) fn by(pids: &[u32]) -> Held {
             }
         }
     }
-    // What is mapped is mostly in these files, too, and processes share it: the larger figure
+    // Mapped memory is mostly in these files, too, and processes share it: the larger figure
     // counts.
     held.memory = mapped.max(held.memory + own_folder_in_memory(pids));
     held

@@ -89,8 +89,8 @@ impl Init {
                 process_tree::terminate_below(self.child.id());
                 self.wait(grace);
             }
-            // The processor time of what the init process collects is counted to the run; what dies
-            // together with it is not counted.
+            // The processor time of reaped processes counts towards the run. Processes that die
+            // together with the init process are not counted.
             let until = Instant::now() + COLLECTION;
             while !self.wait(Duration::ZERO) && Instant::now() < until {
                 process_tree::kill_below(self.child.id());
@@ -129,15 +129,15 @@ fn prepare(bounds: &Bounds, program: Option<&Launch>) -> Result<(), String> {
     let text = |error: rustix::io::Errno| error.to_string();
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(text)?;
     set_child_subreaper(Some(getpid())).map_err(text)?;
-    // No terminal: what could be typed into it would be typed into the user's shell.
+    // No terminal: text typed into it would be typed into the user's shell.
     setsid().map_err(|error| format!("session: {error}"))?;
-    // If memory runs out before the supervisor looks, this run is what goes.
+    // If memory runs out before the supervisor checks it, the kernel must choose this run.
     let _ = std::fs::OpenOptions::new()
         .write(true)
         .open("/proc/self/oom_score_adj")
         .and_then(|mut file| io::Write::write_all(&mut file, b"1000"));
-    // The program is of the same user, and could otherwise lay hands on this process. It is no
-    // secret to itself.
+    // The program has the same user and could trace this process if it were dumpable. It need not
+    // be hidden from itself.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(text)?;
     sandbox::confine(bounds, program.and_then(|program| program.inherited))
 }

@@ -189,7 +189,7 @@ pub(super) fn terminate_below(pid: u32) {
 
 /// Kills everything below a process: all are stopped first, so that none can fork on.
 pub(super) fn kill_below(pid: u32) {
-    // What a process forked before it was stopped turns up in the next round.
+    // Processes that another forked before it was stopped turn up in the next round.
     let mut stopped = BTreeSet::new();
     for _ in 0..20 {
         let now = descendants(pid);

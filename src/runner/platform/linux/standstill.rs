@@ -71,7 +71,7 @@ impl Standstill {
     fn waiting(&self, pids: &[u32]) -> Option<BTreeMap<u32, String>> {
         let mut found = BTreeMap::new();
         for pid in pids {
-            // What has ended in between is not missed: the next look finds other threads.
+            // A thread that has ended in between is not missed: the next check finds other threads.
             let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else {
                 continue;
             };

@@ -121,7 +121,7 @@ fn observe(
         // A millisecond more, or the loop would turn without sleeping just before a look is due.
         let seen = poll(&mut fds, Some(&timespec(until + Duration::from_millis(1))));
         let [minrepro, program] = fds.map(|fd| seen.is_ok() && !fd.revents().is_empty());
-        // The end of the program first: what it did counts even if minrepro dies with it.
+        // The end of the program comes first: its outcome counts even if minrepro dies with it.
         if program {
             return (init.reply(), None);
         }

@@ -153,7 +153,7 @@ impl ZygoteSupervisor {
                     serde_json::from_slice(&line).map_err(|error| format!("an order: {error}"))?;
                 self.begin(order)?;
             }
-            // Packets before the zygote's end: what they report has happened before it.
+            // Packets before the zygote's end: the events that they report happened before it.
             let [orders, packets, end] = self.wait();
             if packets {
                 while self.has_packet() {
@@ -205,7 +205,7 @@ impl ZygoteSupervisor {
         let now = Instant::now();
         let until = self.runs.iter().map(|run| match &run.leaving {
             None => run.next_look.min(run.clock.reaches(run.order.timeout)),
-            // What ends leaves in no time, and nobody reports when: it is looked at often.
+            // Ended processes disappear in no time, and nobody reports when, so this checks often.
             Some(_) => now + Duration::from_millis(2),
         });
         let time = until.min().map_or(Duration::from_secs(1), |until| {

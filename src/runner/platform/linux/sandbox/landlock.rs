@@ -60,7 +60,8 @@ pub(super) fn confine(bounds: &Bounds) -> Result<(), String> {
     let apply = move || -> Result<RulesetStatus, Box<dyn std::error::Error>> {
         let mut rules = Ruleset::default()
             .handle_access(all)?
-            // Signals and abstract sockets end at this process and what it starts.
+            // Signals and abstract sockets reach no further than this process and those that it
+            // starts.
             .scope(Scope::from_all(RIGHTS))?
             .create()?
             .add_rule(PathBeneath::new(

@@ -148,7 +148,7 @@ pub(super) fn furnish(bounds: &Bounds) -> Result<(), String> {
         move |error: io::Error| format!("{what}: {error}")
     };
     kernel::unshare(UnshareFlags::NEWNS).map_err(|error| format!("new mounts: {error}"))?;
-    // What is to stay as it is, taken out before all else changes.
+    // Paths that must stay as they are, taken out before everything else changes.
     let kept = |path: &Path| -> Result<(PathBuf, OwnedFd), String> {
         let tree = clone(path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok((path.to_owned(), tree))

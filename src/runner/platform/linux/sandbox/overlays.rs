@@ -89,7 +89,7 @@ pub(super) fn cover(bounds: &Bounds) -> io::Result<()> {
             continue;
         };
         let layers = format!("lowerdir={}:{}", by_file(&lower), by_file(&empty));
-        // What cannot be covered so, `sockets` lists.
+        // `sockets` lists those that cannot be covered in this way.
         let _ = overlay(&path, FLAGS | MountFlags::RDONLY, layers);
     }
     for (path, layers) in &layers {
