@@ -178,9 +178,7 @@ impl From<RunError> for Failure {
             ),
             RunError::Scratch { .. } => (
                 Exit::Environment,
-                Some(
-                    "scratch folders are created below `TMPDIR`; set it to a writable folder",
-                ),
+                Some("scratch folders are created below `TMPDIR`; set it to a writable folder"),
             ),
             RunError::Supervisor(_) => (Exit::Environment, None),
         };

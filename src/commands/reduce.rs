@@ -199,11 +199,8 @@ fn report_paths(
     let others: Vec<&Path> = std::iter::once(script).chain(output.path()).collect();
     let named = args.report.iter().map(|path| {
         let form = ReportForm::of(path).ok_or_else(|| {
-            Failure::usage(format!(
-                "`{}` has no known report format",
-                path.display()
-            ))
-            .hint("the forms are FILE.html, FILE.md and FILE.json")
+            Failure::usage(format!("`{}` has no known report format", path.display()))
+                .hint("the forms are FILE.html, FILE.md and FILE.json")
         })?;
         let hint = "name another file with `--report FILE`";
         let path = target(path, &others, hint)?;

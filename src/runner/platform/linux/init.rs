@@ -136,8 +136,8 @@ fn prepare(bounds: &Bounds, program: Option<&Launch>) -> Result<(), String> {
         .write(true)
         .open("/proc/self/oom_score_adj")
         .and_then(|mut file| io::Write::write_all(&mut file, b"1000"));
-    // The program has the same user and could trace this process if it were dumpable. It need not
-    // be hidden from itself.
+    // The program has the same user and could trace this process if it were dumpable. It still
+    // has access to itself.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(text)?;
     sandbox::confine(bounds, program.and_then(|program| program.inherited))
 }
