@@ -114,7 +114,7 @@ pub(crate) fn target(path: &Path, others: &[&Path], hint: &str) -> Result<PathBu
     }
     // Replacing a device or a pipe with a file would take it from everyone else.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(refused("no regular file"));
+        return Err(refused("not a regular file"));
     }
     Ok(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }

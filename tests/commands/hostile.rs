@@ -139,7 +139,7 @@ fn files_that_never_end_beside_the_script_and_in_the_cache_stop_nothing() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(stderr.contains("no journal is kept"), "{stderr}");
-    assert!(stderr.contains("no regular file"), "{stderr}");
+    assert!(stderr.contains("not a regular file"), "{stderr}");
 }
 
 #[test]
