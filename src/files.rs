@@ -37,8 +37,8 @@ pub(crate) fn open_regular(path: &Path, links: Links, options: &OpenOptions) -> 
 ///
 /// # Errors
 ///
-/// It is longer, no regular file, or one of the kernel's, to which only a link leads from elsewhere: they
-/// say that they are empty, and reading them may wait or use them up.
+/// It is longer, no regular file, or one of the kernel's, to which only a link leads from
+/// elsewhere: they say that they are empty, and reading them may wait or use them up.
 pub(crate) fn read_regular(path: &Path, links: Links, most: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(path, links, OpenOptions::new().read(true))?;
     if file.metadata()?.len() == 0 && path.is_symlink() {

@@ -62,8 +62,8 @@ pub enum Verb {
     Bisect(BisectArgs),
     /// Classify a failure of PyTorch: its component, its category, its line, where to look.
     ///
-    /// Run the script with less and less of the compiler, and with the logs for its kind of failure.
-    /// It works best on a minimized script.
+    /// Run the script with less and less of the compiler, and with the logs for its kind of
+    /// failure. It works best on a minimized script.
     #[command(after_long_help = help::diagnose())]
     Diagnose(Box<DiagnoseArgs>),
     /// List what a script does that a stranger's script should not do, without running it.
@@ -90,8 +90,8 @@ pub enum Verb {
     Skill,
     /// Serve coding agents over the Model Context Protocol on standard input and output.
     ///
-    /// The tools are `check`, `minimize`, `review`, `scrub_dry_run` and `report`. A client starts this
-    /// command. Long calls report progress and can be cancelled.
+    /// The tools are `check`, `minimize`, `review`, `scrub_dry_run` and `report`. A client starts
+    /// this command. Long calls report progress and can be cancelled.
     Mcp,
     /// Minimize every case of a corpus and print a table.
     Bench(BenchArgs),
@@ -143,15 +143,15 @@ pub struct RunArgs {
     /// is its last argument: `--control "python3.12 -O"`.
     #[arg(long, value_name = "CMD-OR-ENV", conflicts_with = "test")]
     pub control: Option<String>,
-    /// Require that candidates succeed in this other interpreter, such as one with a version without
-    /// the bug; the script must succeed in it.
+    /// Require that candidates succeed in this other interpreter, such as one with a version
+    /// without the bug; the script must succeed in it.
     #[arg(long, value_name = "PYTHON", conflicts_with = "test")]
     pub good: Option<PathBuf>,
     /// The share of runs that must show a flaky bug [default: a sixteenth of the script's own].
     #[arg(long, value_name = "RATE", value_parser = share)]
     pub min_rate: Option<f64>,
-    /// Accept candidates with the same words, whatever raises them [default: only those that fail by
-    /// the mechanism of the script's own failure].
+    /// Accept candidates with the same words, whatever raises them [default: only those that fail
+    /// by the mechanism of the script's own failure].
     ///
     /// The mechanism is what a traceback shows besides the words: the full message, the cause from
     /// which a library raised the exception, and the place in the library.
@@ -167,15 +167,15 @@ pub struct RunArgs {
     /// `.venv`, else that of the active virtual or conda environment, else python3].
     #[arg(short, long, value_name = "PYTHON")]
     pub python: Option<PathBuf>,
-    /// Time limit of each run in seconds [default: four times the slowest baseline run, at least 10,
-    /// at most 60].
+    /// Time limit of each run in seconds [default: four times the slowest baseline run, at least
+    /// 10, at most 60].
     ///
     /// Time that a run waits for a processor that other processes use does not count. Idle runs are
     /// killed after twice the slowest baseline run, at least 1 second.
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
-    /// Memory limit of each run with all its processes, such as 4G [default: 16G, or three quarters of
-    /// the machine's memory].
+    /// Memory limit of each run with all its processes, such as 4G [default: 16G, or three quarters
+    /// of the machine's memory].
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
     /// Set an environment variable in each run.
@@ -188,11 +188,12 @@ pub struct RunArgs {
     /// Let confined runs use the network.
     #[arg(long)]
     pub allow_network: bool,
-    /// Let confined runs write to this folder: each run gets a copy of its own, which is thrown away
-    /// after it.
+    /// Let confined runs write to this folder: each run gets a copy of its own, which is thrown
+    /// away after it.
     #[arg(long, value_name = "DIR")]
     pub allow_write: Vec<PathBuf>,
-    /// Whether to fork candidates from an interpreter that has already imported the script's modules.
+    /// Whether to fork candidates from an interpreter that has already imported the script's
+    /// modules.
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     pub runner: RunnerKind,
     /// Runs at a time [default: the number of cores]; the result does not depend on it.
@@ -266,8 +267,8 @@ pub struct ReduceArgs {
     /// Write a report: FILE.html, FILE.md or FILE.json; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub report: Vec<PathBuf>,
-    /// Write the result as a unit test that fails because of the bug, in PyTorch's style if the script
-    /// uses PyTorch.
+    /// Write the result as a unit test that fails because of the bug, in PyTorch's style if the
+    /// script uses PyTorch.
     ///
     /// The test is run before it is written. It names the component that has the bug.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["test", "args", "stdin"])]
@@ -310,8 +311,8 @@ pub struct CheckArgs {
     pub runs: u16,
     /// Judge this program as a reduction judges its result; may be given several times.
     ///
-    /// The exit status is 0 if all are verified, 1 if one does not show the bug at all, and 7 if one
-    /// shows the same words, but by another cause or without passing all checks.
+    /// The exit status is 0 if all are verified, 1 if one does not show the bug at all, and 7 if
+    /// one shows the same words, but by another cause or without passing all checks.
     #[arg(long, value_name = "FILE", conflicts_with = "runs")]
     pub candidate: Vec<PathBuf>,
     /// How runs are started, limited and judged.
@@ -373,12 +374,14 @@ pub struct BenchArgs {
     /// An interpreter for the cases that it fits; may be given several times.
     ///
     /// A case gets the newest interpreter that is within its range and has its packages. Without
-    /// this option, minrepro searches for interpreters on the path, with pyenv, and, for a case that
-    /// needs the package NAME at VERSION, in `minrepro/NAME-VERSION` in the user's cache folder.
+    /// this option, minrepro searches for interpreters on the path, with pyenv, and, for a case
+    /// that needs the package NAME at VERSION, in `minrepro/NAME-VERSION` in the user's cache
+    /// folder.
     #[arg(short, long, value_name = "PYTHON")]
     pub python: Vec<PathBuf>,
-    /// Reduce nothing; check that `repro.py` and `ideal.py` show the case's signature, `ideal.py` on the
-    /// case's rung but not on the next weaker one, and that the judge tells slips from `ideal.py`.
+    /// Reduce nothing; check that `repro.py` and `ideal.py` show the case's signature, `ideal.py`
+    /// on the case's rung but not on the next weaker one, and that the judge tells slips from
+    /// `ideal.py`.
     #[arg(long, conflicts_with_all = ["json", "keep"])]
     pub check: bool,
     /// How often `--check` runs `repro.py` and `ideal.py`.
@@ -393,7 +396,8 @@ pub struct BenchArgs {
     /// Runs at a time [default: the number of cores].
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Whether to fork candidates from an interpreter that has already imported the script's modules.
+    /// Whether to fork candidates from an interpreter that has already imported the script's
+    /// modules.
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     pub runner: RunnerKind,
     /// Write all figures as JSON.

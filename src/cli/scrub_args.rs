@@ -1,5 +1,5 @@
-//! The arguments of the verbs that take an issue or several versions, as typed. The doc comments are
-//! the help texts.
+//! The arguments of the verbs that take an issue or several versions, as typed. The doc comments
+//! are the help texts.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -87,8 +87,8 @@ pub struct ScrubArgs {
         conflicts_with = "from"
     )]
     pub issue: Option<IssueName>,
-    /// Read an issue as `gh issue view --json ...` or `gh api repos/OWNER/NAME/issues/NUMBER` prints
-    /// it (FILE.json), or a script, without using the network.
+    /// Read an issue as `gh issue view --json ...` or `gh api repos/OWNER/NAME/issues/NUMBER`
+    /// prints it (FILE.json), or a script, without using the network.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// The repository [default: that of the URL, else pytorch/pytorch].

@@ -16,7 +16,8 @@ pub struct TriageArgs {
         conflicts_with = "from"
     )]
     pub issue: Option<IssueName>,
-    /// Read an issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it, without using the network.
+    /// Read an issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it, without using the
+    /// network.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// The repository [default: that of the URL, else pytorch/pytorch].

@@ -1,5 +1,5 @@
-//! One reduction from the baseline to the confirmed result, and its report. Called by the verbs that
-//! reduce scripts; writes nothing but the result.
+//! One reduction from the baseline to the confirmed result, and its report. Called by the verbs
+//! that reduce scripts; writes nothing but the result.
 
 use std::{
     ffi::OsStr,

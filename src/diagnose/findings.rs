@@ -161,7 +161,8 @@ impl Findings {
         serde_json::from_str(&text).unwrap_or_default()
     }
 
-    /// The settings that differ from those of a process that has set none, as `module.name = value`.
+    /// The settings that differ from those of a process that has set none, as
+    /// `module.name = value`.
     pub(super) fn changed_settings(&self, fresh: &Self) -> Vec<String> {
         let mut found = Vec::new();
         for (module, settings) in &self.configurations {

@@ -1,6 +1,6 @@
 //! The append-only journal of a reduction: every candidate with its verdict. A rerun of the same
-//! command repeats nothing that an earlier one has tried, even if that one was killed. Called by the
-//! engine and the commands.
+//! command repeats nothing that an earlier one has tried, even if that one was killed. Called by
+//! the engine and the commands.
 
 mod file;
 mod inputs;

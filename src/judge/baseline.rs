@@ -47,8 +47,8 @@ impl Established {
         (!waits).then(|| (self.record.wall * 2).max(LEAST))
     }
 
-    /// How long the last look at a result takes, with so many runs at a time, if the result takes as
-    /// long as the script: the runs that confirm it, and one for each check.
+    /// How long the last look at a result takes, with so many runs at a time, if the result takes
+    /// as long as the script: the runs that confirm it, and one for each check.
     pub fn last_look(&self, jobs: usize) -> Duration {
         let runs = RUNS + usize::from(!self.checks.is_empty()) + self.checks.len();
         self.record.wall * runs.div_ceil(jobs.max(1)) as u32

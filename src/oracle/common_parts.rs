@@ -60,7 +60,8 @@ pub(super) fn message(exceptions: &[&Exception]) -> Option<Pattern> {
     is_name.then(|| Pattern::Lines(vec![vec![whole]]))
 }
 
-/// Whether a message is not distinctive: there is none, little is left of it, or many bugs share it.
+/// Whether a message is not distinctive: there is none, little is left of it, or many bugs share
+/// it.
 fn needs_place(message: Option<&Pattern>, exceptions: &[&Exception]) -> bool {
     let Some(Pattern::Lines(lines)) = message else {
         return true;

@@ -159,8 +159,8 @@ impl Odd {
     }
 }
 
-/// The largest difference of two values or arrays as they are printed, and that in proportion to the
-/// larger of the two numbers; none if they do not fit.
+/// The largest difference of two values or arrays as they are printed, and that in proportion to
+/// the larger of the two numbers; none if they do not fit.
 fn farthest(one: &str, other: &str) -> Option<(f64, f64)> {
     let [ours, others] = [one, other].map(|text| TRAITS.replace(text, ""));
     let numbers = |text: &str| -> Vec<f64> {

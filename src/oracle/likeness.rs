@@ -36,8 +36,8 @@ impl Likeness {
         &self.class
     }
 
-    /// Whether an exception is of this kind. A message may lose words as a program shrinks, and gain
-    /// others.
+    /// Whether an exception is of this kind. A message may lose words as a program shrinks, and
+    /// gain others.
     pub fn is_of(&self, exception: &Exception) -> bool {
         let its = Self::of(exception);
         let shared = self.pairs.intersection(&its.pairs).count();

@@ -83,8 +83,8 @@ impl RaiseOrigin {
     }
 }
 
-/// The lines of the script's own frames, outermost first, if the script itself reports the bug: by a
-/// statement that raises, or by a check of a library.
+/// The lines of the script's own frames, outermost first, if the script itself reports the bug: by
+/// a statement that raises, or by a check of a library.
 pub fn claim(exception: &Exception) -> Option<Vec<u32>> {
     let is_claim = is_raised(exception) && !is_in_library(exception) || is_check(exception);
     is_claim.then(|| own_lines(exception))

@@ -28,15 +28,15 @@ pub struct Signature {
     /// The artifacts that the script as given shows itself. An outcome with others never matches.
     #[serde(default, skip_serializing_if = "Artifacts::is_empty")]
     pub artifacts: Artifacts,
-    /// Whether the script as given ends with an exception, or prints one. If it does not, an outcome
-    /// that does shows another bug, whatever else it shows.
+    /// Whether the script as given ends with an exception, or prints one. If it does not, an
+    /// outcome that does shows another bug, whatever else it shows.
     #[serde(default)]
     pub raises: bool,
     /// Whether the script as given dies of a signal; likewise.
     #[serde(default)]
     pub dies: bool,
-    /// Whether its exception ends the script as given. If so, an exception that ended a thread alone
-    /// or was only printed is another bug.
+    /// Whether its exception ends the script as given. If so, an exception that ended a thread
+    /// alone or was only printed is another bug.
     #[serde(default)]
     pub ends: bool,
     /// The origin of the original script's exception.

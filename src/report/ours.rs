@@ -60,7 +60,8 @@ impl OurFiles {
     ///
     /// The old file, if there was one, is as it was.
     pub(crate) fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        // Before the file itself: a kill in between leaves a note of a content that is not there yet.
+        // Before the file itself: a kill in between leaves a note of a content that is not there
+        // yet.
         if let Some(note) = self.note(path) {
             let own = hash(bytes);
             let mut hashes = noted(&note);

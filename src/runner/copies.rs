@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// The folders of which each run has a copy: those allowed and the caches, as far as they are there,
-/// but none within another, and none within a session's own `root`.
+/// The folders of which each run has a copy: those allowed and the caches, as far as they are
+/// there, but none within another, and none within a session's own `root`.
 pub(super) fn copied(allowed: &[PathBuf], caches: Vec<PathBuf>, root: &Path) -> Vec<PathBuf> {
     let all = allowed.iter().cloned().chain(caches);
     let mut found: Vec<PathBuf> = all

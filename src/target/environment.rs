@@ -20,8 +20,8 @@ struct ScriptMetadata {
     dependencies: Vec<String>,
 }
 
-/// The interpreter that is named, or else the one that the script or its project asks for; and how it
-/// was chosen, if not as for any script.
+/// The interpreter that is named, or else the one that the script or its project asks for; and how
+/// it was chosen, if not as for any script.
 pub fn interpreter(
     named: Option<&Path>,
     script: &Path,
@@ -130,7 +130,8 @@ fn lacking(interpreter: &Interpreter, metadata: &ScriptMetadata) -> Option<Strin
     })
 }
 
-/// The name and the range of versions of a dependency such as `rich[jupyter] >=13 ; os_name == "nt"`.
+/// The name and the range of versions of a dependency such as
+/// `rich[jupyter] >=13 ; os_name == "nt"`.
 fn requirement(dependency: &str) -> (&str, &str) {
     let dependency = dependency.split(';').next().unwrap_or_default();
     let is_of_name = |char: char| char.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&char);

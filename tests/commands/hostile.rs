@@ -23,7 +23,8 @@ class Loud(Exception):
 raise Loud('first ' + evil + ' last')
 ";
 
-/// What of a text a terminal would act on, other than colours, line ends and the moves of our own progress.
+/// What of a text a terminal would act on, other than colours, line ends and the moves of our own
+/// progress.
 fn raw(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     let is_ours = |rest: &str| {

@@ -1,5 +1,5 @@
-//! What a person sees while a script is minimized: on terminals of several widths, and where there is
-//! none.
+//! What a person sees while a script is minimized: on terminals of several widths, and where there
+//! is none.
 
 use super::{NOISY, Place, SIGNATURE};
 use crate::support::on_terminal;

@@ -48,8 +48,8 @@ pub enum ReportSite {
 /// The nodes of each statement, those of the statements within it left out.
 pub(crate) type Nodes<'a> = [Vec<AnyNodeRef<'a>>];
 
-/// The operations that each reporting statement rests on. Without evidence every statement counts as
-/// executed.
+/// The operations that each reporting statement rests on. Without evidence every statement counts
+/// as executed.
 pub fn operations(
     program: &Program,
     report_site: &ReportSite,

@@ -87,9 +87,9 @@ const METHODS: &[&str] = &[
 /// another.
 const DEPTH: usize = 4;
 
-/// Whether a program writes out data or sizes of a tensor and leaves them empty, or a size of 0. Such
-/// a tensor is a special case to most functions, which then fail, or do not, for reasons of their
-/// own.
+/// Whether a program writes out data or sizes of a tensor and leaves them empty, or a size of 0.
+/// Such a tensor is a special case to most functions, which then fail, or do not, for reasons of
+/// their own.
 pub fn makes_empty_tensors(program: &Program) -> bool {
     let tree = program.tree();
     let imported = ImportedNames::of(tree);

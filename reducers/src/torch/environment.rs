@@ -274,8 +274,8 @@ pub fn compiled_with(program: &Program, rank: CompilerRank) -> Option<String> {
     edits.apply(program).ok()
 }
 
-/// The text of a program whose compilations all have this setting, `NAME=VALUE`; none if it compiles
-/// nothing, or has the setting already.
+/// The text of a program whose compilations all have this setting, `NAME=VALUE`; none if it
+/// compiles nothing, or has the setting already.
 pub fn compiled_by_setting(program: &Program, setting: &str) -> Option<String> {
     changed(program, &with_setting(program, setting)?)
 }

@@ -54,9 +54,9 @@ pub fn debug_context(message: &str) -> Option<&str> {
 }
 
 /// The conditions on sizes that a message says a program does not keep, or makes the compiler ask
-/// for: each with `S` for sizes and `N` for numbers, which change as the program shrinks. 0 and 1 are
-/// themselves: to the compiler they are no sizes like others, and a program that comes down to them
-/// asks something else. Several may be listed, of which some go as the program shrinks.
+/// for: each with `S` for sizes and `N` for numbers, which change as the program shrinks. 0 and 1
+/// are themselves: to the compiler they are no sizes like others, and a program that comes down to
+/// them asks something else. Several may be listed, of which some go as the program shrinks.
 pub fn size_conditions(message: &str) -> BTreeSet<String> {
     let guards = GUARDS.iter().flat_map(|guard| message.split(guard).skip(1));
     let guards = guards.filter_map(|behind| {

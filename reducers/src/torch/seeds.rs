@@ -72,8 +72,8 @@ pub fn equal_seedings(program: &Program) -> usize {
     counts.into_values().max().unwrap_or_default()
 }
 
-/// The program with other seeds in place of those that it writes out, each larger by a number; none if
-/// it writes out none.
+/// The program with other seeds in place of those that it writes out, each larger by a number; none
+/// if it writes out none.
 pub fn reseeded(program: &Program, by: u64) -> Option<String> {
     let literals = seeding_calls(program).filter_map(|call| call.arguments.args.first());
     let edits: Vec<Edit> = literals

@@ -138,7 +138,8 @@ impl Session {
         failure
     }
 
-    /// Whether packages that may use several threads are kept from that for no reason of the user's.
+    /// Whether packages that may use several threads are kept from that for no reason of the
+    /// user's.
     fn has_one_thread(&self) -> bool {
         let set = self.subject.runner.environment_difference().set;
         let is_set = set.iter().any(|(name, _)| name == "OMP_NUM_THREADS");

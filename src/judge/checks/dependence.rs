@@ -35,8 +35,8 @@ pub(super) const KIND: Kind = Kind {
 #[derive(Debug, Serialize, Deserialize)]
 struct Dependence {
     grounds: Grounds,
-    /// Whether a traced run of the script shows the bug. Where none does, a traced run of a candidate
-    /// says nothing.
+    /// Whether a traced run of the script shows the bug. Where none does, a traced run of a
+    /// candidate says nothing.
     can_trace: bool,
 }
 
@@ -103,8 +103,8 @@ fn recall(findings: &Value) -> Option<Box<dyn Check>> {
 }
 
 impl Dependence {
-    /// Whether one of the statements that report the bug depends on all operations that it must. With
-    /// evidence, only operations that ran count.
+    /// Whether one of the statements that report the bug depends on all operations that it must.
+    /// With evidence, only operations that ran count.
     fn is_supported(&self, shown: &Shown<'_>, evidence: Option<&Evidence>) -> bool {
         shown.report_site.as_ref().is_some_and(|site| {
             let found = operations(shown.program, site, evidence);
@@ -125,8 +125,8 @@ impl Dependence {
     /// Whether a run of a watched candidate compared the required values.
     fn compares(&self, outcome: &Outcome) -> bool {
         let compared = Told::read(&outcome.stderr.text());
-        // Each value once: a script that compares the same twice must go on to do so. Conditions may
-        // have become outer ones when blocks were unwrapped or calls inlined.
+        // Each value once: a script that compares the same twice must go on to do so. Conditions
+        // may have become outer ones when blocks were unwrapped or calls inlined.
         let mut left = [compared.nearest, compared.outer].concat();
         self.grounds.values.iter().all(|value| {
             let is_same = |other: &String| other == value || without_numbers(other) == value;

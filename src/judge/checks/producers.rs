@@ -227,8 +227,8 @@ impl Check for Producers {
 }
 
 impl Producers {
-    /// The verdict on a candidate by a traced run, if that speaks against it. One that does not show
-    /// the bug while it is traced cannot be verified.
+    /// The verdict on a candidate by a traced run, if that speaks against it. One that does not
+    /// show the bug while it is traced cannot be verified.
     fn verdict(&self, probe: &Probe<'_>, program: &Program, outcome: &Outcome) -> Option<Verdict> {
         let evidence = probe.evidence(std::slice::from_ref(outcome));
         let is_stored = evidence.is_some_and(|ran| produces(program, &self.producer, Some(&ran)));

@@ -182,9 +182,9 @@ impl<'o, 'a> Rest<'o, 'a> {
         })
     }
 
-    /// The statements whose success leads to another, within its function: those that are tried where
-    /// a failure leads elsewhere. What is caught where a failure leads to it is another check's
-    /// matter.
+    /// The statements whose success leads to another, within its function: those that are tried
+    /// where a failure leads elsewhere. What is caught where a failure leads to it is another
+    /// check's matter.
     fn attempts(&self, statement: usize) -> Vec<usize> {
         let outline = self.outline;
         let function = outline.function_of(statement);
@@ -391,7 +391,8 @@ impl<'o, 'a> Rest<'o, 'a> {
         pair.filter(|_| is_exact).map(|(_, value)| value.range())
     }
 
-    /// The argument that a statement which calls a function gives for a parameter, if that is known.
+    /// The argument that a statement which calls a function gives for a parameter, if that is
+    /// known.
     fn argument(&self, statement: usize, function: Option<usize>, name: &str) -> Option<TextRange> {
         let outline = self.outline;
         let def = outline.statements[function?].node.as_stmt_function_def()?;

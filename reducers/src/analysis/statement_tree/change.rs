@@ -9,8 +9,8 @@ use crate::syntax::{
 /// How a statement may change the value of a name or an attribute within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Change {
-    /// In place: a method is called on it for nothing else, an element of it is assigned, or a result
-    /// is put into it.
+    /// In place: a method is called on it for nothing else, an element of it is assigned, or a
+    /// result is put into it.
     InPlace,
     /// In another way: a part of it is changed, a function gets it as the first argument, or the
     /// decorator of a function is a part of it.

@@ -65,8 +65,8 @@ impl<'a> Extraction<'a> {
         })
     }
 
-    /// The modules of packages in which the program of a context failed, that of the innermost frame
-    /// first.
+    /// The modules of packages in which the program of a context failed, that of the innermost
+    /// frame first.
     pub(crate) fn library(cx: &PassContext<'_>) -> Vec<LibraryModule> {
         let evidence = cx.evidence.into_iter();
         evidence
@@ -112,8 +112,8 @@ impl<'a> Extraction<'a> {
         })
     }
 
-    /// Whether the statement of a region reports a failure itself. Alone, it would report it whatever
-    /// came before.
+    /// Whether the statement of a region reports a failure itself. Alone, it would report it
+    /// whatever came before.
     pub(crate) fn reports(&self, region: Region<'_>) -> bool {
         matches!(
             self.tree.statements[region.statement].node,

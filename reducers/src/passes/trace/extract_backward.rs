@@ -10,8 +10,8 @@ use crate::{
 };
 
 pass! {
-    /// Extracts only the call of PyTorch whose backward fails, on fresh tensors, the statements that
-    /// follow its result, and the backward.
+    /// Extracts only the call of PyTorch whose backward fails, on fresh tensors, the statements
+    /// that follow its result, and the backward.
     ///
     /// ```python before
     /// import torch

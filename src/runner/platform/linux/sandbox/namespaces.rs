@@ -80,8 +80,8 @@ pub(super) fn devices() -> Vec<PathBuf> {
 }
 
 /// Moves this process into new namespaces, except those of the network, if it is open, and of the
-/// mounts. The next process to be started, the first one of the new PID namespace, makes that of the
-/// mounts. This process still sees and reaches everything that it did. Nothing inside sees it.
+/// mounts. The next process to be started, the first one of the new PID namespace, makes that of
+/// the mounts. This process still sees and reaches everything that it did. Nothing inside sees it.
 ///
 /// # Errors
 ///
