@@ -1,6 +1,6 @@
-//! Reads files that somebody else may have made or may still change: it never waits, and never reads
-//! more than it is allowed to. Used wherever a run, a stranger's folder or a shared folder can decide
-//! what a path leads to.
+//! Reads files that somebody else may have made or may still change. A read never waits and never
+//! exceeds its size limit. Used wherever a run, a stranger's folder or a shared folder can decide
+//! where a path leads.
 
 use std::{
     fs::{File, OpenOptions},
@@ -29,7 +29,7 @@ pub(crate) fn open_regular(path: &Path, links: Links, options: &OpenOptions) -> 
     }
     Err(io::Error::new(
         io::ErrorKind::InvalidInput,
-        "it is no regular file",
+        "it is not a regular file",
     ))
 }
 
@@ -37,8 +37,8 @@ pub(crate) fn open_regular(path: &Path, links: Links, options: &OpenOptions) -> 
 ///
 /// # Errors
 ///
-/// It is longer, no regular file, or one of the kernel's, to which only a link leads from elsewhere: they
-/// say that they are empty, and reading them may wait or use them up.
+/// It is longer, no regular file, or one of the kernel's, to which only a link leads from
+/// elsewhere: they say that they are empty, and reading them may wait or use them up.
 pub(crate) fn read_regular(path: &Path, links: Links, most: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(path, links, OpenOptions::new().read(true))?;
     if file.metadata()?.len() == 0 && path.is_symlink() {

@@ -1,6 +1,6 @@
 //! The library behind the `minrepro` command: see `README.md` for its use and each module for its
-//! part. Runs are started by what every Unix has; elsewhere the library is empty, and the command
-//! says so.
+//! part. Starting runs needs features that every Unix has. On other systems the library is empty,
+//! and the command says so.
 #![cfg(unix)]
 
 pub mod agent;

@@ -44,9 +44,9 @@ pub(crate) fn in_backticks<'a>(names: impl IntoIterator<Item = &'a str>) -> Stri
     names.join(", ")
 }
 
-/// A text in which all that a terminal or a page would act on instead of showing it is written as an
-/// escape of Python's: control characters but line ends and tabs, and those that change the
-/// direction of writing.
+/// A text in which characters that a terminal or a page would act on instead of showing are written
+/// as Python escapes: control characters except line ends and tabs, and characters that change the
+/// writing direction.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(acts) {
         return text.into();

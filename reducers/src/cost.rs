@@ -4,15 +4,15 @@
 //! Every commit of the engine must lower the cost, which proves that reduction ends. Five figures
 //! are compared one after the other:
 //!
-//! 1. The rank of the environment. Whoever gets a repro first has to run it; a program that needs
-//!    no packages besides PyTorch, neither several processes nor an accelerator nor a compiler is worth more text, and the rank
-//!    that is left names the component with the bug.
+//! 1. The rank of the environment. Whoever gets a repro must first run it. A program that needs no
+//!    packages besides PyTorch, neither several processes nor an accelerator nor a compiler, is
+//!    worth more text, and the remaining rank names the component with the bug.
 //! 2. The weight: tokens, plus a sixteenth of a token for each bit of a number and each byte of a
 //!    string. Tokens measure what a reader has to take in, whatever the layout. Literals weigh a
-//!    little so that 768 to 4 is progress, but so little that no token is ever added to shorten one
+//!    little, so that 768 to 4 is progress, but so little that no token is ever added to shorten one
 //!    by a few digits. Comments, docstrings and layout weigh nothing: moving or keeping them must
 //!    never decide between two programs.
-//! 3. Rare data types. Replacing one changes no token, and the default is less to explain.
+//! 3. Rare data types. Replacing one changes no token, and the default needs less explanation.
 //! 4. Characters beyond the width of a line that is easy to read.
 //! 5. Bytes, so that removing a comment or a space is progress, too.
 
@@ -48,8 +48,8 @@ pub struct Cost {
     pub bytes: u64,
 }
 
-/// The weight of a token. Numbers of up to four digits and strings of up to 16 bytes weigh at most
-/// as much again.
+/// The weight of a token. A number of up to four digits, or a string of up to 16 bytes, weighs at
+/// most one token more.
 const TOKEN: u64 = 16;
 
 impl Cost {
@@ -124,7 +124,7 @@ pub fn tokens_of(text: &str) -> u64 {
 struct Docstrings {
     /// Those that can be removed without a replacement.
     spare: HashSet<TextSize>,
-    /// Those that are the whole body: `pass` would have to replace them, so they weigh as much.
+    /// Those that are the whole body: `pass` would have to replace them, so they weigh the same.
     alone: HashSet<TextSize>,
 }
 

@@ -1,6 +1,6 @@
-//! A pass: a pure function from a program to proposals. Owns the types that passes and engine share,
-//! and the macro that turns a pass's doc comment into its help, its row in the table of passes and
-//! an executed test. Runs nothing and knows no library.
+//! A pass: a pure function from a program to proposals. Owns the types that passes and engine
+//! share, and the macro that turns a pass's doc comment into its help, its row in the table of
+//! passes and an executed test. Runs nothing and knows no library.
 
 use crate::{
     cost::{Cost, RankGuard},
@@ -14,8 +14,8 @@ use crate::{
 pub struct Pass {
     /// Its permanent name: verb-object, in lower case with hyphens.
     pub id: &'static str,
-    /// Its documentation in Markdown: a first paragraph that sums it up, and an example in two blocks
-    /// fenced `python before` and `python after`.
+    /// Its documentation in Markdown: a first paragraph that sums it up, and an example in two
+    /// blocks fenced `python before` and `python after`.
     pub doc: &'static str,
     /// The stage in which it runs.
     pub stage: Stage,

@@ -13,8 +13,8 @@ use crate::{
     },
 };
 
-/// Proposals of a pass, each held to what every proposal must be: it applies, parses, lowers the
-/// cost, and comes out the same twice.
+/// Proposals of a pass. Each must meet the rules for all proposals: it applies, parses, lowers the
+/// cost, and is the same twice.
 #[track_caller]
 pub(crate) fn proposals(pass: &Pass, program: &Program) -> Vec<Proposal> {
     let proposals = pass.proposals(program);
@@ -102,12 +102,12 @@ pub(crate) fn check_example(pass: &Pass) {
     );
 }
 
-/// Evidence as comments on the lines of a text tell it: `# not executed`, and `# fails` or `# fails
-/// with x: 1; y: 2` on the lines of the traceback, the inner ones first; `# compiled` likewise on
-/// those that were being compiled; `# called with x: 1` and `# returned 1` on the lines of
-/// functions; `# done f(1)` on those of calls; `# under way f(1)` and `# under way, compiled f(1)`
-/// on any; `# goes back with x: 1` on those of the forward call, the inner ones first. All
-/// functions were entered.
+/// Evidence, given as comments on the lines of a text: `# not executed`, and `# fails` or
+/// `# fails with x: 1; y: 2` on the lines of the traceback, the inner ones first; `# compiled`
+/// likewise on lines that were being compiled; `# called with x: 1` and `# returned 1` on the lines
+/// of functions; `# done f(1)` on those of calls; `# under way f(1)` and
+/// `# under way, compiled f(1)` on any; `# goes back with x: 1` on those of the forward call, the
+/// inner ones first. All functions were entered.
 pub(crate) fn evidence(text: &str) -> Evidence {
     let mut evidence = Evidence::default();
     for (number, content) in (1..).zip(text.lines()) {

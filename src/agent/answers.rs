@@ -1,4 +1,4 @@
-//! What a tool answers, made of the events that the program printed. Pure.
+//! The answers of the tools, built from the events that the program printed. Pure.
 
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ impl Heard {
         answer
     }
 
-    /// The answer of `minimize`: what is needed to go on, not the whole report.
+    /// The answer of `minimize`: only what an agent needs to go on, not the whole report.
     pub(super) fn of_minimize(&self, ended: &OwnRunEnd) -> Value {
         let mut answer = self.end(ended);
         let Some(report) = &self.report else {

@@ -1,6 +1,6 @@
-//! What coding agents need: the text that teaches them minrepro, and a server of the Model Context
-//! Protocol on standard input and output. Its tools run this program itself, so that an agent gets
-//! what a person gets. Called by the verbs `skill` and `mcp`.
+//! Support for coding agents: the text that teaches them minrepro, and a server of the Model
+//! Context Protocol on standard input and output. Its tools run this program itself, so an agent
+//! gets what a person gets. Called by the verbs `skill` and `mcp`.
 
 mod answers;
 mod program;

@@ -13,7 +13,7 @@ use tokio::{
 pub(super) struct OwnRun {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
-    /// Standard error is read beside standard output: a full pipe would stop the program.
+    /// Standard error is read in parallel with standard output: a full pipe would stop the program.
     said: JoinHandle<io::Result<Vec<u8>>>,
     is_cancelled: bool,
 }
@@ -56,8 +56,8 @@ impl OwnRun {
         })
     }
 
-    /// The next line of its standard output. Once `cancelled` is done, it is asked to end, as
-    /// Ctrl-C asks: it stops what it started and writes the best so far.
+    /// The next line of its standard output. Once `cancelled` is set, the program is asked to end,
+    /// as Ctrl-C asks: it stops everything that it started and writes the best result so far.
     ///
     /// # Errors
     ///
@@ -74,8 +74,8 @@ impl OwnRun {
             self.is_cancelled = true;
             let id = self.child.id().and_then(|id| i32::try_from(id).ok());
             if let Some(pid) = id.and_then(Pid::from_raw) {
-                // What a shell starts in the background ignores Ctrl-C until it listens. It may have
-                // ended by itself just now.
+                // Processes that a shell starts in the background ignore Ctrl-C until they listen
+                // for it. The program may also have just ended by itself.
                 let _ = kill_process(pid, Signal::TERM);
             }
         }

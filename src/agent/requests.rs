@@ -1,5 +1,5 @@
-//! The arguments of the tools, and the command lines that they stand for. The doc comments are what
-//! an agent reads.
+//! The arguments of the tools, and the command lines that they stand for. Agents read the doc
+//! comments.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 pub(super) struct RunRequest {
     /// The path of the script that shows the bug, or its whole text if that has several lines.
     pub(super) script: String,
-    /// What the bug looks like, such as `RuntimeError: expected scalar`. Without it, it is derived
+    /// The signature of the bug, such as `RuntimeError: expected scalar`. Without it, it is derived
     /// from the script's own failure.
     #[serde(default)]
     pub(super) signature: Option<String>,
@@ -30,7 +30,7 @@ pub(super) struct CheckRequest {
     /// How the script is run.
     #[serde(flatten)]
     pub(super) running: RunRequest,
-    /// A program that is to show the same bug: its path, or its text. It is judged as a reduction
+    /// A program that should show the same bug: its path, or its text. It is judged as a reduction
     /// judges its result.
     #[serde(default)]
     pub(super) candidate: Option<String>,
@@ -51,7 +51,7 @@ pub(super) struct MinimizeRequest {
     /// Stop after this time with the best result so far: `10m` unless given.
     #[serde(default)]
     pub(super) max_time: Option<String>,
-    /// Names in code, or numbers of lines, that have to stay.
+    /// Names in code, or line numbers, that must stay.
     #[serde(default)]
     pub(super) keep: Vec<String>,
 }
@@ -66,7 +66,7 @@ pub(super) struct ReviewRequest {
 /// The arguments of `scrub_dry_run`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub(super) struct ScrubRequest {
-    /// The issue: its number in pytorch/pytorch, or its address.
+    /// The issue: its number in pytorch/pytorch, or its URL.
     #[serde(default)]
     pub(super) issue: Option<String>,
     /// A file instead: an issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it, or a script.

@@ -1,4 +1,4 @@
-//! Arguments as typed. The doc comments are the help.
+//! Arguments as typed. The doc comments are the help texts.
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
@@ -21,7 +21,7 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("MINREPRO_BU
 /// Minimize a Python script that shows a bug.
 ///
 /// Write the smallest script that still shows the same bug. The script itself is never changed, and
-/// the result is the only file that is written to its folder.
+/// nothing but the result is written to its folder.
 #[derive(Debug, Parser)]
 #[command(
     name = "minrepro",
@@ -46,39 +46,39 @@ pub struct Cli {
 /// The verbs besides the default.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Run a script several times and show its signature and how often the bug shows.
+    /// Run a script several times, and show the signature of its bug and how often it shows.
     Check(CheckArgs),
     /// Turn a GitHub issue into a minimized repro, a report and a comment.
     ///
-    /// Fetch the issue with `gh`, find its repro and its error, decide whether it can be
-    /// reproduced, review the script before it is run, run it, find out when the bug was fixed or
-    /// minimize the script, and draft the comment. Everything that is written to the issue is shown
-    /// first, word for word, and needs your agreement: PyTorch's policy on AI requires that a
-    /// person has read what is posted. Every prompt names the flag that answers it in advance.
+    /// Fetch the issue with `gh`, find its repro and its error, and decide whether it can be
+    /// reproduced. Review the script, then run it. Find out when the bug was fixed, or minimize the
+    /// script, and draft the comment. Every write to the issue is shown first, word for word, and
+    /// needs your agreement: PyTorch's policy on AI requires that a person has read every post.
+    /// Every prompt names the flag that answers it in advance.
     #[command(after_long_help = help::scrub())]
     Scrub(Box<ScrubArgs>),
     /// Find the version in which a bug appeared or disappeared.
     #[command(after_long_help = help::bisect())]
     Bisect(BisectArgs),
-    /// Find out what a failure of PyTorch is: its component, its category, its line, where to look.
+    /// Classify a failure of PyTorch: its component, its category, its line, where to look.
     ///
-    /// Run the script with less and less of the compiler, with the logs that its failure asks for, and
-    /// read these. The script is best a minimized one.
+    /// Run the script with less and less of the compiler, and with the logs for its kind of
+    /// failure. It works best on a minimized script.
     #[command(after_long_help = help::diagnose())]
     Diagnose(Box<DiagnoseArgs>),
-    /// List what a script does that a stranger's script should not do; run nothing.
+    /// List what a script does that a stranger's script should not do, without running it.
     ///
     /// The exit status is 6 if anything is found.
     Review(ReviewArgs),
-    /// Suggest labels for an issue of the distributed queue or of the compiler's.
+    /// Suggest labels for an issue in PyTorch's distributed or compiler queue.
     ///
-    /// Only labels of PyTorch's tables are added, each with the line of the issue that speaks for it;
-    /// nothing is removed. Every write is shown first and needs your agreement.
+    /// Add only labels from the built-in tables, each with the line of the issue that supports it.
+    /// Remove nothing. Every write is shown first and needs your agreement.
     Triage(TriageArgs),
     /// Find marks of tests, such as `expectedFailure`, that no longer hold.
     ///
     /// Remove each mark in a copy of the checkout and run its test three times. Write a patch that
-    /// removes the marks whose tests pass each time; the checkout is changed only with `--apply`.
+    /// removes the marks whose tests pass each time. Change the checkout only with `--apply`.
     Stale(StaleArgs),
     /// List the reduction passes, or explain one.
     Passes(PassesArgs),
@@ -86,12 +86,12 @@ pub enum Verb {
     Completions(CompletionsArgs),
     /// Print the manual page of minrepro, or of a verb.
     Man(ManArgs),
-    /// Print the text that teaches a coding agent when and how to use minrepro: a `SKILL.md`.
+    /// Print a `SKILL.md` that tells a coding agent when and how to use minrepro.
     Skill,
-    /// Serve coding agents by the Model Context Protocol on standard input and output.
+    /// Serve coding agents over the Model Context Protocol on standard input and output.
     ///
-    /// The tools are `check`, `minimize`, `review`, `scrub_dry_run` and `report`. A client starts this
-    /// command; long calls report progress and can be cancelled.
+    /// The tools are `check`, `minimize`, `review`, `scrub_dry_run` and `report`. A client starts
+    /// this command. Long calls report progress and can be cancelled.
     Mcp,
     /// Minimize every case of a corpus and print a table.
     Bench(BenchArgs),
@@ -126,7 +126,7 @@ pub enum ColorWhen {
 /// How runs are started, limited and judged.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunArgs {
-    /// Run this module as `python -m` does, in place of a script.
+    /// Run this module, as `python -m` does, instead of a script.
     #[arg(short, long, value_name = "NAME", conflicts_with = "script")]
     pub module: Option<String>,
     /// Give each run this file as its standard input [default: nothing].
@@ -136,69 +136,71 @@ pub struct RunArgs {
     /// script's own failure].
     #[arg(short, long, value_name = "SIG", conflicts_with = "test")]
     pub signature: Vec<String>,
-    /// Reject candidates that show the bug under this control, too [default: the script without
-    /// `torch.compile`, if the bug does not show there].
+    /// Reject candidates that also show the bug under this control [default: derived, such as the
+    /// script without `torch.compile`].
     ///
-    /// `NAME=VALUE` sets a variable; anything else is a command that runs the candidate, which is
-    /// its last argument: `--control "python3.12 -O"`.
+    /// `NAME=VALUE` sets a variable. Anything else is a command that runs the candidate, whose path
+    /// is its last argument: `--control "python3.12 -O"`.
     #[arg(long, value_name = "CMD-OR-ENV", conflicts_with = "test")]
     pub control: Option<String>,
-    /// Another interpreter, in which the script succeeds and every candidate must succeed: that of a
-    /// version without the bug.
+    /// Require that candidates succeed in this other interpreter, such as one with a version
+    /// without the bug; the script must succeed in it.
     #[arg(long, value_name = "PYTHON", conflicts_with = "test")]
     pub good: Option<PathBuf>,
     /// The share of runs that must show a flaky bug [default: a sixteenth of the script's own].
     #[arg(long, value_name = "RATE", value_parser = share)]
     pub min_rate: Option<f64>,
-    /// Accept candidates with the same words whatever raises them [default: only by the mechanism
-    /// of the script's own failure].
+    /// Accept candidates with the same words, whatever raises them [default: only those that fail
+    /// by the mechanism of the script's own failure].
     ///
-    /// The mechanism is what a traceback shows beside the words: the message in full, the cause
-    /// from which a library raised the exception, and the place in the library.
+    /// The mechanism is what a traceback shows besides the words: the full message, the cause from
+    /// which a library raised the exception, and the place in the library.
     #[arg(long)]
     pub loose: bool,
-    /// An interestingness test: a command that exits with 0 while the candidate is interesting.
+    /// An interestingness test: a command that exits with 0 if the candidate is interesting.
     ///
-    /// It runs in the scratch folder that holds the candidate under the script's own name. The
+    /// It runs in a scratch folder that holds the candidate under the script's own name. The
     /// candidate's path is its last argument.
     #[arg(long, value_name = "CMD")]
     pub test: Option<String>,
-    /// The interpreter [default: one that fits the metadata of the script, or that of the `.venv` of
-    /// its project, or of the active virtual or conda environment, else python3].
+    /// The interpreter [default: one that fits the script's metadata, else that of the project's
+    /// `.venv`, else that of the active virtual or conda environment, else python3].
     #[arg(short, long, value_name = "PYTHON")]
     pub python: Option<PathBuf>,
-    /// Time limit of each run in seconds [default: four times the slowest baseline run, at least 10,
-    /// at most 60].
+    /// Time limit of each run in seconds [default: four times the slowest baseline run, at least
+    /// 10, at most 60].
     ///
-    /// Time in which other processes keep the run from the processors does not count. Idle runs are
+    /// Time that a run waits for a processor that other processes use does not count. Idle runs are
     /// killed after twice the slowest baseline run, at least 1 second.
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
-    /// Memory limit of each run and all its processes, such as 4G [default: 16G, or three quarters of
-    /// the machine's].
+    /// Memory limit of each run with all its processes, such as 4G [default: 16G, or three quarters
+    /// of the machine's memory].
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
     /// Set an environment variable in each run.
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     pub env: Vec<(String, String)>,
-    /// Whether to keep runs from writing outside their scratch folders, from the network and from
-    /// other processes.
+    /// Whether to keep runs from writing outside their scratch folders, using the network and
+    /// reaching other processes.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub sandbox: SandboxWhen,
     /// Let confined runs use the network.
     #[arg(long)]
     pub allow_network: bool,
-    /// Let confined runs write to this folder: to a copy of their own, which is thrown away after
-    /// each run.
+    /// Let confined runs write to this folder: each run gets a copy of its own, which is thrown
+    /// away after it.
     #[arg(long, value_name = "DIR")]
     pub allow_write: Vec<PathBuf>,
-    /// Whether to fork candidates from an interpreter that has already imported the script's modules.
+    /// Whether to fork candidates from an interpreter that has already imported the script's
+    /// modules.
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     pub runner: RunnerKind,
     /// Runs at a time [default: the number of cores]; the result does not depend on it.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Whether runs have only what of the user's environment is fit for a stranger's script.
+    /// Whether runs have only the part of the user's environment that is fit for a stranger's
+    /// script.
     #[arg(skip)]
     pub scrubbed: bool,
     /// The files besides the script whose code may be inlined.
@@ -227,8 +229,8 @@ pub enum RunnerKind {
 pub struct ReduceArgs {
     /// The script that shows the bug.
     ///
-    /// `-` is standard input; the result then goes to standard output. A name with `::` is a test of
-    /// pytest's, and one that ends in `.ipynb` a notebook.
+    /// `-` is standard input; the result then goes to standard output. A name with `::` is a pytest
+    /// test, and a name that ends in `.ipynb` is a notebook.
     #[arg(required_unless_present = "module", value_name = "SCRIPT")]
     pub script: Option<PathBuf>,
     /// How runs are started, limited and judged.
@@ -249,12 +251,12 @@ pub struct ReduceArgs {
     /// Use these passes only; `no-NAME` leaves one out.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub passes: Vec<String>,
-    /// Reject candidates that no longer hold this: a name in code, the text of a line by its number,
-    /// or a match of a regular expression; may be given several times.
+    /// Reject candidates without this: a name in code, the text of the line with this number, or a
+    /// match of a regular expression; may be given several times.
     #[arg(long, value_name = "NAME|LINE|/REGEX/")]
     pub keep: Vec<String>,
-    /// Which of the modules that the script imports are inlined: `local`, those that are not
-    /// installed; names of installed packages, besides; `all`, whatever is pure Python; or `none`.
+    /// Inline these of the script's modules: `local` (those that are not installed), also installed
+    /// packages by their names, `all` (also every package of pure Python), or `none`.
     #[arg(
         long,
         value_name = "NAME",
@@ -265,8 +267,8 @@ pub struct ReduceArgs {
     /// Write a report: FILE.html, FILE.md or FILE.json; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub report: Vec<PathBuf>,
-    /// Write the result as a unittest that fails because of the bug, in PyTorch's style if the script
-    /// uses PyTorch.
+    /// Write the result as a unit test that fails because of the bug, in PyTorch's style if the
+    /// script uses PyTorch.
     ///
     /// The test is run before it is written. It names the component that has the bug.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["test", "args", "stdin"])]
@@ -277,10 +279,10 @@ pub struct ReduceArgs {
     /// Skip the final ablation of devices, types, sizes, settings and variables.
     #[arg(long)]
     pub no_ablation: bool,
-    /// How to print progress: for people, or as one JSON value a line on standard output.
+    /// How to print progress: for people, or as one JSON value per line on standard output.
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
     pub format: Format,
-    /// Neither read nor write a journal; a rerun starts from the beginning.
+    /// Neither read nor write a journal, so a rerun starts from the beginning.
     #[arg(long)]
     pub no_journal: bool,
 }
@@ -291,7 +293,7 @@ pub enum Format {
     /// For people.
     #[default]
     Human,
-    /// As JSON, one event a line.
+    /// As JSON, one event per line.
     Jsonl,
 }
 
@@ -301,17 +303,16 @@ pub struct CheckArgs {
     /// The script that shows the bug; `-` is standard input.
     #[arg(required_unless_present = "module", value_name = "SCRIPT")]
     pub script: Option<PathBuf>,
-    /// How to print what is found: for people, or as one JSON value a line on standard output.
+    /// How to print the findings: for people, or as one JSON value per line on standard output.
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
     pub format: Format,
-    /// How often to run it.
+    /// How often to run the script.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub runs: u16,
-    /// Judge this program as a reduction judges its result, and reduce nothing; may be given several
-    /// times.
+    /// Judge this program as a reduction judges its result; may be given several times.
     ///
-    /// The exit status is 0 if all are verified, 1 if one does not show the bug at all, and 7 if one
-    /// shows the same words by another cause, or without what makes it the same bug.
+    /// The exit status is 0 if all are verified, 1 if one does not show the bug at all, and 7 if
+    /// one shows the same words, but by another cause or without passing all checks.
     #[arg(long, value_name = "FILE", conflicts_with = "runs")]
     pub candidate: Vec<PathBuf>,
     /// How runs are started, limited and judged.
@@ -373,19 +374,20 @@ pub struct BenchArgs {
     /// An interpreter for the cases that it fits; may be given several times.
     ///
     /// A case gets the newest interpreter that is within its range and has its packages. Without
-    /// this option interpreters are searched for on the path, with pyenv, and, for a case that needs
-    /// the package NAME at VERSION, in `minrepro/NAME-VERSION` in the user's cache folder.
+    /// this option, minrepro searches for interpreters on the path, with pyenv, and, for a case
+    /// that needs the package NAME at VERSION, in `minrepro/NAME-VERSION` in the user's cache
+    /// folder.
     #[arg(short, long, value_name = "PYTHON")]
     pub python: Vec<PathBuf>,
-    /// Only check that `repro.py` and `ideal.py` show the case's signature, that `ideal.py` does on the
-    /// rung that the case names but not on the next weaker one, and that slips are told from it; reduce
-    /// nothing.
+    /// Reduce nothing; check that `repro.py` and `ideal.py` show the case's signature, `ideal.py`
+    /// on the case's rung but not on the next weaker one, and that the judge tells slips from
+    /// `ideal.py`.
     #[arg(long, conflicts_with_all = ["json", "keep"])]
     pub check: bool,
     /// How often `--check` runs `repro.py` and `ideal.py`.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "check", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub runs: u8,
-    /// Only time `repro.py` and `ideal.py`, cold and warm; reduce nothing.
+    /// Reduce nothing; time `repro.py` and `ideal.py`, cold and warm.
     #[arg(long, conflicts_with_all = ["check", "keep", "runner", "jobs"])]
     pub speed: bool,
     /// Also run the final ablation of each result.
@@ -394,7 +396,8 @@ pub struct BenchArgs {
     /// Runs at a time [default: the number of cores].
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Whether to fork candidates from an interpreter that has already imported the script's modules.
+    /// Whether to fork candidates from an interpreter that has already imported the script's
+    /// modules.
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     pub runner: RunnerKind,
     /// Write all figures as JSON.

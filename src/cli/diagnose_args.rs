@@ -1,4 +1,4 @@
-//! The arguments of `diagnose`, as typed. The doc comments are the help.
+//! The arguments of `diagnose`, as typed. The doc comments are the help texts.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{exit::Exit, scrub_args::ProbeArgs, values::variable};
 
-/// Statuses of `diagnose` whose meaning is its own.
+/// The statuses that have their own meaning for `diagnose`.
 pub(super) const DIAGNOSE_STATUSES: &[(Exit, &str)] = &[
     (Exit::Reduced, "diagnosed"),
     (Exit::NotReproduced, "the script does not show the bug"),
@@ -17,7 +17,7 @@ pub(super) const DIAGNOSE_STATUSES: &[(Exit, &str)] = &[
 
 pub(super) const DIAGNOSE_EXAMPLES: &str = "\
 Examples:
-  minrepro diagnose small.py                          at best a minimized script
+  minrepro diagnose small.py                          works best on a minimized script
   minrepro diagnose small.py -s \"InductorError\" --report diagnosis.html
   minrepro diagnose --explain backend                 what to run and to read for a category";
 
@@ -39,7 +39,8 @@ pub struct DiagnoseArgs {
     /// Folder for logs and artifacts [default: NAME.diagnosis beside the script].
     #[arg(long, value_name = "FOLDER")]
     pub artifacts: Option<PathBuf>,
-    /// Explain a category: how it shows, what to run, what to read off that; runs nothing.
+    /// Explain a category, without running anything: how it shows, what to run, and what to read in
+    /// the output.
     #[arg(long, value_name = "CATEGORY", conflicts_with = "script")]
     pub explain: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! How the program ends: exit statuses, and failures with a hint at the remedy.
+//! How the program ends: exit statuses, and failures with a hint about the remedy.
 
 use std::{io, process::ExitCode};
 
@@ -21,11 +21,11 @@ pub enum Exit {
     Environment,
     /// A security concern that the user has not accepted.
     Refused,
-    /// The result shows the same words, its cause could not be verified.
+    /// The result shows the same words, but its cause could not be verified.
     Unverified,
     /// A bug in minrepro.
     Bug,
-    /// This signal asked for the end.
+    /// This signal ended the command.
     Interrupted(i32),
 }
 
@@ -87,9 +87,9 @@ impl Exit {
             Self::Stopped => "stopped by `--max-runs` or `--max-time`; the best so far was written",
             Self::Unstable => "the bug shows too rarely",
             Self::Environment => "Python or another tool is missing or broken, or the disk is full",
-            Self::Refused => "a security concern, and nobody has said to go on",
+            Self::Refused => "a security concern, and nobody agreed to continue",
             Self::Unverified => {
-                "the result shows the same words, its cause could not be verified; it was written"
+                "the result shows the same words, but its cause could not be verified; it was written"
             }
             Self::Bug => "a bug in minrepro",
             Self::Interrupted(15) => "terminated; the best so far was written",
@@ -104,7 +104,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command failed, with the exit status and a hint at the remedy.
+/// Why a command failed, with the exit status and a hint about the remedy.
 #[derive(Debug)]
 pub struct Failure {
     /// The exit status.
@@ -178,9 +178,7 @@ impl From<RunError> for Failure {
             ),
             RunError::Scratch { .. } => (
                 Exit::Environment,
-                Some(
-                    "scratch folders are created below `TMPDIR`; set it to a folder that can be written",
-                ),
+                Some("scratch folders are created below `TMPDIR`; set it to a writable folder"),
             ),
             RunError::Supervisor(_) => (Exit::Environment, None),
         };

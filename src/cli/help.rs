@@ -15,16 +15,16 @@ Examples:
   minrepro script.py --signature \"RuntimeError: expected scalar\"
   minrepro script.py                                  derives the signature from the script's own failure
   minrepro script.py --python ~/venvs/new/bin/python -o small.py
-  minrepro script.py --test ./still-broken.sh         exit status 0 means: still interesting
+  minrepro script.py --test ./still-broken.sh         exit status 0 means still interesting
   minrepro script.py --signature RuntimeError -- --epochs 1
-  minrepro -m shop.cli -- build                       as python -m
-  minrepro - < script.py                              standard input
-  minrepro tests/test_rules.py::test_gold             a test of pytest's
-  minrepro report.ipynb                               the cells of a notebook
+  minrepro -m shop.cli -- build                       runs a module, as python -m does
+  minrepro - < script.py                              reads standard input
+  minrepro tests/test_rules.py::test_gold             takes a pytest test
+  minrepro report.ipynb                               takes the cells of a notebook
   minrepro check script.py                            shows the signature and how often the bug shows
   minrepro check script.py --candidate by-hand.py     says whether another program shows the same bug";
 
-/// Statuses of `scrub` whose meaning is its own.
+/// The statuses that have their own meaning for `scrub`.
 const SCRUB_STATUSES: &[(Exit, &str)] = &[
     (
         Exit::Reduced,
@@ -41,7 +41,7 @@ const SCRUB_STATUSES: &[(Exit, &str)] = &[
     ),
     (
         Exit::Refused,
-        "a security concern, and nobody has said to go on",
+        "a security concern, and nobody agreed to continue",
     ),
     (
         Exit::Interrupted(2),
@@ -49,7 +49,7 @@ const SCRUB_STATUSES: &[(Exit, &str)] = &[
     ),
 ];
 
-/// Statuses of `bisect` whose meaning is its own.
+/// The statuses that have their own meaning for `bisect`.
 const BISECT_STATUSES: &[(Exit, &str)] = &[
     (Exit::Reduced, "the change was found"),
     (Exit::NotReproduced, "all versions behave the same"),

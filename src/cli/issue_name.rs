@@ -66,7 +66,7 @@ pub struct IssueName {
 impl FromStr for IssueName {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let unknown = || "an issue is named by its number, or by its address".to_owned();
+        let unknown = || "name an issue by its number or URL".to_owned();
         let number = |digits: &str| {
             digits
                 .parse()

@@ -1,5 +1,5 @@
-//! Text for people in parts, each with its style. What it is made of may come from a script or from
-//! a run: only the styles given here become escape sequences, those in the text are shown as text.
+//! Text for people in parts, each with its style. The text may come from a script or a run, so only
+//! the styles given here become escape sequences; escape sequences in the text are shown as text.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! The arguments of the verbs that take an issue or several versions, as typed. The doc comments are
-//! the help.
+//! The arguments of the verbs that take an issue or several versions, as typed. The doc comments
+//! are the help texts.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -25,7 +25,7 @@ Examples:
   minrepro bisect x.py -s \"RuntimeError: expected\" --versions 2.6.0,2.7.1,2.8.0 --install
   minrepro bisect x.py -s \"RuntimeError: expected\" --pytorch ~/pytorch --issue 123456";
 
-/// How scripts are run that are not changed.
+/// How unchanged scripts are run.
 #[derive(Clone, Debug, Args)]
 pub struct ProbeArgs {
     /// The signature of the bug [default for an issue: the failure that it reports]; if several are
@@ -38,12 +38,12 @@ pub struct ProbeArgs {
     /// Time limit of each run of the unchanged script in seconds [default: 120].
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
-    /// Memory limit of each run and all its processes [default: 16G, or three quarters of the
-    /// machine's].
+    /// Memory limit of each run with all its processes [default: 16G, or three quarters of the
+    /// machine's memory].
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
-    /// Whether to keep runs from writing outside their scratch folders, from the network and from
-    /// other processes.
+    /// Whether to keep runs from writing outside their scratch folders, using the network and
+    /// reaching other processes.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub sandbox: SandboxWhen,
     /// Runs at a time [default: the number of cores].
@@ -56,7 +56,7 @@ pub struct ProbeArgs {
 pub struct VersionArgs {
     /// A version and the interpreter that has it [default: the conda environments named
     /// pytorch-VERSION].
-    // `--env`, its first name, sets variables elsewhere; who wrote it into a script is not let down.
+    // `--env`, its first name, sets variables in other verbs; scripts that use it still work.
     #[arg(
         long = "interpreter",
         alias = "env",
@@ -64,13 +64,13 @@ pub struct VersionArgs {
         value_parser = environment
     )]
     pub env: Vec<(String, PathBuf)>,
-    /// Versions of PyTorch, in environments of uv.
+    /// Versions of PyTorch, in environments that uv manages.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub versions: Vec<String>,
     /// Let uv install missing versions.
     #[arg(long, requires = "versions")]
     pub install: bool,
-    /// A checkout of PyTorch: search its history for the change, and its tests for those that are
+    /// A checkout of PyTorch: search its history for the change, and its tests for tests that are
     /// disabled until the bug is fixed.
     #[arg(long, value_name = "FOLDER")]
     pub pytorch: Option<PathBuf>,
@@ -80,33 +80,33 @@ pub struct VersionArgs {
 #[derive(Clone, Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct ScrubArgs {
-    /// The issue, by its number or its address.
+    /// The issue, by number or URL.
     #[arg(
         value_name = "NUMBER",
         required_unless_present = "from",
         conflicts_with = "from"
     )]
     pub issue: Option<IssueName>,
-    /// Read an issue as `gh issue view --json ...` or `gh api repos/OWNER/NAME/issues/NUMBER` prints
-    /// it (FILE.json), or a script; do not use the network.
+    /// Read an issue as `gh issue view --json ...` or `gh api repos/OWNER/NAME/issues/NUMBER`
+    /// prints it (FILE.json), or a script, without using the network.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
-    /// The repository [default: that of the address, else pytorch/pytorch].
+    /// The repository [default: that of the URL, else pytorch/pytorch].
     #[arg(long, value_name = "OWNER/NAME")]
     pub repo: Option<Repo>,
     /// Folder for scripts, report and state [default: scrub-NUMBER].
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
-    /// Show every write to the issue, and make none.
+    /// Show every write to the issue, but make none.
     #[arg(long, conflicts_with = "post")]
     pub dry_run: bool,
-    /// Agree in advance to every write, for unattended scrubs. You answer for what is posted.
+    /// Agree in advance to every write, for unattended scrubs. You are responsible for every post.
     #[arg(long)]
     pub post: bool,
     /// Print the whole report with its plan as JSON; never prompt.
     #[arg(long)]
     pub json: bool,
-    /// Treat the issue as this kind, whatever the rules say.
+    /// Treat the issue as one of this kind, whatever the rules say.
     #[arg(long, value_enum, value_name = "KIND")]
     pub assume: Option<Assume>,
     /// Run the script whoever wrote it and whatever the review finds; it is still confined.
@@ -121,10 +121,10 @@ pub struct ScrubArgs {
     /// Verify and minimize a bug that somebody confirmed recently.
     #[arg(long)]
     pub reverify: bool,
-    /// Plan to close an old issue that nobody can act upon.
+    /// Plan to close an old issue that nobody can act on.
     #[arg(long)]
     pub close_stale: bool,
-    /// Take the bug for fixed if an older version shows it and this one does not, although other
+    /// Consider the bug fixed if an older version shows it and this one does not, even if other
     /// conditions of the report, such as its device, are not met here.
     #[arg(long)]
     pub accept_fix: bool,

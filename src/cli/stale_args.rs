@@ -1,4 +1,4 @@
-//! The arguments of `stale`, as typed. The doc comments are the help.
+//! The arguments of `stale`, as typed. The doc comments are the help texts.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -12,13 +12,13 @@ pub struct StaleArgs {
     /// The checkout.
     #[arg(value_name = "FOLDER")]
     pub folder: PathBuf,
-    /// Only tests in files whose path holds this.
+    /// Check only tests in files whose path contains this.
     #[arg(long, value_name = "PATTERN")]
     pub tests: Option<String>,
-    /// Only marks that name this issue.
+    /// Check only marks that name this issue.
     #[arg(long, value_name = "NUMBER")]
     pub issue: Option<u64>,
-    /// Only marks that name an issue which a commit since this one says it fixes.
+    /// Check only marks that name an issue that a commit since this one claims to fix.
     #[arg(long, value_name = "REV")]
     pub since: Option<String>,
     /// Remove the stale marks from the checkout.
@@ -27,7 +27,7 @@ pub struct StaleArgs {
     /// File for the patch.
     #[arg(short, long, value_name = "FILE", default_value = "stale.patch")]
     pub output: PathBuf,
-    /// Print every mark with what became of it as JSON.
+    /// Print every mark with its result as JSON.
     #[arg(long)]
     pub json: bool,
     /// The interpreter [default: that of the active virtual or conda environment, else python3].

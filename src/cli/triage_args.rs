@@ -1,4 +1,4 @@
-//! The arguments of `triage`, as typed. The doc comments are the help.
+//! The arguments of `triage`, as typed. The doc comments are the help texts.
 
 use std::path::PathBuf;
 
@@ -9,26 +9,27 @@ use super::issue_name::{IssueName, Repo};
 /// The arguments of `triage`.
 #[derive(Clone, Debug, Args)]
 pub struct TriageArgs {
-    /// The issue, by its number or its address.
+    /// The issue, by number or URL.
     #[arg(
         value_name = "NUMBER",
         required_unless_present = "from",
         conflicts_with = "from"
     )]
     pub issue: Option<IssueName>,
-    /// Read an issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it; do not use the network.
+    /// Read an issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it, without using the
+    /// network.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
-    /// The repository [default: that of the address, else pytorch/pytorch].
+    /// The repository [default: that of the URL, else pytorch/pytorch].
     #[arg(long, value_name = "OWNER/NAME")]
     pub repo: Option<Repo>,
-    /// Folder for the state of writes [default: triage-NUMBER].
+    /// Folder for the state of the writes [default: triage-NUMBER].
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
-    /// Show every write to the issue, and make none.
+    /// Show every write to the issue, but make none.
     #[arg(long, conflicts_with = "post")]
     pub dry_run: bool,
-    /// Agree in advance to every write. You answer for what is posted.
+    /// Agree in advance to every write. You are responsible for every post.
     #[arg(long)]
     pub post: bool,
     /// Print the labels with their evidence and the plan as JSON; never prompt.

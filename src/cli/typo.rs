@@ -1,5 +1,5 @@
 //! A mistyped command looks like a script that does not exist. Suggests the command that may be
-//! meant; called when either fails.
+//! meant. Called when either fails.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ use minrepro_reducers::registry;
 
 use super::Cli;
 
-/// What people type who expect that to minimize is a command.
+/// The words that people type who expect a command for minimizing.
 const MINIMIZES: &[&str] = &["reduce", "minimize", "minimise", "shrink", "run"];
 
-/// The error with the command that may be meant instead of the first word.
+/// The error, with a suggestion for the command that the first word may mean.
 pub fn advised(mut error: clap::Error) -> clap::Error {
     let mut words = std::env::args().skip(1);
     let word = words.next().unwrap_or_default();
@@ -29,7 +29,7 @@ pub fn advised(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// What may be meant by a first word that is none of our commands, or by the word behind it.
+/// A suggestion for a first word that is none of our commands, or for the word after it.
 pub fn tip(word: &str, next: &str) -> Option<String> {
     if word == "passes" {
         return registry::find(next)
@@ -38,7 +38,7 @@ pub fn tip(word: &str, next: &str) -> Option<String> {
     }
     if word == "help" && MINIMIZES.contains(&next) {
         return Some(
-            "a script is minimized without a command: `minrepro --help` tells how".to_owned(),
+            "minrepro minimizes a script without a command; see `minrepro --help`".to_owned(),
         );
     }
     if Path::new(word).exists() {
@@ -47,7 +47,7 @@ pub fn tip(word: &str, next: &str) -> Option<String> {
     if MINIMIZES.contains(&word) {
         let script = if next.is_empty() { "SCRIPT" } else { next };
         return Some(format!(
-            "a script is minimized without a command: `minrepro {script}`"
+            "to minimize a script, omit the command: `minrepro {script}`"
         ));
     }
     command_like(word).map(|name| format!("there is a command `{name}`"))

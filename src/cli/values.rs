@@ -1,5 +1,5 @@
-//! The values of arguments: times, sizes, shares, variables, environments and choices, read as people
-//! write them. Pure, but for the home folder. Called by the arguments.
+//! The values of arguments: times, sizes, shares, variables, environments and choices, read as
+//! people write them. Pure, but for the home folder. Called by the arguments.
 
 use std::{path::PathBuf, time::Duration};
 

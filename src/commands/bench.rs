@@ -403,7 +403,7 @@ fn faults(case: &Case, minimized: &Minimized) -> Vec<String> {
     let missing = expected.keep.iter().filter(|fragment| !has(fragment));
     let left = expected.gone.iter().filter(has);
     let mut faults: Vec<String> = missing
-        .map(|fragment| format!("`{fragment}` is gone"))
+        .map(|fragment| format!("`{fragment}` is missing"))
         .chain(left.map(|fragment| format!("`{fragment}` is still there")))
         .collect();
     let (tokens, runs) = (program.size().tokens, minimized.reduction.tally.runs);

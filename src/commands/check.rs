@@ -1,5 +1,5 @@
-//! `minrepro check SCRIPT`: prints the signature of a script's bug, and in how many runs it shows; or
-//! judges programs that somebody wrote to show it.
+//! `minrepro check SCRIPT`: prints the signature of a script's bug and in how many runs it shows,
+//! or judges programs that somebody wrote to show it.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -18,7 +18,7 @@ use crate::{
     text::quoted,
 };
 
-/// Prints what is found: for people, or as records for programs.
+/// Prints the findings: for people, or as records for programs.
 #[derive(Clone, Copy)]
 struct Listener {
     printer: Printer,
@@ -140,7 +140,7 @@ fn tell_signature(session: &Session, baseline: &Baseline, of: usize, listener: L
     });
 }
 
-/// Judges programs as a reduction judges its result, and prints what was found of each.
+/// Judges programs as a reduction judges its result, and prints the findings of each.
 fn judge(session: &Session, files: &[PathBuf], listener: Listener) -> Result<Exit, Failure> {
     let programs = files.iter().map(|file| Ok(target::read(file)?.1));
     let programs: Vec<_> = programs.collect::<Result<_, Failure>>()?;
@@ -186,13 +186,13 @@ fn judge(session: &Session, files: &[PathBuf], listener: Listener) -> Result<Exi
     Ok(exit)
 }
 
-/// What stopped the session.
+/// The reason that stopped the session.
 pub(super) fn halted(halt: Halt) -> Failure {
     match halt {
         Halt::Interrupted(signal) => {
             Failure::new(Exit::Interrupted(signal), anyhow!("interrupted"))
         }
-        Halt::MaxTime => Failure::new(Exit::Stopped, anyhow!("the time is spent")),
+        Halt::MaxTime => Failure::new(Exit::Stopped, anyhow!("the time is up")),
         Halt::Failed(error) => Failure::new(Exit::Environment, error),
     }
 }

@@ -1,4 +1,4 @@
-//! `minrepro diagnose SCRIPT`: what a failure of PyTorch is.
+//! `minrepro diagnose SCRIPT`: classifies a failure of PyTorch.
 
 use std::path::Path;
 
@@ -86,7 +86,7 @@ pub(super) fn diagnose(args: &DiagnoseArgs, printer: Printer) -> Result<Exit, Fa
     Ok(Exit::Reduced)
 }
 
-/// Runs the script until it is known what the bug looks like and how often it shows.
+/// Runs the script until its signature and the rate of the bug are known.
 fn reproduced(session: &Session) -> Result<ReproducedFailure, Failure> {
     let subject = &session.subject;
     let specs = &subject.settings.specs;
@@ -130,7 +130,7 @@ fn reports(
     const HINT: &str = "name a file that ends with .html, .md or .json";
     let checked = args.report.iter().map(|path| {
         let form = ReportForm::of(path).ok_or_else(|| {
-            Failure::usage(format!("`{}` has no form of a report", path.display())).hint(HINT)
+            Failure::usage(format!("`{}` has no known report format", path.display())).hint(HINT)
         })?;
         let path = target(path, &[script], HINT)?;
         check_writable(&path, HINT)?;

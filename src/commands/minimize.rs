@@ -1,5 +1,5 @@
-//! One reduction from the baseline to the confirmed result, and its report. Called by the verbs that
-//! reduce scripts; writes nothing but the result.
+//! One reduction from the baseline to the confirmed result, and its report. Called by the verbs
+//! that reduce scripts; writes nothing but the result.
 
 use std::{
     ffi::OsStr,
@@ -43,12 +43,12 @@ pub(super) struct Minimized {
     pub(super) confirmed: Confirmed,
     /// How the mechanism of the result's failure differs from the script's, if it does.
     mismatch: Option<String>,
-    /// What was found of all that makes the result true.
+    /// The findings of the checks on the result.
     pub(super) truth: Truth,
     /// How candidates started, in words.
     runner: String,
     pub(super) seconds: f64,
-    /// How the result runs without what was inlined, if anything was.
+    /// How the result runs without the inlined modules, if any were inlined.
     pub(super) alone: Option<Alone>,
     /// The result as a test, once that is written.
     pub(super) test: Option<Emitted>,
@@ -150,7 +150,7 @@ fn search_end(session: &Session, established: &Established, end: Instant) -> Ins
     end.checked_sub(last_look.min(left / 2)).unwrap_or(end)
 }
 
-/// How the search goes about it.
+/// The options of the search.
 fn options(session: &Session, established: &Established, max_runs: Option<u64>) -> Options {
     Options {
         max_runs,
@@ -185,7 +185,7 @@ fn confirmed(
         })
 }
 
-/// Runs the script as given, and reports what that establishes.
+/// Runs the original script, and reports what that establishes.
 fn begin(
     session: &Session,
     journal: &mut Journal,
@@ -208,7 +208,7 @@ fn begin(
     Ok(established)
 }
 
-/// What is being done before the reduction begins, in words.
+/// The current step before the reduction begins, in words.
 fn first_step(step: FirstStep) -> String {
     match step {
         FirstStep::Run { number, of, each } => {
@@ -221,8 +221,8 @@ fn first_step(step: FirstStep) -> String {
     }
 }
 
-/// How the result runs without what was inlined. Puts the inlining before all other changes: it was
-/// done before the first of them.
+/// How the result runs without the inlined modules. Puts the inlining before all other changes,
+/// since it was done before the first of them.
 fn alone(session: &Session, established: &Established, reduction: &mut Reduction) -> Option<Alone> {
     let alone = match &reduction.stop {
         Stop::Halted(Halt::Interrupted(_) | Halt::Failed(_)) => None,
@@ -331,7 +331,7 @@ fn tried(
         progress.event(event, &tally);
     });
     match ablation.halt.take() {
-        // The reduction is done all the same; the report says what was not tried.
+        // The reduction is still complete; the report says what was not tried.
         None | Some(Halt::MaxTime) => {}
         Some(halt) => reduction.stop = Stop::Halted(halt),
     }
@@ -468,7 +468,7 @@ fn is_pure(name: &str, imported: &[PathBuf]) -> bool {
     !extensions.is_empty() && extensions.into_iter().all(is_python)
 }
 
-/// What a spent budget left undone, as reports say it.
+/// The steps that a spent budget left undone, for reports.
 fn undone(stop: &Stop, steps: &[SearchStep]) -> Vec<String> {
     match stop {
         Stop::MaxRuns | Stop::Halted(Halt::MaxTime) => steps

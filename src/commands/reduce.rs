@@ -121,7 +121,7 @@ fn write_report(report: &Report, path: &Path, form: ReportForm, ours: &OurFiles,
     }
 }
 
-/// Inlines what the script imports, and reads what is to be kept of it then.
+/// Inlines the script's imports, and then reads which of its parts to keep.
 fn prepare(session: &mut Session, args: &ReduceArgs, progress: &Progress) -> Result<(), Failure> {
     if covered(&args.inline)?.is_any() {
         // Without it, the script can be reduced all the same: it may take a part of the time only.
@@ -172,7 +172,7 @@ fn covered(named: &[String]) -> Result<Covered, Failure> {
             }
             name if is_name(name) => covered.packages.push(name.to_owned()),
             name => {
-                let message = format!("`{name}` is no name of a package");
+                let message = format!("`{name}` is not a package name");
                 let hint = "give the name by which it is imported, such as `--inline einops`";
                 return Err(Failure::usage(message).hint(hint));
             }
@@ -199,11 +199,8 @@ fn report_paths(
     let others: Vec<&Path> = std::iter::once(script).chain(output.path()).collect();
     let named = args.report.iter().map(|path| {
         let form = ReportForm::of(path).ok_or_else(|| {
-            Failure::usage(format!(
-                "`{}` has no known form of a report",
-                path.display()
-            ))
-            .hint("the forms are FILE.html, FILE.md and FILE.json")
+            Failure::usage(format!("`{}` has no known report format", path.display()))
+                .hint("the forms are FILE.html, FILE.md and FILE.json")
         })?;
         let hint = "name another file with `--report FILE`";
         let path = target(path, &others, hint)?;
@@ -301,7 +298,7 @@ fn finish(
                 anyhow::anyhow!("the result shows the bug in only {same} of {of} fresh runs"),
             )
             .hint(
-                "the bug is not steady: seed what is random, or give a looser signature or more `--timeout`",
+                "the bug is not steady: seed random values, or give a looser signature or more `--timeout`",
             ))
         }
         _ if !minimized.truth.is_verified() && !session.subject.settings.loose => {
@@ -320,12 +317,12 @@ fn unverified(truth: &Truth) -> Failure {
     Failure::new(
         Exit::Unverified,
         anyhow::anyhow!(
-            "the result shows the same words, its cause is not verified: not so that {}",
+            "the result shows the same words, but its cause is not verified: it does not hold that {}",
             claims.join("; that ")
         ),
     )
     .hint(
-        "the result was written all the same; `--loose` accepts the same words whatever the cause",
+        "the result was still written; `--loose` accepts the same words, whatever the cause",
     )
 }
 
@@ -333,7 +330,7 @@ fn unverified(truth: &Truth) -> Failure {
 fn not_alone(obstacle: &str) -> Failure {
     let error = anyhow::anyhow!("the result does not stand alone: {obstacle}");
     Failure::new(Exit::Unverified, error)
-        .hint("the result was written all the same; `--inline none` leaves modules where they are")
+        .hint("the result was still written; `--inline none` leaves modules where they are")
 }
 
 /// The failure of a reduction that could not continue.

@@ -45,7 +45,7 @@ fn json(finding: &Finding) -> serde_json::Value {
     serde_json::json!({"line": line, "grade": grade, "concern": concern, "what": what})
 }
 
-/// What is said of several lines is said once. The known dangers come first.
+/// The same finding on several lines is printed once. The known dangers come first.
 fn merged(found: &[Finding]) -> Vec<(Concern, &str, Vec<u32>)> {
     let mut lines: BTreeMap<(Concern, &str), Vec<u32>> = BTreeMap::new();
     for finding in found {
@@ -79,7 +79,7 @@ fn line(file: &str, concern: Concern, what: &str, lines: &[u32]) -> Painted {
         .plain(format!(" {what} ({}){also}", concern.why()))
 }
 
-/// How many concerns there are, by what is known of them.
+/// The number of concerns, by grade.
 fn summary(found: &[Finding]) -> String {
     let found = merged(found);
     let count = |grade| {

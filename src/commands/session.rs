@@ -1,4 +1,5 @@
-//! What the verbs that run a script share: its file, its interpreter, its runner, its baseline.
+//! The parts that the verbs that run a script share: its file, its interpreter, its runner, its
+//! baseline.
 
 mod bare;
 mod command_line;
@@ -28,12 +29,12 @@ use crate::{
     target::{self, Target, TargetProgram},
 };
 
-/// What a verb was given, and all that it takes to run it.
+/// The input of a verb, and everything needed to run it.
 pub(super) struct Session {
     pub(super) given: Target,
     /// How the program came to be, for people; nothing for a script.
     pub(super) notes: Vec<String>,
-    /// The path of the script, or of the program that stands for what was given.
+    /// The path of the script, or of the program that stands for another input.
     script: PathBuf,
     pub(super) interpreter: Option<Interpreter>,
     /// The interpreter in which the script succeeds, if the user named one.
@@ -41,7 +42,7 @@ pub(super) struct Session {
     pub(super) subject: Subject,
     /// The script before anything was inlined.
     uninlined: Arc<Program>,
-    /// What became of the modules that the script imports.
+    /// The result of inlining the script's imports.
     pub(super) inlining: Inlining,
     setup: Setup,
     args: RunArgs,
@@ -133,7 +134,7 @@ impl Session {
         })
     }
 
-    /// Inlines what the script imports, as far as it shows the same bug then.
+    /// Inlines the script's imports, as far as the script then still shows the same bug.
     pub(super) fn inline(&mut self) -> Result<(), Failure> {
         let mut inlining = match judge::inline(&self.subject) {
             Err(RunError::Deadline) => Inlining::default(),
@@ -147,8 +148,8 @@ impl Session {
         Ok(())
     }
 
-    /// Whether a result shows the bug where nothing of what was inlined can be imported; nothing if
-    /// nothing was.
+    /// Whether a result shows the bug where none of the inlined modules can be imported. Nothing if
+    /// none was inlined.
     pub(super) fn stands_alone(
         &self,
         established: &Established,
@@ -164,7 +165,7 @@ impl Session {
 
     fn run_alone(&self, established: &Established, program: &Program) -> Result<Alone, Failure> {
         let bare = Bare::make(&self.script, &self.inlining.modules)
-            .context("could not make a folder without what was inlined")
+            .context("could not make a folder without the inlined modules")
             .map_err(|error| Failure::new(Exit::Environment, error))?;
         let [empty, beside] = bare.setups(&self.setup);
         let runners = [Runner::start(empty)?, Runner::start(beside)?];
@@ -181,7 +182,7 @@ impl Session {
         )?)
     }
 
-    /// Has candidates hold what the user typed.
+    /// Requires that candidates keep the parts that the user named.
     pub(super) fn keep(&mut self, typed: &[String]) -> Result<(), Failure> {
         let joined = &self.subject.program;
         let read = |text: &String| {
@@ -205,7 +206,7 @@ impl Session {
         }
     }
 
-    /// The versions of what a program imports and of the system, for reports.
+    /// The versions of a program's imports and of the system, for reports.
     pub(super) fn versions(&self, program: &Program) -> Vec<(String, String)> {
         let top = |module: &String| module.split('.').next().map(str::to_owned);
         let is_installed = |module: &String| !module.is_empty() && !self.subject.is_beside(module);
@@ -230,7 +231,8 @@ impl Session {
         found
     }
 
-    /// What runs are given that the user has otherwise, in one line; nothing if it is all the same.
+    /// The differences between the environment of runs and the user's, in one line. Nothing if
+    /// there are none.
     pub(super) fn environment(&self) -> Option<String> {
         let EnvironmentDifference { set, withheld } = self.subject.runner.environment_difference();
         let set: Vec<String> = set

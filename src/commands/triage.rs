@@ -1,4 +1,4 @@
-//! `minrepro triage NUMBER`: labels for an issue of the distributed or of the compiler's queue.
+//! `minrepro triage NUMBER`: labels for an issue in the distributed or the compiler queue.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ pub(super) fn triage(args: &TriageArgs, printer: Printer) -> Result<Exit, Failur
             .hint("name another folder: `--dir FOLDER`")
     })?;
     let tools = tools(printer)?;
-    // Triage runs nothing; what a scrub shares with it asks for something that could.
+    // Triage runs nothing, but the code that it shares with scrub asks for something that could.
     let probe = ProbeArgs {
         signature: Vec::new(),
         python: None,

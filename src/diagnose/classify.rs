@@ -1,5 +1,5 @@
-//! Decides what a failure is by what its runs showed: mode, moment, component, categories, and the
-//! line of the script. Each answer comes with its evidence. Pure.
+//! Classifies a failure by what its runs showed: mode, moment, component, categories, and the line
+//! of the script. Each answer comes with its evidence. Pure.
 
 use minrepro_reducers::{
     syntax::Program,
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::runner::{End, Outcome};
 
-/// An answer, and what it is read off.
+/// An answer and its evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Answer {
     /// The answer.
@@ -54,9 +54,9 @@ pub struct CategoryFinding {
     pub id: String,
     /// Its name for people.
     pub name: String,
-    /// What speaks for it.
+    /// The evidence that supports it.
     pub by: String,
-    /// What to read off its run.
+    /// What to read in its run.
     pub read: String,
 }
 
@@ -133,7 +133,7 @@ impl EvidenceOfRuns<'_> {
             .any(|frame| is_in(frame, &["torch/export/", "torch/_export/"]))
     }
 
-    /// Whether what differs are numbers, or whatever the script compares.
+    /// Whether the failure is a difference of numbers or of other things that the script compares.
     pub(super) fn is_accuracy(&self) -> bool {
         let claims = match self.exceptions().first() {
             None => !matches!(self.outcome.end, End::Signal(_) | End::Timeout),
@@ -183,7 +183,7 @@ pub(super) fn mode(cx: &EvidenceOfRuns<'_>) -> Answer {
             return Answer::fact(name, through(frame));
         }
     }
-    // What switches the compiler off for a function is on the stack as well.
+    // A function that switches the compiler off for another is on the stack as well.
     if lowest(cx.rungs) == Some(CompilerRank::None) {
         return Answer::fact("eager", "the bug shows without the compiler");
     }
@@ -255,7 +255,7 @@ pub(super) fn moment(cx: &EvidenceOfRuns<'_>, mode: &str) -> Answer {
             }
         }
     }
-    // Some errors of Dynamo are raised without the frames of what it did.
+    // Some errors of Dynamo are raised without frames of its work.
     let raised = cx.exceptions().iter().find(|raised| {
         raised.class.contains("torch._dynamo.exc")
             && raised.short_class() != "BackendCompilerFailed"
@@ -313,9 +313,11 @@ pub(super) fn component(cx: &EvidenceOfRuns<'_>, mode: &str) -> ComponentAnswer 
     }
     if mode.starts_with("export") || mode == "AOTInductor" {
         let by = match of(cx.rungs, RungKind::NotExported) {
-            Some(RungOutcome::Passes) => "the script passes where it calls what it exports",
+            Some(RungOutcome::Passes) => {
+                "the script passes if it calls functions instead of exporting them"
+            }
             Some(RungOutcome::FailsOtherwise) => {
-                "where the script calls what it exports, it fails in another way"
+                "if the script calls functions instead of exporting them, it fails in another way"
             }
             _ => "the failure is raised within torch.export",
         };
@@ -411,7 +413,7 @@ pub(super) fn categories_of(cx: &EvidenceOfRuns<'_>, component: &str) -> Vec<Cat
             "the script's check fails with the compiler and holds without it".to_owned(),
         );
     }
-    // Without the compiler the words of a category mean what any program could raise.
+    // Without the compiler, the words of a category describe errors that any program could raise.
     let is_compiled = component != "eager" && component != "distributed";
     for row in table.iter().filter(|_| is_compiled) {
         let raised = cx.exceptions().iter().find(|raised| {
@@ -477,7 +479,7 @@ pub(super) fn guilty(cx: &EvidenceOfRuns<'_>, component: &str) -> Option<(Source
     }
     let frames = cx.frames();
     let own = frames.iter().rev().find(|frame| frame.own);
-    // What does not compile fails where Python is.
+    // Code that does not compile fails where Python is.
     let is_given = ["backend", "eager", "distributed"].contains(&component);
     if let Some(own) = own.filter(|_| is_given) {
         return say(

@@ -1,12 +1,12 @@
-//! The environment of a diagnosis: interpreter, PyTorch, tools, and what of variables and settings
-//! differs from the defaults.
+//! The environment of a diagnosis: interpreter, PyTorch, tools, and the variables and settings that
+//! differ from the defaults.
 
 use serde::Serialize;
 
 use super::findings::Findings;
 use crate::judge::Subject;
 
-/// Beginnings of variables that change what PyTorch does.
+/// Beginnings of variables that change PyTorch's behaviour.
 const TELLING: &[&str] = &[
     "TORCH",
     "PYTORCH",
@@ -27,10 +27,10 @@ const TELLING: &[&str] = &[
     "ENABLE_AOT",
 ];
 
-/// What a diagnosis was made with.
+/// The environment of a diagnosis.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct EnvironmentFacts {
-    /// What the interpreter says of itself and of PyTorch: names and values.
+    /// The interpreter's answers about itself and PyTorch: names and values.
     pub facts: Vec<(String, String)>,
     /// The variables of the user's that runs are given and that PyTorch or Python minds.
     pub variables: Vec<String>,

@@ -1,11 +1,11 @@
-//! The program that probes a script, and what it writes down. The script is sent within the probe,
-//! which runs in its place; see `python/`. Called by the diagnosis.
+//! The program that probes a script, and its findings. The script is sent within the probe, which
+//! runs in its place; see `python/`. Called by the diagnosis.
 
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-/// What a probe looks for.
+/// The target of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProbeKind {
     /// The interpreter and PyTorch; the script is not run.
@@ -155,13 +155,14 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Reads what a probe left; nothing if it did not get that far.
+    /// Reads the findings of a probe; nothing if it did not get that far.
     pub(super) fn read(folder: &Path) -> Self {
         let text = fs::read_to_string(folder.join("findings.json")).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
 
-    /// The settings that differ from those of a process that has set none, as `module.name = value`.
+    /// The settings that differ from those of a process that has set none, as
+    /// `module.name = value`.
     pub(super) fn changed_settings(&self, fresh: &Self) -> Vec<String> {
         let mut found = Vec::new();
         for (module, settings) in &self.configurations {

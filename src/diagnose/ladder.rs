@@ -19,7 +19,7 @@ use crate::{
     runner::{End, Job, Outcome, RunError, Runner},
 };
 
-/// What a rung changes.
+/// The change of a rung.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RungKind {
@@ -29,9 +29,9 @@ pub enum RungKind {
     Dynamic(bool),
     /// Graph breaks are errors.
     FullGraph,
-    /// Dynamo traces what is exported, or Python runs it.
+    /// Dynamo traces the exported function, or Python runs it.
     Strict(bool),
-    /// What is exported is called.
+    /// The exported function is called instead.
     NotExported,
 }
 
@@ -50,11 +50,11 @@ pub enum RungOutcome {
 /// A rung that was run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rung {
-    /// What it changes.
+    /// Its change.
     pub kind: RungKind,
     /// Its name for people.
     pub name: String,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: RungOutcome,
     /// The end of the run in one line.
     pub seen: String,
@@ -108,7 +108,7 @@ fn outcome_of(words: &Signature, outcome: &Outcome) -> RungOutcome {
     }
 }
 
-/// The rungs that apply to a script: what each changes, its name, and its bytes.
+/// The rungs that apply to a script: the change, the name and the bytes of each.
 fn rungs(program: &Program) -> Vec<(RungKind, String, Vec<u8>)> {
     let bytes = |text: String| {
         let program = program.sibling(text).ok()?;

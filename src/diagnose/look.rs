@@ -1,5 +1,5 @@
 //! Where to look: generated code that failed, places in PyTorch, the folder of a test, labels, and
-//! what could not be found out. Pure.
+//! facts that could not be found out. Pure.
 
 use minrepro_reducers::torch::{diagnosis::compiler_labels, messages::is_advice};
 use serde::Serialize;
@@ -26,11 +26,11 @@ const PLACES: usize = 8;
 /// Generated code that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct GeneratedCode {
-    /// What it is: a kernel or a line.
+    /// Its kind: a kernel or a line.
     pub what: String,
     /// The lines, the one that failed marked by `>`.
     pub lines: Vec<String>,
-    /// What the C++ compiler says of it, if that failed.
+    /// The message of the C++ compiler, if it failed.
     pub error: Option<String>,
 }
 
@@ -41,7 +41,7 @@ pub struct SuggestedLabel {
     pub label: String,
     /// `high` where the runs show it, `medium` where the stack suggests it.
     pub confidence: &'static str,
-    /// What speaks for it.
+    /// The evidence that supports it.
     pub by: String,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn add_raised_break(cx: &EvidenceOfRuns<'_>, breaks: &mut Vec<GraphBr
     }
 }
 
-/// The line that says most: what the C++ compiler reports first, or the first line of the message.
+/// The most telling line: the first error of the C++ compiler, or the first line of the message.
 pub(super) fn key_line(cx: &EvidenceOfRuns<'_>) -> String {
     let messages = || {
         cx.findings
@@ -143,8 +143,8 @@ pub(super) fn working_on(cx: &EvidenceOfRuns<'_>, component: &str) -> Vec<String
     found
 }
 
-/// The generated code that failed: what the C++ compiler rejects, or the generated line on the
-/// stack.
+/// The generated code that failed: the code that the C++ compiler rejects, or the generated line on
+/// the stack.
 pub(super) fn generated(cx: &EvidenceOfRuns<'_>) -> Option<GeneratedCode> {
     let frames = cx.frames();
     let modules = &cx.trace.generated;
@@ -269,7 +269,7 @@ pub(super) fn test_folder(cx: &EvidenceOfRuns<'_>, component: &str) -> Option<St
     Some(folder.to_owned())
 }
 
-/// Labels by the table, each with what speaks for it.
+/// Labels from the table, each with its evidence.
 pub(super) fn labels(
     cx: &EvidenceOfRuns<'_>,
     component: &str,
@@ -329,7 +329,7 @@ pub(super) fn labels(
     found
 }
 
-/// What could not be found out.
+/// The facts that could not be found out.
 pub(super) fn unknown(cx: &EvidenceOfRuns<'_>) -> Vec<String> {
     let mut found = Vec::new();
     if cx.findings.folder.is_empty() {
@@ -341,7 +341,7 @@ pub(super) fn unknown(cx: &EvidenceOfRuns<'_>) -> Vec<String> {
             found.push(format!("a {graph} graph could not be measured: {failed}"));
         } else if one.first.is_none() {
             found.push(format!(
-                "none of the {} nodes of a {graph} graph diverges when it is compiled apart",
+                "none of the {} nodes of a {graph} graph diverges when it is compiled alone",
                 one.nodes
             ));
         }

@@ -1,6 +1,6 @@
-//! `minrepro diagnose`: what a failure is. Reproduces it, climbs the ladder of the compiler,
-//! decides mode, moment, component and category, runs the script with the logs of that category
-//! and reads them. Findings name the run that shows them; guesses are called so. Called by the
+//! `minrepro diagnose`: classifies a failure. Reproduces it, climbs the ladder of the compiler,
+//! decides mode, moment, component and category, runs the script with the logs of that category and
+//! reads them. Findings name the run that shows them. Guesses are marked as guesses. Called by the
 //! command.
 
 mod classify;
@@ -53,7 +53,7 @@ pub struct Diagnosis {
     pub version: u32,
     /// The script.
     pub script: String,
-    /// What the bug looks like.
+    /// The signature of the bug.
     pub signature: String,
     /// How many runs of the script showed the bug.
     pub shown: usize,
@@ -73,7 +73,7 @@ pub struct Diagnosis {
     pub guilty_code: Option<String>,
     /// The script with less of the compiler, and with other settings of it.
     pub rungs: Vec<Rung>,
-    /// What kinds of failure it is, the first that matches first.
+    /// The kinds of failure, the first match first.
     pub categories: Vec<CategoryFinding>,
     /// The line of the failure or of the log that matters most.
     pub key_line: String,
@@ -95,7 +95,7 @@ pub struct Diagnosis {
     pub test_folder: Option<String>,
     /// Labels for an issue.
     pub labels: Vec<SuggestedLabel>,
-    /// What could not be found out, and why.
+    /// The facts that could not be found out, and why.
     pub unknown: Vec<String>,
     /// The folder with logs and artifacts.
     pub artifacts: String,
@@ -134,7 +134,7 @@ pub fn category_names() -> Vec<&'static str> {
     rows.map(|row| row.id.as_str()).collect()
 }
 
-/// What a script showed before it is diagnosed.
+/// The behaviour of a script before it is diagnosed.
 pub struct ReproducedFailure {
     /// What counts as the bug.
     pub signature: Signature,
@@ -165,7 +165,7 @@ struct Examination<'a> {
 }
 
 impl Examination<'_> {
-    /// A run that probes the script and keeps what it leaves in a folder of the artifacts.
+    /// A run that probes the script and keeps its output in a folder of the artifacts.
     fn probe(&self, kind: ProbeKind, name: &str) -> Job {
         let bytes = findings::program(kind, &self.subject.bytes);
         Job {
@@ -284,7 +284,7 @@ pub fn diagnose(
     Ok(diagnosis)
 }
 
-/// What the runs say.
+/// The conclusions from the runs.
 fn decided(session: &Examination<'_>, cx: &EvidenceOfRuns<'_>) -> Diagnosis {
     let mode = classify::mode(cx);
     let moment = classify::moment(cx, &mode.is);

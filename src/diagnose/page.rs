@@ -249,7 +249,7 @@ fn ladder(diagnosis: &Diagnosis) -> PageSection {
         let outcome = match rung.outcome {
             RungOutcome::Shows => "shows the bug",
             RungOutcome::Passes => "passes",
-            RungOutcome::FailsOtherwise => "fails otherwise",
+            RungOutcome::FailsOtherwise => "fails in another way",
         };
         vec![rung.name.clone(), outcome.to_owned(), rung.seen.clone()]
     };

@@ -24,9 +24,9 @@ pub struct Ablated {
     /// Its kind.
     #[serde(rename = "sort")]
     pub kind: ConditionKind,
-    /// What people call it.
+    /// Its usual name.
     pub name: String,
-    /// What stood instead of it; none where it was only removed.
+    /// The text that replaced it; none if it was only removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
     /// The line of the result that it stands on first, counted from 1; none where it is no part of
@@ -57,7 +57,7 @@ pub struct Ablation {
     pub taken_back: usize,
     /// How many conditions were not tried, since a budget was spent or somebody interrupted.
     pub left: usize,
-    /// What stopped it.
+    /// The reason that stopped it.
     pub halt: Option<Halt>,
 }
 
@@ -129,7 +129,7 @@ fn first_verdicts(
     journal: &mut Journal,
     budget: Option<u64>,
 ) -> Vec<Option<Verdict>> {
-    // What the final sweep or an earlier session found out needs no first run.
+    // A condition that the final sweep or an earlier session decided needs no first run.
     let mut first: Vec<Option<Verdict>> = open
         .iter()
         .map(|(_, candidate)| journal.get(&candidate.key))

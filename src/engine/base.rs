@@ -1,5 +1,5 @@
 //! The program that proposals are made against, and the step from their edits to a candidate or to
-//! the reason why it needs no run. Pure; called for many proposals at once, on all cores.
+//! the reason why it needs no run. Pure. Called for many proposals at once, on all cores.
 
 use std::{
     collections::BTreeSet,
@@ -37,7 +37,7 @@ pub(super) struct Base {
     failing: BTreeSet<ItemId>,
 }
 
-/// What became of edits.
+/// The outcome of applying edits.
 pub(super) enum Attempt {
     Candidate(Box<Candidate>),
     /// Not worth a run.
@@ -103,8 +103,8 @@ impl Base {
         self.failing = failing;
     }
 
-    /// Like [`Base::attempt`], but prunes what removes a failing statement: such a candidate nearly
-    /// always ends without the bug, so it is left to the final sweep, where everything is tried.
+    /// Like [`Base::attempt`], but prunes candidates that remove a failing statement: they nearly
+    /// always end without the bug, so they are left to the final sweep, which tries everything.
     pub(super) fn attempt_sparing(&self, edits: &EditSet) -> Attempt {
         let lists = self.program.rows();
         let range = |place: &ItemId| lists[place.row as usize].items[place.item as usize];
@@ -124,9 +124,9 @@ impl Base {
     /// Makes a candidate of edits. One that would leave names unbound is tried without everything
     /// that depends on these names, unless that includes a statement known to be needed.
     ///
-    /// A `NameError` is the most frequent end of a careless candidate, and the scopes show it for
-    /// nothing: most of what would be rejected never costs a run, and the wider removal often gains
-    /// more than the one proposed.
+    /// A `NameError` is the most frequent end of a careless candidate, and the scopes predict it
+    /// without a run. So most candidates that would be rejected cost no run, and the wider removal
+    /// often gains more than the proposed one.
     pub(super) fn attempt(&self, edits: &EditSet) -> Attempt {
         let program = match self.build(edits) {
             Ok(program) => program,
@@ -202,8 +202,8 @@ impl Base {
         }
     }
 
-    /// A hash of what a proposal would do and of the tokens around it, but not of where it stands:
-    /// so that a proposal that was rejected is known again after lines above it are removed.
+    /// A hash of the effect of a proposal and of the tokens around it, but not of its position: a
+    /// rejected proposal is recognized after lines above it are removed.
     pub(super) fn fingerprint(&self, proposal: &Proposal, edits: &[Edit]) -> u64 {
         let mut hasher = DefaultHasher::new();
         proposal.pass.hash(&mut hasher);

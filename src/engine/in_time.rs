@@ -1,6 +1,5 @@
-//! Work that takes long on a long script, done so that the end of the time is not missed: it runs
-//! on other threads, and whoever waits for it waits no longer than there is time. Called by the
-//! search.
+//! Work that takes long on a long script, on other threads, so that the search never misses its
+//! deadline: a caller waits for it only as long as there is time. Called by the search.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -9,8 +8,8 @@ use std::{
     time::Instant,
 };
 
-/// Does tasks at once, and returns what each came to, in their order, a panic included. `None` where
-/// the time is up before the last has ended: those under way go on, and nobody waits for them.
+/// Does tasks at once, and returns the result of each, in their order, a panic included. `None` if
+/// the time is up before the last has ended: running tasks go on, and nobody waits for them.
 pub(super) fn all_in_time<T: Send + 'static>(
     until: Option<Instant>,
     tasks: impl IntoIterator<Item = impl FnOnce() -> T + Send + 'static>,

@@ -1,10 +1,10 @@
-//! The search: passes propose, the engine plans batches, has them judged, folds the successes and
-//! goes on until nothing more can be removed. Knows neither Python processes nor PyTorch; runs
-//! nothing itself. Called by the commands.
+//! The search: passes propose edits, and the engine plans batches, has them judged, folds the
+//! successes and goes on until nothing more can be removed. Knows neither Python processes nor
+//! PyTorch and runs nothing itself. Called by the commands.
 //!
-//! The batches depend on the program and the priors alone, never on the number of workers or on
-//! time, and successes are folded in the order of their proposals: the result is the same however
-//! many run at once. Chunks follow counter-based delta debugging (Zhang et al., "Deep Dive into
+//! The batches depend only on the program and the priors, never on the number of workers or on
+//! time. Successes are folded in the order of their proposals. So the result is the same for any
+//! number of workers. Chunks follow counter-based delta debugging (Zhang et al., "Deep Dive into
 //! Probabilistic Delta Debugging", ICSE 2025).
 
 mod ablation;
@@ -68,10 +68,11 @@ pub fn reduce(
     search.finish(stop)
 }
 
-/// The whole search, bold before fine: proposals that make all later runs cheaper; what a traced
-/// run suggests for the program as a whole; then the chunks that promise most per run, with another
-/// trace whenever much was removed; then the layout, and everything once more, one by one, on the
-/// program as it is then. That final sweep is the proof that no single proposal is left.
+/// The whole search, bold before fine: first, proposals that make all later runs cheaper; then
+/// candidates that a traced run suggests for the whole program; then the most promising chunks,
+/// with another trace whenever much was removed; then the layout. Last, it tries everything once
+/// more, one by one, on the final program. This final sweep is the proof that no single proposal is
+/// left.
 fn run(search: &mut Search<'_>) -> Result<(), Stop> {
     search.declutter()?;
     // Before the trace: on the CPU and without a compiler, each of the runs that follow is shorter.

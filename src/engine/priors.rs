@@ -1,8 +1,8 @@
-//! How likely it is that proposals are accepted: the passes' priors, corrected by what was accepted
-//! and rejected so far. Pure bookkeeping. After `ProbDD` (Wang et al., "Probabilistic Delta
-//! Debugging", ESEC/FSE 2021): a rejected chunk makes each of its members less likely, by Bayes'
-//! rule; what the members of one pass share is learned per pass. Chunks shrink when they are
-//! rejected, as in counter-based delta debugging (Zhang et al., ICSE 2025).
+//! How likely proposals are to be accepted: the passes' priors, corrected by earlier acceptances
+//! and rejections. Pure bookkeeping. After `ProbDD` (Wang et al., "Probabilistic Delta Debugging",
+//! ESEC/FSE 2021): a rejected chunk makes each of its members less likely, by Bayes' rule. The part
+//! that the members of a pass share is learned per pass. Chunks shrink when they are rejected, as
+//! in counter-based delta debugging (Zhang et al., ICSE 2025).
 
 use std::collections::{HashMap, HashSet};
 
@@ -36,7 +36,7 @@ struct Score {
 pub(super) struct ProposalName {
     pub(super) pass: &'static str,
     pub(super) prior: Prior,
-    /// What it does, independent of the program it is made against.
+    /// Identifies its effect, whatever program it is made against.
     pub(super) fingerprint: u64,
 }
 
@@ -48,8 +48,8 @@ impl Priors {
             .get(&(name.pass, name.prior))
             .copied()
             .unwrap_or_default();
-        // The pass's guess counts as so many candidates that went as it says; what was seen is
-        // added to them, so that a pass that errs on this script is soon believed less.
+        // The pass's guess counts as so many candidates that confirm it. Observations are added to
+        // them, so that a pass that errs on this script soon counts less.
         let likely = (name.prior.probability() * PRIOR_WEIGHT + score.accepted)
             / (PRIOR_WEIGHT + score.tried);
         let handicap = self.handicaps.get(&name.fingerprint).copied();

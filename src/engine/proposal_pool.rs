@@ -30,7 +30,7 @@ pub(super) struct Chunk {
     pub(super) units: Vec<usize>,
     /// The group of the first of them, in their pass.
     pub(super) group: u32,
-    /// Whether the edits are wider than the proposals, by what a failure named.
+    /// Whether the edits were widened by the hint of a failure.
     pub(super) widened: bool,
 }
 
@@ -53,7 +53,7 @@ impl Ranges {
         }
     }
 
-    /// Whether the nearest range that starts no later goes on to the end of this one.
+    /// Whether the nearest range that starts no later extends to the end of this one.
     fn contain(&self, range: TextRange) -> bool {
         self.0
             .range(..=range.start())
@@ -147,9 +147,9 @@ impl ProposalPool {
         }
     }
 
-    /// The chunks to try next, at most `room`, those that promise most first; none within another,
-    /// and none of what is being tried already. Proposals that were rejected alone are left out:
-    /// the final sweep tries them once more.
+    /// The chunks to try next, at most `room`, the most promising first. None lies within another
+    /// or within a chunk that is being tried. Proposals that were rejected alone are left out: the
+    /// final sweep tries them once more.
     pub(super) fn choose(&self, priors: &Priors, room: usize, trying: &[Chunk]) -> Vec<Chunk> {
         let taken: BTreeSet<usize> = trying
             .iter()
@@ -194,8 +194,8 @@ impl ProposalPool {
         found
     }
 
-    /// The first chunks that do not lie within what is taken or chosen before them: a statement in
-    /// a function says nothing new while the whole function is being tried.
+    /// The first chunks that do not lie within a chunk that is being tried or was chosen earlier: a
+    /// statement in a function says nothing new while the whole function is being tried.
     fn apart(
         &self,
         found: impl Iterator<Item = Vec<usize>>,
@@ -243,7 +243,7 @@ impl ProposalPool {
         let mut rest = Vec::new();
         for &(unit, likely) in open.iter() {
             let name = self.units[unit].name;
-            // A chunk is no larger than the least of its members' limits allows; but what nothing
+            // A chunk is no larger than the smallest limit of its members. But a part that nothing
             // can depend on is never split.
             let most = limit
                 .min(priors.limit(name))

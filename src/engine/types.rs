@@ -1,4 +1,4 @@
-//! What goes into a reduction, what is reported on the way, and what comes out. Data only.
+//! The input of a reduction, its reports along the way, and its output. Data only.
 
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
@@ -16,8 +16,8 @@ use crate::{
 pub struct Options {
     /// Stop after so many candidate runs.
     pub max_runs: Option<u64>,
-    /// How many candidates are run at once: where a batch has fewer, candidates of the next batches
-    /// are run speculatively beside them, as long as none hangs.
+    /// The number of candidates to run at once. If a batch has fewer, candidates of the next
+    /// batches are run speculatively in parallel, as long as none hangs.
     pub jobs: usize,
     /// Whether single changes are judged one after the other: where a success takes more runs than
     /// a failure, the union of several successes would take them once more.
@@ -76,7 +76,7 @@ pub struct Commit {
     pub seconds: f64,
 }
 
-/// What some runs took.
+/// The number of some runs, and their time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Spent {
     /// How many there were.
@@ -85,7 +85,7 @@ pub struct Spent {
     pub seconds: f64,
 }
 
-/// Why a part of the result stays: what happened without it.
+/// The reason why a part of the result stays: the outcome without it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct WhyKept {
     /// The line of the result it stands on, counted from 1.
@@ -128,7 +128,7 @@ pub enum Event<'a> {
     /// The search went back to the last confirmed program: one accepted since then does not show
     /// the bug for sure.
     RolledBack {
-        /// Why, and what that means for other verdicts.
+        /// The reason, and its consequence for other verdicts.
         retraction: &'a Retraction,
         /// The last program that was confirmed.
         program: &'a Program,
@@ -168,14 +168,14 @@ pub struct Reduction {
     pub tally: Tally,
     /// Failures other than the bug, met on the way: each with the key of its candidate.
     pub differences: Vec<(Key, crate::oracle::Difference)>,
-    /// Why what is left stays; empty unless the reduction is done.
+    /// The reasons why the remaining parts stay; empty unless the reduction is done.
     pub kept: Vec<WhyKept>,
-    /// What the runs of this session took, by the pass that proposed their candidates; `fold`,
-    /// unions; `trace`, runs that were watched.
+    /// The runs of this session and their time, by the pass that proposed their candidates; `fold`
+    /// stands for unions, `trace` for traced runs.
     pub spent: BTreeMap<String, Spent>,
     /// Why it ended.
     pub stop: Stop,
-    /// What was left undone: nothing if it is done.
+    /// The steps left undone; empty if the reduction is done.
     pub undone: &'static [SearchStep],
 }
 
@@ -184,7 +184,7 @@ pub struct Reduction {
 pub enum SearchStep {
     /// Simpler environments: no compiler, no device.
     Environment,
-    /// Candidates made from what a traced run shows.
+    /// Candidates made from the evidence of a traced run.
     TraceGuided,
     /// Parts of the program removed and made simpler.
     Parts,

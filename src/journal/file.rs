@@ -75,7 +75,7 @@ impl File {
         ))
     }
 
-    /// Truncates the file behind the part that can be trusted, and appends from there.
+    /// Truncates the file after the part that can be trusted, and appends from there.
     pub(super) fn keep(&self, length: u64) -> Result<(), JournalError> {
         let cut = || {
             self.file.set_len(length)?;

@@ -1,5 +1,5 @@
 //! The other inputs of a run: the files beside the script that it names, and the files of a test
-//! command. A change of one voids earlier verdicts, so their content is part of the journal's name.
+//! command. A change to one voids earlier verdicts, so their content is part of the journal's name.
 //! Runs and writes nothing.
 
 use std::{
@@ -17,8 +17,8 @@ const READ_WHOLE: u64 = 8 << 20;
 const ENTRIES: usize = 2_000;
 
 /// A hash of all files beside the script that its text names, of those that these name in turn, and
-/// of `programs`. What lies in a folder of `path`, from which modules are imported, counts as if it
-/// lay beside the script.
+/// of `programs`. Files in a folder of `path`, from which modules are imported, count as if they
+/// were beside the script.
 ///
 /// A name counts wherever it occurs as a word: `helper` for `helper.py` or a folder, `data.json` in
 /// full. The files of `except`, which will be written, do not count.
@@ -138,7 +138,7 @@ fn find_words_of_text(bytes: &[u8], names: &HashSet<&str>, found: &mut BTreeSet<
     }
 }
 
-/// What changes when one of these files does, by their sizes and dates.
+/// A value that changes when one of these files does, from their sizes and dates.
 pub(crate) fn state_of_files(files: &[PathBuf]) -> String {
     let mut hasher = blake3::Hasher::new();
     for path in files {

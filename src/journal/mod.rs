@@ -1,6 +1,6 @@
 //! The append-only journal of a reduction: every candidate with its verdict. A rerun of the same
-//! command repeats nothing that an earlier one has tried, even if that one was killed. Called by the
-//! engine and the commands.
+//! command repeats nothing that an earlier one has tried, even if that one was killed. Called by
+//! the engine and the commands.
 
 mod file;
 mod inputs;
@@ -78,7 +78,7 @@ fn one() -> u64 {
     1
 }
 
-/// What the baseline runs found out: kept, so that a rerun is judged by the same measure.
+/// The findings of the baseline runs, kept so that a rerun uses the same standard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BaselineRecord {
     /// The sign of the bug; `None` where the user's own test judges.
@@ -88,23 +88,24 @@ pub struct BaselineRecord {
     /// The fastest baseline run.
     #[serde(default)]
     pub fastest: Duration,
-    /// What a candidate is given, where the bug is that it does not end.
+    /// The time limit of a candidate, if the bug is that the program does not end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Duration>,
-    /// What the checks that apply to the script found out about it, by their names.
+    /// The findings of the applicable checks about the script, by their names.
     #[serde(default)]
     pub checks: BTreeMap<String, Value>,
     /// How candidates are tested, and how often the script showed the bug in how many runs, if it
     /// does not show each time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flaky: Option<(SequentialTest, usize, usize)>,
-    /// What makes the bug show each time, which it did not by itself.
+    /// The seed that makes the bug show each time, if it needs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stabilizer: Option<Seed>,
     /// Why all runs are cold, if something was found that speaks against warm ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<String>,
-    /// The files of modules that the script imported, and what changes when one of them does.
+    /// The files of modules that the script imported, and a value that changes when one of them
+    /// does.
     #[serde(default)]
     pub imported: (Vec<PathBuf>, String),
 }
@@ -135,10 +136,10 @@ impl Journal {
         Self::default()
     }
 
-    /// The journal of this identity in a folder, with all that was recorded in it; locked against
-    /// other processes.
+    /// The journal of this identity in a folder, with all its records, locked against other
+    /// processes.
     ///
-    /// A last line that was torn when its writer was killed is dropped, and so is everything behind
+    /// A last line that was torn when its writer was killed is dropped, and so is everything after
     /// a damaged line.
     pub fn open(folder: &Path, identity: &str) -> Result<Self, JournalError> {
         let (file, text) = File::open(folder, identity)?;
@@ -167,12 +168,12 @@ impl Journal {
         Ok(journal)
     }
 
-    /// What the baseline runs found out.
+    /// The findings of the baseline runs.
     pub fn baseline(&self) -> Option<&BaselineRecord> {
         self.baseline.as_ref()
     }
 
-    /// Forgets everything: what was recorded is not true any more.
+    /// Forgets everything, because the records are no longer true.
     ///
     /// # Errors
     ///
@@ -186,7 +187,7 @@ impl Journal {
             .map_err(io::Error::other)
     }
 
-    /// Records what the baseline runs found out.
+    /// Records the findings of the baseline runs.
     ///
     /// # Errors
     ///
@@ -197,21 +198,21 @@ impl Journal {
         self.append(&line)
     }
 
-    /// What a traced run of a candidate brought, if it was traced; inside, nothing if tracing
-    /// changed what it did.
+    /// The evidence of a traced run of a candidate, if it was traced. The inner option is empty if
+    /// tracing changed its behaviour.
     pub fn trace(&self, key: &Key) -> Option<Option<Evidence>> {
         self.traces.get(key).cloned()
     }
 
-    /// Records what a traced run of a candidate brought.
+    /// Records the evidence of a traced run of a candidate.
     pub fn put_trace(&mut self, key: Key, evidence: Option<Evidence>) -> io::Result<()> {
         let line = Line::Traced(key, evidence.clone());
         self.traces.insert(key, evidence);
         self.append(&line)
     }
 
-    /// Takes back all that was recorded of candidates, since warm runs are not to be trusted for
-    /// this script; from here on all are cold.
+    /// Withdraws all records of candidates, since warm runs cannot be trusted for this script. From
+    /// here on, all runs are cold.
     ///
     /// # Errors
     ///
@@ -221,8 +222,8 @@ impl Journal {
         self.append(&Line::Distrusted(reason.to_owned()))
     }
 
-    /// Takes back all that was recorded as showing the bug, since chance had a part in it and this
-    /// candidate does not show it; this one is refused from here on.
+    /// Withdraws all records of candidates that showed the bug, since chance played a part and this
+    /// candidate does not show it. This one is refused from here on.
     ///
     /// # Errors
     ///

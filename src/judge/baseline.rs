@@ -1,5 +1,5 @@
-//! What the first runs of the script establish: what counts as the bug, the time limits, which
-//! checks apply, and from where candidates start.
+//! The facts that the first runs of the script establish: what counts as the bug, the time limits,
+//! which checks apply, and how candidates start.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -20,9 +20,9 @@ use crate::{
     runner::{End, Outcome, RunError, Start},
 };
 
-/// What the runs of the script as it is establish.
+/// The facts that the runs of the unchanged script establish.
 pub struct Established {
-    /// What the journal remembers of it.
+    /// The part of it that the journal keeps.
     pub record: BaselineRecord,
     /// What counts as the bug.
     pub measure: Measure,
@@ -47,21 +47,21 @@ impl Established {
         (!waits).then(|| (self.record.wall * 2).max(LEAST))
     }
 
-    /// How long the last look at a result takes, with so many runs at a time, if the result takes as
-    /// long as the script: the runs that confirm it, and one for each check.
+    /// How long the last look at a result takes, with so many runs at a time, if the result takes
+    /// as long as the script: the runs that confirm it, and one for each check.
     pub fn last_look(&self, jobs: usize) -> Duration {
         let runs = RUNS + usize::from(!self.checks.is_empty()) + self.checks.len();
         self.record.wall * runs.div_ceil(jobs.max(1)) as u32
     }
 
-    /// How programs are run and judged by what was established.
+    /// How to run and judge programs by these facts.
     pub fn probe<'a>(&'a self, subject: &'a Subject) -> Probe<'a> {
         let start = self.calibration.start;
         subject.probe(&self.measure, self.timeout, self.idle(), start)
     }
 }
 
-/// What is being done before the reduction begins, for whoever waits.
+/// The current step before the reduction begins, for whoever waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FirstStep {
     /// The script as given is run.
@@ -73,7 +73,7 @@ pub enum FirstStep {
         /// How long one takes, once that is known.
         each: Option<Duration>,
     },
-    /// The checks find out what applies to the script.
+    /// The checks find out whether they apply.
     Checks,
 }
 
@@ -81,13 +81,13 @@ pub enum FirstStep {
 struct FirstRuns {
     /// Those in interpreters that have imported nothing.
     fresh: Vec<Outcome>,
-    /// One forked from what the first of them imported.
+    /// One forked from an interpreter that has imported what the first of them imported.
     warm: Option<Outcome>,
-    /// Whether the warm one shows what the fresh ones show, and stands for one of them.
+    /// Whether the warm run shows the same as the fresh ones and counts as one of them.
     agree: bool,
 }
 
-/// What counts as the bug, and the runs that say so.
+/// The definition of the bug, and the runs that support it.
 struct Sighting {
     measure: Measure,
     /// The slowest run.
@@ -103,7 +103,7 @@ struct Sighting {
     seeded: Option<usize>,
 }
 
-/// Establishes what counts as the bug and how long it takes: from the journal, or by running the
+/// Establishes what counts as the bug and how long runs take: from the journal, or by running the
 /// script.
 ///
 /// # Errors
@@ -126,8 +126,8 @@ pub fn establish(
     }
 }
 
-/// What little is known where the time is up before all of it was found out: the runs of the script
-/// that ended, if any of them shows the bug. There is no time to judge candidates by it.
+/// The little that is known if the time is up before everything was found out: the runs of the
+/// script that ended, if any of them shows the bug. There is no time to judge candidates by it.
 fn in_haste(subject: &Subject, ended: Vec<Outcome>) -> Option<Established> {
     const LATE: &str = "the time was up before the first candidate";
     let (measure, wall, shown) = if let Some(test) = &subject.settings.test {
@@ -162,16 +162,16 @@ fn in_haste(subject: &Subject, ended: Vec<Outcome>) -> Option<Established> {
     })
 }
 
-/// What counts as the bug and how long it takes, by runs of the script; `ended` sees the first of
-/// them.
+/// What counts as the bug and how long runs take, from runs of the script; `ended` receives the
+/// first of them.
 fn found_out(
     subject: &Subject,
     journal: &mut Journal,
     watch: &dyn Fn(FirstStep),
     ended: &mut Vec<Outcome>,
 ) -> Result<Established, BaselineFailure> {
-    // Measured before anything is decided: the first runs tell what counts, how long it takes, and
-    // whether a warm run shows the same.
+    // Measured before anything is decided: the first runs show what counts as the bug, how long it
+    // takes, and whether a warm run shows the same.
     let FirstRuns { fresh, warm, agree } = first_runs(subject, watch, ended)?;
     let walls = fresh.iter().map(|outcome| outcome.timing.alone());
     let fastest = walls.min().unwrap_or_default();
@@ -239,7 +239,7 @@ fn found_out(
     })
 }
 
-/// What an earlier session established.
+/// The facts that an earlier session established.
 fn recalled(
     subject: &Subject,
     journal: &mut Journal,
@@ -346,7 +346,7 @@ fn first_runs(
     Ok(FirstRuns { fresh, warm, agree })
 }
 
-/// What counts as the bug, by the first runs of the script.
+/// What counts as the bug, from the first runs of the script.
 fn sighting(subject: &Subject, outcomes: Vec<Outcome>) -> Result<Sighting, BaselineFailure> {
     let first = outcomes.first().cloned();
     if let Some(test) = &subject.settings.test {
@@ -442,7 +442,7 @@ fn not_reproduced(error: BaselineError, first: Option<Outcome>) -> BaselineFailu
     }
 }
 
-/// Looks for a seed under which the bug shows each time, and keeps it for all that follows.
+/// Looks for a seed under which the bug shows each time, and keeps it from then on.
 fn steadied(
     subject: &Subject,
     rate: f64,

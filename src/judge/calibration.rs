@@ -1,5 +1,5 @@
-//! From where candidates start: forked from an interpreter that has imported what the script
-//! imports, or each in a fresh one.
+//! How candidates start: forked from an interpreter that has imported the script's imports, or each
+//! in a fresh interpreter.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::{
     runner::{Outcome, Start},
 };
 
-/// What a warm run has to save at least, unless that is a fifth of a cold one.
+/// The time that a warm run must save at least, unless that is a fifth of a cold one.
 const WORTH_IT: Duration = Duration::from_millis(500);
 
 /// From where candidates start, and why.
@@ -28,11 +28,11 @@ pub struct Calibration {
     reason: Option<String>,
 }
 
-/// What is known before the first warm run.
+/// The knowledge before the first warm run.
 pub(super) struct Before {
     /// The fastest run in a fresh interpreter.
     pub(super) fastest: Duration,
-    /// What speaks against warm runs.
+    /// The reason against warm runs.
     pub(super) reason: Option<String>,
     /// From where the next run starts: the first warm one needs a recorded one before it.
     pub(super) next: Start,
@@ -56,7 +56,7 @@ impl Calibration {
         self.reason.as_deref()
     }
 
-    /// In words for people; `doubt` is what spoke against warm runs later.
+    /// In words for people; `doubt` is a later reason against warm runs.
     pub fn describe(&self, doubt: Option<&str>) -> String {
         let (cold, warm) = (self.cold.as_secs_f64(), self.warm.as_secs_f64());
         match (&self.reason, doubt) {

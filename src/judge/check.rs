@@ -1,5 +1,5 @@
-//! What a check is: it is asked whether it applies to the script, then of each candidate that shows
-//! the bug what speaks against it. The checks themselves stand in `checks/`.
+//! The interface of a check. A check says whether it applies to the script, and then raises
+//! objections to candidates that show the bug. The checks themselves are in `checks/`.
 
 use minrepro_reducers::{
     analysis::{dependence_check::ReportSite, results::Left},
@@ -55,7 +55,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// What speaks against a candidate, and what it took to find that out.
+/// The objection to a candidate, and the cost of finding it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Objection {
     /// The verdict that replaces `Same`; none if nothing speaks against the candidate.
@@ -76,7 +76,7 @@ impl Objection {
         }
     }
 
-    /// Adds what a further check took and, unless there is an objection already, what it found.
+    /// Adds the cost of a further check and, unless there is an objection already, its objection.
     pub(super) fn add(&mut self, other: Self) {
         self.verdict = self.verdict.take().or(other.verdict);
         self.seconds += other.seconds;
@@ -84,11 +84,11 @@ impl Objection {
     }
 }
 
-/// What a check asks of a candidate.
+/// The question of a check to a candidate.
 pub(super) enum Asked {
     /// A further run.
     Run(Job),
-    /// Nothing more: its text says what speaks against it, if anything does.
+    /// No run: the text alone shows the objection, if there is one.
     Nothing(Option<Verdict>),
 }
 
@@ -123,10 +123,10 @@ pub(super) fn ask(
     Ok(objections)
 }
 
-/// Looks for what speaks against candidates that show the bug.
+/// Looks for objections to candidates that show the bug.
 pub(super) trait Check: std::fmt::Debug {
-    /// What speaks against each of these candidates, in their order. A check that takes no run need
-    /// not say so.
+    /// The objections to these candidates, in their order. A check that takes no run need not
+    /// implement it.
     ///
     /// # Errors
     ///
@@ -145,13 +145,13 @@ pub(super) trait Check: std::fmt::Debug {
         None
     }
 
-    /// Whether a candidate is known before its own run to be refused.
+    /// Whether the check is known to refuse a candidate even before the candidate's own run.
     fn is_hopeless(&self, _: &Program) -> bool {
         false
     }
 
-    /// What must hold of a result, as a sentence without its end; none where the last look need not
-    /// ask.
+    /// The statement that must hold for a result, as a sentence without its end; none if the last
+    /// check need not ask.
     fn claim(&self) -> Option<String>;
 
     /// Whether the check is a control.
@@ -165,12 +165,12 @@ pub(super) trait Check: std::fmt::Debug {
         self.is_control()
     }
 
-    /// What the user is told of it, one line each.
+    /// The description for the user, line by line.
     fn describe(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What was found out about the script: kept in the journal.
+    /// The findings about the script, which the journal keeps.
     fn findings(&self) -> Value {
         Value::Null
     }
@@ -233,42 +233,42 @@ impl Checks {
         self.0.iter().any(|(_, check)| check.is_control())
     }
 
-    /// Whether one of them is a control that says all that controls can say.
+    /// Whether one of them is a full control.
     pub(super) fn has_full_control(&self) -> bool {
         self.0.iter().any(|(_, check)| check.is_full_control())
     }
 
-    /// What the user is told of them, one line each.
+    /// The descriptions for the user, line by line.
     pub fn describe(&self) -> impl Iterator<Item = String> {
         self.0.iter().flat_map(|(_, check)| check.describe())
     }
 
-    /// What one of them found out about the script, if it applies.
+    /// The findings of one of them about the script, if it applies.
     pub(super) fn finding(&self, id: &str) -> Option<Value> {
         let mut all = self.0.iter();
         all.find(|(other, _)| *other == id)
             .map(|(_, check)| check.findings())
     }
 
-    /// What they found out about the script, by their names.
+    /// Their findings about the script, by their names.
     pub(super) fn findings(&self) -> impl Iterator<Item = (String, Value)> {
         let of =
             |(id, check): &(&'static str, Box<dyn Check>)| ((*id).to_owned(), check.findings());
         self.0.iter().map(of)
     }
 
-    /// Whether a candidate is known before its own run to be refused.
+    /// Whether they are known to refuse a candidate even before its own run.
     pub(super) fn is_hopeless(&self, program: &Program) -> bool {
         self.0.iter().any(|(_, check)| check.is_hopeless(program))
     }
 
-    /// What speaks against a candidate, as far as that takes no run.
+    /// The objection to a candidate, as far as it takes no run.
     pub(super) fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
         let mut checks = self.0.iter();
         checks.find_map(|(_, check)| check.review_without_runs(shown))
     }
 
-    /// What each of them finds of a result.
+    /// The finding of each of them about a result.
     pub(super) fn verify(&self, probe: &Probe<'_>, shown: &Shown<'_>) -> Result<Truth, RunError> {
         let mut truth = Truth::default();
         for (_, check) in &self.0 {
@@ -291,8 +291,8 @@ impl Checks {
         Ok(truth)
     }
 
-    /// What speaks against each of these candidates. A candidate against which something speaks is
-    /// refused whatever else may be found, so no later check spends runs on it.
+    /// The objections to these candidates. A candidate with an objection is refused whatever else
+    /// may be found, so no later check spends runs on it.
     pub(super) fn review(
         &self,
         probe: &Probe<'_>,

@@ -1,5 +1,5 @@
-//! The last runs of a result: in fresh interpreters, and where it compiles once with no compiled
-//! code at hand.
+//! The last runs of a result: in fresh interpreters, and, if it compiles, once without cached
+//! compiled code.
 
 use std::{sync::Arc, time::Duration};
 
@@ -40,8 +40,8 @@ impl Confirmed {
     }
 }
 
-/// Runs a result in fresh interpreters, but for what showed the bug `already`. Also where it
-/// failed, if that is elsewhere in a library than the script.
+/// Runs a result in fresh interpreters, except for runs that `already` showed the bug. Also returns
+/// its place of failure, if it fails elsewhere in a library than the script.
 ///
 /// # Errors
 ///
@@ -87,9 +87,9 @@ pub fn confirm(
     ))
 }
 
-/// The runs of a result in fresh interpreters, but for what showed the bug `already`. Where it
-/// compiles, the first is one that finds nothing that another has compiled; no other run stands for
-/// that.
+/// The runs of a result in fresh interpreters, except for runs that `already` showed the bug. If
+/// the result compiles, the first run finds no code that another run has compiled, and no other run
+/// replaces it.
 pub(super) fn last_runs(
     program: &Program,
     bytes: Arc<[u8]>,

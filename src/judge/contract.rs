@@ -1,5 +1,5 @@
-//! What the engine asks of a judge: candidates in, verdicts out. The engine knows this file and no
-//! other of the room, so it is tested without a process.
+//! The interface between engine and judge: candidates in, verdicts out. The engine knows this file
+//! and no other of the room, so it can be tested without a process.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
     oracle::Verdict,
 };
 
-/// A program that is to be run and judged.
+/// A program to be run and judged.
 #[derive(Clone)]
 pub struct Candidate {
     /// Its content, hashed.
@@ -34,7 +34,7 @@ impl std::fmt::Debug for Candidate {
     }
 }
 
-/// A verdict and what it took.
+/// A verdict and its cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     /// The verdict.
@@ -63,7 +63,7 @@ pub trait Judge {
     ///
     /// # Errors
     ///
-    /// What stops the whole reduction. Verdicts delivered before stay valid.
+    /// The reason that stops the whole reduction. Verdicts delivered before stay valid.
     fn judge(
         &mut self,
         batch: &[Candidate],
@@ -75,12 +75,13 @@ pub trait Judge {
         false
     }
 
-    /// Whether a program that was judged to show the bug shows it for sure, for judges that have a
-    /// quicker and a surer way; if not, what that means. After a retraction the judge errs less.
+    /// Whether a program that was judged to show the bug shows it for sure, for judges that have
+    /// both a quicker and a surer way. If not, the consequence. After a retraction the judge errs
+    /// less.
     ///
     /// # Errors
     ///
-    /// What stops the whole reduction.
+    /// The reason that stops the whole reduction.
     fn confirm(&mut self, _: &Candidate) -> Result<Option<Retraction>, Halt> {
         Ok(None)
     }
@@ -95,8 +96,8 @@ pub trait Judge {
     /// No candidate follows, only confirmations: the time that was kept back for them may be used.
     fn end_of_search(&mut self) {}
 
-    /// After how many runs in a row without success a program is to be confirmed: the risk taken
-    /// with one that may have been accepted wrongly. `None` where programs are not accepted by
+    /// The number of consecutive failures after which a program must be confirmed, which bounds the
+    /// risk of one that may have been accepted wrongly. `None` if programs are not accepted by
     /// chance.
     fn patience(&self) -> Option<u64> {
         None
@@ -125,13 +126,13 @@ pub trait Judge {
     ///
     /// # Errors
     ///
-    /// What stops the whole reduction.
+    /// The reason that stops the whole reduction.
     fn trace(&mut self, _: &Candidate) -> Result<Option<Evidence>, Halt> {
         Ok(None)
     }
 }
 
-/// What it means that a program was judged to show the bug and does not.
+/// The consequence if a program was judged to show the bug but does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Retraction {
     /// This program was accepted by chance, for the reason given: acceptances since the last
@@ -150,7 +151,7 @@ impl Retraction {
     }
 }
 
-/// What stops a reduction from outside.
+/// A reason that stops a reduction from outside.
 #[derive(Debug)]
 pub enum Halt {
     /// A signal asked for it.

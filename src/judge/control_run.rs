@@ -1,6 +1,6 @@
-//! What a script does under a control, and whether a candidate does as well there: it succeeds, or
-//! fails in the same other way if the script does, and reports no more of the bug. Called by the
-//! checks that are controls.
+//! The outcome of a script under a control, and whether a candidate does as well there: it
+//! succeeds, or fails in the same way if the script fails in another way than by the bug, and
+//! reports no more of the bug. Called by the checks that are controls.
 
 use std::collections::BTreeSet;
 
@@ -44,8 +44,8 @@ impl ControlRun {
         self.failure.is_some()
     }
 
-    /// Whether it fails only because what the program asks for is missing, as it may be in what
-    /// replaces a part of a library.
+    /// Whether it fails only because something that the program asks for is missing, as may happen
+    /// in a replacement for a part of a library.
     pub(super) fn fails_by_replacement(&self) -> bool {
         let class = self.failure.as_ref().map(Likeness::class);
         matches!(class, Some("AttributeError" | "TypeError"))
@@ -56,7 +56,7 @@ impl ControlRun {
         !self.words.is_empty()
     }
 
-    /// The verdict on a candidate by its own run under the control, if that speaks against it.
+    /// The verdict on a candidate by its own run under the control, if that is an objection.
     pub(super) fn verdict(&self, probe: &Probe<'_>, outcome: &Outcome) -> Option<Verdict> {
         if probe.shows_words(outcome) {
             return Some(Verdict::Passed);
@@ -78,7 +78,7 @@ impl ControlRun {
         (!words.is_subset(&self.words)).then_some(Verdict::Vacuous)
     }
 
-    /// What every candidate must do, as a sentence that follows what the script does.
+    /// The demand on every candidate, as a sentence that follows the behaviour of the script.
     pub(super) fn demand(&self) -> &'static str {
         if self.failure.is_some() {
             "so must every candidate, or succeed"
@@ -87,7 +87,7 @@ impl ControlRun {
         }
     }
 
-    /// What holds of a candidate, as a sentence without its subject.
+    /// The statement about a candidate, as a sentence without its subject.
     pub(super) fn claim(&self) -> &'static str {
         if self.succeeds {
             "succeeds"
@@ -96,7 +96,7 @@ impl ControlRun {
         }
     }
 
-    /// What the script does, as a sentence without its subject.
+    /// The behaviour of the script, as a sentence without its subject.
     pub(super) fn description(&self) -> &'static str {
         if self.succeeds {
             "succeeds"

@@ -1,4 +1,5 @@
-//! Why the runs of the script as given are no base for a reduction. Data; the commands say it.
+//! Why the runs of the original script cannot be the base of a reduction. Data; the commands put it
+//! into words.
 
 use crate::{
     oracle::{BaselineError, Obstacle},
@@ -14,13 +15,13 @@ pub enum BaselineFailure {
     /// The script does not show the bug, or not often enough.
     #[error("{error}")]
     NotReproduced {
-        /// What was expected and seen.
+        /// The expected and the actual outcome.
         error: Box<BaselineError>,
         /// The first run.
         first: Option<Box<Outcome>>,
     },
-    /// Something kept the script from getting as far as its bug.
-    #[error("the script does not get as far as its bug")]
+    /// Something kept the script from reaching its bug.
+    #[error("the script does not reach its bug")]
     Obstructed {
         /// What did.
         obstacle: Obstacle,

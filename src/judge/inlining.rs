@@ -1,6 +1,6 @@
-//! Inlines what a script imports from beside it, and the packages that the user names, before it is
-//! judged and reduced: one traced run shows what was executed, and the joined script has to fail as
-//! the script did. Called by the commands.
+//! Inlines the modules that a script imports from beside it, and the packages that the user names,
+//! before the script is judged and reduced. One traced run shows what was executed, and the joined
+//! script must fail as the script did. Called by the commands.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,7 +24,7 @@ use crate::{
     runner::{Exception, Job, Outcome, RunError, Runner, Start, TracebackFrame},
 };
 
-/// What became of the modules that a script imports.
+/// The outcome of inlining a script's modules.
 #[derive(Clone, Debug, Default)]
 pub struct Inlining {
     /// The script with modules inlined, and its bytes; none where nothing was inlined.
@@ -100,19 +100,19 @@ pub fn inline(subject: &Subject) -> Result<Inlining, RunError> {
     Ok(inlining)
 }
 
-/// How a result runs without what was inlined.
+/// How a result runs without the inlined modules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Alone {
     /// It shows the bug in an empty folder.
     Empty,
-    /// It shows the bug beside the other files of the script's folder, of which it names these.
+    /// It shows the bug only beside other files of the script's folder, such as these.
     Beside(Vec<String>),
-    /// It does not show the bug: what was seen.
+    /// It does not show the bug; this was the outcome instead.
     Not(String),
 }
 
-/// Runs a result once more where nothing of what was inlined can be imported: by the first runner
+/// Runs a result once more where none of the inlined modules can be imported: by the first runner
 /// in an empty folder, else by the second beside these other files.
 ///
 /// # Errors
@@ -186,8 +186,8 @@ fn not_the_same(signature: &Signature, outcome: Option<&Outcome>, doubts: &[Stri
     )
 }
 
-/// A run as if all of these files, the first of which is the script, were one: the failures of what
-/// is inlined are the script's own.
+/// A run as if all of these files, the first of which is the script, were one: failures in inlined
+/// code are the script's own.
 fn as_one_file(mut outcome: Outcome, files: &[String]) -> Outcome {
     if let Some(exception) = &mut outcome.exception {
         let script = exception.frames.first().map(|frame| frame.file.clone());

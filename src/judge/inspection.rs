@@ -24,7 +24,7 @@ pub enum Inspection {
     NotShown(String),
     /// It shows the same words.
     Shown {
-        /// What was found of all that makes it the same bug.
+        /// The findings of the checks.
         truth: Truth,
         /// How the mechanism of its failure differs, if it does.
         mismatch: Option<String>,
@@ -32,17 +32,17 @@ pub enum Inspection {
 }
 
 impl Inspection {
-    /// Whether it shows the bug, and all that was looked at holds.
+    /// Whether it shows the bug and passes all checks.
     pub fn is_verified(&self) -> bool {
         matches!(self, Self::Shown { truth, .. } if truth.is_verified())
     }
 }
 
-/// Judges a program by what the baseline of a script established.
+/// Judges a program by the baseline of a script.
 ///
 /// # Errors
 ///
-/// What stops the session: a run could not be made, or somebody interrupted it.
+/// The reason that stops the session: a run could not be made, or somebody interrupted it.
 pub fn inspect(
     subject: &Subject,
     established: &Established,
@@ -72,7 +72,9 @@ pub fn inspect(
     }
     let mut truth = judge.verify(&candidate.program, mismatch.as_deref())?;
     if judge.is_hopeless(&candidate) && truth.is_verified() {
-        truth.findings.push(lacking("it holds all that must stay"));
+        truth
+            .findings
+            .push(lacking("it keeps everything that must stay"));
     }
     Ok(Inspection::Shown { truth, mismatch })
 }
@@ -113,7 +115,8 @@ fn refused(
     }
     let mut truth = judge.verify(&candidate.program, None)?;
     if truth.is_verified() {
-        // Refused as a candidate all the same: by its text, or since what chance decides is no proof.
+        // Still refused as a candidate: by its text, or because an outcome of chance proves
+        // nothing.
         truth
             .findings
             .push(lacking(if judge.is_hopeless(candidate) {

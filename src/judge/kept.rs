@@ -1,5 +1,5 @@
-//! What the user wants to keep of the script, whether the bug needs it or not. Pure; called by the
-//! commands, which read it, and by the judge.
+//! The parts of the script that the user wants to keep, whether the bug needs them or not. Pure.
+//! The commands read it from the arguments, and the judge applies it.
 
 use minrepro_reducers::syntax::Program;
 use regex::Regex;
@@ -20,7 +20,7 @@ impl Kept {
     ///
     /// # Errors
     ///
-    /// Why the script does not hold it, or why it is none of these.
+    /// Why the script does not have it, or why it is not a valid value.
     pub fn read(typed: &str, script: &Program) -> Result<Self, String> {
         let regex = typed
             .strip_prefix('/')

@@ -37,7 +37,7 @@ pub(super) fn left(outcome: &Outcome) -> Option<Left> {
 pub enum Measure {
     /// The signature of the bug.
     Signature(Signature),
-    /// The user's own command, which exits with 0 for what is interesting.
+    /// The user's own command, which exits with 0 for interesting candidates.
     Test(String),
 }
 
@@ -68,7 +68,7 @@ impl Measure {
         }
     }
 
-    /// The same measure, whatever the mechanism behind the words is.
+    /// The same measure for any mechanism behind the words.
     #[must_use]
     pub fn by_words(&self) -> Self {
         let mut measure = self.clone();

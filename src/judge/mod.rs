@@ -1,6 +1,6 @@
-//! Decides whether a run shows the same bug, and whether it shows it truly: the script's own runs
-//! set the measure (baseline), each candidate is judged against it, and checks look for what speaks
-//! against a candidate all the same. Called by the commands; the engine knows the contract alone.
+//! Decides whether a run shows the same bug. The script's own runs set the standard (baseline),
+//! each candidate is judged against it, and checks look for objections to a candidate that shows
+//! the signature. Called by the commands; the engine knows only the contract.
 //!
 //! To add a check, write one file in `checks/` and name it in the list of `checks/mod.rs`.
 

@@ -1,4 +1,4 @@
-//! How a program is run and judged in one session: what all checks share.
+//! How a program is run and judged in one session. All checks share it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,7 +21,7 @@ pub struct GivenControl {
     pub must_succeed: bool,
 }
 
-/// Runs programs and judges what came of them.
+/// Runs programs and judges the outcomes.
 #[derive(Clone, Copy)]
 pub struct Probe<'a> {
     /// Runs candidates.
@@ -81,8 +81,8 @@ impl Probe<'_> {
         self.judge(outcome).is_same()
     }
 
-    /// Whether a run shows the bug's words, by whatever mechanism. Without a part of what is run the
-    /// way to a failure differs, so a control run is judged by these alone.
+    /// Whether a run shows the bug's words, by whatever mechanism. Without a part of the program,
+    /// the path to a failure differs, so a control run is judged by the words alone.
     pub(super) fn shows_words(&self, outcome: &Outcome) -> bool {
         self.measure
             .by_words()
@@ -90,12 +90,13 @@ impl Probe<'_> {
             .is_same()
     }
 
-    /// What a traced run of a program shows; none if it does not show the bug while it is traced.
+    /// The evidence of a traced run of a program; none if the program does not show the bug while
+    /// it is traced.
     pub(super) fn traced(&self, bytes: &[u8]) -> Result<Option<Evidence>, RunError> {
         self.trace(self.traced_job(bytes), 1)
     }
 
-    /// What a traced run shows; none if none of so many shows the bug while it is traced.
+    /// The evidence of a traced run; none if none of so many runs shows the bug while it is traced.
     pub(super) fn trace(&self, job: Job, times: usize) -> Result<Option<Evidence>, RunError> {
         let mut outcomes = self.run(&vec![job.clone(); times])?;
         // A process that died, or that hangs in native code, wrote nothing down; a second run
@@ -132,7 +133,7 @@ impl Probe<'_> {
         }
     }
 
-    /// What the first of some traced runs that shows the bug brought.
+    /// The evidence of the first of some traced runs that shows the bug.
     pub(super) fn evidence(&self, outcomes: &[Outcome]) -> Option<Evidence> {
         let showing = outcomes.iter().find(|outcome| self.shows(outcome))?;
         serde_json::from_str(showing.trace.as_deref()?).ok()

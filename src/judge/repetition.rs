@@ -1,4 +1,4 @@
-//! Runs programs as often as it takes to know whether they show a bug that does not show each time.
+//! Runs programs as often as needed to know whether they show a bug that does not show each time.
 
 use minrepro_reducers::analysis::dependence_check::ReportSite;
 
@@ -8,10 +8,10 @@ use crate::{
     runner::{Job, RunError},
 };
 
-/// What came of one program.
+/// The outcome of one program.
 #[derive(Clone, Debug)]
 pub(super) struct Repeated {
-    /// Whether it shows the bug often enough; else what else it showed first.
+    /// Whether it shows the bug often enough; if not, the first other outcome.
     pub(super) verdict: Verdict,
     /// How many runs showed it.
     pub(super) same: usize,
@@ -23,8 +23,8 @@ pub(super) struct Repeated {
     pub(super) seconds: f64,
 }
 
-/// Runs each job until it is decided, all that are open at once; each as often at once as it takes
-/// at least, or, where workers would be idle, as often as a refusal takes.
+/// Runs each job until it is decided, all undecided jobs at once. Each is run in parallel as often
+/// as it needs at least, or, if workers would be idle, as often as a refusal needs.
 pub(super) fn repeated(
     probe: &Probe<'_>,
     jobs: &[Job],
@@ -71,8 +71,8 @@ pub(super) fn repeated(
             }
         }
     }
-    // The sequential test alone decides what is the same; until here the verdict is what else a
-    // program showed.
+    // Only the sequential test decides whether it is the same. Until here, the verdict is another
+    // outcome of the program.
     for repeated in &mut all {
         if steadiness.decide(repeated.same, repeated.of) == Some(true) {
             repeated.verdict = Verdict::Same;

@@ -1,5 +1,5 @@
-//! The judge that stands between engine and runner: it runs candidates, judges their outcomes, and
-//! has those that show the bug reviewed by the checks.
+//! The judge between engine and runner: it runs candidates, judges their outcomes, and has the
+//! checks review those that show the bug.
 
 use std::{sync::Arc, time::Instant};
 
@@ -29,9 +29,9 @@ use crate::{
 /// Judges candidates by running them.
 pub struct RunnerJudge<'a> {
     probe: Probe<'a>,
-    /// What candidates that show the bug have to pass.
+    /// The checks that candidates that show the bug must pass.
     checks: &'a Checks,
-    /// What every candidate must hold.
+    /// The parts that every candidate must keep.
     kept: &'a [Kept],
     /// How candidates are tested, if the bug does not show each time.
     steadiness: Option<SequentialTest>,
@@ -64,8 +64,8 @@ impl<'a> RunnerJudge<'a> {
         }
     }
 
-    /// Begins, with what room the others leave, the runs that a result is asked for once it is
-    /// confirmed: so they are done, or nearly, when the search is.
+    /// Starts, as far as the other runs leave room, the runs that a result needs once it is
+    /// confirmed, so they are done, or nearly, when the search is.
     pub fn begin_last_runs(&self, program: &Program, bytes: &Arc<[u8]>) {
         if self.steadiness.is_some() {
             return;
@@ -118,14 +118,14 @@ impl<'a> RunnerJudge<'a> {
         Ok((confirmed, elsewhere.or(last.and_then(|(_, place)| place))))
     }
 
-    /// Looks at a result once more, by fresh runs, for all that makes it true.
+    /// Checks a result once more, by fresh runs, with all checks.
     ///
     /// # Errors
     ///
     /// A run could not be made.
     pub fn verify(&self, program: &Program, mismatch: Option<&str>) -> Result<Truth, RunError> {
         let mut truth = Truth::default();
-        // Chance decides what each further run of a flaky bug shows.
+        // Chance decides each further run of a flaky bug.
         if self.steadiness.is_none() && !self.checks.is_empty() {
             let probe = Probe {
                 start: Start::Cold,
@@ -188,7 +188,7 @@ impl<'a> RunnerJudge<'a> {
                 report_site,
                 ..
             } = repeated;
-            // Of what chance decides, no check asks where it failed.
+            // If chance decides, no check asks where it failed.
             let shown = Shown::unseen(&batch[index].program, report_site);
             let objection = verdict
                 .is_same()
@@ -303,7 +303,7 @@ impl Judge for RunnerJudge<'_> {
         if let Some(steadiness) = self.steadiness {
             return self.confirm_repeatedly(candidate, steadiness);
         }
-        // A cold run is all that a confirmation could be.
+        // A cold run is already all that a confirmation could be.
         if self.probe.start == Start::Cold {
             return Ok(None);
         }

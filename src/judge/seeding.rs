@@ -1,5 +1,5 @@
-//! Tries seeds for a bug that does not show each time: if it shows each time under one, all runs
-//! get that, and the reduction is that of a steady bug. Called by the baseline when the script's
+//! Tries seeds for a bug that does not show each time. If it shows each time under one, all runs
+//! get that seed, and the bug is reduced as a steady one. Called by the baseline when the script's
 //! own runs differ.
 
 use std::{sync::Arc, time::Duration};
@@ -92,7 +92,7 @@ fn tried(subject: &Subject) -> Vec<(Seed, Option<Seeded>)> {
     all
 }
 
-/// Applies again what an earlier session found.
+/// Applies again the seed that an earlier session found.
 pub(super) fn again(subject: &Subject, stabilizer: &Seed) -> Option<Seeded> {
     subject.set_variables(stabilizer.variable().into_iter().collect());
     match stabilizer {
@@ -110,8 +110,8 @@ fn program_of(subject: &Subject, text: String) -> Option<Seeded> {
     Some((Arc::new(program), bytes))
 }
 
-/// Whether runs that do not show the bug at all may show it under a seed: only where the user says
-/// what to look for.
+/// Whether a seed may help runs that do not show the bug at all: only if the user says what to look
+/// for.
 pub(super) fn may_help_what_never_shows(subject: &Subject) -> bool {
     !subject.settings.specs.is_empty() && !subject.settings.specs.iter().any(Spec::is_hang)
 }

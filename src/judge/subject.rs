@@ -1,5 +1,5 @@
-//! The script as given, and how it is run: what the baseline is found out from. Runs programs, but
-//! judges none.
+//! The original script and how it is run, from which the baseline is established. Runs programs,
+//! but judges none.
 
 use std::{
     cell::OnceCell,
@@ -27,8 +27,8 @@ pub(super) const FIRST_TIMEOUT: Duration = Duration::from_mins(2);
 /// The same where the bug is that the script does not end.
 const FIRST_HANG: Duration = Duration::from_mins(1);
 
-/// The bounds of a candidate's limit where the bug is that it does not end. Within them it is four
-/// times what the script works before it waits.
+/// The bounds of a candidate's time limit if the bug is that it does not end. Within them, the
+/// limit is four times the time that the script works before it waits.
 const HANG: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(15)];
 
 /// From where candidates are to start.
@@ -43,10 +43,10 @@ pub enum Warmth {
     Never,
 }
 
-/// What the user says of the bug and of the runs.
+/// The user's settings for the bug and the runs.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// What the bug looks like; empty where that is to be derived.
+    /// The signatures of the bug; empty if one must be derived.
     pub specs: Vec<Spec>,
     /// The command that judges in place of a signature.
     pub test: Option<String>,
@@ -60,11 +60,11 @@ pub struct Settings {
     pub loose: bool,
     /// Variables set for every run.
     pub env: Vec<(String, String)>,
-    /// What every candidate must hold.
+    /// The parts that every candidate must keep.
     pub keep: Vec<Kept>,
 }
 
-/// The script as given, and all that it takes to run it.
+/// The original script, and everything needed to run it.
 pub struct Subject {
     /// The script.
     pub program: Arc<Program>,
@@ -74,11 +74,11 @@ pub struct Subject {
     pub runner: Runner,
     /// The controls that the user named.
     pub controls: Vec<GivenControl>,
-    /// What the user says.
+    /// The user's settings.
     pub settings: Settings,
     /// The script with its random numbers seeded, where that makes the bug show each time.
     seeded: OnceCell<(Arc<Program>, Vec<u8>)>,
-    /// What makes the bug show each time.
+    /// The seed that makes the bug show each time.
     stabilizer: OnceCell<Seed>,
 }
 
@@ -126,8 +126,8 @@ impl Subject {
         of_user.unwrap_or_else(|| (wall * 4).clamp(Duration::from_secs(10), Duration::from_mins(1)))
     }
 
-    /// The time limit of a candidate where the bug is that it does not end: what the script works
-    /// before it waits for ever says how long the working part takes.
+    /// The time limit of a candidate if the bug is that it does not end. The time that the script
+    /// works before it waits forever shows how long the working part takes.
     pub(super) fn hang_limit(&self, first: &Outcome) -> Duration {
         let [least, most] = HANG;
         let of_user = self.settings.timeout;
@@ -186,8 +186,8 @@ impl Subject {
             start,
             ..Job::new(self.bytes.as_slice().into(), timeout)
         };
-        // Two at once where there is room; a third would only wait for what the first is to tell. A
-        // hang takes its whole limit, so the second has to know a shorter one.
+        // Two at once if there is room; a third would only wait for the findings of the first. A
+        // hang takes its whole limit, so the second must get a shorter one.
         let mut jobs = vec![job(first, first_timeout)];
         if times > 1 && self.runner.jobs() > 1 && !is_hang {
             jobs.push(job(Start::Cold, first_timeout));
@@ -212,8 +212,8 @@ impl Subject {
         Ok(outcomes)
     }
 
-    /// What kept the script from getting as far as its bug in these runs, if anything did. A failure
-    /// that the user names as the bug is one, unless it can only come from confinement.
+    /// The reason why the script did not reach its bug in these runs, if there is one. A failure
+    /// that the user names as the bug counts as the bug, unless only confinement can cause it.
     pub fn obstacle(&self, outcomes: &[Outcome]) -> Option<Obstacle> {
         let found = obstacle(outcomes.first()?)?;
         let specs = &self.settings.specs;
@@ -243,13 +243,13 @@ impl Subject {
         })
     }
 
-    /// What makes the bug show each time, if it did not by itself.
+    /// The seed that makes the bug show each time, if it needs one.
     pub fn stabilizer(&self) -> Option<&Seed> {
         self.stabilizer.get()
     }
 
-    /// Keeps what makes the bug show each time, with the script as it is run from now on where that
-    /// is another text.
+    /// Keeps the seed that makes the bug show each time, with the script as it is run from now on
+    /// if its text changed.
     pub(super) fn keep_stabilizer(
         &self,
         stabilizer: Seed,

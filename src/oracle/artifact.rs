@@ -1,6 +1,7 @@
-//! Artifacts: failures that a reduction itself causes by removing parts of a program, such as missing
-//! names, modules and arguments, broken syntax, and a plain literal where an object was. An artifact
-//! is never the bug, printed or raised, unless the script as given shows one of its kind. Pure.
+//! Artifacts: failures that a reduction itself causes by removing parts of a program, such as
+//! missing names, modules and arguments, broken syntax, and a plain literal instead of an object.
+//! An artifact is never the bug, printed or raised, unless the original script shows one of its
+//! kind. Pure.
 
 use std::collections::BTreeSet;
 

@@ -14,7 +14,7 @@ use crate::{
     text::first_line,
 };
 
-/// The runs of the script as given, and what they showed.
+/// The runs of the original script, and their outcomes.
 #[derive(Clone, Debug)]
 pub struct Baseline {
     /// The signature of the bug.
@@ -33,9 +33,9 @@ pub enum BaselineError {
     /// No run shows the bug.
     #[error("the script does not show the bug")]
     NotReproduced {
-        /// What was looked for.
+        /// The expected failure.
         expected: String,
-        /// What was seen, each with how many runs showed it.
+        /// The outcomes, each with the number of runs that showed it.
         seen: Vec<(String, usize)>,
     },
     /// Some runs show the bug.
@@ -47,7 +47,7 @@ pub enum BaselineError {
         same: usize,
         /// How many runs there were.
         of: usize,
-        /// What was seen, each with how many runs showed it.
+        /// The outcomes, each with the number of runs that showed it.
         seen: Vec<(String, usize)>,
     },
     /// No signature was given and none can be derived.
@@ -55,7 +55,7 @@ pub enum BaselineError {
     NotDerivable {
         /// Why.
         reason: NotDerivable,
-        /// What was seen, each with how many runs showed it.
+        /// The outcomes, each with the number of runs that showed it.
         seen: Vec<(String, usize)>,
     },
 }

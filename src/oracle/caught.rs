@@ -17,8 +17,8 @@ pub struct Caught {
 }
 
 impl Caught {
-    /// What some runs of the script caught, each in the order in which it did; none if they caught
-    /// nothing, or not the same.
+    /// The exceptions that some runs of the script caught, each in the order of catching. None if
+    /// they caught nothing, or not the same exceptions.
     pub fn common(runs: &[(Outcome, Vec<Exception>)]) -> Option<Self> {
         let (_, caught) = runs.first()?;
         if runs.iter().any(|(_, others)| others.len() != caught.len()) {

@@ -1,5 +1,5 @@
-//! The parts that the exceptions of several runs share. Pure; called where a signature is derived,
-//! completed or compared with how the library failed.
+//! The parts that the exceptions of several runs share. Pure. Called where a signature is derived,
+//! completed or compared with the library's failure.
 
 use super::{
     exceptions::{cause, is_internal, is_raised},
@@ -13,8 +13,8 @@ use crate::runner::Exception;
 /// A message with fewer letters left is not distinctive.
 const FEW_LETTERS: usize = 8;
 
-/// What exceptions share: the class, the words, the place where these are not distinctive, and the
-/// exception that they replace.
+/// The common parts of exceptions: the class, the words, the place if these are not distinctive,
+/// and the exception that they replace.
 pub(super) fn of_exceptions(exceptions: &[&Exception]) -> Option<Vec<Part>> {
     let class = common(exceptions, |raised| Some(raised.short_class().to_owned()))?;
     let mut parts = vec![Part::Class(class)];
@@ -60,7 +60,8 @@ pub(super) fn message(exceptions: &[&Exception]) -> Option<Pattern> {
     is_name.then(|| Pattern::Lines(vec![vec![whole]]))
 }
 
-/// Whether a message is not distinctive: there is none, little is left of it, or many bugs share it.
+/// Whether a message is not distinctive: there is none, little is left of it, or many bugs share
+/// it.
 fn needs_place(message: Option<&Pattern>, exceptions: &[&Exception]) -> bool {
     let Some(Pattern::Lines(lines)) = message else {
         return true;

@@ -1,4 +1,4 @@
-//! Where a program was when it died of a signal or hung, by the interpreter's own dump of its stack,
+//! Where a program was when it died of a signal or hung, from the interpreter's own stack dump,
 //! which names functions and shows no source. Plain data.
 
 use std::{collections::BTreeSet, fmt};
@@ -56,8 +56,8 @@ impl CrashSite {
     }
 
     /// Whether a program may have died of the same cause. Once a library's function is removed, the
-    /// script may call itself what that function called, but a death in another function of a
-    /// library is another bug, and code that a library generated calls what no script calls.
+    /// script may itself call what that function called. But a death in another library function is
+    /// another bug, and code that a library generated calls functions that no script calls.
     pub(super) fn allows_death(&self, outcome: &Outcome) -> bool {
         match (self, Self::of(&outcome.stack)) {
             (Self::Library { file, .. }, Some(Self::Script(_))) => file != THE_GENERATED,
@@ -87,7 +87,7 @@ impl CrashSite {
         }
     }
 
-    /// What a typed text may mean: `FILE, FUNCTION()`, or a line of the script.
+    /// The possible meanings of a typed text: `FILE, FUNCTION()`, or a line of the script.
     pub(super) fn typed(text: &str) -> Vec<Self> {
         let of = |site| match site {
             RaiseSite::Library { code: Some(_), .. } => None,
@@ -115,7 +115,7 @@ impl CrashSite {
     }
 }
 
-/// The names that a line calls, without what they are called on.
+/// The names that a line calls, without their receivers.
 pub(super) fn calls(code: &str) -> BTreeSet<String> {
     const WORDS: &[&str] = &[
         "if", "elif", "while", "for", "in", "not", "and", "or", "return", "await", "with",

@@ -89,8 +89,8 @@ pub fn derive(outcomes: &[Outcome]) -> Result<Signature, NotDerivable> {
     }
 }
 
-/// A death by a signal, and the last message of the C or C++ code that aborted. Corrupted memory may
-/// cause one signal or another.
+/// A death by a signal, and the last message of the C or C++ code that aborted. Corrupted memory
+/// may cause one signal or another.
 fn of_death(outcomes: &[Outcome]) -> Vec<Part> {
     let signals: BTreeSet<i32> = outcomes
         .iter()

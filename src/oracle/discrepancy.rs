@@ -1,5 +1,5 @@
-//! How wrong a comparison says that something is. Knows the words of the usual comparisons; never
-//! looks at anything but a message. Called where scales are compared.
+//! How wrong something is according to a comparison's message. Knows the words of the usual
+//! comparisons and looks only at messages. Called where scales are compared.
 
 use std::sync::LazyLock;
 
@@ -43,20 +43,20 @@ static COMPARISONS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 
 pattern!(ANY_NUMBER, NUMBER);
 pattern!(DOUBLE, r"\b(?:float64|complex128)\b");
-// What an array holds besides its numbers.
+// The properties of an array besides its numbers.
 pattern!(TRAITS, r"(?s),\s*\w+=.*");
 
 /// How wrong something is, as far as a message says. No number here is `nan` or infinite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Discrepancy {
-    /// What stands in place of a number.
+    /// The value that replaces a number.
     pub(super) odd: Option<Odd>,
     /// The greatest difference.
     pub(super) absolute: Option<f64>,
-    /// The greatest difference in proportion to the value; none of whole numbers, which are
-    /// off by one at least.
+    /// The greatest difference in proportion to the value. None for whole numbers, which are off by
+    /// at least one.
     pub(super) relative: Option<f64>,
-    /// How many times the difference is what is allowed.
+    /// The difference as a multiple of what is allowed.
     pub(super) excess: Option<f64>,
     /// The share of the elements that are off.
     pub(super) share: Option<f64>,
@@ -68,7 +68,7 @@ pub(super) struct Discrepancy {
     is_whole: bool,
 }
 
-/// What is no distance.
+/// A value that is not a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Odd {
@@ -80,7 +80,7 @@ pub(super) enum Odd {
 impl Eq for Discrepancy {}
 
 impl Discrepancy {
-    /// What a message says of it; none if it says nothing.
+    /// The discrepancy that a message reports; none if it reports none.
     pub(super) fn of(message: &str) -> Option<Self> {
         let mut found = Self::default();
         for form in COMPARISONS.iter() {
@@ -129,7 +129,7 @@ impl Discrepancy {
             (self.relative, value("allowed_relative")),
         ] {
             let times = off.zip(allowed).map(|(off, allowed)| off / allowed);
-            // What is off is off by more than both.
+            // Elements that are off are off by more than both.
             let times = finite(times).into_iter().chain(self.excess);
             self.excess = times.reduce(f64::min);
         }
@@ -159,8 +159,8 @@ impl Odd {
     }
 }
 
-/// The largest difference of two values or arrays as they are printed, and that in proportion to the
-/// larger of the two numbers; none if they do not fit.
+/// The largest difference of two values or arrays as they are printed, and that in proportion to
+/// the larger of the two numbers; none if they do not fit.
 fn farthest(one: &str, other: &str) -> Option<(f64, f64)> {
     let [ours, others] = [one, other].map(|text| TRAITS.replace(text, ""));
     let numbers = |text: &str| -> Vec<f64> {

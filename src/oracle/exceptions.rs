@@ -1,5 +1,5 @@
-//! What an exception is a sign of: whether a statement or the interpreter raised it, what it
-//! holds as a group, and what it replaced. Pure. Called by the rest of the oracle.
+//! The meaning of an exception: whether a statement or the interpreter raised it, which exceptions
+//! it holds as a group, and which it replaced. Pure. Called by the rest of the oracle.
 
 use minrepro_reducers::analysis::cpython::{OPERATION_ERRORS, OWN_WORDS_PATTERN};
 
@@ -43,8 +43,8 @@ pub(super) fn wrapped(exception: &Exception) -> Option<&Exception> {
     (is_handler && is_raised(exception)).then_some(cause)
 }
 
-/// The first of the declared causes of an exception: what went wrong, if all that was raised from it
-/// only reports it. The exception itself if it has none.
+/// The first of the declared causes of an exception: the original failure, if everything raised
+/// from it only reports it. The exception itself if it has none.
 pub(super) fn innermost(exception: &Exception) -> &Exception {
     let mut found = exception;
     for cause in exception.chain.iter().rev() {
@@ -57,7 +57,7 @@ pub(super) fn innermost(exception: &Exception) -> &Exception {
 }
 
 /// Whether an exception is one of the interpreter's own, about a name, an attribute or a value that
-/// does not fit the operation: it says nothing of what the program meant to do.
+/// does not fit the operation. It says nothing about the intent of the program.
 pub(super) fn is_in_interpreters_words(exception: &Exception) -> bool {
     if is_raised(exception) {
         return false;
@@ -80,8 +80,8 @@ pub(super) fn is_raised(exception: &Exception) -> bool {
         .any(|word| matches!(word, "raise" | "assert"))
 }
 
-/// Whether an exception says no more than that a library broke: in the interpreter's own words,
-/// such as `'a' object is not callable`, which are the same wherever it breaks.
+/// Whether an exception only says that a library broke, in the interpreter's own words, such as
+/// `'a' object is not callable`, which are the same wherever it breaks.
 pub(super) fn is_internal(exception: &Exception) -> bool {
     is_of_interpreter(exception) && is_in_library(exception) && !is_raised(exception)
 }

@@ -1,6 +1,6 @@
-//! The fingerprint of a failure: the mechanism behind the words, by all that its traceback shows.
-//! Several bugs share the words of a generic wrapper, and users shorten the words that they give.
-//! Plain data and a pure match.
+//! The fingerprint of a failure: the mechanism behind its words, taken from the traceback. Several
+//! bugs share the words of a generic wrapper, and users shorten the words that they give. Plain
+//! data and a pure match.
 
 use std::collections::BTreeSet;
 
@@ -27,28 +27,27 @@ const FEW_WORDS: usize = 4;
 /// The mechanism of a failure that ended with an exception.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
-    /// What the exception that was seen shares among all runs: its class, its words, and where
-    /// these are not distinctive, its place.
+    /// The parts of the exception that all runs share: its class, its words, and, if these are not
+    /// distinctive, its place.
     parts: Vec<Part>,
     /// The class and the words of the exception from which a library raised it.
     cause: Option<(String, Option<Pattern>)>,
-    /// What the compiler says that it was doing.
+    /// What the compiler was doing, according to its message.
     context: Option<String>,
-    /// What the C++ compiler reported first.
+    /// The first error of the C++ compiler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cpp_error: Option<String>,
     /// The conditions on sizes that the compiler could not keep or answer.
     #[serde(default)]
     conditions: BTreeSet<String>,
-    /// The plain words of the lines below the first: a general headline is followed by what
-    /// happened in particular.
+    /// The plain words of the lines below the first: details follow a general headline.
     details: BTreeSet<String>,
     /// The functions of libraries that were on the way to the exception.
     path: BTreeSet<String>,
     /// The function of a library that the script called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     entry: Option<String>,
-    /// What raised the exception, and where.
+    /// The origin of the exception.
     origin: Option<RaiseOrigin>,
     /// How wrong something is, where the exception says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,8 +71,8 @@ impl Fingerprint {
         let exceptions = outcomes.iter().map(|outcome| outcome.exception.as_ref());
         let exceptions = &*exceptions.collect::<Option<Vec<&Exception>>>()?;
         exceptions.first()?;
-        // What the script itself states is judged by what the statement depends on: its words are
-        // the script's own.
+        // A failure that the script itself reports is judged by its dependences, since its words
+        // are the script's own.
         let is_claim = exceptions.iter().any(|raised| claim(raised).is_some());
         let parts = if is_outer && !is_claim {
             let mut parts = of_exceptions(exceptions).unwrap_or_default();
@@ -195,7 +194,7 @@ impl Fingerprint {
             .or_else(|| self.off_scale(outcome, exception))
     }
 
-    /// How much less wrong, or in what other way wrong, something is than in the script as given.
+    /// How something is less wrong, or wrong in another way, than in the original script.
     fn off_scale(&self, outcome: &Outcome, exception: &Exception) -> Option<String> {
         if is_imprecise(outcome) && !self.is_imprecise {
             return Some("checked in less than double precision".to_owned());
@@ -203,9 +202,10 @@ impl Fingerprint {
         self.scale.as_ref()?.mismatch(&exception.message)
     }
 
-    /// The special method by which the script enters a library, if it was not on the way. A script
-    /// that shrinks may call another function by name that leads to the same place; what Python
-    /// calls by itself, to iterate or to compare, shows that the script now does something else.
+    /// The special method by which the script enters a library, if the original script did not use
+    /// it. A script that shrinks may call another function by name that leads to the same place. A
+    /// method that Python calls implicitly, to iterate or to compare, shows that the script now
+    /// does something else.
     fn entered_elsewhere(&self, exception: &Exception) -> Option<String> {
         let its = entry(exception)?;
         // One check of numbers may call another, which then finds something else.
@@ -231,7 +231,8 @@ impl Fingerprint {
         if is_own_now {
             return Some(format!("raised by the script, not {}", origin.site));
         }
-        // What compiled code raises shows its caller at the end, and that may be any on the way.
+        // An exception of compiled code shows its caller at the end, and that may be any on the
+        // way.
         let is_of_compiled_code =
             !origin.stated && !is_raised(exception) && !is_in_interpreters_words(exception);
         let mut caller = functions(
@@ -245,7 +246,7 @@ impl Fingerprint {
     }
 }
 
-/// What all exceptions share of some texts that each has.
+/// The words that the texts of all exceptions share.
 fn shared(
     exceptions: &[&Exception],
     of: impl Fn(&Exception) -> BTreeSet<String>,
@@ -291,8 +292,8 @@ fn functions<'a>(
     of_library.map(|frame| format!("{}, {}()", short_path(exception, frame), frame.function))
 }
 
-/// The words in the lines of a message below the first, without names and data: without what is
-/// quoted, and what holds a digit, a dot or an underscore.
+/// The words in the lines of a message below the first, without names and data: without quoted
+/// text, and without words that hold a digit, a dot or an underscore.
 fn details(message: &str) -> BTreeSet<String> {
     plain_words(message.lines().skip(1)).into_iter().collect()
 }
@@ -302,7 +303,7 @@ fn is_imprecise(outcome: &Outcome) -> bool {
     outcome.stderr.text().contains(messages::IMPRECISE)
 }
 
-/// What the compiler was doing, free of numbers.
+/// What the compiler was doing, without numbers.
 fn context(exception: &Exception) -> Option<String> {
     let all = [exception, innermost(exception)];
     all.into_iter()

@@ -25,7 +25,7 @@ use crate::{
 pub struct SignatureForm {
     /// The spellings, as help and manual show them.
     pub syntax: &'static [&'static str],
-    /// What it looks for.
+    /// What it matches.
     pub summary: &'static str,
     /// A signature of this form.
     pub example: &'static str,
@@ -47,17 +47,17 @@ enum Mark {
     Words,
 }
 
-/// What a typed text may mean, the strictest meaning first: of each, the parts.
+/// The possible meanings of a typed text, the strictest first, each as its parts.
 pub(super) type Readings = Vec<Vec<Part>>;
 
-/// Why a typed text is no signature, and what to type instead.
+/// Why a typed text is not a signature, and what to type instead.
 pub(super) type Refusal = (String, &'static str);
 
 /// All forms, as help lists them.
 pub const FORMS: &[SignatureForm] = &[
     SignatureForm {
         syntax: &["Class: text"],
-        summary: "the exception's class (its last dotted part, or more) and a part of its message, or its cause's",
+        summary: "the class (its last dotted part, or more) and a part of the message of the exception or its cause",
         example: "ValueError: bad size",
         mark: Mark::Words,
         read: words,
@@ -85,7 +85,7 @@ pub const FORMS: &[SignatureForm] = &[
     },
     SignatureForm {
         syntax: &["exit:N", "exit:N,M"],
-        summary: "the exit status, one of these",
+        summary: "one of these exit statuses",
         example: "exit:3,4",
         mark: Mark::Prefix("exit"),
         read: exit,
@@ -99,14 +99,14 @@ pub const FORMS: &[SignatureForm] = &[
     },
     SignatureForm {
         syntax: &["timeout"],
-        summary: "the program hangs: busy or waiting as the script is, and held up by the same call",
+        summary: "the program hangs as the script does: busy or waiting, and in the same call",
         example: "timeout",
         mark: Mark::Word("timeout"),
         read: |_| Ok(each(vec![HangKind::Waiting, HangKind::Busy], Part::Timeout)),
     },
     SignatureForm {
         syntax: &["timeout:busy", "timeout:waiting"],
-        summary: "the program hangs and computes, or hangs and waits",
+        summary: "the program hangs while it computes, or while it waits",
         example: "timeout:busy",
         mark: Mark::TightPrefix("timeout"),
         read: timeout,
@@ -141,14 +141,14 @@ pub const FORMS: &[SignatureForm] = &[
     },
     SignatureForm {
         syntax: &["in:FILE, FUNCTION()"],
-        summary: "where the program was when it was killed, by the interpreter's own dump of its stack",
+        summary: "where the program was when it was killed, from the interpreter's own stack dump",
         example: "in:ctypes/__init__.py, string_at()",
         mark: Mark::TightPrefix("in"),
         read: |text| Ok(each(CrashSite::typed(text), Part::In)),
     },
     SignatureForm {
         syntax: &["cause:Class: text", "cause:Class"],
-        summary: "the exception, what it was raised from, or what it holds as a group",
+        summary: "the exception, the one that it was raised from, or a member of an exception group",
         example: "cause:KeyError: 'a'",
         mark: Mark::TightPrefix("cause"),
         read: cause,
@@ -167,8 +167,8 @@ pub enum Part {
     Headline(Pattern),
     /// Where the exception was raised, for messages that several bugs share.
     RaisedAt(RaiseSite),
-    /// The class, and what is in the message, of the exception, or of one that it was raised from
-    /// or, as a group, holds.
+    /// The class and the message of the exception, of one of its causes, or of a member of its
+    /// group.
     Cause(String, Option<Pattern>),
     /// The exit status as a shell shows it, one of these.
     Exit(Vec<i32>),
@@ -188,7 +188,7 @@ pub enum Part {
 
 pattern!(WARNING, cpython::WARNING_PATTERN);
 
-/// What a program does that hangs.
+/// The activity of a program that hangs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HangKind {
@@ -207,7 +207,7 @@ pub enum Stream {
     Stderr,
 }
 
-/// What a typed text may mean, or why it means nothing.
+/// The possible meanings of a typed text, or why it has none.
 pub(super) fn readings(typed: &str) -> Result<Readings, Refusal> {
     if typed.is_empty() {
         return Err(("it is empty".to_owned(), forms_hint()));
@@ -237,7 +237,7 @@ fn forms_hint() -> &'static str {
 }
 
 impl Mark {
-    /// What of a typed text is the form's own, without its mark; none if it is of another form.
+    /// The operand of a typed text, without the form's mark; none if the text has another form.
     fn operand<'t>(&self, typed: &'t str) -> Option<&'t str> {
         let behind = |name: &str| typed.strip_prefix(name)?.strip_prefix(':');
         match self {
@@ -260,7 +260,7 @@ impl Mark {
     }
 }
 
-/// Each meaning as a part of its own.
+/// A separate part for each meaning.
 fn each<T>(meanings: Vec<T>, part: fn(T) -> Part) -> Readings {
     meanings
         .into_iter()
@@ -366,8 +366,8 @@ fn words(text: &str) -> Result<Readings, Refusal> {
     Ok(readings)
 }
 
-/// Patterns in the exception's headline, else what `causes` says, else on standard error, else on
-/// standard output.
+/// Patterns in the exception's headline, else in `causes`, else on standard error, else on standard
+/// output.
 fn anywhere(patterns: &[Pattern], causes: Readings) -> Readings {
     let on = |part: fn(Pattern) -> Part| each(patterns.to_vec(), part);
     [
@@ -379,7 +379,7 @@ fn anywhere(patterns: &[Pattern], causes: Readings) -> Readings {
     .concat()
 }
 
-/// What `Class: text` or `Class` may mean; nothing if no class is named.
+/// The possible meanings of `Class: text` or `Class`; nothing if no class is named.
 fn classed(text: &str, parts: impl Fn(String, Option<Pattern>) -> Vec<Part>) -> Readings {
     let Some((class, message)) = class_and_message(text) else {
         return Vec::new();
@@ -393,7 +393,7 @@ fn classed(text: &str, parts: impl Fn(String, Option<Pattern>) -> Vec<Part>) -> 
         .collect()
 }
 
-/// A class and what is in its message, if something is given.
+/// A class, and the text in its message if one is given.
 fn class_and_message(text: &str) -> Option<(&str, Option<&str>)> {
     let colon = text
         .match_indices(':')
@@ -460,8 +460,8 @@ impl Part {
         }
     }
 
-    /// What an outcome shows on the stream that this part is about, if what this part looks for may
-    /// be in it: that is known at once of most streams, however long they are.
+    /// The output on the stream that this part is about, if it may hold the text of this part. For
+    /// most streams, that is known at once, however long they are.
     pub(super) fn printed(&self, outcome: &Outcome) -> Option<String> {
         let (stream, pattern) = self.on_stream()?;
         let stream = match stream {
@@ -486,7 +486,7 @@ impl Part {
         )
     }
 
-    /// The stream that this part is about and what it must hold, if it is about one.
+    /// The stream that this part is about and the required pattern, if it is about one.
     pub fn on_stream(&self) -> Option<(Stream, &Pattern)> {
         match self {
             Self::Stdout(pattern) => Some((Stream::Stdout, pattern)),
@@ -495,7 +495,7 @@ impl Part {
         }
     }
 
-    /// What a text that the program prints must hold, be it output or an exception's message.
+    /// The pattern that a text of the program must match, whether output or an exception's message.
     pub fn pattern(&self) -> Option<&Pattern> {
         match self {
             Self::Message(pattern)
@@ -559,7 +559,7 @@ impl fmt::Display for Part {
 }
 
 impl HangKind {
-    /// What an outcome's processor time shows, or how all of it waited.
+    /// What the processor time of an outcome shows, or how all of its threads waited.
     fn of(outcome: &Outcome) -> Self {
         if !outcome.timing.stuck && outcome.timing.cpu * 5 > outcome.timing.alone() {
             Self::Busy
@@ -582,12 +582,12 @@ pub(super) fn is_status_alone(parts: &[Part]) -> bool {
     parts.iter().all(|part| matches!(part, Part::Exit(_)))
 }
 
-/// Whether an exception, or one that it was raised from or holds, is of a class and says what it
-/// must.
+/// Whether an exception, one of its causes, or a member of its group has a class and matches a
+/// pattern.
 fn has_cause(exception: &Exception, class: &str, pattern: Option<&Pattern>) -> bool {
     let causes: Vec<&Exception> = exception.chain.iter().chain(leaves(exception)).collect();
-    // A reduction may remove what reported the cause. By its class alone, though, the exception
-    // could be one that reports something else.
+    // A reduction may remove the code that reported the cause. By its class alone, though, the
+    // exception could be one that reports something else.
     let itself = Some(exception).filter(|_| pattern.is_some() || causes.is_empty());
     causes.into_iter().chain(itself).any(|cause| {
         ends_in(&cause.class, class) && pattern.is_none_or(|pattern| pattern.is_in(&cause.message))

@@ -1,6 +1,6 @@
-//! Where a program hangs, beyond the call that holds its main thread up: most waits end in the same
-//! few functions of the standard library, so the way to them counts, and where a program waits for
-//! another thread or process to end, what holds that up. Plain data.
+//! Where a program hangs, beyond the call that its main thread is in. Most waits end in the same
+//! few functions of the standard library, so the path to them counts. If a program waits for
+//! another thread or process to end, the place where that one waits counts, too. Plain data.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -12,8 +12,8 @@ use super::{
 };
 use crate::runner::{End, Exception, Outcome, TracebackFrame};
 
-/// What a program calls that waits for the end of a thread or process, each with the function of a
-/// library that it ends in.
+/// Functions that wait for the end of a thread or process, each with the library function in which
+/// the wait ends.
 const ENDS: &[(&str, &[&str])] = &[
     (
         "threading.py",
@@ -26,17 +26,18 @@ const ENDS: &[(&str, &[&str])] = &[
 /// Where a program hangs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HangPlace {
-    /// What holds the main thread up.
+    /// Where the main thread is held up.
     main: Hold,
-    /// What holds the other threads and processes up, where the main thread waits for their end.
+    /// Where the other threads and processes are held up, if the main thread waits for their end.
     others: Vec<Hold>,
-    /// The function of a library that raised the exception which ended a thread or was printed, or
-    /// the class of an exception of the script's own: what died may be what the others wait for.
+    /// The library function that raised the exception that ended a thread or was printed, or the
+    /// class of an exception of the script's own. The thread that died may be the one that the
+    /// others wait for.
     raised: Option<String>,
 }
 
-/// What holds a thread up: the functions of libraries that it is in below the script's own, the
-/// outermost first; where there are none, the functions that the script's line calls.
+/// Where a thread is held up: the library functions that it is in below the script's own, the
+/// outermost first; without any, the functions that the script's line calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Hold {
     path: Vec<String>,
@@ -44,8 +45,9 @@ struct Hold {
 }
 
 impl HangPlace {
-    /// The place that all outcomes share; of what the main thread waits for, what any of them
-    /// shows, since not every process has the time to say where it is.
+    /// The place that all outcomes share. For the threads and processes that the main thread waits
+    /// for, the places that any outcome shows, since not every process has the time to say where it
+    /// is.
     pub(super) fn common(outcomes: &[&Outcome]) -> Option<Self> {
         let places: Option<Vec<Self>> = outcomes.iter().map(|outcome| Self::of(outcome)).collect();
         let mut places = places?.into_iter();
@@ -99,7 +101,7 @@ impl HangPlace {
             None => its
                 .others
                 .is_empty()
-                .then(|| "what it waits for does not hang".to_owned()),
+                .then(|| "the thread or process that it waits for does not hang".to_owned()),
         }
     }
 
@@ -146,7 +148,8 @@ impl Hold {
             && file == "threading.py"
             && of == "_shutdown"
         {
-            // What a program does not wait for by itself, the interpreter waits for at its end.
+            // If a program does not wait for a thread itself, the interpreter waits for it at its
+            // end.
             "join".clone_into(of);
         }
         Some(Self {
@@ -180,7 +183,7 @@ impl Hold {
     }
 }
 
-/// What raised an exception: a function of a library, or the script, which gave it its class.
+/// The origin of an exception: a library function, or the script, which gave it its class.
 fn raised_by(exception: &Exception) -> String {
     match exception.frames.last() {
         Some(last) if !is_own(exception, last) => {

@@ -1,5 +1,5 @@
-//! Whether two exceptions are of one kind, by their classes and the order of their plain words:
-//! looser than a signature, for failures that are not the bug. Pure. Called by the judge.
+//! Whether two exceptions are of one kind, by their classes and the order of their plain words.
+//! Looser than a signature, for failures that are not the bug. Pure. Called by the judge.
 
 use std::collections::BTreeSet;
 
@@ -9,20 +9,20 @@ use serde::{Deserialize, Serialize};
 use super::exceptions::innermost;
 use crate::runner::Exception;
 
-/// How many lines of a message say what happened; more is data.
+/// The number of lines of a message that say what happened; the rest is data.
 const LINES: usize = 6;
 
-/// What an exception is like.
+/// The recognizable parts of an exception.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Likeness {
     class: String,
-    /// Each plain word of the message with the one behind it. Messages of one library share most of
+    /// Each plain word of the message with the next one. Messages of one library share most of
     /// their words, but seldom their order.
     pairs: BTreeSet<(String, String)>,
 }
 
 impl Likeness {
-    /// What the cause of an exception is like.
+    /// The likeness of the cause of an exception.
     pub fn of(exception: &Exception) -> Self {
         let cause = innermost(exception);
         Self {
@@ -36,8 +36,8 @@ impl Likeness {
         &self.class
     }
 
-    /// Whether an exception is of this kind. A message may lose words as a program shrinks, and gain
-    /// others.
+    /// Whether an exception is of this kind. A message may lose words as a program shrinks, and
+    /// gain others.
     pub fn is_of(&self, exception: &Exception) -> bool {
         let its = Self::of(exception);
         let shared = self.pairs.intersection(&its.pairs).count();
@@ -45,14 +45,14 @@ impl Likeness {
     }
 }
 
-/// Each word with the one behind it; nothing stands behind the last.
+/// Each word with the next one; nothing follows the last.
 fn pairs(words: &[String]) -> BTreeSet<(String, String)> {
     let behind = words.iter().skip(1).cloned().chain([String::new()]);
     words.iter().cloned().zip(behind).collect()
 }
 
-/// The words in some lines of a message without names and data: without what is quoted, and what
-/// holds a digit, a dot or an underscore.
+/// The words in some lines of a message, without names and data: without quoted text, and without
+/// words that hold a digit, a dot or an underscore.
 pub(super) fn plain_words<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     let lines = lines.map(str::trim);
     let lines = lines.take_while(|line| !messages::is_advice(line));

@@ -29,8 +29,9 @@ const GAP: char = '\u{0}';
 /// Longer literals inside a message are data: they shrink along with the script.
 const LONG: usize = 60;
 
-/// The lines of a message that say what went wrong: the first; if it only announces another, that
-/// one too, or alone if the first names no more than a backend; and if it is general by design, the explanation or the compiler's own error.
+/// The lines of a message that say what went wrong: the first. If it only announces another, that
+/// one too, or alone if the first only names a backend. If it is general by design, also the
+/// explanation or the compiler's own error.
 pub(super) fn informative_lines(message: &str) -> Vec<&str> {
     let mut lines = message
         .lines()
@@ -177,7 +178,7 @@ fn next_data(line: &str, from: usize) -> Option<Range<usize>> {
         })
 }
 
-/// The offset behind the bracket that closes the one at `open`.
+/// The offset after the bracket that closes the one at `open`.
 fn closing(line: &str, open: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, char) in line[open..].char_indices() {

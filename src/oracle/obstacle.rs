@@ -1,6 +1,6 @@
-//! Obstacles: what kept a program from getting as far as its bug. The run's confinement forbade
-//! something, or the program lacks what it is to be given. Recognized by the classes and error
-//! numbers of the exception and of those that it was raised from. Pure.
+//! Obstacles: reasons why a program did not reach its bug. Confinement forbade something, or the
+//! program lacks an input. Recognized by the classes and error numbers of the exception and of its
+//! causes. Pure.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub enum Forbidden {
     Rights,
 }
 
-/// What kept a program from getting as far as its bug.
+/// The reason why a program did not reach its bug.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// An access failed that confinement forbids, to this file if it was to one.
@@ -95,7 +95,7 @@ impl Forbidden {
     }
 }
 
-/// What kept a program from getting as far as its bug, if anything did.
+/// The reason why a program did not reach its bug, if there is one.
 pub fn obstacle(outcome: &Outcome) -> Option<Obstacle> {
     let Some(exception) = &outcome.exception else {
         let asks = || {
@@ -110,7 +110,7 @@ pub fn obstacle(outcome: &Outcome) -> Option<Obstacle> {
     forbidden(exception).or_else(|| missing(exception))
 }
 
-/// The access that failed of all that a run reports, in its exceptions or in its output.
+/// The failed access among everything that a run reports, in its exceptions or in its output.
 pub fn forbidden_anywhere(outcome: &Outcome) -> Option<Forbidden> {
     let raised = outcome.exception.as_ref().and_then(forbidden);
     if let Some(Obstacle::Forbidden(access, _)) = raised {
@@ -121,7 +121,7 @@ pub fn forbidden_anywhere(outcome: &Outcome) -> Option<Forbidden> {
         .find_map(|stream| Forbidden::named_in(&stream.text()).next())
 }
 
-/// The access that failed first of those behind an exception.
+/// The access that failed first in the causes of an exception.
 fn forbidden(exception: &Exception) -> Option<Obstacle> {
     let all = exception.chain.iter().chain([exception]);
     let all = all.chain(leaves(exception));
@@ -134,7 +134,7 @@ fn forbidden(exception: &Exception) -> Option<Obstacle> {
     })
 }
 
-/// What a program lacks that ends with this exception.
+/// The thing that a program that ends with this exception lacks.
 fn missing(exception: &Exception) -> Option<Obstacle> {
     let message = exception.message.trim();
     let last = exception.frames.last();

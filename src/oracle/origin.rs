@@ -11,7 +11,7 @@ use super::{
 };
 use crate::runner::Exception;
 
-/// What raised an exception, and where.
+/// The origin of an exception, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RaiseOrigin {
     /// Whether a statement raised it, a `raise` or an `assert`.
@@ -21,7 +21,7 @@ pub struct RaiseOrigin {
 }
 
 impl RaiseOrigin {
-    /// What raised an exception, if its traceback shows it.
+    /// The origin of an exception, if its traceback shows it.
     pub(super) fn of(exception: &Exception) -> Option<Self> {
         Some(Self {
             stated: is_raised(exception),
@@ -29,7 +29,7 @@ impl RaiseOrigin {
         })
     }
 
-    /// What raised all exceptions.
+    /// The common origin of all exceptions.
     pub(super) fn common<'a>(exceptions: impl Iterator<Item = &'a Exception>) -> Option<Self> {
         let all: Option<Vec<Self>> = exceptions.map(Self::of).collect();
         let all = all?;
@@ -83,8 +83,8 @@ impl RaiseOrigin {
     }
 }
 
-/// The lines of the script's own frames, outermost first, if the script itself reports the bug: by a
-/// statement that raises, or by a check of a library.
+/// The lines of the script's own frames, outermost first, if the script itself reports the bug: by
+/// a statement that raises, or by a check of a library.
 pub fn claim(exception: &Exception) -> Option<Vec<u32>> {
     let is_claim = is_raised(exception) && !is_in_library(exception) || is_check(exception);
     is_claim.then(|| own_lines(exception))

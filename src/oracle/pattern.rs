@@ -78,7 +78,7 @@ impl Pattern {
         }
     }
 
-    /// Leaves gaps for these names, and for what is in these texts.
+    /// Leaves gaps for these names, and for words in these texts.
     pub(super) fn forget(&mut self, names: &BTreeSet<String>, texts: &[&str]) {
         let Self::Lines(lines) = self else {
             return;
@@ -86,7 +86,7 @@ impl Pattern {
         let is_word = |char: char| char.is_alphanumeric() || char == '_';
         let known = |fragment: &str| -> Vec<String> {
             let mut left = vec![String::new()];
-            // Words and what stands between them, each as a piece.
+            // Words and the text between them, each as a piece.
             for piece in fragment.split_inclusive(|char| !is_word(char)) {
                 let word = piece.trim_end_matches(|char| !is_word(char));
                 if names.contains(word) {
@@ -109,7 +109,7 @@ impl Pattern {
         lines.retain(|line| !line.is_empty());
     }
 
-    /// The words that a text must hold, without those of one or two letters; none of a regular
+    /// The words that a text must hold, without those of one or two letters; none for a regular
     /// expression.
     pub fn words(&self) -> Vec<String> {
         let text = match self {
@@ -130,8 +130,8 @@ impl Pattern {
             .collect()
     }
 
-    /// The longest text that every match contains, a word where the white space between words may
-    /// be any; none is known of a regular expression.
+    /// The longest text that every match contains. A single word, if the white space between words
+    /// may be any. None for a regular expression.
     pub(super) fn longest_text(&self) -> Option<&str> {
         match self {
             Self::Lines(lines) => lines
@@ -148,8 +148,8 @@ impl Pattern {
         }
     }
 
-    /// Whether it may be in a text, or in what is left of it without some of its lines: a quick look,
-    /// for long texts.
+    /// Whether a text, or the text without some of its lines, may match. A quick check, for long
+    /// texts.
     pub(super) fn may_be_in(&self, text: &str) -> bool {
         self.longest_text()
             .is_none_or(|longest| text.contains(longest))

@@ -1,5 +1,5 @@
-//! Where an exception was raised, free of line numbers and folders: it distinguishes bugs that share
-//! a message. Plain data.
+//! Where an exception was raised, free of line numbers and folders: it distinguishes bugs that
+//! share a message. Plain data.
 
 use std::fmt;
 

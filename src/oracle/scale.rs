@@ -1,17 +1,17 @@
-//! The scale of a failure: a repro of a gross error is grossly wrong, too, and one of a subtle error
-//! subtly. Pure. Called by the fingerprint.
+//! The scale of a failure: a repro of a gross error must be grossly wrong, and one of a subtle
+//! error subtly. Pure. Called by the fingerprint.
 
 use serde::{Deserialize, Serialize};
 
 use super::discrepancy::{Discrepancy, shown};
 
 /// By how much a candidate may be less wrong. What the sizes of a script shrink to is seldom its
-/// worst part: the largest of a thousand normal numbers is three, and one of thirty alone is below a
-/// thirtieth of that. Rounding, on the other hand, is off by a thousandth at most.
+/// worst part: the largest of a thousand normal numbers is three, and one of thirty alone is below
+/// a thirtieth of that. Rounding, on the other hand, is off by a thousandth at most.
 const FACTOR: f64 = 30.0;
 
-/// The same where more than chance plays a part: the sizes of numbers shrink along with a script, so
-/// absolute differences do, and relative ones grow.
+/// The same where more than chance plays a part: the sizes of numbers shrink along with a script,
+/// so absolute differences do, and relative ones grow.
 const WIDE_FACTOR: f64 = FACTOR * FACTOR;
 
 /// How wrong the script as given is in each of its runs.

@@ -19,7 +19,7 @@ impl Seed {
     /// The seeds to try, of each kind.
     pub const TRIED: std::ops::Range<u32> = 0..8;
 
-    /// The chance that a seed without effect is believed, over all that are tried.
+    /// The probability that a seed without effect is accepted, over all seeds that are tried.
     const BY_CHANCE: f64 = 0.01;
 
     /// The environment variable that it sets.

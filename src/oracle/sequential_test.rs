@@ -72,8 +72,8 @@ impl SequentialTest {
         (1..=100).find(decided).unwrap_or(1)
     }
 
-    /// After how many unsuccessful candidates in a row the current program itself is doubtful: twice
-    /// as many as the runs that would refuse it.
+    /// After how many unsuccessful candidates in a row the current program itself is doubtful:
+    /// twice as many as the runs that would refuse it.
     pub fn doubtful_after(&self) -> u64 {
         2 * self.strict().patience() as u64
     }

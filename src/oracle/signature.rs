@@ -1,5 +1,5 @@
-//! A signature defines "the same bug": parts that must all hold of an outcome. Plain data and a
-//! pure match; of the source lines inside a traceback, only the one that raised is ever looked at.
+//! A signature defines "the same bug": parts that must all hold for an outcome. Plain data and a
+//! pure match. Of the source lines in a traceback, only the one that raised is ever looked at.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -28,18 +28,18 @@ pub struct Signature {
     /// The artifacts that the script as given shows itself. An outcome with others never matches.
     #[serde(default, skip_serializing_if = "Artifacts::is_empty")]
     pub artifacts: Artifacts,
-    /// Whether the script as given ends with an exception, or prints one. If it does not, an outcome
-    /// that does shows another bug, whatever else it shows.
+    /// Whether the script as given ends with an exception, or prints one. If it does not, an
+    /// outcome that does shows another bug, whatever else it shows.
     #[serde(default)]
     pub raises: bool,
     /// Whether the script as given dies of a signal; likewise.
     #[serde(default)]
     pub dies: bool,
-    /// Whether its exception ends the script as given. If so, an exception that ended a thread alone
-    /// or was only printed is another bug.
+    /// Whether its exception ends the script as given. If so, an exception that ended a thread
+    /// alone or was only printed is another bug.
     #[serde(default)]
     pub ends: bool,
-    /// What raised the exception of the script as given.
+    /// The origin of the original script's exception.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<RaiseOrigin>,
     /// The mechanism behind the words.
@@ -137,7 +137,7 @@ impl Signature {
         {
             return false;
         }
-        // A status does not say why the program failed, so all that is printed counts.
+        // A status does not say why the program failed, so all of its output counts.
         if is_status_alone(&self.parts)
             && matches!(outcome.end, End::Exit(_))
             && !named_on_streams(outcome).is_subset(&self.artifacts)
@@ -149,7 +149,7 @@ impl Signature {
             .all(|part| part.holds(outcome, &self.artifacts))
     }
 
-    /// Whether an exception may be the bug's by what raised it, and by what it ended.
+    /// Whether the origin of an exception, and what it ended, allow it to be the bug's.
     fn may_come_from(&self, outcome: &Outcome, exception: &Exception) -> bool {
         self.is_printed_alone()
             || (!(self.ends && outcome.end == End::Exit(0))
@@ -222,8 +222,8 @@ impl Signature {
     }
 }
 
-/// The mechanism of the exceptions that show these parts. What is printed, and what a death by a
-/// signal leaves, has none that a traceback shows.
+/// The mechanism of the exceptions that show these parts. Printed text and a death by a signal have
+/// no mechanism in a traceback.
 fn fingerprint(
     parts: &[Part],
     artifacts: &Artifacts,

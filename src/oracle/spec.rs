@@ -1,5 +1,5 @@
-//! A signature as the user types it. The same text may mean several things, `Mismatch` a class or a
-//! message; the first meaning that the baseline supports is taken. Pure.
+//! A signature as the user types it. The same text may have several meanings: `Mismatch` may be a
+//! class or a message. The first meaning that the baseline supports is taken. Pure.
 
 use super::{
     common_parts::{common, message},
@@ -14,7 +14,7 @@ use crate::runner::{Exception, Outcome};
 /// A signature as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
-    /// What was typed.
+    /// The text as typed.
     pub text: String,
     readings: Vec<Vec<Part>>,
 }
@@ -23,11 +23,11 @@ pub struct Spec {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` cannot be a signature: {reason}")]
 pub struct SpecError {
-    /// What was typed.
+    /// The text as typed.
     pub text: String,
     /// Why not.
     pub reason: String,
-    /// What to type instead.
+    /// The text to type instead.
     pub hint: &'static str,
 }
 
@@ -40,7 +40,7 @@ impl Spec {
             .any(|part| matches!(part, Part::Timeout(_)))
     }
 
-    /// Reads what was typed.
+    /// Reads a typed text.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         let typed = text.trim();
         let readings = readings(typed).map_err(|(reason, hint)| SpecError {
@@ -78,10 +78,10 @@ impl Spec {
     }
 }
 
-/// What the outcomes show beside what was typed, where that leaves room for other bugs: the class,
-/// where a text alone was typed, a status, or a failure that a library wraps (without the compiler
-/// that reports it, it is another bug); the place, where a library broke in the interpreter's own
-/// words; and what the script's own exception was raised for.
+/// The further parts that the outcomes show, if the typed text leaves room for other bugs: the
+/// class, if only a text was typed; a status; a failure that a library wraps (without the compiler
+/// that reports it, it is another bug); the place, if a library broke in the interpreter's own
+/// words; and the exception for which the script's own one was raised.
 fn implied(parts: &[Part], outcomes: &[Outcome]) -> Vec<Part> {
     let exceptions: Option<Vec<&Exception>> = outcomes
         .iter()
@@ -133,8 +133,8 @@ fn implied(parts: &[Part], outcomes: &[Outcome]) -> Vec<Part> {
 }
 
 impl Signature {
-    /// What the user types, each behind a `--signature`, to get this signature from the script that
-    /// it was seen in.
+    /// The arguments of `--signature` that a user types to get this signature from the script that
+    /// showed it.
     pub fn to_arguments(&self) -> Vec<String> {
         let mut arguments = Vec::new();
         let mut parts = self.parts.iter().peekable();

@@ -1,4 +1,4 @@
-//! The best program so far, as far as the free rows of a terminal show it: the lines around the
+//! The part of the best program so far that fits the free rows of a terminal: the lines around the
 //! last change, in colours. Prints nothing. Called by `progress`.
 
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use anstyle::Style;
 use super::{highlight, words::counted};
 use crate::text::visible;
 
-/// Rows that stay free for what was found so far and for the moving line.
+/// Rows that stay free for the findings so far and for the progress line.
 const TAKEN: usize = 9;
 /// A view of fewer lines shows nothing.
 const LEAST: usize = 4;

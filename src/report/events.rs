@@ -1,6 +1,6 @@
-//! What `--format jsonl` prints: the events of a command as data, one value a line. Each is the
-//! whole of what happened, in fields; the words for people are made elsewhere. Prints and runs
-//! nothing.
+//! The events of a command that `--format jsonl` prints, as data, one value per line. Each event
+//! holds everything that happened, in fields. The words for people are made elsewhere. Prints and
+//! runs nothing.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub enum EventRecord {
         /// The phase.
         phase: Phase,
     },
-    /// The bug is known, from the runs of the script as given.
+    /// The signature of the bug is known, from the runs of the original script.
     Signature {
         /// The signature, or the command that judges candidates.
         signature: String,
@@ -49,7 +49,7 @@ pub enum EventRecord {
     },
     /// It was decided how candidates start.
     Runner {
-        /// Whether they are forked from an interpreter that has imported what the script imports.
+        /// Whether they are forked from an interpreter that has imported the script's imports.
         warm: bool,
         /// Why they are not, if they are not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,12 +64,12 @@ pub enum EventRecord {
         /// Variables that are withheld.
         withheld: Vec<String>,
     },
-    /// Something about what was given is worth knowing.
+    /// A note about the input.
     Note {
-        /// It, in words.
+        /// The note, in words.
         text: String,
     },
-    /// Candidates have to meet a condition beside the signature.
+    /// Candidates must meet a condition besides the signature.
     Check {
         /// The condition, in words.
         claim: String,
@@ -135,7 +135,7 @@ pub enum EventRecord {
         /// Why.
         message: String,
     },
-    /// `check`: the script as given was run once.
+    /// `check`: the original script was run once.
     BaselineRun {
         /// Its number, from 1.
         number: usize,
@@ -146,11 +146,11 @@ pub enum EventRecord {
         /// How it ended, in words.
         summary: String,
     },
-    /// `check`: what the runs showed.
+    /// `check`: the outcome of all runs.
     Checked {
         /// The signature, or the command that judged the script.
         signature: String,
-        /// The arguments of `--signature` that say the same; empty where a command judged.
+        /// The arguments of `--signature` that give the same signature; empty if a command judged.
         arguments: Vec<String>,
         /// How many runs showed the bug.
         same: usize,
@@ -161,12 +161,12 @@ pub enum EventRecord {
     Candidate {
         /// The file.
         file: String,
-        /// Whether it shows the bug, and everything that was looked at holds.
+        /// Whether it shows the bug and passes all checks.
         verified: bool,
         /// The failure that it shows instead, if it does not show the bug.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         instead: Option<String>,
-        /// What was found of all that makes it the same bug.
+        /// The findings of the checks.
         truth: Truth,
         /// How the mechanism of its failure differs, if it does.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -187,7 +187,7 @@ pub enum EventRecord {
         name: String,
         /// The error.
         message: String,
-        /// Its causes, link by link.
+        /// Its causes, outermost first.
         causes: Vec<String>,
         /// The observations behind the error, line by line, for people.
         details: Vec<String>,

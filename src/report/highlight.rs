@@ -1,9 +1,9 @@
-//! What each part of a program's text is, for colours: of the terminal and of the page.
+//! The kind of each part of a program's text, for colours on the terminal and on the page.
 
 use anstyle::{AnsiColor, Style};
 use minrepro_reducers::syntax::{Program, Ranged, TokenKind};
 
-/// What a part of a program is.
+/// The kind of a part of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shade {
     Plain,

@@ -113,7 +113,7 @@ fn truth(report: &Report) -> Markup {
                 }
                 @if let Some(mismatch) = &reproduction.mismatch {
                     li.fails {
-                        strong { "The words are the same, the mechanism is another: " }
+                        strong { "The words are the same, but the mechanism differs: " }
                         (mismatch)
                     }
                 }
@@ -127,7 +127,7 @@ fn truth(report: &Report) -> Markup {
     }
 }
 
-/// A text with code between backticks; one that holds backticks of its own is left as it is.
+/// A text with code between backticks. A text that itself holds backticks is left as it is.
 fn marked(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
     html! {

@@ -39,7 +39,7 @@ pub(super) fn render(report: &Report) -> String {
     if let Some(mismatch) = &report.reproduction.mismatch {
         let _ = writeln!(
             text,
-            "**The words are the same, the mechanism is another**: {}.\n",
+            "**The words are the same, but the mechanism differs**: {}.\n",
             spans(mismatch)
         );
     }
@@ -91,7 +91,7 @@ fn push_conditions(text: &mut String, report: &Report) {
     }
 }
 
-/// What only those read who doubt the result.
+/// Details for readers who doubt the result.
 fn push_details(text: &mut String, report: &Report) {
     let reasons = reasons::by_line(report);
     if !reasons.is_empty() {
@@ -145,8 +145,8 @@ fn code(text: &str) -> String {
     text.replace('`', "'").replace('\n', " ")
 }
 
-/// A text in which what stands between backticks is code, and nothing else is markup; one that
-/// holds backticks of its own has no code in it.
+/// A text in which parts between backticks are code and nothing else is markup. A text that itself
+/// holds backticks has no code in it.
 fn spans(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) || parts.iter().skip(1).step_by(2).any(|part| part.is_empty())

@@ -77,14 +77,15 @@ pub struct Report {
     pub spent: BTreeMap<String, Spent>,
     /// Failures other than the bug that candidates showed.
     pub slips: Vec<Slip>,
-    /// The signature with gaps instead of numbers, if its numbers rejected failures that were
-    /// otherwise the same.
+    /// The signature with gaps instead of numbers, if its numbers rejected failures that were the
+    /// same apart from them.
     #[serde(default)]
     pub looser: Option<String>,
     /// Why each part of the result stays: the outcome of a run without it. Empty unless the
     /// reduction finished.
     pub kept: Vec<WhyKept>,
-    /// The versions of what the result imports, of CUDA where PyTorch is among it, and of the system.
+    /// The versions of the packages that the result imports, of CUDA if PyTorch is one of them, and
+    /// of the system.
     #[serde(default)]
     pub versions: Vec<(String, String)>,
     /// Whether the script and the result show the bug.
@@ -144,7 +145,7 @@ impl ReportedInlining {
         *self == Self::default()
     }
 
-    /// What keeps the result from standing alone, in words.
+    /// The reason why the result does not stand alone, in words.
     pub fn obstacle(&self) -> Option<String> {
         if let Some((module, reason)) = self.left.iter().next() {
             return Some(format!(
@@ -160,7 +161,7 @@ impl ReportedInlining {
         }
     }
 
-    /// How to inline what is installed.
+    /// How to inline installed packages.
     pub fn hint(&self) -> Option<String> {
         let names = in_backticks(self.installed.iter().map(String::as_str));
         let flag = self.installed.join(",");
@@ -222,7 +223,7 @@ pub struct Reproduction {
     /// words, perhaps of another bug.
     #[serde(default)]
     pub mismatch: Option<String>,
-    /// What was found of all that makes the result true.
+    /// The findings of the checks on the result.
     #[serde(default)]
     pub truth: Truth,
     /// The seed that makes the bug show in every run, if it needs one: a variable, or calls that

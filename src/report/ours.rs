@@ -1,6 +1,6 @@
-//! Which files minrepro wrote, so that those of others are not replaced without a word. A note in the
-//! user's cache folder holds, for each path, the last contents that were written there. Called by
-//! the verbs that write files.
+//! Which files minrepro wrote, so that it replaces no file of somebody else without asking. A note
+//! in the user's cache folder holds, for each path, the last contents that were written there.
+//! Called by the verbs that write files.
 
 use std::{
     io,
@@ -60,7 +60,8 @@ impl OurFiles {
     ///
     /// The old file, if there was one, is as it was.
     pub(crate) fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        // Before the file itself: a kill in between leaves a note of a content that is not there yet.
+        // Before the file itself: a kill in between leaves a note of a content that is not there
+        // yet.
         if let Some(note) = self.note(path) {
             let own = hash(bytes);
             let mut hashes = noted(&note);

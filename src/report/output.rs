@@ -11,7 +11,7 @@ use minrepro_reducers::syntax::Program;
 use super::{ours::OurFiles, write::temporary};
 use crate::cli::{Exit, Failure};
 
-/// Where the result goes.
+/// The destination of the result.
 #[derive(Clone, Debug)]
 pub(crate) enum Output {
     Stdout,
@@ -94,8 +94,8 @@ pub(crate) fn encoded(program: &Program) -> io::Result<Vec<u8>> {
         .ok_or_else(|| io::Error::other("the result does not fit the script's encoding"))
 }
 
-/// The absolute path of a file to be written, if it is the same as none of `others`, under any
-/// name, and may be replaced.
+/// The absolute path of a file to be written, if it is none of `others`, under any name, and may be
+/// replaced.
 pub(crate) fn target(path: &Path, others: &[&Path], hint: &str) -> Result<PathBuf, Failure> {
     let refused = |why: &str| Failure::usage(format!("`{}` is {why}", path.display())).hint(hint);
     if let Some((at, _)) = others
@@ -114,7 +114,7 @@ pub(crate) fn target(path: &Path, others: &[&Path], hint: &str) -> Result<PathBu
     }
     // Replacing a device or a pipe with a file would take it from everyone else.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(refused("no regular file"));
+        return Err(refused("not a regular file"));
     }
     Ok(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }

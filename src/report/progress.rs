@@ -16,7 +16,8 @@ use crate::{
     text::visible,
 };
 
-/// What of a line on a terminal is not the message: the spinner, the time, the spaces between.
+/// The columns of a line on a terminal that are not the message: the spinner, the time, the spaces
+/// between.
 const AROUND: usize = 10;
 
 /// Prints events in the form that the user wants.
@@ -27,7 +28,7 @@ pub struct Progress {
     doing: RefCell<Doing>,
 }
 
-/// What a terminal shows of the work.
+/// The state of the work as a terminal shows it.
 #[derive(Default)]
 struct Doing {
     /// The step, in words.

@@ -128,8 +128,8 @@ pub(super) fn gains(report: &Report) -> Vec<(&str, Gain)> {
     gains
 }
 
-/// How many runs judged candidates and how long they took, in words: a session that recalls them all
-/// has still made them once.
+/// How many runs judged candidates and how long they took, in words: a session that recalls them
+/// all has still made them once.
 pub(super) fn runs(report: &Report) -> String {
     let counts = &report.counts;
     let own = format!("{} in {:.1} s", words::runs(counts.runs), counts.seconds);

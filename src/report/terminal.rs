@@ -1,5 +1,5 @@
-//! The end of a reduction on the terminal: the result itself, three lines of figures, what was
-//! found, and where the result is.
+//! The end of a reduction on the terminal: the result itself, three lines of figures, the findings,
+//! and the path of the result.
 
 use anstyle::Style;
 
@@ -61,7 +61,7 @@ fn listing(program: &str, file: &str) -> Painted {
     text
 }
 
-/// What stopped the reduction, and what it would have gone on with.
+/// The reason that stopped the reduction, and the steps that it left undone.
 fn undone(report: &Report) -> Option<String> {
     (!report.undone.is_empty()).then(|| {
         format!(
@@ -72,7 +72,7 @@ fn undone(report: &Report) -> Option<String> {
     })
 }
 
-/// What is printed below the result.
+/// The lines below the result.
 fn summary(report: &Report) -> String {
     let (before, after) = (&report.programs.before, &report.programs.after);
     let left = f64::from(after.tokens) / f64::from(before.tokens.max(1));
@@ -115,7 +115,7 @@ fn summary(report: &Report) -> String {
     lines.extend(truth(&report.reproduction.truth));
     if let Some(mismatch) = &report.reproduction.mismatch {
         lines.push(format!(
-            "warning: the words are the same, the mechanism is another ({mismatch})"
+            "warning: the words are the same, but the mechanism differs ({mismatch})"
         ));
     }
     if report.reproduction.own {
@@ -147,7 +147,7 @@ fn summary(report: &Report) -> String {
     lines.join("\n")
 }
 
-/// What was found of a program that somebody wrote, line by line.
+/// The findings about a program that somebody wrote, line by line.
 pub fn inspection(found: &Inspection) -> Vec<String> {
     match found {
         Inspection::NotShown(shown) => vec![format!("does not show the bug: {shown}")],
@@ -168,7 +168,7 @@ pub fn inspection(found: &Inspection) -> Vec<String> {
     }
 }
 
-/// What makes the result true, in at most three lines.
+/// The checks on the result, in at most three lines.
 fn truth(truth: &Truth) -> Vec<String> {
     let listed = |holds: bool| -> Vec<&str> {
         let findings = truth.findings.iter();

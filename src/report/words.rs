@@ -1,9 +1,9 @@
-//! What a reduction is doing, in plain words, cut to the width of a line. Pure. Called by
+//! The current step of a reduction, in plain words, cut to the width of a line. Pure. Called by
 //! `progress`.
 
 use crate::engine::Tally;
 
-/// What a pass does: `drop-statements` is removing statements.
+/// The activity of a pass: `drop-statements` is removing statements.
 pub(super) fn of_pass(pass: &str) -> String {
     let (verb, rest) = pass.split_once('-').unwrap_or((pass, ""));
     let rest = rest.replace('-', " ");
@@ -23,8 +23,8 @@ pub(super) fn of_pass(pass: &str) -> String {
     format!("{doing} {rest}").trim_end().to_owned()
 }
 
-/// What is being done and how far it has come, in at most so many columns: what is most worth
-/// knowing comes first, and what does not fit is left out whole.
+/// The current step and how far it is, in at most so many columns. The most important part comes
+/// first, and parts that do not fit are left out whole.
 pub(super) fn line(what: &str, tally: Option<&Tally>, seconds: f64, room: usize) -> String {
     let mut line = beginning(what, room).to_owned();
     let Some(tally) = tally else {

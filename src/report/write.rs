@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Replaces a file's content at once: by a hidden file beside it that takes its name when it is
+/// Replaces a file's content atomically: by a hidden file beside it that takes its name when it is
 /// complete.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use super::{error::RunError, job::Job, outcome::Outcome};
 /// The result of a run; nothing if it was stopped before its end, or not taken.
 pub(super) type Ended = Result<Option<Outcome>, RunError>;
 
-/// Becomes true when all that runs is to be stopped.
+/// Becomes true when all runs must stop.
 pub(super) type Stop = watch::Receiver<bool>;
 
 /// A run under way.

@@ -1,5 +1,5 @@
-//! Runs in the background: begun before anyone asks for them, and there when they are asked for.
-//! Called by `schedule`.
+//! Runs in the background: started before anyone asks for them, so that they are done when asked
+//! for. Called by `schedule`.
 
 use std::{collections::VecDeque, future::Future};
 
@@ -59,8 +59,8 @@ impl Background {
         }
     }
 
-    /// Whether a run is to be started before those that are asked for. Never more than one: they
-    /// must not take all places from the runs that someone waits for.
+    /// Whether a run must start before those that are asked for. Never more than one: background
+    /// runs must not take all places from runs that someone waits for.
     pub(super) fn is_pressing(&self) -> bool {
         self.runs.is_empty()
             && self

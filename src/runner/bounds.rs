@@ -1,5 +1,5 @@
-//! What a run may touch: the confinement that is in force, and the bounds of one run, as data. How
-//! they are held is the matter of `platform`. Made by `workspace` and `confinement`.
+//! What a run may touch: the confinement in force, and the bounds of one run, as data. `platform`
+//! enforces them. Made by `workspace` and `confinement`.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{platform::NO_CONFINEMENT, setup::Allowed};
 
-/// What is in force for the runs of a session.
+/// The confinement in force for the runs of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Confinement {
-    /// Namespaces of its own for each run: a file system that is read-only but for the scratch
-    /// folder and the session's cache, no processes but its own, no network but its own loopback.
+    /// Separate namespaces for each run: a file system that is read-only except for the scratch
+    /// folder and the session's cache, no processes but the run's own, no network but its own
+    /// loopback.
     Namespaces {
         /// Whether Landlock is there as a second wall.
         landlock: bool,
@@ -25,7 +26,7 @@ pub enum Confinement {
 }
 
 impl Confinement {
-    /// The confinement in words for people, with what is allowed besides.
+    /// The confinement in words for people, with the additional permissions.
     pub fn describe(self, allowed: &Allowed) -> String {
         match self {
             Self::Namespaces { landlock } => {
@@ -70,8 +71,8 @@ pub(super) struct Bounds {
     pub(super) readable: Vec<PathBuf>,
     /// Size of the private `/dev/shm`, in bytes.
     pub(super) shared_memory: u64,
-    /// Whether the program confines what it forks further: then it keeps the rights that this takes
-    /// within its namespaces.
+    /// Whether the program confines the processes that it forks. Then it keeps the capabilities
+    /// that this needs within its namespaces.
     pub(super) nests: bool,
     /// Unix sockets outside that have to be covered one by one.
     pub(super) sockets: Vec<PathBuf>,

@@ -1,4 +1,4 @@
-//! The choice of a confinement: what this system allows is tried once at the start of a session.
+//! The choice of a confinement: tries once, at the start of a session, what this system allows.
 //! Called by the handle.
 
 use std::{
@@ -16,7 +16,7 @@ use super::{
     workspace::Workspace,
 };
 
-/// Tries what this system allows, the best first.
+/// Tries the confinements that this system may allow, the best first.
 pub(super) async fn choose(workspace: &Workspace) -> Result<Confinement, RunError> {
     if workspace.setup.sandbox == Sandbox::Off {
         return Ok(Confinement::Off);
@@ -47,7 +47,7 @@ pub(super) async fn choose(workspace: &Workspace) -> Result<Confinement, RunErro
     Ok(Confinement::Unavailable)
 }
 
-/// Tries one confinement in a process of its own; returns the reason if it is not to be had.
+/// Tries one confinement in a separate process. Returns the reason if it is not available.
 async fn attempt(workspace: &Workspace, bounds: Bounds) -> io::Result<Result<(), String>> {
     let (supervisor, socket) = helpers::spawn(&workspace.setup.supervisor, Stdio::null)?;
     send(&socket, &Order::Try(bounds))?;

@@ -1,10 +1,10 @@
-//! The folders that runs may write to in a copy of their own. Looks at which there are; called by
-//! `workspace`.
+//! The folders of which each run may write to a copy of its own. Looks which of them exist. Called
+//! by `workspace`.
 
 use std::path::{Path, PathBuf};
 
-/// The folders of which each run has a copy: those allowed and the caches, as far as they are there,
-/// but none within another, and none within a session's own `root`.
+/// The folders of which each run has a copy: those allowed and the caches, as far as they are
+/// there, but none within another, and none within a session's own `root`.
 pub(super) fn copied(allowed: &[PathBuf], caches: Vec<PathBuf>, root: &Path) -> Vec<PathBuf> {
     let all = allowed.iter().cloned().chain(caches);
     let mut found: Vec<PathBuf> = all
@@ -12,7 +12,7 @@ pub(super) fn copied(allowed: &[PathBuf], caches: Vec<PathBuf>, root: &Path) -> 
         .filter(|folder| folder.is_dir() && !folder.starts_with(root))
         .collect();
     found.sort();
-    // What is within a folder follows it.
+    // Folders within a folder follow it.
     found.dedup_by(|next, kept| next.starts_with(&*kept));
     found
 }

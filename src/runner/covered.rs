@@ -6,8 +6,8 @@ use serde::Serialize;
 /// The files whose code may be inlined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Covered {
-    /// Whether local modules are: those beside the script, on the search path, or installed to be
-    /// edited.
+    /// Whether local modules may be inlined: those beside the script, on the search path, or in
+    /// editable installs.
     pub local: bool,
     /// Installed packages, by their names in imports.
     pub packages: Vec<String>,
@@ -59,7 +59,7 @@ impl Covered {
         } else {
             format!(r"{PACKAGES}(?:{})(?:/|\.py$)", names.join("|"))
         };
-        // What is empty here matches everything: then nothing is covered.
+        // An empty pattern matches everything, so nothing is covered in that case.
         let foreign = match (self.local, self.all) {
             (false, _) => String::new(),
             (true, true) => packages.clone(),

@@ -1,6 +1,7 @@
-//! The environment of a run: the user's, without secrets and what would break runs, with what makes
-//! them repeat; for a stranger's script also without what changes messages or verdicts. Pure; called
-//! by `workspace`. The variables and their reasons are those that PyTorch and CPython document.
+//! The environment of a run: the user's, without secrets and variables that would break runs, and
+//! with those that make runs repeatable. For a stranger's script, also without variables that
+//! change messages or verdicts. Pure. Called by `workspace`. PyTorch and CPython document the
+//! variables and their effects.
 
 use std::{
     collections::BTreeMap,
@@ -161,7 +162,8 @@ fn added(
     })
 }
 
-/// What runs are given that the user has otherwise; `own` are variables for each run.
+/// The differences between the environment of runs and the user's; `own` are variables for each
+/// run.
 pub(super) fn difference(
     user: &[(String, String)],
     own: &[(String, String)],
@@ -186,7 +188,7 @@ pub(super) fn difference(
     }
 }
 
-/// The variables of the user's that runs are given and that may change what they do: a part of the
+/// The user's variables that runs get and that may change their behaviour. They are part of the
 /// journal's name.
 pub(super) fn inherited_variables(
     user: &[(String, String)],
@@ -204,7 +206,7 @@ pub(super) fn inherited_variables(
         .collect()
 }
 
-/// The environment of a run: what of `user` is kept, folders for temporary files and caches, then
+/// The environment of a run: the kept part of `user`, folders for temporary files and caches, then
 /// `own` on top.
 pub(super) fn environment(
     user: &[(String, String)],
@@ -241,9 +243,10 @@ pub(super) fn environment(
     environment
 }
 
-/// The folder in that for temporary files in which PyTorch's compiler keeps what no variable places
-/// elsewhere: a compiled header of its own, the work of half a minute. Named for the user, as
-/// Python's `getpass` finds the name: `users` is the text of `/etc/passwd`.
+/// The folder, within that for temporary files, where PyTorch's compiler keeps files that no
+/// variable places elsewhere: a compiled header of its own, which takes half a minute to make. It
+/// is named after the user, as Python's `getpass` finds the name: `users` is the text of
+/// `/etc/passwd`.
 pub(super) fn compiler_folder(
     environment: &BTreeMap<String, String>,
     users: &str,

@@ -14,7 +14,7 @@ pub enum RunError {
     PythonBroken {
         /// The interpreter.
         python: PathBuf,
-        /// What it did instead.
+        /// Its behaviour instead.
         reason: String,
     },
     /// The interpreter is too old.

@@ -1,5 +1,6 @@
-//! The guard, a helper process that outlives minrepro and removes what it has left of a session:
-//! all of it after a `kill -9`, and what took too long at its end. Called by `supervise`.
+//! The guard, a helper process that outlives minrepro and removes the leftovers of a session: all
+//! of them after a `kill -9`, and those whose removal took too long at the normal end. Called by
+//! `supervise`.
 
 use std::{
     io::BufRead,
@@ -9,12 +10,13 @@ use std::{
 
 use super::{orders::Order, removal::remove_until};
 
-/// How long the guard goes on removing what may still be filled, or takes long.
+/// How long the guard goes on removing files if somebody may still add some, or if the removal
+/// takes long.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// Between two tries, after the first few.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Waits until minrepro has ended and removes what it would have removed.
+/// Waits until minrepro has ended, and removes what minrepro would have removed.
 pub(super) fn guard(root: PathBuf, input: impl BufRead) {
     let mut left = vec![root];
     for line in input.lines() {

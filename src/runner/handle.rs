@@ -1,6 +1,6 @@
-//! The handle on the runs of a session: starts it, hands jobs to the schedule, ends it. Owns the
-//! handling of signals and the removal of the session's folder. Called by the judge and the
-//! commands.
+//! The handle on the runs of a session: starts the session, hands jobs to the schedule, and ends
+//! it. Owns the handling of signals and the removal of the session's folder. Called by the judge
+//! and the commands.
 
 use std::{
     collections::BTreeMap,
@@ -37,7 +37,7 @@ use super::{
 /// How long the files of a session are removed at its end.
 const REMOVAL: Duration = Duration::from_secs(1);
 
-/// Runs programs. Dropping it removes all that is left of the session.
+/// Runs programs. Dropping it removes everything that is left of the session.
 pub struct Runner {
     workspace: Arc<Workspace>,
     warm: Arc<Warm>,
@@ -102,12 +102,12 @@ impl Runner {
         self.confinement().describe(self.allowed())
     }
 
-    /// What runs are given that the user has otherwise.
+    /// The differences between the environment of runs and the user's.
     pub fn environment_difference(&self) -> EnvironmentDifference {
         self.workspace.difference()
     }
 
-    /// The variables of the user's that runs are given and that may change what they do.
+    /// The user's variables that runs get and that may change their behaviour.
     pub fn inherited_variables(&self) -> BTreeMap<String, String> {
         self.workspace.inherited_variables()
     }
@@ -122,7 +122,7 @@ impl Runner {
         self.workspace.setup.input.as_deref()
     }
 
-    /// What confined runs may do besides.
+    /// The additional permissions of confined runs.
     pub fn allowed(&self) -> &Allowed {
         &self.workspace.setup.allowed
     }
@@ -147,7 +147,7 @@ impl Runner {
         self.warm.why_cold()
     }
 
-    /// How long it took to import what warm runs share; nothing before the first of them.
+    /// How long the imports that warm runs share took; zero before the first of them.
     pub fn imports(&self) -> Duration {
         self.warm.imports()
     }
@@ -170,13 +170,13 @@ impl Runner {
     /// Sets variables for every run from now on, besides those of the setup.
     pub fn set_variables(&self, variables: Vec<(String, String)>) {
         self.workspace.set_variables(variables);
-        // Warm interpreters have already read what an interpreter reads when it starts.
+        // Warm interpreters have already read the files that an interpreter reads when it starts.
         self.runtime.block_on(self.warm.forget_zygotes());
     }
 
-    /// A file that is to be removed if minrepro is killed.
+    /// Registers a file to be removed if minrepro is killed.
     pub fn guard_file(&self, path: &Path) {
-        // Without its guard a session goes on; only a kill -9 would leave that file.
+        // A session works without its guard. Only a `kill -9` would leave that file.
         let _ = send(&self.guard, &Order::Also(path.to_owned()));
     }
 
@@ -251,7 +251,7 @@ impl Runner {
 
 impl Drop for Runner {
     fn drop(&mut self) {
-        // The guard goes on with what takes longer.
+        // The guard continues removals that take longer.
         let until = Instant::now() + REMOVAL;
         remove_until(&self.workspace.root, Some(until));
     }

@@ -1,6 +1,6 @@
-//! The helper processes of this process: supervisors and guards, and what is left below one that
-//! was killed. The only file besides `launch` that starts processes for runs on every system. Called by the handle,
-//! the cold backend and the zygotes.
+//! The helper processes of this process: supervisors and guards, and the processes left below one
+//! that was killed. On every system, the only file besides `launch` that starts processes for runs.
+//! Called by the handle, the cold backend and the zygotes.
 
 use std::{
     collections::BTreeSet,
@@ -55,8 +55,8 @@ pub(super) fn start_guard(minrepro: &Path, root: &Path) -> io::Result<UnixStream
     Ok(socket)
 }
 
-/// Waits for a helper whose socket is closed. If it was killed, ends what it has left behind: that
-/// is below this process now, and no helper of it.
+/// Waits for a helper whose socket is closed. If it was killed, ends the processes that it has left
+/// behind, which are now children of this process but not its helpers.
 pub(super) async fn collect(mut helper: Child, was_killed: bool) {
     let pid = helper.id();
     let _ = helper.wait().await;

@@ -1,5 +1,5 @@
-//! What a zygote is to import: the modules that a recorded run imported, each with the environment
-//! it was imported in. Pure; called by `warm` and `zygote`.
+//! The imports of a zygote: the modules that a recorded run imported, each with the environment it
+//! was imported in. Pure. Called by `warm` and `zygote`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,7 +8,7 @@ use std::{
 
 use serde::Serialize;
 
-/// Variables, with what they are set to; nothing for those that are removed.
+/// Variables with their new values; nothing for those that are removed.
 pub(super) type EnvironmentChange = BTreeMap<String, Option<String>>;
 
 /// The imports of a run that has ended.
@@ -41,14 +41,14 @@ pub(super) enum Imports {
     Followed {
         /// The file that the run notes them in, line by line; an empty line is the last.
         followed: PathBuf,
-        /// Modules that lie beside the script, which are left to each run.
+        /// Modules beside the script, which are left to each run.
         beside: BTreeSet<String>,
     },
 }
 
 impl ImportPlan {
-    /// Reads the notes of a run. Modules `beside` the script are left to each run: they are what is
-    /// reduced, or belong to it.
+    /// Reads the notes of a run. Modules `beside` the script are left to each run: they are being
+    /// reduced, or belong to the script.
     pub(super) fn read(notes: &str, beside: &BTreeSet<String>) -> Self {
         let mut plan = Self::default();
         let mut known_modules = BTreeSet::new();
@@ -107,9 +107,9 @@ impl ImportPlan {
     }
 }
 
-/// The plan that fits best: one of the `latest` used, or one made for an environment. Where there
-/// is none yet, the first one that did not fit is made anew for that environment; a run that does
-/// not fit that one, either, is to be recorded.
+/// The plan that fits best: one of the `latest` used, or one made for an environment. If there is
+/// none yet, the first one that did not fit is made again for that environment. A run that does not
+/// fit that one either must be recorded.
 pub(super) fn next_plan(
     plans: &mut Vec<ImportPlan>,
     latest: impl Iterator<Item = usize>,

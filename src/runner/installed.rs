@@ -1,5 +1,5 @@
-//! Which files belong to installed libraries and to the interpreter, and not to the script. Pure.
-//! Called by the oracle and by scrub.
+//! Which files belong to installed libraries and to the interpreter rather than to the script.
+//! Pure. Called by the oracle and by scrub.
 
 use crate::text::pattern;
 

@@ -96,7 +96,8 @@ impl Interpreter {
         })
     }
 
-    /// The version of a package that is installed for it, if it is; without what follows a `+`.
+    /// The version of an installed package, without a part after a `+`; none if the package is not
+    /// installed.
     pub fn package(&self, name: &str) -> Option<String> {
         let (answer, _) = output(&self.path, &[PACKAGE, name]).ok()?;
         let version = answer.trim().split('+').next().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! What ends runs from outside: signals to minrepro, and its deadline. Called by `schedule`.
+//! The events that end runs from outside: signals to minrepro, and its deadline. Called by
+//! `schedule`.
 
 use std::{future::pending, io, task::Poll, time::Instant};
 

@@ -1,4 +1,4 @@
-//! One run as it is ordered. Made by the judge and the commands.
+//! A run to be made. Created by the judge and the commands.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -12,24 +12,24 @@ pub struct Job {
     /// For how long nothing of the run may do anything but wait before it counts as timed out.
     /// `None`: as long as it likes.
     pub idle: Option<Duration>,
-    /// Whether the run notes what the script does. Only [`Command::Python`](super::Command::Python)
-    /// can be traced.
+    /// Whether the run records what the script does. Only
+    /// [`Command::Python`](super::Command::Python) can be traced.
     pub traced: bool,
     /// Texts of which a traced run notes where it prints them.
     pub sought: Arc<[String]>,
-    /// Where a traced run crashed, files and lines, outermost first. A process that crashes writes
-    /// nothing any more, so this run writes what it knows each time it comes there.
+    /// Where a traced run crashed, files and lines, outermost first. A process that crashes can
+    /// write nothing more, so this run writes its findings each time it reaches this place.
     pub crash_stack: Arc<[(String, u32)]>,
     /// Whether a traced run is to hang, and is asked where it does.
     pub hangs: bool,
     /// Whether a traced run is to die or to hang, and keeps its last lines where they outlive it.
     pub keeps_last: bool,
-    /// From where the run starts; with variables of its own always in a fresh interpreter.
+    /// How the run starts. A run with variables of its own always starts in a fresh interpreter.
     pub start: Start,
     /// Variables that are set, or not set, besides those of all runs.
     pub variables: Arc<[(String, Option<String>)]>,
-    /// A folder that gets what the run leaves in the folder that `ARTIFACTS` names; such a run is
-    /// cold.
+    /// A folder that receives the files that the run leaves in the folder named by `ARTIFACTS`.
+    /// Such a run is cold.
     pub artifacts: Option<PathBuf>,
 }
 
@@ -43,9 +43,10 @@ pub enum Start {
     /// A fresh interpreter.
     #[default]
     Cold,
-    /// An interpreter that has imported nothing; warm runs find imported what this run imports.
+    /// An interpreter that has imported nothing. Later warm runs find the imports of this run
+    /// imported.
     Recorded,
-    /// An interpreter that has imported what a recorded run imported.
+    /// An interpreter that has imported the imports of a recorded run.
     Warm,
 }
 

@@ -1,5 +1,5 @@
-//! Starts the program of a run, with the limits that the kernel itself keeps. Called by whoever
-//! waits for its end, see `platform`.
+//! Starts the program of a run, with the limits that the kernel itself enforces. Called by the
+//! process that waits for its end; see `platform`.
 
 use std::{
     fs::File,
@@ -14,8 +14,8 @@ use super::orders::Launch;
 /// Open files of one process.
 const OPEN_FILES: u64 = 1 << 16;
 
-/// Starts a program in a process group of its own. This process and all it starts from now on have
-/// the program's limits, too.
+/// Starts a program in a process group of its own. From now on, this process and everything that it
+/// starts have the program's limits, too.
 #[expect(clippy::disallowed_methods, reason = "the runner starts processes")]
 pub(super) fn start(program: &Launch) -> Result<Child, String> {
     limit(program).map_err(|error| format!("limits: {error}"))?;

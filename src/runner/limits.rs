@@ -1,5 +1,5 @@
-//! The limits of a run that the kernel does not keep by itself: how often they are looked at,
-//! whether that on disk is passed, and the time that what is ended has. Called by the supervisors.
+//! The limits of a run that the kernel does not enforce: how often they are checked, whether the
+//! disk limit is exceeded, and how much time a run gets to end. Called by the supervisors.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -9,7 +9,7 @@ use super::orders::DiskLimits;
 
 /// How long a run that passed its time limit has between TERM and KILL.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
-/// How long what a run has left behind has.
+/// The time that processes left behind by a run get to end.
 pub(super) const GRACE_FOR_LEFTOVERS: Duration = Duration::from_millis(50);
 /// Between two looks at a run.
 pub(super) const TICK: Duration = Duration::from_millis(50);
@@ -18,19 +18,19 @@ pub(super) const TICK: Duration = Duration::from_millis(50);
 const LOOKS_A_WALK: u32 = 5;
 const WALKS_OF_CACHE: u32 = 2;
 
-/// Files and folders below a scratch folder or the cache: what a walk looks at, and what is to be
-/// removed afterwards, in a second.
+/// Files and folders below a scratch folder or the cache: as many as a walk can visit, and a
+/// removal can remove, in a second.
 pub const FILES: usize = 50_000;
 /// Folders within each other, likewise.
 const DEPTH: usize = 200;
 
-/// Whether this look walks over what is on disk.
+/// Whether this check walks over the files on disk.
 pub(super) fn is_walk(looks: u32) -> bool {
     looks % LOOKS_A_WALK == 1
 }
 
-/// Whether a run passes its limits on disk by what is in its scratch folder, what it `held` besides,
-/// and the cache. Called at looks that walk.
+/// Whether a run exceeds its limits on disk: the files in its scratch folder, the space that it
+/// `held` besides, and the cache. Called at checks that walk.
 pub(super) fn passes_disk_limits(disk: &DiskLimits, scratch: &Path, held: u64, looks: u32) -> bool {
     let own = held + size_of(scratch, disk.all);
     let has_share = held <= disk.share

@@ -1,9 +1,9 @@
-//! Runs programs and reports what they did: the only room that starts processes.
+//! Runs programs and reports what they did. The only room that starts processes.
 //!
-//! A run is never an error of ours, whatever it does; failing to start one is. `Runner` takes jobs,
-//! `schedule` decides when each of them starts, a `Backend`, cold or warm, runs it in folders of a
-//! `Workspace`, and a supervisor in a process of its own holds it to its limits. Called by the
-//! commands, which hand outcomes to the oracle.
+//! A run is never an error of ours, whatever it does; only a failure to start one is. `Runner`
+//! takes jobs, `schedule` decides when each of them starts, a `Backend`, cold or warm, runs it in
+//! folders of a `Workspace`, and a supervisor in a separate process enforces its limits. Called by
+//! the commands, which hand outcomes to the oracle.
 
 mod backend;
 mod background;

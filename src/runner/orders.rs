@@ -1,5 +1,5 @@
 //! The messages between minrepro, its helper processes and zygotes: one line of JSON each. Owns
-//! their form alone; who sends and serves them stands in `helpers`, `supervise` and `zygote`.
+//! only their format; `helpers`, `supervise` and `zygote` send and serve them.
 
 use std::{
     collections::BTreeMap,
@@ -55,11 +55,11 @@ pub(super) struct Launch {
     /// The file that its standard input is read from, if it is not empty.
     pub(super) input: Option<PathBuf>,
     pub(super) file_size: u64,
-    /// A file that it inherits open, beside its streams.
+    /// A file that it inherits open, besides its streams.
     pub(super) inherited: Option<u32>,
 }
 
-/// What a session may keep on disk, in bytes.
+/// The limits of a session on disk, in bytes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DiskLimits {
     /// The folder of the session.
@@ -144,8 +144,8 @@ pub(super) fn send(mut socket: impl Write, order: &Order) -> io::Result<()> {
     socket.write_all(format!("{line}\n").as_bytes())
 }
 
-/// Replies on the socket that standard input is, which goes both ways. Nobody reads it any more if
-/// minrepro has died.
+/// Replies on the socket that is its standard input, which works in both directions. Nobody reads
+/// it any more if minrepro has died.
 pub(super) fn reply(reply: &Reply) {
     let Ok(text) = serde_json::to_string(reply) else {
         return;

@@ -1,5 +1,4 @@
-//! The outcome of a run as data. Nothing here judges an outcome (that is the oracle's) or runs
-//! anything.
+//! The outcome of a run as data. Nothing here judges an outcome (the oracle does) or runs anything.
 
 use std::time::Duration;
 
@@ -57,7 +56,7 @@ pub struct Timing {
     pub cpu: Duration,
     /// The part of the wall time in which it could work and other processes had the processors.
     pub delay: Duration,
-    /// Whether it was ended because all of it waited for what could never come.
+    /// Whether it was ended because all of it waited for something that could never come.
     #[serde(default)]
     pub stuck: bool,
 }
@@ -129,7 +128,7 @@ impl Captured {
         }
     }
 
-    /// The stream as one text, a marker line standing for what was cut.
+    /// The stream as one text, with a marker line instead of the cut part.
     pub fn text(&self) -> std::borrow::Cow<'_, str> {
         if self.tail.is_empty() {
             return self.head.as_str().into();
@@ -161,8 +160,8 @@ pub struct Exception {
     /// empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chain: Vec<Exception>,
-    /// Whether the last of these is its declared cause (`raise … from`), and not only what was
-    /// being handled.
+    /// Whether the last of these is its declared cause (`raise … from`) rather than the exception
+    /// that was being handled.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_from_cause: bool,
     /// The members, if this is an exception group.

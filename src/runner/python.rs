@@ -1,5 +1,5 @@
-//! The Python packages that run in the script's own interpreter: the tracer and the zygote with its
-//! confinement. They are a part of the program and are written once into a session's folder, from
+//! The Python packages that run in the script's own interpreter: the tracer, and the zygote with
+//! its confinement. They are part of the program and are written once into a session's folder,
 //! where every run can read them and none can change them. Called by the runner.
 
 use std::{
@@ -54,7 +54,7 @@ pub(super) fn folder(session: &Path) -> PathBuf {
     session.join("python")
 }
 
-/// The program that runs a script and notes what it does.
+/// The program that runs a script and records what it does.
 pub(super) fn tracer(session: &Path) -> PathBuf {
     folder(session).join("minrepro_tracer/__main__.py")
 }

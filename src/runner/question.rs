@@ -1,5 +1,5 @@
-//! The question to a traced program where it hangs, by a named pipe that its tracer reads. Called by
-//! the supervisors before they end what has passed its time limit.
+//! The question to a traced program about where it hangs, by a named pipe that its tracer reads.
+//! Called by the supervisors before they end a program that has reached its time limit.
 
 use std::{
     path::Path,

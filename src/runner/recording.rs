@@ -1,5 +1,5 @@
-//! Runs that are made once and stand for equal ones later, so that the same runs can be judged by
-//! several measures. Called by the runner; starts nothing itself.
+//! Runs that are made once and stand for equal ones later, so that several measures can judge the
+//! same runs. Called by the runner; starts nothing itself.
 
 use super::{error::RunError, job::Job, outcome::Outcome};
 

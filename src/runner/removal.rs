@@ -1,5 +1,5 @@
-//! The removal of files that a run may have left in any number, to any depth and with any rights.
-//! Called by whoever made their folder, and by the guard.
+//! The removal of files that a run may have left in any number, to any depth and with any
+//! permissions. Called by the code that made their folder, and by the guard.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ pub(super) fn remove(path: &Path) {
     remove_until(path, None);
 }
 
-/// The same as far as it goes until then; whether all was removed.
+/// The same, as far as it gets until then. Returns whether everything was removed.
 pub(super) fn remove_until(path: &Path, until: Option<Instant>) -> bool {
     let Ok(metadata) = path.symlink_metadata() else {
         return true;
@@ -31,8 +31,8 @@ pub(super) fn remove_until(path: &Path, until: Option<Instant>) -> bool {
     is_empty && fs::remove_dir(path).is_ok()
 }
 
-/// Removes all that is in a folder. What lies two levels below is brought up to the first, so that
-/// no depth takes more than two open files, and nothing calls itself.
+/// Removes everything in a folder. Entries two levels below are moved up to the first level, so
+/// that any depth needs only two open files and no recursion.
 fn empty(top: BorrowedFd<'_>, until: Option<Instant>) -> Result<bool> {
     let is_late = || until.is_some_and(|until| Instant::now() >= until);
     let mut moved = 0u64;

@@ -1,6 +1,6 @@
-//! The schedule of a batch of jobs: which of them runs next, beside what was begun in the
-//! background, and what happens when a signal or the deadline comes. Knows no process: jobs are
-//! started by the runner, which calls this.
+//! The schedule of a batch of jobs: which of them runs next, alongside the runs in the background,
+//! and what happens when a signal or the deadline comes. Knows no process: the runner, which calls
+//! this, starts jobs.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -44,7 +44,7 @@ where
     S: Fn(Job) -> R,
     R: Future<Output = Ended> + Send + 'static,
 {
-    /// Schedules jobs that `start` runs; all that runs hears of `stop`.
+    /// Schedules jobs that `start` runs. All runs receive `stop`.
     pub(super) fn new(
         jobs: &'a [Job],
         capacity: usize,
@@ -107,7 +107,7 @@ where
         }
     }
 
-    /// Takes what was begun in the background for jobs of this batch; queues the rest.
+    /// Takes runs that were started in the background for jobs of this batch; queues the rest.
     fn claim(&mut self, done: &mut dyn FnMut(usize, &Outcome)) {
         for (index, job) in self.jobs.iter().enumerate() {
             match self.background.ask(job) {
@@ -132,7 +132,7 @@ where
         }
         while self.running.len() + self.background.running() < self.capacity {
             let Some(index) = self.waiting.pop_front() else {
-                // Nobody waits for what follows, so it takes only places that are left.
+                // Nobody waits for the following runs, so they take only free places.
                 if self.background.start(&self.start) {
                     continue;
                 }
@@ -176,7 +176,7 @@ where
         }
     }
 
-    /// Stops all that runs. A second signal ends minrepro without waiting for that.
+    /// Stops all runs. A second signal ends minrepro without waiting for that.
     fn fail(&mut self, error: RunError) {
         if let (RunError::Interrupted(signal), Some(RunError::Interrupted(_))) =
             (&error, &self.failure)

@@ -1,8 +1,8 @@
 //! Scratch folders: one for each run, holding the candidate under the script's own name and the
-//! script's siblings as the user sees them. Nothing of the user's is ever written: what is small is
-//! copied, the rest is linked, and links lead where a confined run cannot write. What a run has
-//! left as it was serves the next one: on a busy disk a thousand new files take seconds. Called by
-//! `workspace`.
+//! script's siblings as the user sees them. The user's own files are never written: small files are
+//! copied, the others are linked, and links lead where a confined run cannot write. Files that a
+//! run has not changed serve the next one, because on a busy disk a thousand new files take
+//! seconds. Called by `workspace`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -38,7 +38,7 @@ const REMOVAL: Duration = Duration::from_millis(500);
 /// Fewer siblings are placed anew for each run.
 const FEW: usize = 32;
 
-/// The files beside the script, as each run is to see them.
+/// The files beside the script, as each run must see them.
 #[derive(Clone, Debug)]
 pub(super) struct Siblings {
     entries: Vec<Entry>,
@@ -123,8 +123,8 @@ impl Siblings {
             .try_for_each(|entry| entry.place(folder))
     }
 
-    /// Makes a folder that a run was in as it was before: what is there no more, or is different,
-    /// is placed anew, and all else goes. Nothing of the run may be left.
+    /// Restores a folder that a run was in: missing or changed files are placed again, and
+    /// everything else is removed. Nothing of the run may remain.
     fn restore(&self, folder: &Path) -> io::Result<()> {
         let mut wanted: BTreeMap<&Path, BTreeSet<OsString>> = BTreeMap::new();
         wanted.entry(Path::new("")).or_default();
@@ -137,7 +137,7 @@ impl Siblings {
                 wanted.entry(path).or_default();
             }
         }
-        // Parents come before what is in them.
+        // Parents come before their content.
         for (inner, names) in wanted {
             let place = folder.join(inner);
             if !place.symlink_metadata().is_ok_and(|found| found.is_dir()) {
@@ -205,7 +205,7 @@ impl Entry {
                 let is_same = |found: &fs::Metadata| {
                     found.mode() & 0o7777 == mode & !umask()
                         && found.nlink() == 1
-                        // What changes a file's attributes alone changes this time.
+                        // A change that only affects a file's attributes changes this time.
                         && found.ctime() == found.mtime()
                         && found.ctime_nsec() == found.mtime_nsec()
                 };
@@ -261,8 +261,8 @@ impl Stock {
         self.siblings.place(work)
     }
 
-    /// Removes what is left of earlier runs: before the next one there is time for it, at the end
-    /// of one that was interrupted there is none.
+    /// Removes the leftovers of earlier runs. There is time for it before the next run, but not at
+    /// the end of an interrupted one.
     fn clear(&self) {
         let left = std::mem::take(&mut *self.left.lock().unwrap_or_else(PoisonError::into_inner));
         for path in &left {
@@ -419,7 +419,7 @@ impl Scratch {
         stdout: Captured,
         stderr: Captured,
     ) -> Outcome {
-        // What was ended by its files has too many of them to be looked through once more.
+        // A run that was ended because of its files has too many of them to be searched once more.
         let is_over = !matches!(end, End::Limit(_));
         self.is_over.store(is_over, Ordering::Relaxed);
         let exception = traceback::parse(&stderr.text());
@@ -443,7 +443,7 @@ impl Scratch {
             .flatten()
             .and_then(|bytes| String::from_utf8(bytes).ok());
         if let Some(folder) = &job.artifacts {
-            // What cannot be kept is missing later, where its absence is reported.
+            // A file that cannot be kept is missing later, and its absence is reported there.
             let _ = keep(&self.artifacts(), folder);
         }
         Outcome {
@@ -458,8 +458,8 @@ impl Scratch {
         }
     }
 
-    /// Gives the candidate's frames their source lines, which the interpreter prints none of there
-    /// and which signatures compare; takes the tracer's out.
+    /// Gives the candidate's frames their source lines, which the interpreter does not print there
+    /// and which signatures compare. Removes the tracer's frames.
     fn complete(&self, stack: &mut Vec<TracebackFrame>, lines: &[&str]) {
         let ours = self.root.parent().map(python::folder);
         stack.retain(|frame| {

@@ -17,7 +17,7 @@ pub struct Setup {
     pub input: Option<Arc<[u8]>>,
     /// Variables set for every run (`--env`), on top of the environment.
     pub env: Vec<(String, String)>,
-    /// What runs have of the user's own environment.
+    /// The part of the user's environment that runs get.
     pub inherited: Inherited,
     /// Limits other than time.
     pub limits: Limits,
@@ -25,7 +25,7 @@ pub struct Setup {
     pub jobs: usize,
     /// How hard runs are confined.
     pub sandbox: Sandbox,
-    /// What confined runs may do besides.
+    /// The additional permissions of confined runs.
     pub allowed: Allowed,
     /// The files besides the script that traced runs look into.
     pub covered: Covered,
@@ -47,7 +47,7 @@ pub enum Command {
     Test(Vec<String>),
 }
 
-/// Limits on what one run may use.
+/// Limits of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Resident memory of the process tree, in bytes.
@@ -62,17 +62,17 @@ pub struct Limits {
     pub output: usize,
 }
 
-/// What runs have of the user's own environment.
+/// The part of the user's environment that runs get.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inherited {
     /// All but secrets.
     #[default]
     Users,
-    /// What neither leads a stranger's script astray nor changes what it says.
+    /// Only variables that neither mislead a stranger's script nor change its messages.
     Scrubbed,
 }
 
-/// What confined runs may do besides, by the user's word.
+/// The additional permissions of confined runs, given by the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {
     /// Use the network.

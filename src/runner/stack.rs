@@ -21,7 +21,7 @@ pub(super) struct Stacks {
     pub(super) others: Vec<Vec<TracebackFrame>>,
 }
 
-/// The stacks of a program that died or was aborted: the first dump is its own, those of its other
+/// The stacks of a program that died or was aborted. The first dump is its own; those of its other
 /// processes follow.
 pub(super) fn parse(stderr: &str) -> Stacks {
     let mut dumps = stderr.split(BEGINNING).skip(1).map(read);

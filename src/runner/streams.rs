@@ -1,4 +1,4 @@
-//! The named pipes by which the output of a forked run comes here. Called by `zygote`.
+//! The named pipes that carry the output of a forked run to minrepro. Called by `zygote`.
 
 use std::{
     io,

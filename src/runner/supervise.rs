@@ -1,6 +1,6 @@
-//! The helper processes: `minrepro supervise` is this program once more, with one thread and a
-//! socket on its standard input. A supervisor watches over one run, or over a zygote with all that
-//! is forked from it, see `platform`; the guard outlives minrepro. Started by `helpers`.
+//! The helper processes: `minrepro supervise` is this program again, with one thread and a socket
+//! on its standard input. A supervisor watches over one run, or over a zygote with everything that
+//! is forked from it; see `platform`. The guard outlives minrepro. Started by `helpers`.
 
 use std::{
     io::{BufRead, BufReader},

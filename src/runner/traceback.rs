@@ -1,12 +1,12 @@
-//! Reads exceptions off the text of tracebacks, as CPython 3.8 to 3.14 print them. Pure; called by
+//! Reads exceptions from the text of tracebacks, as CPython 3.8 to 3.14 print them. Pure. Called by
 //! `scratch` for standard error and by the oracle for texts that a program prints itself.
 
 use super::outcome::{Exception, TracebackFrame};
 use crate::text::pattern;
 
-/// The exception that a text shows last: the one that ended the program, if one did. Exceptions
-/// beside the main thread (of other threads, processes and tasks) count only where there is no
-/// other; those that the interpreter ignored never do.
+/// The last exception in a text: the one that ended the program, if one did. Exceptions outside the
+/// main thread (of other threads, processes and tasks) count only if there is no other. Exceptions
+/// that the interpreter ignored never count.
 pub fn parse(text: &str) -> Option<Exception> {
     let mut all = parse_blocks(text);
     let last = |standing| all.iter().rposition(|block| block.standing == standing);
@@ -117,9 +117,10 @@ fn is_over(line: &str) -> bool {
         || CUT.is_match(line)
 }
 
-/// The lines without colours, ranks and log lines. Lines that one rank wrote in one go stand
-/// together, in the order of ranks: several that fail at once write their lines in turns. A header
-/// behind an unfinished line, as progress bars leave one, gets a line of its own.
+/// The lines without colours, ranks and log lines. Lines that one rank wrote in one go are kept
+/// together, in the order of ranks, because several ranks that fail at once write their lines
+/// alternately. A header after an unfinished line, such as a progress bar leaves, gets a separate
+/// line.
 fn clean(text: &str) -> Vec<String> {
     let mut lines: Vec<(Option<u32>, String)> = text
         .lines()
@@ -215,7 +216,7 @@ fn untraced(lines: &[String], standing: Standing) -> Option<Block> {
     })
 }
 
-/// The exception that a line names, its message as far as the line goes.
+/// The exception that a line names, with the part of its message on that line.
 fn headline(line: &str) -> Option<Exception> {
     let found = HEADLINE.captures(line)?;
     let message = found
@@ -239,7 +240,7 @@ impl<'a> TracebackReader<'a> {
         self.lines.get(self.at).map(String::as_str)
     }
 
-    /// The exception that begins at this line, if one does; moves behind it, or to where its
+    /// The exception that begins at this line, if one does. Moves past it, or to where its
     /// traceback breaks off.
     fn exception(&mut self) -> Option<Exception> {
         let line = self.peek()?;
@@ -250,7 +251,7 @@ impl<'a> TracebackReader<'a> {
             self.at += 1;
             return self.block();
         }
-        // The header may be among what was cut.
+        // The header may be in the part that was cut.
         if CUT.is_match(line) {
             return self.block().filter(|block| !block.frames.is_empty());
         }
@@ -282,8 +283,9 @@ impl<'a> TracebackReader<'a> {
         })
     }
 
-    /// The frames up to the headline. Behind a cut they begin anywhere: what is neither frame nor
-    /// source line there is passed over, and a headline counts only next to one.
+    /// The frames up to the headline. After a cut they begin anywhere: lines there that are neither
+    /// frames nor source lines are skipped, and a headline counts only next to a frame or source
+    /// line.
     fn frames(&mut self) -> Vec<TracebackFrame> {
         let mut frames: Vec<TracebackFrame> = Vec::new();
         let mut is_inside = true;
@@ -337,8 +339,8 @@ impl<'a> TracebackReader<'a> {
         message.truncate(length);
     }
 
-    /// An exception group, whose lines carry a margin: `  | ` before its own, deeper ones before
-    /// its members'.
+    /// An exception group, whose lines have a margin: `  | ` before its own, and a deeper one
+    /// before its members'.
     fn group(&mut self, margin: usize) -> Option<Exception> {
         self.at += 1;
         let is_inside = |line: &str| {

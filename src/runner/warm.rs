@@ -1,7 +1,7 @@
 //! The warm backend: runs forked from zygotes. A zygote stands for a plan: which modules are
 //! imported ahead, and with which variables set. A run that needs another plan says so before it
-//! has done anything, and gets another zygote. A job that cannot run warm is not taken; why is
-//! remembered.
+//! has done anything, and gets another zygote. A job that cannot run warm is declined, and the
+//! reason is remembered.
 
 use std::{
     collections::BTreeSet,
@@ -28,7 +28,7 @@ use super::{
 };
 use crate::files::{Links, read_regular};
 
-/// Zygotes kept at a time, beside the one that has imported nothing.
+/// Zygotes kept at a time, besides the one that has imported nothing.
 const KEPT: usize = 3;
 /// Zygotes that may be lost before all jobs are left to the next backend.
 const LOSSES: u32 = 3;
@@ -40,7 +40,8 @@ const IMPORTS: Duration = Duration::from_mins(3);
 /// The most bytes of a recorded run's imports that are read.
 const RECORD: u64 = 8 << 20;
 
-/// A script with one of these asks for what a fork answers differently than a fresh interpreter.
+/// A script that contains one of these asks for something that differs between a fork and a fresh
+/// interpreter.
 const TELLTALES: &[&str] = &[
     "object.__subclasses__",
     "Exception.__subclasses__",
@@ -55,8 +56,7 @@ pub(super) struct Warm {
     /// Why nothing is run warm any more.
     why_cold: Mutex<Option<String>>,
     runs: AtomicU64,
-    /// The milliseconds that a zygote took at most to import what its runs need not import any
-    /// more.
+    /// The most milliseconds that a zygote took for the imports that its runs need not make again.
     imports: AtomicU64,
     /// Runs that were warm to their end.
     forked: AtomicU64,
@@ -99,7 +99,7 @@ impl State {
         Some(zygote)
     }
 
-    /// Adds a zygote; the one that was not used for longest goes if there are too many.
+    /// Adds a zygote. If there are too many, the least recently used one is removed.
     fn add(&mut self, plan: Option<usize>, zygote: Zygote) -> Arc<Zygote> {
         let zygote = Arc::new(zygote);
         self.zygotes.push((plan, Arc::clone(&zygote)));
@@ -139,12 +139,12 @@ impl Warm {
             .get_or_insert_with(|| reason.to_owned());
     }
 
-    /// How long it took to import what warm runs share.
+    /// How long the imports that warm runs share took.
     pub(super) fn imports(&self) -> Duration {
         Duration::from_millis(self.imports.load(Ordering::Relaxed))
     }
 
-    /// The files of modules that recorded runs imported, those beside the script aside.
+    /// The files of modules that recorded runs imported, except those beside the script.
     pub(super) async fn imported_files(&self) -> Vec<PathBuf> {
         self.state.lock().await.files.iter().cloned().collect()
     }
@@ -159,9 +159,9 @@ impl Warm {
         self.state.lock().await.zygotes.clear();
     }
 
-    /// One run that imports everything itself, forked from a zygote that has imported nothing, and
-    /// with it the plan for the zygotes to come. The first of those follows the run, and imports at
-    /// the same time what the run imports, if two may run at a time.
+    /// One run that imports everything itself, forked from a zygote that has imported nothing. It
+    /// yields the plan for the zygotes to come. If two processes may run at a time, the first of
+    /// these follows the run and makes the same imports at the same time.
     async fn run_recorded(&self, job: &Job, stop: &Stop) -> Ended {
         // Even this run is forked: its imports are noted by the zygote's own import hook.
         let Some(zygote) = self.zygote(None, stop).await else {
@@ -189,7 +189,7 @@ impl Warm {
         let plan = ImportPlan::read(&notes, &self.workspace.stock.modules());
         let place = {
             let mut state = self.state.lock().await;
-            // What lies beside the script is another file in each run.
+            // Files beside the script are different files in each run.
             let is_outside = |file: &PathBuf| !file.starts_with(&self.workspace.root);
             state
                 .files
@@ -203,7 +203,7 @@ impl Warm {
         Ok(Some(*outcome))
     }
 
-    /// One run forked from a zygote that has imported what the script imports.
+    /// One run forked from a zygote that has imported the script's imports.
     async fn run_warm(&self, job: &Job, stop: &Stop) -> Ended {
         let text = String::from_utf8_lossy(&job.source);
         if TELLTALES.iter().any(|telltale| text.contains(telltale)) {
@@ -245,7 +245,7 @@ impl Warm {
         Ok(None)
     }
 
-    /// One fork of a zygote, with what its end means for the zygotes.
+    /// One fork of a zygote, with the consequences of its end for the zygotes.
     async fn fork(
         &self,
         zygote: &Arc<Zygote>,
@@ -271,8 +271,8 @@ impl Warm {
         Ok(end)
     }
 
-    /// The zygote of a plan, started if need be. `None` if nothing can be run warm, or all that runs
-    /// is to be stopped: its imports take seconds.
+    /// The zygote of a plan, started if necessary. `None` if nothing can run warm, or all runs must
+    /// stop: the imports take seconds.
     async fn zygote(&self, plan: Option<usize>, stop: &Stop) -> Option<Arc<Zygote>> {
         if self.why_cold().is_some() {
             return None;
@@ -319,8 +319,8 @@ impl Warm {
         }
     }
 
-    /// Begins to start a zygote that imports what a run does which is only about to begin, if
-    /// nothing is recorded yet and two may run at a time.
+    /// Starts a zygote that makes the same imports as a run that is about to begin, if nothing is
+    /// recorded yet and two processes may run at a time.
     async fn follower(&self, record: &Path, timeout: Duration) -> Option<Starting> {
         let mut state = self.state.lock().await;
         if self.workspace.setup.jobs < 2 || !state.plans.is_empty() {

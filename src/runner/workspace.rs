@@ -48,11 +48,11 @@ pub(super) struct Workspace {
     /// Variables for every run from now on, besides those of the setup.
     variables: Mutex<Vec<(String, String)>>,
     user_environment: Vec<(String, String)>,
-    /// The name of the folder for temporary files in which PyTorch's compiler keeps what it finds
-    /// again.
+    /// The name of the folder for temporary files in which PyTorch's compiler keeps files for
+    /// reuse.
     compiler_folder: Option<String>,
-    /// Folders that each run may write to in a copy of its own: those that the user allowed, and
-    /// the caches of models.
+    /// Folders of which each run may write to a copy of its own: those that the user allowed, and
+    /// the model caches.
     copied: Vec<PathBuf>,
 }
 
@@ -64,7 +64,7 @@ impl Workspace {
             folder: temporary.clone(),
             source,
         };
-        // Once for the session: what the user changes meanwhile must not change verdicts.
+        // Once for the session: changes by the user meanwhile must not change verdicts.
         let siblings = Siblings::of(&setup.script).map_err(unprepared)?;
         let prefix = format!("minrepro-{}-", std::process::id());
         // The guard removes the root, not this handle, so that it goes even after a kill -9.
@@ -116,13 +116,13 @@ impl Workspace {
             .unwrap_or_else(PoisonError::into_inner) = variables;
     }
 
-    /// What runs are given that the user has otherwise.
+    /// The differences between the environment of runs and the user's.
     pub(super) fn difference(&self) -> EnvironmentDifference {
         let user = &self.user_environment;
         difference(user, &self.setup.env, self.setup.inherited)
     }
 
-    /// The variables of the user's that runs are given and that may change what they do.
+    /// The user's variables that runs get and that may change their behaviour.
     pub(super) fn inherited_variables(&self) -> BTreeMap<String, String> {
         inherited_variables(&self.user_environment, self.setup.inherited)
     }
@@ -132,8 +132,8 @@ impl Workspace {
         self.root.join("cache")
     }
 
-    /// What the session may keep on disk: half of it is for the cache, the other one for the runs
-    /// that are under way.
+    /// The limits of the session on disk: half of the space is for the cache, the other half for
+    /// the current runs.
     fn disk(&self) -> DiskLimits {
         let all = self.setup.limits.scratch;
         DiskLimits {

@@ -48,7 +48,7 @@ type Replies = Lines<BufReader<OwnedReadHalf>>;
 pub(super) struct Zygote {
     orders: tokio::sync::Mutex<OwnedWriteHalf>,
     listeners: Listeners,
-    /// How long it imported what its runs need not import any more.
+    /// How long it took for the imports that its runs need not make again.
     pub(super) imports: Duration,
     /// Ends when its socket closes.
     _supervisor: Child,
@@ -62,7 +62,7 @@ pub(super) enum ForkEnd {
     Stopped,
     /// It needs a zygote with these changes of the environment.
     Stale(EnvironmentChange),
-    /// It is to be run cold.
+    /// It must run cold.
     Unfit,
     /// The child could not become a run.
     Broken(String),
@@ -70,21 +70,21 @@ pub(super) enum ForkEnd {
     Lost(String),
 }
 
-/// A child writes this instead of running on. The program could write it, too: a note decides how its
-/// own run is repeated, and nothing else.
+/// A child writes this instead of continuing. The program could write it, too: a note only decides
+/// how its own run is repeated.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ChildNote {
     /// The environment is not as it was when a module was imported.
     Stale(EnvironmentChange),
-    /// This run is to be cold.
+    /// This run must be cold.
     Unfit,
 }
 
 /// The longest note, in bytes.
 const NOTE: u64 = 1 << 20;
 
-/// What a zygote reads when it starts.
+/// The input that a zygote reads when it starts.
 #[derive(Debug, Serialize)]
 struct Brief<'a, C> {
     #[serde(flatten)]
@@ -304,7 +304,7 @@ async fn ready(replies: &mut Replies, limit: Duration) -> Result<Duration, Strin
             | Reply::NotStarted(reason),
         ) => Err(reason),
         Some(_) => Err("it ended while it imported".to_owned()),
-        None => Err("what it imports takes too long".to_owned()),
+        None => Err("its imports take too long".to_owned()),
     }
 }
 

@@ -24,7 +24,7 @@ pub struct BisectAnswer {
     pub versions: Vec<(String, Option<VersionProbe>)>,
     /// The last version before the change, and the first after it.
     pub change: Option<(String, String)>,
-    /// Whether the bug was fixed there; otherwise it appeared.
+    /// Whether the bug was fixed there; if not, it appeared.
     pub is_fixed: bool,
     /// The number of rounds.
     pub rounds: u32,

@@ -10,7 +10,7 @@ use minrepro_reducers::{
     torch::seeds::draws_random_numbers,
 };
 
-/// What may make runs of a script differ.
+/// A cause for runs of a script to differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Chance {
     /// Nothing that can be seen.
@@ -91,7 +91,7 @@ pub(super) fn chance(program: &Program) -> Chance {
     }
     let mut is_seeded = false;
     let mut looks_at_values = false;
-    // A value that is only printed decides nothing; what computes it may.
+    // A value that is only printed decides nothing, but its computation may.
     let printed: Vec<_> = tree
         .nodes
         .iter()

@@ -1,6 +1,5 @@
 //! Searches for the commit that fixed a bug in the history of a checkout between the tags of two
-//! versions, by the files of the traceback and the words of the error. Only reads, and gives up
-//! soon.
+//! versions, by the files of the traceback and the words of the error. Only reads, and stops early.
 
 use std::{
     collections::BTreeMap,

@@ -62,13 +62,13 @@ impl Doubt {
     }
 }
 
-/// What is known when a script has passed.
+/// The knowledge about a script that has passed.
 pub(super) struct Ground<'a> {
     /// The issue.
     pub(super) issue: &'a Issue,
     /// Its versions.
     pub(super) versions: &'a Versions,
-    /// What its posts say.
+    /// The claims in its posts.
     pub(super) claims: &'a Claims,
     /// The reported failure.
     pub(super) reported: Option<&'a Reported>,
@@ -100,7 +100,7 @@ pub(super) fn doubts(ground: &Ground<'_>) -> Vec<Doubt> {
     .collect()
 }
 
-/// Names of devices and of what only they have.
+/// Names of devices and of features that only they have.
 const DEVICES: &[&str] = &[
     "cuda", "xpu", "mps", "hpu", "npu", "xla", "nccl", "triton", "hip",
 ];

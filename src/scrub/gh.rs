@@ -43,7 +43,7 @@ pub enum GhError {
     /// GitHub cannot be reached or does not answer.
     #[error("GitHub cannot be reached: {0}")]
     Offline(String),
-    /// GitHub has an error of its own.
+    /// GitHub reports an error of its own.
     #[error("GitHub reports an error of its own: {0}")]
     Server(String),
     /// The issue does not exist or is not visible.

@@ -1,5 +1,5 @@
-//! What an interpreter has: the versions and devices that a run of it says something about. The
-//! question is asked by a program of our own; reading its answer is pure.
+//! The versions and devices of an interpreter, to which the outcome of a run applies. A program of
+//! our own asks the interpreter; reading its answer is pure.
 
 use serde::Serialize;
 
@@ -44,7 +44,7 @@ impl Installed {
         }
     }
 
-    /// What the bug is tested with: `PyTorch 2.9.1`, or `Python 3.12.1` where there is none.
+    /// The subject of the test: `PyTorch 2.9.1`, or `Python 3.12.1` without PyTorch.
     pub(super) fn subject(&self) -> String {
         match &self.torch {
             Some(version) if version.starts_with(|first: char| first.is_ascii_digit()) => {

@@ -212,7 +212,7 @@ fn attempt(
     };
     let ready = match steps::analyze::analyze(cx, issue, repro)? {
         Step::Next(ready) => ready,
-        // What is no bug needs no repro.
+        // An issue that is not a bug needs no repro.
         Step::End(ScrubEnd::NeedsRepro, why) if kind != IssueKind::Bug => {
             cx.found.add.retain(|label| label != "needs reproduction");
             return Ok(CodeAttempt::End(ScrubEnd::NotABug, why));

@@ -95,7 +95,7 @@ pub fn carry_out(
     {
         state.finish();
     }
-    // Whoever closes an issue should hear of what follows.
+    // A person who closes an issue should hear of further comments.
     let restored = match saved {
         Some(saved) if !effect.is_closed => {
             restore(saved, effect.is_subscribing, issue, github, tools)
@@ -111,7 +111,7 @@ pub fn carry_out(
     carried
 }
 
-/// What has changed of an issue since the plan was made, if it may change the plan.
+/// The changes to an issue since the plan was made, if they may change the plan.
 fn changed(before: &Issue, now: &Issue) -> Option<String> {
     let new = now.comments.len().saturating_sub(before.comments.len());
     if now.is_closed != before.is_closed {
@@ -189,7 +189,7 @@ fn write_all(
             WriteState::Done => {
                 printer.note(format!("done: {command}"));
                 if outcome.is_closed && !write.closes() {
-                    // What is left was planned for an open issue.
+                    // The remaining writes were planned for an open issue.
                     let rest = &writes[index + 1..];
                     if !rest.is_empty() {
                         carried

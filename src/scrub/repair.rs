@@ -1,6 +1,6 @@
 //! Repairs of scripts that fail before they reach their bug, because PyTorch has changed since or a
-//! line was not pasted. Each repair of the list is applied only to the error that it fixes, and
-//! each is reported. Pure.
+//! line was not pasted. Each repair in the list is applied only to the error that it fixes, and is
+//! reported. Pure.
 
 use minrepro_reducers::{
     analysis::{cpython, names::ImportedNames},

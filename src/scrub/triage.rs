@@ -1,6 +1,6 @@
-//! `minrepro triage NUMBER`: labels for an issue of the distributed or of the compiler's queue.
-//! Labels are those of the tables in `reducers/src/torch/facts`, no others, and each comes with
-//! the line of the issue that speaks for it. Plan, agreement and writes are those of a scrub.
+//! `minrepro triage NUMBER`: labels for an issue in the distributed or the compiler queue. All
+//! labels come from the tables in `reducers/src/torch/facts`, each with the line of the issue that
+//! supports it. Plan, agreement and writes are those of a scrub.
 
 use minrepro_reducers::torch::diagnosis::{TopicRow, compiler_labels, distributed};
 use serde::Serialize;
@@ -43,10 +43,10 @@ pub struct TriagedLabel {
     pub by: String,
 }
 
-/// What triage decided.
+/// The decision of a triage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Triage {
-    /// What kind of decision it is, in words.
+    /// The kind of decision, in words.
     pub decision: String,
     /// Labels to add.
     pub labels: Vec<TriagedLabel>,

@@ -1,4 +1,4 @@
-//! The interpreters with a version of PyTorch each: those the user names, those of conda, and those
+//! The interpreters that have a version of PyTorch: those the user names, those of conda, and those
 //! that uv installs. The user's tools list them.
 
 use std::{cmp::Ordering, path::PathBuf, str::FromStr, time::Duration};

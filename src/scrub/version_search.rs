@@ -20,7 +20,7 @@ pub enum VersionProbe {
 /// A search over versions in order, oldest first.
 #[derive(Debug)]
 pub struct VersionSearch {
-    /// What is known of each version.
+    /// The results so far for each version.
     pub(super) probes: Vec<Option<VersionProbe>>,
     /// The number of rounds so far.
     pub rounds: u32,

@@ -23,7 +23,7 @@ use crate::runner::{End, Job, RunError, Runner};
 /// How often a test is run without its mark.
 const RUNS: usize = 3;
 
-/// What became of a mark.
+/// The result for a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkState {
@@ -61,13 +61,13 @@ pub struct TriedMark {
     /// The mark.
     #[serde(flatten)]
     pub mark: TestMark,
-    /// What became of it.
+    /// The result.
     pub state: MarkState,
     /// In how many of the runs without the mark the test passed.
     pub passed: usize,
     /// How many there were.
     pub of: usize,
-    /// What was seen.
+    /// The observed outcome.
     pub seen: String,
 }
 
@@ -91,7 +91,7 @@ pub enum StaleError {
     Read(#[from] io::Error),
 }
 
-/// What a run of tests is asked.
+/// The request for a run of tests.
 #[derive(Serialize)]
 struct TestOrder<'a> {
     root: &'a Path,
@@ -101,7 +101,7 @@ struct TestOrder<'a> {
     tests: Vec<[&'a str; 2]>,
 }
 
-/// How a test ended, and what it raised.
+/// The end of a test, and the exception that it raised.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 struct TestEnd(String, String);
 
@@ -116,7 +116,7 @@ pub struct Checkout<'a> {
     pub runner: &'a Runner,
     /// The time limit of a run.
     pub timeout: Duration,
-    /// A folder for what runs write down.
+    /// A folder for the files that runs write.
     pub scratch: PathBuf,
 }
 
@@ -299,7 +299,7 @@ impl Checkout<'_> {
     /// Runs jobs and reads how their tests ended.
     fn run(&self, jobs: &[Job]) -> Result<Vec<TestEnds>, StaleError> {
         for folder in jobs.iter().filter_map(|job| job.artifacts.as_ref()) {
-            // What an earlier run left must not be taken for this one's.
+            // Files that an earlier run left must not be taken for this one's.
             let _ = fs::remove_dir_all(folder);
         }
         let outcomes = self.runner.run_all(jobs, &mut |_, _| {})?;
@@ -365,8 +365,8 @@ impl Checkout<'_> {
         Ok(changes.len())
     }
 
-    /// The files that the removal of the stale marks changes: the new text, or nothing where the
-    /// file goes.
+    /// The files that the removal of the stale marks changes: the new text, or nothing if the file
+    /// is removed.
     fn changes(&self, tried: &[TriedMark]) -> io::Result<BTreeMap<String, Option<String>>> {
         let mut by_file: BTreeMap<&str, Vec<&TestMark>> = BTreeMap::new();
         for found in tried.iter().filter(|found| found.state == MarkState::Stale) {

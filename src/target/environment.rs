@@ -1,5 +1,5 @@
-//! Which interpreter runs what was given where nobody names one: that of the project's `.venv`, or
-//! one that fits the metadata in the script (PEP 723). Called by the commands.
+//! The interpreter for an input if nobody names one: that of the project's `.venv`, or one that
+//! fits the metadata in the script (PEP 723). Called by the commands.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::{
     runner::Interpreter,
 };
 
-/// What a script says that it needs.
+/// The requirements that a script declares.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 struct ScriptMetadata {
@@ -20,8 +20,8 @@ struct ScriptMetadata {
     dependencies: Vec<String>,
 }
 
-/// The interpreter that is named, or else the one that the script or its project asks for; and how it
-/// was chosen, if not as for any script.
+/// The interpreter that is named, or else the one that the script or its project asks for; and how
+/// it was chosen, if not as for any script.
 pub fn interpreter(
     named: Option<&Path>,
     script: &Path,
@@ -47,7 +47,7 @@ pub fn interpreter(
     Ok((found, Some(note)))
 }
 
-/// The interpreter of the `.venv` beside a script, or of the project above it.
+/// The interpreter of the `.venv` beside a script, or in the project above it.
 fn project_python(folder: &Path) -> Option<PathBuf> {
     for (distance, ancestor) in folder.ancestors().enumerate() {
         let python = ancestor.join(".venv/bin/python");
@@ -62,7 +62,7 @@ fn project_python(folder: &Path) -> Option<PathBuf> {
     None
 }
 
-/// The first interpreter that has what the script needs.
+/// The first interpreter that meets the script's requirements.
 fn fitting(
     metadata: &ScriptMetadata,
     of_project: Option<&Path>,
@@ -93,7 +93,7 @@ fn fitting(
             }
         }
     }
-    let error = anyhow!("no interpreter here has what the metadata of the script asks for");
+    let error = anyhow!("no interpreter here meets the requirements in the script's metadata");
     let mut failure = Failure::new(Exit::Environment, error);
     failure.details = reasons;
     Err(failure.hint(
@@ -101,7 +101,7 @@ fn fitting(
     ))
 }
 
-/// What an interpreter lacks of what a script needs.
+/// The script's requirements that an interpreter does not meet.
 fn lacking(interpreter: &Interpreter, metadata: &ScriptMetadata) -> Option<String> {
     let (major, minor) = interpreter.version;
     if let Some(range) = &metadata.requires_python {
@@ -130,7 +130,8 @@ fn lacking(interpreter: &Interpreter, metadata: &ScriptMetadata) -> Option<Strin
     })
 }
 
-/// The name and the range of versions of a dependency such as `rich[jupyter] >=13 ; os_name == "nt"`.
+/// The name and the range of versions of a dependency such as
+/// `rich[jupyter] >=13 ; os_name == "nt"`.
 fn requirement(dependency: &str) -> (&str, &str) {
     let dependency = dependency.split(';').next().unwrap_or_default();
     let is_of_name = |char: char| char.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&char);

@@ -35,7 +35,7 @@ impl TestFailure {
     }
 }
 
-/// What a run shows, if that is not the failure that was seen and that the user means.
+/// The outcome of a run, if it is not the failure that was seen and that the user means.
 pub(super) fn differs(
     failure: Option<&TestFailure>,
     specs: &[Spec],
@@ -53,7 +53,7 @@ pub(super) fn differs(
     let line = |text: &str| text.lines().next().unwrap_or_default().trim().to_owned();
     let is_same = exception.short_class() == failure.class
         && if failure.rewritten {
-            // pytest writes what an assertion compares; the statement is what stays.
+            // pytest writes the compared values of an assertion; only the statement stays the same.
             let last = exception.frames.last();
             last.is_some_and(|frame| !frame.code.is_empty() && failure.code.contains(&frame.code))
         } else {

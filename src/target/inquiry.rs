@@ -1,5 +1,5 @@
-//! Questions to the script's own interpreter: programs of ours that are run where candidates are,
-//! in a copy of the same folder and under the same bounds. Called by the targets.
+//! Questions to the script's own interpreter: programs of ours that run where candidates run, in a
+//! copy of the same folder and under the same bounds. Called by the targets.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::{
 /// How long an answer may take, which for some includes a run of the user's code.
 const LIMIT: Duration = Duration::from_mins(5);
 
-/// What the line of an answer begins with.
+/// The beginning of an answer's line.
 const LEAD: &str = "minrepro-answer: ";
 
 /// A runner for questions.

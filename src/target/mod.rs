@@ -1,6 +1,6 @@
-//! From what the user gives to one program and the place where it runs: a script, standard input,
-//! a module, a test, a notebook. Every other room knows scripts alone. Called by the commands; runs nothing but
-//! questions about what was given, confined as candidates are.
+//! From the user's input to one program and the place where it runs: a script, standard input, a
+//! module, a test, a notebook. Every other room knows only scripts. Called by the commands. Runs
+//! nothing but questions about the input, confined as candidates are.
 
 mod environment;
 mod failure;
@@ -25,7 +25,7 @@ pub use environment::interpreter;
 pub use pytest::PytestNode;
 pub use script::read;
 
-/// What the user gives, as typed.
+/// The input as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A script.
@@ -40,7 +40,7 @@ pub enum Target {
     Notebook(PathBuf),
 }
 
-/// One program that stands for what was given.
+/// One program that stands for the input.
 pub struct TargetProgram {
     /// Its bytes.
     pub bytes: Vec<u8>,
@@ -48,12 +48,12 @@ pub struct TargetProgram {
     pub program: Program,
     /// How it came to be, for people; nothing for a script.
     pub notes: Vec<String>,
-    /// Whether arguments that follow are those of the program, and not of what was given.
+    /// Whether further arguments are those of the program rather than of the input.
     pub takes_arguments: bool,
 }
 
 impl Target {
-    /// What was typed as the script, or else as the module.
+    /// The script as typed, or else the module.
     pub fn typed(script: Option<&Path>, module: Option<&str>) -> Result<Self, Failure> {
         match (script, module) {
             (_, Some(module)) => Ok(Self::Module(module.to_owned())),
@@ -79,8 +79,8 @@ impl Target {
         }
     }
 
-    /// The path of the program that stands for it: candidates have its name, and see what lies in
-    /// its folder. Only that of a script exists.
+    /// The path of the program that stands for the input. Candidates have its name and see the
+    /// files of its folder. Only the path of a script exists.
     pub fn place(&self) -> PathBuf {
         match self {
             Self::Script(script) => script.clone(),
@@ -109,20 +109,19 @@ impl Target {
         }
     }
 
-    /// Where the result goes if nobody says so, unless that is beside the program as `NAME.min.py`.
+    /// The default path of the result, unless it is `NAME.min.py` beside the program.
     pub fn result(&self) -> Option<PathBuf> {
         match self {
             Self::PytestNode(node) => Some(node.result()),
             Self::Notebook(notebook) => Some(notebook::result(notebook)),
-            // What comes on standard input leaves on standard output.
+            // A script from standard input has its result on standard output.
             Self::Input => Some("-".into()),
             Self::Script(_) | Self::Module(_) => None,
         }
     }
 
-    /// Makes one program of it. Where that takes questions to the interpreter, `setup` says how its
-    /// runs are started;
-    /// `specs` are what the user says of the bug.
+    /// Makes one program of the input. If that requires questions to the interpreter, `setup` says
+    /// how to start its runs; `specs` are the user's signatures of the bug.
     pub fn read(
         &self,
         arguments: &[OsString],

@@ -1,5 +1,5 @@
-//! `-m NAME`: a module's text as a script in the current folder. What `python -m` gives it besides
-//! is written into the text: its package is imported first, and relative imports are absolute.
+//! `-m NAME`: a module's text as a script in the current folder. The text includes what `python -m`
+//! does in addition: it imports the module's package first, and relative imports are absolute.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ struct Located {
 
 pub(super) fn read(name: &str, setup: Setup) -> Result<TargetProgram, Failure> {
     if !name.split('.').all(is_identifier) {
-        return Err(Failure::usage(format!("`{name}` is no name of a module"))
+        return Err(Failure::usage(format!("`{name}` is not a module name"))
             .hint("name it as `import` does: `-m package.module`"));
     }
     let folder = setup.script.parent().unwrap_or(Path::new(".")).to_owned();

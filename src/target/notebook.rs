@@ -1,5 +1,6 @@
 //! `NAME.ipynb`: the code cells of a notebook, up to the one that fails, as a script in its folder.
-//! Magics and shell lines go; a cell in another language is skipped and reported. Called by the room.
+//! Magics and shell lines are removed; a cell in another language is skipped and reported. Called
+//! by the room.
 
 use std::path::{Path, PathBuf};
 
@@ -58,7 +59,7 @@ impl Default for Source {
     }
 }
 
-/// What a cell left behind when it ran.
+/// The output of a cell.
 #[derive(Deserialize)]
 struct CellOutput {
     output_type: String,
@@ -84,7 +85,7 @@ enum DisplayForm {
     Printed,
 }
 
-/// The script that stands for a notebook: not the name of one that may lie beside it.
+/// The path of the script that stands for a notebook: not the name of one that may be beside it.
 pub(super) fn place(notebook: &Path) -> PathBuf {
     let stem = notebook.file_stem().unwrap_or_default().to_string_lossy();
     notebook.with_file_name(format!("{stem}_notebook.py"))
@@ -147,9 +148,7 @@ pub(super) fn read(path: &Path, specs: &[Spec], setup: Setup) -> Result<TargetPr
                     notes.push("the cells stand in the order in which they were run".to_owned());
                 }
                 if shown == DisplayForm::Printed {
-                    notes.push(
-                        "what a cell shows is printed, since the failure needs it".to_owned(),
-                    );
+                    notes.push("cell output is printed, since the failure needs it".to_owned());
                 }
                 notes.append(&mut skipped);
                 target.notes = notes;
@@ -181,7 +180,7 @@ fn parsed(path: &Path) -> Result<Notebook, Failure> {
             Failure::new(Exit::Usage, error).hint("name a notebook that exists and can be read")
         })?;
     let notebook: Notebook = serde_json::from_slice(&bytes)
-        .with_context(|| format!("`{shown}` is no notebook"))
+        .with_context(|| format!("`{shown}` is not a notebook"))
         .map_err(|error| {
             Failure::new(Exit::Usage, error).hint("save it anew from Jupyter, or export a script")
         })?;
@@ -211,7 +210,8 @@ fn line_of(error: &CellOutput) -> String {
     }
 }
 
-/// Whether a run shows what the user or the notebook says; any failure where neither says anything.
+/// Whether a run shows the failure that the user or the notebook names; any failure if neither
+/// names one.
 fn shows(reported: Option<&CellOutput>, specs: &[Spec], outcome: &Outcome) -> bool {
     if !specs.is_empty() {
         return Baseline::new(specs, vec![outcome.clone()]).is_ok();
@@ -277,7 +277,7 @@ fn script(path: &Path, cells: &[WrittenCell]) -> Result<TargetProgram, Failure> 
     })
 }
 
-/// The cells as Python; what is skipped is noted.
+/// The cells as Python. Skipped parts are noted.
 fn written(
     cells: &[(usize, &NotebookCell)],
     shown: DisplayForm,
@@ -376,7 +376,7 @@ fn is_command(line: &str) -> bool {
         || line.trim_end().ends_with('?') && !line.contains('#')
 }
 
-/// What of a line for `IPython` is Python: the statement that is timed, a variable that is set.
+/// The Python part of an `IPython` line: the statement that is timed, a variable that is set.
 fn kept_of(line: &str) -> Option<String> {
     let rest = line.strip_prefix('%')?;
     let (name, rest) = rest.split_once(char::is_whitespace)?;
@@ -393,7 +393,7 @@ fn kept_of(line: &str) -> Option<String> {
     }
 }
 
-/// A cell without what only `IPython` has.
+/// A cell without the features that only `IPython` has.
 fn plain(
     program: &Program,
     shown: DisplayForm,

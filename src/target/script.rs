@@ -23,7 +23,7 @@ pub fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
     // A pipe may never end, and there would be no folder beside it.
     if script.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(
-            Failure::usage(format!("`{shown}` is no regular file")).hint(
+            Failure::usage(format!("`{shown}` is not a regular file")).hint(
                 "save the script to a file, or give it on standard input: `minrepro - < SCRIPT`",
             ),
         );
@@ -32,7 +32,7 @@ pub fn read(script: &Path) -> Result<(Vec<u8>, Program), Failure> {
         .with_context(|| format!("could not read `{shown}`"))
         .map_err(|error| {
             let hint = match script.to_str().and_then(|word| tip(word, "")) {
-                Some(tip) => format!("{tip}; otherwise name a script that exists"),
+                Some(tip) => format!("{tip}, or name a script that exists"),
                 None => "name a script that exists and can be read".to_owned(),
             };
             Failure::new(Exit::Usage, error).hint(hint)

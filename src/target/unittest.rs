@@ -1,6 +1,5 @@
-//! A script of unittest's with the name of one test as its argument. The test is run once to see how
-//! it fails; then the file is a script that makes the steps of unittest by itself. Called by the
-//! room.
+//! A unittest script with the name of one test as its argument. The test is run once to see how it
+//! fails. Then the file becomes a script that makes unittest's steps itself. Called by the room.
 
 use std::{ffi::OsString, path::Path};
 
@@ -32,7 +31,7 @@ struct Unittest<'a> {
     name: &'a str,
 }
 
-/// What unittest said of a name.
+/// The record of a name by unittest.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct UnittestRecord {
@@ -154,7 +153,7 @@ fn check<'a>(name: &str, record: &'a UnittestRecord) -> Result<&'a TestFailure, 
     })
 }
 
-/// What unittest does for a test, as statements of a script.
+/// The steps of unittest for a test, as statements of a script.
 fn steps(record: &UnittestRecord, with_teardown: bool) -> String {
     let has = |name: &str| record.fixtures.iter().any(|known| known == name);
     super::unittest_steps::steps(

@@ -1,5 +1,5 @@
-//! What unittest does for a test, as statements. Pure; called for scripts of unittest's and for tests
-//! of unittest's that pytest runs.
+//! The steps of unittest for a test, as statements. Pure. Called for unittest scripts and for
+//! unittest tests that pytest runs.
 
 use std::fmt::Write;
 

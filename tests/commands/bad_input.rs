@@ -247,7 +247,7 @@ fn interpreters_that_do_not_work() {
         &place,
         &["x.py", "--test", "'unclosed"],
         2,
-        &["is no command"],
+        &["is not a command"],
     );
     place.file("test.sh", "exit 0\n");
     refused(

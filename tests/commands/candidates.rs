@@ -102,7 +102,7 @@ fn the_same_words_without_what_makes_them_true_are_unverified() {
             ),
             (
                 "other.py",
-                "NOT verified: it stores what is missing by `id`",
+                "NOT verified: it stores the missing value by `id`",
             ),
         ] {
             let shown = judged(name, signature);

@@ -23,7 +23,8 @@ class Loud(Exception):
 raise Loud('first ' + evil + ' last')
 ";
 
-/// What of a text a terminal would act on, other than colours, line ends and the moves of our own progress.
+/// What of a text a terminal would act on, other than colours, line ends and the moves of our own
+/// progress.
 fn raw(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     let is_ours = |rest: &str| {
@@ -139,7 +140,7 @@ fn files_that_never_end_beside_the_script_and_in_the_cache_stop_nothing() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(stderr.contains("no journal is kept"), "{stderr}");
-    assert!(stderr.contains("no regular file"), "{stderr}");
+    assert!(stderr.contains("not a regular file"), "{stderr}");
 }
 
 #[test]

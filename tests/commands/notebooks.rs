@@ -86,10 +86,7 @@ fn what_is_shown_and_the_order_of_execution_matter_only_where_the_failure_needs_
         &place,
         &check,
         0,
-        &[
-            "what a cell shows is printed",
-            "__repr__ returned non-string",
-        ],
+        &["cell output is printed", "__repr__ returned non-string"],
     );
     let error = ("ZeroDivisionError", "division by zero");
     notebook(
@@ -137,6 +134,6 @@ fn notebooks_that_do_not_fail_as_they_say() {
     place.file("report.ipynb", "{}");
     shows(&place, &check, 2, &["has no cells", "hint:"]);
     place.file("report.ipynb", "x = 1");
-    shows(&place, &check, 2, &["is no notebook", "hint:"]);
+    shows(&place, &check, 2, &["is not a notebook", "hint:"]);
     shows(&place, &["none.ipynb"], 2, &["could not read", "hint:"]);
 }

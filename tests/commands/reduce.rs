@@ -1029,7 +1029,7 @@ fn what_stored_a_value_that_is_none_later_stays() {
     let text = place.read("out.py");
     assert!(text.contains(".tag =") && !text.contains("size"), "{text}");
     assert!(
-        stderr.contains("it stores what is missing by `tag`"),
+        stderr.contains("it stores the missing value by `tag`"),
         "{stderr}"
     );
 }

@@ -1,5 +1,5 @@
-//! What a person sees while a script is minimized: on terminals of several widths, and where there is
-//! none.
+//! What a person sees while a script is minimized: on terminals of several widths, and where there
+//! is none.
 
 use super::{NOISY, Place, SIGNATURE};
 use crate::support::on_terminal;
@@ -169,7 +169,7 @@ fn questions_of_newcomers_are_answered() {
         (&["help"][..], "Usage:"),
         (&["help", "check"], "Usage: minrepro check"),
         (&["reduce", "x.py"], "`minrepro x.py`"),
-        (&["minimize"], "without a command"),
+        (&["minimize"], "omit the command"),
         (&["passes", "drop-comments"], "passes explain drop-comments"),
         (
             &["x.py", "--passes", "zzzzzzzzzz"],

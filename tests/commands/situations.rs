@@ -102,7 +102,7 @@ fn what_confinement_forbids_is_never_the_bug() {
         ),
     ] {
         place.file("x.py", script);
-        let why = "error: the script does not get as far as its bug: confinement keeps it from";
+        let why = "error: the script does not reach its bug: confinement keeps it from";
         shows(&place, &["x.py"], 1, &[why, option, "--sandbox off"]);
         shows(&place, &["check", "x.py", "-n", "2"], 1, &[why, option]);
         shows(

@@ -190,7 +190,7 @@ fn modules_that_cannot_be_run() {
         ("shot.cli", "there is no module `shot`"),
         ("shop", "a package without a module `__main__`"),
         ("math", "has no Python source"),
-        ("shop/cli.py", "is no name of a module"),
+        ("shop/cli.py", "is not a module name"),
     ] {
         let before = snapshot(&place.work());
         shows(&place, &["-m", name], 2, &[what, "hint:"]);

@@ -1,5 +1,6 @@
 //! Tables that are written from the code. A page holds `<!-- generated: NAME -->`, the table, and
-//! `<!-- end of generated -->`; `MINREPRO_BLESS=1 cargo test --test all docs::tables` rewrites them.
+//! `<!-- end of generated -->`; `MINREPRO_BLESS=1 cargo test --test all docs::tables` rewrites
+//! them.
 
 use std::{
     fmt::Write as _,

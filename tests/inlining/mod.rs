@@ -1,6 +1,6 @@
-//! Inlining by itself, without a reduction: a script and what it imports, joined into one file, does
-//! the same, or the join says why it may not. The modules are those of the standard library, as
-//! local copies.
+//! Inlining by itself, without a reduction: a script and what it imports, joined into one file,
+//! does the same, or the join says why it may not. The modules are those of the standard library,
+//! as local copies.
 
 use std::{
     collections::BTreeSet,

@@ -372,15 +372,15 @@ fn an_issue_can_be_named_with_and_without_its_repository() {
         (
             &["https://github.com/o/r/pull/7"],
             2,
-            "by its number, or by its address",
+            "by its number or URL",
         ),
         (
             &["https://example.com/o/r/issues/7"],
             2,
-            "by its number, or by its address",
+            "by its number or URL",
         ),
-        (&["seven"], 2, "by its number, or by its address"),
-        (&["0"], 2, "by its number, or by its address"),
+        (&["seven"], 2, "by its number or URL"),
+        (&["0"], 2, "by its number or URL"),
     ] {
         let (seen, stderr) = run(issue);
         assert!(

@@ -23,8 +23,8 @@ pub(crate) struct OnTerminal {
 
 const ROWS: u16 = 60;
 
-/// Runs a command with a terminal as wide as this for all its streams; a change of the width comes once
-/// the text of `resized` was written.
+/// Runs a command with a terminal as wide as this for all its streams; a change of the width comes
+/// once the text of `resized` was written.
 pub(crate) fn on_terminal(
     mut command: Command,
     columns: u16,

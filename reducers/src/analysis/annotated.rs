@@ -1,6 +1,6 @@
-//! Attributes that a program annotates and to which it assigns a constant of another type. Such code
-//! is wrong whatever the bug is. Goes by names alone. Called by the judge, which compares a candidate
-//! with the script.
+//! Attributes that a program annotates and to which it assigns a constant of another type. Such
+//! code is wrong whatever the bug is. Goes by names alone. Called by the judge, which compares a
+//! candidate with the script.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use crate::syntax::{
     ast::{Expr, Stmt, StmtClassDef},
 };
 
-/// Whether a class annotates an attribute and a statement in it assigns it a number, a text or `None`
-/// that the annotation does not name.
+/// Whether a class annotates an attribute and a statement in it assigns it a number, a text or
+/// `None` that the annotation does not name.
 pub fn contradicts_annotations(program: &Program) -> bool {
     let nodes = program.tree().nodes.iter();
     let mut classes = nodes.filter_map(|node| node.node.as_stmt_class_def());
@@ -56,7 +56,8 @@ fn words(program: &Program, annotation: TextRange) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Whether an expression is a constant of a type that an annotation with these names does not allow.
+/// Whether an expression is a constant of a type that an annotation with these names does not
+/// allow.
 fn is_other_type(value: &Expr, words: &BTreeSet<&str>) -> bool {
     const ANY: [&str; 4] = ["Any", "Final", "ClassVar", "object"];
     let allowed: &[&str] = match value {

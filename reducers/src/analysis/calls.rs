@@ -1,6 +1,6 @@
 //! Calls and what they call: which arguments belong to which parameter, and which expressions mean
-//! the same wherever they stand. Goes by names alone; a candidate run tells whether that was right.
-//! Called by passes.
+//! the same wherever they stand. Goes only by names; a candidate run shows whether the answer was
+//! right. Called by passes.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ impl<'a> Calls<'a> {
                 is_constructor && (is_own || called.id == class.name.id)
             }
             (Expr::Attribute(called), Some(class)) => {
-                // What a class asks of `super()` is not its own.
+                // Methods that a class calls on `super()` are not its own.
                 let of_super = matches!(&*called.value, Expr::Call(it) if matches!(&*it.func, Expr::Name(it) if it.id == "super"));
                 called.attr.as_str() == name
                     && !(of_super && class.range.contains_range(called.range))
@@ -52,8 +52,9 @@ impl<'a> Calls<'a> {
         self.0.iter().filter(is_ours).copied().collect()
     }
 
-    /// The calls that may hand a function on, with how many of the arguments come before those of
-    /// the function: those that are given the function, and those of what such a call makes.
+    /// The calls that may pass a function on, each with the number of its arguments that come
+    /// before those of the function: calls that get the function, and calls of what such a call
+    /// makes.
     pub(crate) fn handing_on(&self, def: &ast::StmtFunctionDef) -> Vec<(&'a ast::ExprCall, usize)> {
         let is_it = |expr: &Expr| matches!(expr, Expr::Name(it) if it.id == def.name.id);
         let position = |call: &ast::ExprCall| call.arguments.args.iter().position(is_it);
@@ -79,7 +80,7 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// What a program calls that is not its own.
+/// The things that a program calls and that are not its own.
 pub(crate) struct Others<'a> {
     imported: ImportedNames<'a>,
     own: BTreeSet<&'a str>,
@@ -94,7 +95,7 @@ impl<'a> Others<'a> {
         }
     }
 
-    /// The last part of the name of what is called, unless that is the program's own.
+    /// The last part of the name of the callee, unless it is the program's own.
     pub(crate) fn called<'c>(&self, call: &'c ast::ExprCall) -> Option<&'c str> {
         match &*call.func {
             Expr::Name(name) => {
@@ -109,8 +110,8 @@ impl<'a> Others<'a> {
     }
 }
 
-/// What is not the program's own and called by the statement on a line, by the last parts of the
-/// names; nothing if the statement does anything else that may fail.
+/// The last parts of the names of the foreign functions that the statement on a line calls. Empty
+/// if the statement does anything else that may fail.
 pub fn called_on(program: &Program, line: u32) -> BTreeSet<String> {
     let tree = StatementTree::untraced(program);
     let Some(at) = tree.on_line(SourceLine::of_program(line)) else {
@@ -228,7 +229,7 @@ impl<'t> Movable<'t> {
     }
 }
 
-/// The first call of a function by its name in a part of the program, and what it is called on.
+/// The first call of a function by its name in a part of the program, and the receiver of the call.
 pub(crate) fn call_in<'a>(
     program: &'a Program,
     name: &str,
@@ -246,14 +247,14 @@ pub(crate) fn call_in<'a>(
     })
 }
 
-/// What a call gives for a parameter.
+/// The value that a call passes for a parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Given<'a> {
     /// An argument: where it starts, with its keyword, and its value.
     Argument(TextSize, &'a Expr),
     /// Nothing.
     Nothing,
-    /// That depends on what `*` and `**` stand for.
+    /// Unknown: it depends on the values of `*` and `**`.
     Unknown,
 }
 
@@ -286,8 +287,8 @@ pub(crate) fn given<'a>(call: &'a ast::ExprCall, name: &str, position: usize) ->
     }
 }
 
-/// The argument at a position, or else behind one of some keywords, for callers that must not miss
-/// it: an unpacked argument counts, too.
+/// The argument at a position, or else by one of some keywords, for callers that must not miss it.
+/// An unpacked argument counts, too.
 pub fn any_argument<'a>(
     call: &'a ast::ExprCall,
     position: usize,
@@ -308,12 +309,12 @@ pub(crate) fn spreads(call: &ast::ExprCall) -> bool {
 
 /// The one use of a function.
 pub(crate) struct Site<'a> {
-    /// What the function's value stands for: the call, awaited if it is, or the attribute if it is
-    /// a property.
+    /// The expression that the function's value replaces: the call, awaited if it is, or the
+    /// attribute if it is a property.
     pub(crate) whole: TextRange,
     /// The call; none for a property.
     pub(crate) call: Option<&'a ast::ExprCall>,
-    /// What the first parameter is, for a method.
+    /// The value of the first parameter, for a method.
     pub(crate) receiver: Option<&'a Expr>,
 }
 

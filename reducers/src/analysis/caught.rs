@@ -20,9 +20,9 @@ use crate::{
 /// Writes the exception that is being handled on standard error.
 const SHOW: &str = r#"__import__("sys").stderr.write("\x1ecaught\x1f" + __import__("traceback").format_exc() + "\x1e")"#;
 
-/// The program, made to show the exceptions that decide what it reports: those of the handlers
-/// around a reporting statement, and of each `try` statement that sets what it reads. None if there
-/// are none.
+/// The program, changed to print the exceptions that decide its report: those of the handlers
+/// around a reporting statement, and of each `try` statement that sets a value that it reads. None
+/// if there are none.
 pub fn showing_caught(program: &Program, report_site: &ReportSite) -> Option<String> {
     let found = told(program, report_site, None, &|tree, nodes, frames| {
         let conditions = Rest::of(tree, nodes).conditions_of(&frames);
@@ -57,8 +57,8 @@ pub fn caught(stderr: &str) -> impl Iterator<Item = &str> {
     shown.map(|(_, traceback)| traceback)
 }
 
-/// The handlers of a `try` statement that have to do with a report: the one that holds it, and all
-/// if the statement sets what the report reads.
+/// The handlers of a `try` statement that concern a report: the one that holds it, and all if the
+/// statement sets a value that the report reads.
 fn handlers<'a>(
     tree: &StatementTree<'a>,
     attempt: &'a StmtTry,
@@ -89,7 +89,7 @@ fn sets_any(tree: &StatementTree<'_>, range: TextRange, names: &BTreeSet<&Name>)
     })
 }
 
-/// The edit by which a handler shows what it handles.
+/// The edit that makes a handler print the exception that it handles.
 fn show(program: &Program, handler: &ExceptHandler) -> Option<Edit> {
     let ExceptHandler::ExceptHandler(handler) = handler;
     let first: &Stmt = handler.body.first()?;

@@ -1,5 +1,5 @@
-//! Which class a line makes, where a package has a hand in that: by a base, a metaclass or a decorator.
-//! Goes by names. Called by the judge; proposes nothing.
+//! Which class a line creates, if a package takes part in its creation: by a base, a metaclass or a
+//! decorator. Goes by names. Called by the judge; proposes nothing.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! The words in which CPython reports failures, each once. Regular expressions are given as text;
-//! who uses them compiles them. Called by hints, by the oracle and by scrub.
+//! The words in which CPython reports failures, each once. Regular expressions are given as text,
+//! and their users compile them. Called by hints, by the oracle and by scrub.
 
 /// Of a name that nothing binds: `name 'x' is not defined`.
 pub const NOT_DEFINED: &str = "is not defined";

@@ -1,9 +1,9 @@
-//! What a script's own verdict rests on. Where it is a statement of the script that says that
-//! something is wrong, any program can say so; what tells it from an empty claim is what was
-//! computed for it. So these are the operations that the conditions of that statement depend on,
-//! calls of what is not the program's own and operators; and the values that the nearest condition
-//! compares. Goes by names, as slices do, and ignores the order of execution. Called by the judge
-//! of candidates; proposes nothing.
+//! The dependences of a script's own verdict. If a statement of the script reports that something
+//! is wrong, any program could report so. What distinguishes it from an empty claim is the
+//! computation behind it. So this file finds the operations that the conditions of that statement
+//! depend on (operators and calls of functions that are not the program's own), and the values that
+//! the nearest condition compares. Goes by names, as slices do, and ignores the order of execution.
+//! Called by the judge of candidates; proposes nothing.
 
 mod rest;
 
@@ -22,7 +22,7 @@ use crate::{
 /// Operations by name: `round()`, `+`.
 pub type Operations = BTreeSet<String>;
 
-/// What a script's own verdict rests on.
+/// The dependences of a script's own verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grounds {
     /// The operations.
@@ -48,8 +48,8 @@ pub enum ReportSite {
 /// The nodes of each statement, those of the statements within it left out.
 pub(crate) type Nodes<'a> = [Vec<AnyNodeRef<'a>>];
 
-/// The operations that each reporting statement rests on. Without evidence every statement counts as
-/// executed.
+/// The operations that each reporting statement rests on. Without evidence every statement counts
+/// as executed.
 pub fn operations(
     program: &Program,
     report_site: &ReportSite,
@@ -60,8 +60,9 @@ pub fn operations(
     })
 }
 
-/// The packages whose code had a part in what a failing statement works on, given the lines of its
-/// frames, outermost first: the first parts of the imported names in all that it depends on.
+/// The packages that took part in computing the values of a failing statement, given the lines of
+/// its frames, outermost first: the first parts of all imported names that the statement depends
+/// on.
 pub fn packages(
     program: &Program,
     frames: &[u32],
@@ -84,7 +85,7 @@ pub fn packages(
 /// Packages that make no values.
 const WORDLESS: [&str; 4] = ["__future__", "typing", "typing_extensions", "sys"];
 
-/// What is to be said of each reporting statement, given as the statements of its frames.
+/// Applies a question to each reporting statement, given as the statements of its frames.
 pub(crate) fn told<T>(
     program: &Program,
     report_site: &ReportSite,

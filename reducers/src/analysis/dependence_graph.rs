@@ -1,7 +1,7 @@
 //! The dependence graph of a traced program: which executed statements define a name or an
-//! attribute, use it, or change what it stands for, and which give a function's result. Names are
-//! resolved by scopes, attributes by name alone. Slices and the dependence check walk it; what they
-//! follow, and how far, is their own matter. Proposes nothing.
+//! attribute, use it, or change its value, and which give a function's result. Names are resolved
+//! by scopes, attributes by name alone. Slices and the dependence check walk the graph and decide
+//! what to follow and how far. Proposes nothing.
 
 use std::collections::HashMap;
 
@@ -86,12 +86,13 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
             .collect()
     }
 
-    /// The executed statements that change what a variable stands for, or what loops over it find
-    /// in that.
+    /// The executed statements that change the value of a variable, or the elements that a loop
+    /// over it finds.
     pub(crate) fn changes(&self, variable: usize) -> Vec<usize> {
         let variables = self.variables();
         let mut found = Vec::new();
-        // What a loop takes out of a container is a part of it: its changes are the container's.
+        // An element that a loop takes out of a container is a part of it, so its changes are the
+        // container's.
         let mut all = vec![variable];
         let mut at = 0;
         while let Some(&variable) = all.get(at) {
@@ -118,7 +119,7 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
         found
     }
 
-    /// The executed statements that change in place what a variable stands for.
+    /// The executed statements that change the value of a variable in place.
     pub(crate) fn changes_in_place(&self, variable: usize) -> impl Iterator<Item = usize> + '_ {
         let is_in_place = |(statement, range): &(usize, TextRange)| {
             let node = self.tree.statements[*statement].node;
@@ -139,13 +140,13 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
         self.executed_of(stores)
     }
 
-    /// The executed statements that may change what attributes of a name hold.
+    /// The executed statements that may change the values of attributes of a name.
     pub(crate) fn attribute_changes(&self, attribute: &str) -> impl Iterator<Item = usize> + '_ {
         let changes = self.tree.changes.get(attribute).into_iter().flatten();
         self.executed_of(changes.map(|(statement, _)| statement))
     }
 
-    /// The executed statements that change in place what an attribute holds.
+    /// The executed statements that change the value of an attribute in place.
     pub(crate) fn attribute_changes_in_place(
         &self,
         attribute: &str,

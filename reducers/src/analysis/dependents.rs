@@ -1,6 +1,6 @@
-//! What depends on a statement: everything that would use a name that nothing binds any more. Called
-//! by passes that remove definitions and by the engine, which offers a pruned candidate once more
-//! with all that depends on its removals.
+//! The dependents of a statement: everything that would use a name that nothing binds any more.
+//! Called by passes that remove definitions, and by the engine, which offers a pruned candidate
+//! once more together with all dependents of its removals.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ use crate::{
 };
 
 impl DependenceGraph<'_, '_> {
-    /// Some statements, all that use a name which only these bind, and so on. The names that are
-    /// bound within `deleted` ranges are lost by other means.
+    /// Some statements, all statements that use a name that only these bind, and so on. Names bound
+    /// within `deleted` ranges are lost anyway.
     pub(crate) fn with_dependents(
         &self,
         seeds: impl IntoIterator<Item = ItemId>,
@@ -64,7 +64,7 @@ impl DependenceGraph<'_, '_> {
     }
 }
 
-/// An edit set with the removal of all that depends on what it deletes; `None` if nothing does.
+/// An edit set that also removes everything that depends on its deletions; `None` if nothing does.
 pub fn with_dependents(program: &Program, edits: &EditSet) -> Option<EditSet> {
     let deleted: Vec<TextRange> = edits
         .resolve(program)
@@ -100,7 +100,7 @@ pub(crate) fn without_unused_definitions(program: &Program, mut text: String) ->
             };
             let is_definition = variable.scope == ScopeKind::Module
                 && matches!(binding.kind, BindingKind::Class | BindingKind::Function);
-            // What only its own body uses is not used.
+            // A function that only its own body uses is not used.
             let is_inside = |range: TextRange| binding.statement.contains_range(range);
             if is_definition
                 && variable.uses.iter().all(|used| is_inside(used.range))
@@ -112,7 +112,7 @@ pub(crate) fn without_unused_definitions(program: &Program, mut text: String) ->
         if edits.is_empty() {
             return Some(text);
         }
-        // What was used by these alone goes next.
+        // Names that only these used are removed next.
         text = edits.apply(&program).ok()?;
     }
 }

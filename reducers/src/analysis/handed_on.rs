@@ -1,6 +1,6 @@
-//! Functions of a program that it hands on, for others to call: to `groupby().apply`, as a hook, as
-//! a loss. A program that hands one to nobody who calls it shows something else. Goes by names.
-//! Called by the judge; proposes nothing.
+//! Functions that a program passes on for others to call: to `groupby().apply`, as a hook, as a
+//! loss. If nobody calls such a function, the program shows something else. Goes by names. Called
+//! by the judge; proposes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// The functions that a program mentions otherwise than by calling them.
+/// The functions that a program mentions without calling them.
 pub fn handed_on(program: &Program) -> BTreeSet<String> {
     let tree = program.tree();
     let is_called = |name: &ExprName, parent: Option<u32>| {
@@ -107,8 +107,8 @@ pub fn hands_on_without_parameters(program: &Program) -> bool {
     })
 }
 
-/// Calls that are given several functions of the program, by what is called: whether these take as
-/// many arguments as each other, as branches of one condition do.
+/// Calls that get several functions of the program, by the name of the callee: whether these
+/// functions take equally many arguments, as branches of one condition do.
 pub fn branches(program: &Program) -> BTreeMap<String, bool> {
     let counts: BTreeMap<&str, usize> = definitions(program)
         .map(|definition| (definition.name.as_str(), definition.parameters.len()))
@@ -132,7 +132,7 @@ pub fn branches(program: &Program) -> BTreeMap<String, bool> {
     found
 }
 
-/// The program, made to say which of some functions run; none if it defines none of them.
+/// The program, changed to print which of some functions run; none if it defines none of them.
 pub fn saying_what_runs(program: &Program, names: &BTreeSet<String>) -> Option<String> {
     let wanted = definitions(program).filter(|definition| names.contains(definition.name.as_str()));
     let mut edits: Vec<Edit> = wanted

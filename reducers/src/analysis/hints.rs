@@ -1,5 +1,5 @@
-//! What a rejected candidate teaches: its error names what else has to go. Pure; the engine offers
-//! the widened edit next.
+//! The hints of a rejected candidate: its error names what else must be removed. Pure; the engine
+//! offers the widened edit next.
 
 use crate::{
     analysis::{cpython, statements::Statements},
@@ -11,14 +11,14 @@ use crate::{
     },
 };
 
-/// What a failure says is missing.
+/// The missing thing that a failure names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// A name that nothing binds any more.
     Name(String),
     /// An attribute that nothing sets any more.
     Attribute(String),
-    /// Calls that do not fit what they call.
+    /// Calls that do not fit their callee.
     Call {
         /// The name by which it is called: of a function, a method, or a class.
         callee: String,
@@ -27,7 +27,7 @@ pub enum Hint {
     },
 }
 
-/// In which way calls do not fit what they call.
+/// How calls do not fit their callee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misfit {
     /// So many positional arguments are too much.
@@ -55,7 +55,7 @@ impl Hint {
         }
     }
 
-    /// What CPython says of arguments that do not fit.
+    /// Reads CPython's messages about arguments that do not fit.
     fn of_call(message: &str) -> Option<Self> {
         let (callee, rest) = message.split_once("() ")?;
         let (outer, name) = callee.rsplit_once('.').unwrap_or(("", callee));
@@ -100,9 +100,9 @@ impl Hint {
         })
     }
 
-    /// An edit set with the removal of what the failure names: statements that still mention what
-    /// is missing, arguments and parameters without a counterpart. `None` if there is nothing of
-    /// it.
+    /// An edit set that also removes what the failure names: statements that still mention the
+    /// missing thing, or arguments and parameters without a counterpart. `None` if nothing of it is
+    /// found.
     pub fn widen(&self, program: &Program, edits: &EditSet) -> Option<EditSet> {
         let wider = match self {
             Self::Call { callee, misfit } => fit(program, edits, callee, misfit),
@@ -149,7 +149,7 @@ impl Hint {
     }
 }
 
-/// Edits with the arguments of calls, or the parameters of what is called, that do not fit.
+/// Edits that also remove the arguments of calls, or the parameters of the callee, that do not fit.
 fn fit(program: &Program, edits: &EditSet, callee: &str, misfit: &Misfit) -> EditSet {
     let places = Places::of(program);
     let deleted: Vec<TextRange> = edits

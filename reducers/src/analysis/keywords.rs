@@ -1,4 +1,5 @@
-//! The keywords by which a program sets what others do. Called by the judge; proposes nothing.
+//! The keywords by which a program sets the behaviour of others' code. Called by the judge;
+//! proposes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ use crate::{
 /// last part of its name.
 pub type Keywords = BTreeMap<String, Vec<BTreeSet<String>>>;
 
-/// The keywords that all calls of what is not the program's own are given.
+/// The keywords that all calls of a foreign function pass.
 pub fn keywords(program: &Program) -> Keywords {
     let others = Others::of(program);
     let mut found = Keywords::new();
@@ -32,9 +33,9 @@ pub fn keywords(program: &Program) -> Keywords {
     found
 }
 
-/// Whether the calls of a candidate are given what those of a program are. Its calls of a function
-/// are some of the program's, in their order; if they are more, nobody can say which is which, and
-/// each is given what all of the program's are.
+/// Whether the calls of a candidate pass the keywords that the program's calls pass. Its calls of a
+/// function are some of the program's, in their order. If there are more, nobody can say which is
+/// which, and each must pass the keywords that all of the program's calls pass.
 pub fn are_given(known: &Keywords, candidate: &Keywords) -> bool {
     candidate.iter().all(|(name, calls)| {
         let Some(known) = known.get(name) else {

@@ -1,4 +1,4 @@
-//! Which attributes gave the `None` that a failure is about. Where a script stored something else
+//! Which attributes gave the `None` that a failure is about. If a script stored something else
 //! there, the bug is that it was lost. Goes by names, through any alias. Called by the judge;
 //! proposes nothing.
 

@@ -39,7 +39,7 @@ pub struct NameResolver {
     /// Values assigned to attributes, whatever their object.
     attributes: BTreeMap<String, Paths>,
     texts: BTreeMap<String, BTreeSet<String>>,
-    /// What functions of the program give back, by their names.
+    /// The return values of the program's functions, by their names.
     returned: BTreeMap<String, Paths>,
     /// Names that the program binds in any way.
     bound: BTreeSet<String>,
@@ -314,7 +314,7 @@ impl NameResolver {
         paths
     }
 
-    /// The paths of what a function gives back, by its own path.
+    /// The paths of the values that a function returns, by its own path.
     fn called_by_path(&self, function: &str, args: &[Expr]) -> Paths {
         let first = || args.first().map(|first| self.resolve(first));
         match function {
@@ -350,7 +350,7 @@ impl NameResolver {
         }
     }
 
-    /// The paths of what a call looks up by a name that is a text.
+    /// The paths of the things that a call looks up by a name given as text.
     fn looked_up(&self, function: &Expr, args: &[Expr]) -> Paths {
         let Some(first) = args.first() else {
             return Paths::new();

@@ -1,6 +1,6 @@
-//! Single parts of a program that can be left out: a keyword of calls, a call in whose place its
-//! receiver or first argument can stand, a decorator, a context. What a program succeeds without is
-//! part of why it fails. Goes by names, and only by those of libraries. Called by the judge; proposes
+//! Single parts of a program that can be left out: a keyword of calls, a call that its receiver or
+//! first argument can replace, a decorator, a context. If a program succeeds without a part, the
+//! part is one reason why it fails. Goes only by names of libraries. Called by the judge; proposes
 //! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,10 +24,10 @@ use crate::{
     },
 };
 
-/// What stands for a context that is left out.
+/// The replacement for a context that is left out.
 const NO_CONTEXT: &str = "__import__('contextlib').nullcontext()";
 
-/// Methods that only convert: what they convert to says more than their names.
+/// Methods that only convert: the target of the conversion says more than their names.
 const CONVERSIONS: [&str; 3] = ["to", "type", "astype"];
 
 /// Functions and methods that copy: to make a thing once more is as good.
@@ -93,7 +93,7 @@ const METHODS_OF_DATA: [&str; 37] = [
     "write",
 ];
 
-/// Whose names are parts.
+/// Whose names count as parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Libraries {
@@ -137,7 +137,7 @@ impl Omission {
 pub struct ProgramPart {
     /// What is left out.
     pub omission: Omission,
-    /// Of what it is a part.
+    /// The libraries whose part it is.
     of: Libraries,
     /// The words by which a program has it.
     words: BTreeSet<String>,
@@ -161,8 +161,8 @@ impl ProgramPart {
     }
 }
 
-/// The parts of a program that can be left out, in the order of the text, but for the calls that
-/// the statements on some lines consist of: what fails is not why it fails.
+/// The parts of a program that can be left out, in the order of the text, except calls that make up
+/// a whole statement on one of some lines: the failing call is not the reason of its own failure.
 pub fn parts(program: &Program, of: Libraries, lines: &[u32]) -> Vec<ProgramPart> {
     let mut found = PartSearch::of(program, of).parts();
     found.retain(|_, place| !lines.contains(&place.statement.unwrap_or_default()));
@@ -200,7 +200,8 @@ pub fn words(program: &Program) -> BTreeSet<String> {
     found
 }
 
-/// A name without what only tells that it changes its object, and one name for each data type.
+/// A name without a suffix that only says that it changes its object, and one name for each data
+/// type.
 fn word(name: &str) -> String {
     match name.trim_end_matches('_') {
         "half" => "float16",
@@ -284,7 +285,7 @@ impl<'a> PartSearch<'a> {
         self.found
     }
 
-    /// What a call of something that belongs to a package calls.
+    /// The callee of a call that belongs to a package.
     fn called(&self, call: &'a ExprCall) -> Option<&'a str> {
         let name = self.others.called(call)?;
         let path = self.imported.path(&call.func);
@@ -292,8 +293,8 @@ impl<'a> PartSearch<'a> {
         let is_of_data = METHODS_OF_DATA.contains(&name);
         let is_foreign =
             path.is_some_and(|path| self.libraries.contain(&path)) || is_method && !is_of_data;
-        // Seeds decide about chance, not about what is computed, and a number is as good as what gives
-        // it.
+        // Seeds decide about chance, not about the computed values, and a number is as good as the
+        // call that gives it.
         let is_needless = COPIES.contains(&name)
             || GIVING_NUMBERS.contains(&name)
             || name.starts_with("__")
@@ -333,7 +334,7 @@ impl<'a> PartSearch<'a> {
         }
     }
 
-    /// Whether an expression is what a call of a package gives, or is computed of that.
+    /// Whether an expression is the result of a package's call, or is computed from one.
     fn is_made_by_package(&self, value: &Expr, depth: usize) -> bool {
         let Some(depth) = depth.checked_sub(1) else {
             return false;
@@ -405,8 +406,8 @@ impl<'a> PartSearch<'a> {
         }
     }
 
-    /// The line of the statement that an expression is all of: what an assignment assigns, what an
-    /// assertion asserts.
+    /// The line of a statement whose whole value is an expression: the value that it assigns or
+    /// asserts.
     fn is_all_of(&self, index: usize) -> Option<u32> {
         let nodes = &self.program.tree().nodes;
         let mut parent = nodes[index].parent;
@@ -425,8 +426,8 @@ impl<'a> PartSearch<'a> {
         None
     }
 
-    /// What can stand in the place of a call: what its method belongs to, or its first argument,
-    /// unless that is a mere number or text.
+    /// The expression that can replace a call: the receiver of its method, or its first argument,
+    /// unless that is a plain number or text.
     fn stands_for(&self, call: &'a ExprCall) -> Option<&'a Expr> {
         if let Expr::Attribute(method) = &*call.func
             && self.imported.path(&method.value).is_none()

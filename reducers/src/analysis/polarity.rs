@@ -1,6 +1,6 @@
-//! Which way the condition of a reporting statement has to go for it to report. A program that reports
-//! where another is silent shows the opposite, in the same words. Called by the judge; proposes
-//! nothing.
+//! The polarity of a reporting statement: whether it reports if its condition holds or if it does
+//! not. A program that reports where another is silent shows the opposite, in the same words.
+//! Called by the judge; proposes nothing.
 
 use crate::{
     analysis::{
@@ -13,8 +13,9 @@ use crate::{
     },
 };
 
-/// Whether the nearest condition reports when what it asks does not hold, `x == y` and `x != y`
-/// asking the same; none if it asks several things, or if several statements may have reported.
+/// Whether the nearest condition reports if its question is answered by no, where `x == y` and
+/// `x != y` ask the same question. None if it asks several questions, or if several statements may
+/// have reported.
 pub fn reports_failure(program: &Program, report_site: &ReportSite) -> Option<bool> {
     let found = told(program, report_site, None, &|tree, nodes, frames| {
         of_frames(tree, nodes, &frames)
@@ -47,7 +48,7 @@ fn of_frames(tree: &StatementTree<'_>, nodes: &Nodes<'_>, frames: &[usize]) -> O
     }
 }
 
-/// Whether a test holds when what it asks does not; none if it asks several things.
+/// Whether a test is true if its question is answered by no; none if it asks several questions.
 fn negates(test: &Expr) -> Option<bool> {
     match test {
         Expr::BoolOp(_) => None,

@@ -1,6 +1,6 @@
-//! What of a program's text a failure takes for granted: how large a difference is still none, what
-//! was switched on before the failing call, and that functions are handed on where functions are
-//! wanted. Goes by names. Called by the judge; proposes nothing.
+//! Properties of a program's text that a failure takes for granted: the tolerance of comparisons,
+//! the switches set before the failing call, and functions passed on where functions are expected.
+//! Goes by names. Called by the judge; proposes nothing.
 
 mod arguments;
 
@@ -18,29 +18,29 @@ use crate::{
     trace::evidence::{Evidence, SourceLine},
 };
 
-/// What counts as small: a bound that is larger is no tolerance.
+/// A bound that is larger than this is not a tolerance.
 const SMALL: f64 = 0.1;
 
-/// What a program takes for granted where it fails.
+/// The conditions that a program takes for granted where it fails.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preconditions {
     /// The constants that comparisons of size use as bounds, if one of them is a tolerance.
     bounds: BTreeSet<String>,
-    /// The attributes that are set to constants on what the failing line calls methods of.
+    /// The attributes that are set to constants on objects whose methods the failing line calls.
     switches: BTreeSet<(String, String)>,
     arguments: ArgumentKinds,
-    /// What is called with several functions that take as many arguments as each other, with the
-    /// fewest arguments that it is given.
+    /// The callees that get several functions with equally many parameters, each with the fewest
+    /// arguments that it gets.
     branching: BTreeMap<String, usize>,
-    /// What calls are given comparisons of more than once, each time with the same number: where one
-    /// states what another tests, they do so of the same number.
+    /// The comparisons that calls get more than once, each time with the same number: if one call
+    /// states what another tests, both must use one number.
     #[serde(default)]
     stated: BTreeSet<String>,
 }
 
 impl Preconditions {
-    /// Those of a program that fails on some lines, counted from 1. With evidence, what its failing
-    /// call works on is one of them.
+    /// The preconditions of a program that fails on some lines, counted from 1. With evidence, they
+    /// include the objects that its failing call works on.
     pub fn of(program: &Program, lines: &[u32], evidence: Option<&Evidence>) -> Self {
         let bounds = bounds(program);
         let has_tolerance = bounds.iter().any(|bound| {
@@ -76,7 +76,7 @@ impl Preconditions {
         }
     }
 
-    /// Whether a candidate has what this program has.
+    /// Whether a candidate meets the preconditions of this program.
     pub fn hold_in(&self, candidate: &Program) -> bool {
         let has_bounds = self.bounds.is_empty() || bounds(candidate).is_subset(&self.bounds);
         let has_switches = self.switches.is_empty() || self.switches.is_subset(&stores(candidate));
@@ -99,7 +99,7 @@ impl Preconditions {
     }
 }
 
-/// The fewest arguments that a program gives to what it calls, by the last part of its name.
+/// The fewest arguments that a program passes to each callee, by the last part of its name.
 fn fewest_arguments(program: &Program) -> BTreeMap<&str, usize> {
     let nodes = program.tree().nodes.iter();
     let calls = nodes.filter_map(|node| node.node.as_expr_call());
@@ -113,7 +113,7 @@ fn fewest_arguments(program: &Program) -> BTreeMap<&str, usize> {
     found
 }
 
-/// The numbers with which calls are given comparisons, by what is compared in which way.
+/// The numbers in comparisons that calls get, by the compared value and the operator.
 fn stated(program: &Program) -> BTreeMap<String, Vec<&str>> {
     let mut found: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let nodes = program.tree().nodes.iter();
@@ -131,7 +131,7 @@ fn stated(program: &Program) -> BTreeMap<String, Vec<&str>> {
     found
 }
 
-/// Whether more than one number is there, and all are equal.
+/// Whether there is more than one number, and all are equal.
 fn are_repeated(numbers: &[&str]) -> bool {
     numbers.len() > 1 && numbers.iter().all(|number| *number == numbers[0])
 }
@@ -181,8 +181,8 @@ fn switches(program: &Program, line: u32) -> BTreeSet<(String, String)> {
     })
 }
 
-/// The names that are set to what a call of an imported name gives: the switches of the program's own
-/// objects are its own affair.
+/// The names that are set to the result of a call of an imported name. The program's own objects do
+/// not count.
 fn made_by_packages(program: &Program) -> BTreeSet<&str> {
     let imported = ImportedNames::of(program.tree());
     let nodes = program.tree().nodes.iter();

@@ -1,6 +1,6 @@
-//! What stored the value whose absence a failure reports. Where an attribute or a key is missing
-//! that the script did store, the bug is that it was lost: without the store its absence is only
-//! what anyone would expect. Goes by names, through any alias. Called by the judge; proposes
+//! The code that stored the value whose absence a failure reports. If an attribute or a key is
+//! missing although the script stored it, the bug is that it was lost. Without the store, its
+//! absence would be expected. Goes by names, through any alias. Called by the judge; proposes
 //! nothing.
 
 use std::collections::BTreeSet;
@@ -65,7 +65,8 @@ pub fn attributes_read(program: &Program, line: u32) -> Vec<String> {
     read.map(|(name, _)| name.to_string()).collect()
 }
 
-/// The method by which a program adds to what the statement on a line looks an element up in.
+/// The method by which a program adds to the container in which the statement on a line looks an
+/// element up.
 pub fn added_to(program: &Program, line: u32) -> Option<String> {
     const ADDING: [&str; 3] = ["append", "extend", "insert"];
     let tree = StatementTree::untraced(program);
@@ -99,7 +100,7 @@ pub fn missing_name(class: &str, message: &str) -> Option<String> {
     }
 }
 
-/// The methods that put what a method takes out where a failure says that there is nothing.
+/// The methods that store what a method takes out, if a failure says that nothing is there.
 pub fn counterparts(class: &str, method: &str) -> &'static [&'static str] {
     match (class, method) {
         ("LookupError", "get") => &["set"],

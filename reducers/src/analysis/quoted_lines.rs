@@ -1,5 +1,5 @@
-//! Lines of a program that its own texts quote, as a script does that looks for its code in what a
-//! library prints. Without the line, the text is not found for a reason of its own. Called by the
+//! Lines of a program that its own texts quote: a script may search for its code in a library's
+//! output. Without the line, the text is not found for another reason than the bug. Called by the
 //! judge.
 
 use crate::{

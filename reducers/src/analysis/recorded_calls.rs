@@ -51,7 +51,7 @@ impl<'a, 'e> RecordedCall<'a, 'e> {
         Some(Self { def, owner, values })
     }
 
-    /// What the call may be made of by itself: the function by its name, or the module whose
+    /// The callee if the call can stand alone: the function by its name, or the module whose
     /// `forward` it is; `None` for other methods.
     pub(crate) fn callee(&self) -> Option<&str> {
         let name = self.def.name.as_str();

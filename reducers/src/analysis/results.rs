@@ -1,7 +1,7 @@
-//! Which functions that packages call give something back: those that are handed on, those with
-//! imported decorators, and methods that the program itself does not name. A package that is given
-//! nothing does something else, often in the same words. Goes by names. Called by the judge; proposes
-//! nothing.
+//! Which of the functions that packages call return something: functions that are passed on, those
+//! with imported decorators, and methods that the program itself does not name. A package that gets
+//! nothing back does something else, often in the same words. Goes by names. Called by the judge;
+//! proposes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ pub fn giving(program: &Program) -> BTreeSet<String> {
 pub struct Left {
     /// The lines of the program that it had not come back from.
     pub lines: Vec<u32>,
-    /// What it failed with: a call that is wrong names the function that it did not enter.
+    /// The message of its failure: a wrong call names the function that it did not enter.
     pub message: String,
 }
 
@@ -59,7 +59,7 @@ pub fn gives_nothing(names: &BTreeSet<String>, program: &Program, left: &Left) -
     }
 }
 
-/// What the program calls by name, itself.
+/// The names that the program itself calls.
 fn called_by_name(program: &Program) -> BTreeSet<&str> {
     let nodes = program.tree().nodes.iter();
     let calls = nodes.filter_map(|node| node.node.as_expr_call());
@@ -67,8 +67,8 @@ fn called_by_name(program: &Program) -> BTreeSet<&str> {
     names.map(|name| name.id.as_str()).collect()
 }
 
-/// The functions that packages call which do not come with Python: what Python's own modules do with
-/// nothing is no bug of theirs.
+/// The functions that installed packages call. Python's own modules do not count: their behaviour
+/// without a return value is not a bug of theirs.
 fn called_by_packages(program: &Program) -> Vec<&StmtFunctionDef> {
     let imported = ImportedNames::of(program.tree());
     if !imported.has_installed() {

@@ -1,7 +1,7 @@
-//! Backward slices: of the statements that a traced run executed, those that a failure can hang on.
-//! After Weiser, "Program Slicing" (IEEE TSE 1984), restricted to what was executed, as Agrawal and
-//! Horgan do (PLDI 1990); but by names, attributes by name alone, so it is a guess that a run has
-//! to confirm. Called by the passes that use evidence.
+//! Backward slices: of the statements that a traced run executed, those that a failure can depend
+//! on. After Weiser, "Program Slicing" (IEEE TSE 1984), restricted to executed statements, as
+//! Agrawal and Horgan do (PLDI 1990). But slices go by names, and attributes by name alone, so a
+//! slice is a guess that a run must confirm. Called by the passes that use evidence.
 
 mod lifting;
 mod values;
@@ -33,9 +33,9 @@ use crate::{
 /// How much of the functions that are kept is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// What their results are assigned from.
+    /// The statements that their results are assigned from.
     Thin,
-    /// What changes these values afterwards, too.
+    /// Also the later changes of these values.
     Middle,
     /// All that was executed of them.
     Full,
@@ -52,10 +52,11 @@ pub(crate) struct Slicer<'a> {
     variables: HashSet<usize>,
     attributes: HashSet<Name>,
     changes: HashSet<usize>,
-    /// Whether attributes count only in what is kept anyway: all objects are made anew, by names.
+    /// Whether attributes count only in statements that are kept anyway: all objects are made anew,
+    /// by names.
     is_anew: bool,
-    /// Values that variables are given in place of what made them: those of each frame of the
-    /// failure, by its function.
+    /// Recorded values of variables, instead of the statements that made them: those of each frame
+    /// of the failure, by its function.
     values: Vec<(Option<usize>, &'a Frame)>,
     which: Values,
     replaced: BTreeMap<usize, Vec<Edit>>,
@@ -71,7 +72,7 @@ enum Need {
 }
 
 impl<'a> Slicer<'a> {
-    /// A slice of nothing yet but what the rest of the file is read by.
+    /// An empty slice, except for statements that affect how the rest of the file is read.
     pub(crate) fn new(
         outline: &'a StatementTree<'a>,
         evidence: &'a Evidence,
@@ -103,8 +104,8 @@ impl<'a> Slicer<'a> {
         slicer
     }
 
-    /// Lets variables have the values of the failure's frames at once, where that takes no more
-    /// than what made them, and loops that failed only the turn that did.
+    /// Gives variables the values of the failure's frames if that takes no more text than the
+    /// statements that made them, and loops that failed only the iteration that did.
     pub(crate) fn with_values(mut self, which: Values) -> Self {
         self.which = which;
         if which == Values::Made {
@@ -118,8 +119,8 @@ impl<'a> Slicer<'a> {
         self
     }
 
-    /// Counts attributes only in what is kept anyway, these from the start: all objects are made
-    /// anew, by names.
+    /// Counts attributes only in statements that are kept anyway, and these from the start: all
+    /// objects are made anew, by names.
     pub(crate) fn anew(mut self, attributes: impl IntoIterator<Item = Name>) -> Self {
         self.is_anew = true;
         self.attributes.extend(attributes);
@@ -132,8 +133,8 @@ impl<'a> Slicer<'a> {
         self.settle();
     }
 
-    /// Keeps what starts the functions of the failure that none of its frames calls: those of tasks
-    /// and of threads. What they work with is handed to them there.
+    /// Keeps the statements that start those functions of the failure that none of its frames
+    /// calls: those of tasks and threads. Their values are passed to them there.
     pub(crate) fn keep_starts(&mut self) {
         let outline = self.outline;
         let function_of = |frame: &Frame| outline.function_of(outline.on_line(frame.line)?);
@@ -169,13 +170,13 @@ impl<'a> Slicer<'a> {
         }
     }
 
-    /// Keeps what makes a variable.
+    /// Keeps the statements that make a variable.
     pub(crate) fn keep_variable(&mut self, variable: usize) {
         self.todo.push(Need::Variable(variable));
         self.settle();
     }
 
-    /// Keeps what makes the variables that some code reads, of the module.
+    /// Keeps the statements that make the module's variables that some code reads.
     pub(crate) fn keep_names_of(&mut self, code: &str) {
         self.keep_names(&code.to_owned().into());
     }
@@ -192,7 +193,7 @@ impl<'a> Slicer<'a> {
         self.settle();
     }
 
-    /// Keeps what assigns an attribute, and methods of that name.
+    /// Keeps the assignments to an attribute, and methods of that name.
     pub(crate) fn keep_attribute(&mut self, name: &Name) {
         self.todo.push(Need::Attribute(name.clone()));
         self.settle();
@@ -200,7 +201,7 @@ impl<'a> Slicer<'a> {
 
     /// The program's text with only the slice.
     pub(crate) fn text(&mut self) -> Option<String> {
-        // What a gap names matters where the slice has got to do with it: in functions and classes
+        // A name from a gap matters only where the slice is concerned: in functions and classes
         // that are in it.
         loop {
             let before = self.kept.iter().filter(|&&is_kept| is_kept).count();
@@ -223,8 +224,8 @@ impl<'a> Slicer<'a> {
         self.outline.text_of(|index| self.kept[index], &replaced)
     }
 
-    /// The program's text with only the slice, then the calls that a gap names of functions that
-    /// are not in it: what has to be set up first.
+    /// The text of the program with only the slice, then the calls of functions outside it that a
+    /// gap names, which must be set up first.
     pub(crate) fn text_set_up(&mut self) -> Option<String> {
         let done = &self.evidence.done;
         let is_named = |call: &Expression| {
@@ -266,7 +267,7 @@ impl<'a> Slicer<'a> {
                 .any(|word| self.missing.words.contains(word))
     }
 
-    /// Whether a statement near what is kept makes an attribute that is read there.
+    /// Whether a statement near the kept ones makes an attribute that they read.
     fn makes_an_attribute(&self, index: usize) -> bool {
         let statement = &self.outline.statements[index];
         let is_read = |name: &str| self.attributes.iter().any(|read| read == name);
@@ -396,8 +397,8 @@ impl<'a> Slicer<'a> {
         }
     }
 
-    /// Keeps a change; where it is made by a function, what calls that for what it does, or
-    /// decorates with it.
+    /// Keeps a change. If a function makes it, keeps the calls of that function for their effect,
+    /// and its uses as a decorator.
     fn grow_by_change(&mut self, index: usize) {
         self.todo.push(Need::Statement(index));
         let outline = self.outline;
@@ -480,7 +481,7 @@ impl<'a> Slicer<'a> {
                 self.todo.push(Need::Statement(definition.statement));
             }
         }
-        // A function of a module that is called changes no more than what is made anew.
+        // A called function of a module changes only objects that are made anew.
         let is_import = variable
             .bindings
             .iter()

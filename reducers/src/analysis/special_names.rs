@@ -1,6 +1,6 @@
 //! Names with two underscores around them: those that the language reference and the standard
-//! library give a meaning, and all others, which belong to some library. Called by slices
-//! and by what the judge asks.
+//! library give a meaning, and all others, which belong to some library. Called by slices and by
+//! the analyses of the judge.
 
 /// The special names of Python's data model, of copying and pickling, and of paths, without their
 /// underscores; those of binary operators stand apart.

@@ -1,6 +1,6 @@
-//! The statements of a program as a tree, each with what it reads and whether a traced run executed
-//! it; and the text of a program of which only some statements are kept. Proposes nothing. Called
-//! by the passes that use evidence.
+//! The statements of a program as a tree, each with its reads and whether a traced run executed it;
+//! and the text of a program of which only some statements are kept. Proposes nothing. Called by
+//! the passes that use evidence.
 
 mod change;
 mod reads;
@@ -63,8 +63,8 @@ pub(crate) struct Statement<'a> {
     pub(crate) attributes: Vec<(Name, TextRange)>,
     /// Whether it yields.
     pub(crate) yields: bool,
-    /// The calls and attributes in it that stand for what a function of the program returned:
-    /// where, and which function.
+    /// The calls and attributes in it that evaluate to the return value of a function of the
+    /// program: where, and which function.
     pub(crate) results: Vec<(TextRange, usize)>,
 }
 
@@ -160,7 +160,7 @@ impl<'a> StatementTree<'a> {
         outline
     }
 
-    /// Learns what a node that is no statement says of the innermost statement around it.
+    /// Records what a node that is not a statement says about the innermost statement around it.
     fn learn(&mut self, node: AnyNodeRef<'a>, around: Option<usize>) {
         if let AnyNodeRef::ExprAttribute(attribute) = node
             && attribute.ctx == ExprContext::Load

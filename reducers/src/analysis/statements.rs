@@ -1,5 +1,5 @@
-//! The statements of a program by their place, and the attributes that they define. Called by passes
-//! and by the room for PyTorch; proposes nothing.
+//! The statements of a program by their place, and the attributes that they define. Called by
+//! passes and by the room for PyTorch; proposes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! Constants that a check has in common with the rest of a program: an index that is also a setting,
-//! a value that is put in and expected back. Called by the judge; proposes nothing.
+//! Constants that a check shares with the rest of a program: an index that is also a setting, a
+//! value that is stored and expected back. Called by the judge; proposes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use crate::{
     },
 };
 
-/// Where a number stands, by the name of what is indexed or called.
+/// The place of a number, by the name of the indexed or called thing.
 type NumberPlace = String;
 
-/// Places of a check with the places elsewhere that have the same number.
+/// Places of a check, each with the places elsewhere that have the same number.
 pub type Ties = BTreeSet<(NumberPlace, NumberPlace)>;
 
 /// The numbers of the nearest condition of a report and those of the rest, by their places.
@@ -23,7 +23,7 @@ struct NumbersByPlace {
     others: BTreeMap<NumberPlace, BTreeSet<String>>,
 }
 
-/// The places of a check whose number stands elsewhere as well. Numbers that stand everywhere tie
+/// The places of a check whose number also stands elsewhere. Numbers that stand everywhere tie
 /// nothing.
 pub fn ties(program: &Program, report_site: &ReportSite) -> Ties {
     let NumbersByPlace { compared, others } = NumbersByPlace::of(program, report_site);
@@ -54,15 +54,15 @@ pub fn are_tied(known: &Ties, candidate: &Program, report_site: &ReportSite) -> 
     })
 }
 
-/// The attributes and elements that a program sets to the constant with which it compares them, by
-/// what stands behind their objects.
+/// The attributes and elements that a program sets to the constant that it compares them with,
+/// without their objects.
 pub fn round_trips(program: &Program) -> BTreeSet<String> {
     let (stored, compared) = (stored(program), compared(program));
     let both = compared.intersection(&stored);
     both.map(|(place, _)| place.clone()).collect()
 }
 
-/// Whether what a candidate expects back of these it has put in.
+/// Whether a candidate has stored the values that it expects back of these.
 pub fn come_back(known: &BTreeSet<String>, candidate: &Program) -> bool {
     known.is_empty() || {
         let stored = stored(candidate);

@@ -1,5 +1,5 @@
-//! What the conditions of a reporting statement compare: where it stands in the text, and a program
-//! that shows its values. Called by the judge; proposes nothing.
+//! The values that the conditions of a reporting statement compare: their places in the text, and a
+//! program that prints them. Called by the judge; proposes nothing.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,11 @@ use crate::{
     trace::evidence::Evidence,
 };
 
-/// What begins each line by which a watched program tells a value, and what stands between its
-/// parts.
+/// Marks at the beginning of each line with which a watched program reports a value, and between
+/// the parts of the line.
 const MARKS: [char; 2] = ['\u{1e}', '\u{1f}'];
 
-/// What a watched program told: each place with what stands there.
+/// The reports of a watched program: each place with its value.
 pub(crate) fn marked(stderr: &str) -> impl Iterator<Item = (&str, &str)> {
     let [begin, between] = MARKS;
     stderr
@@ -28,7 +28,7 @@ pub(crate) fn marked(stderr: &str) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(move |told| told.split_once(between))
 }
 
-/// What stands between the kind of an array, its numbers and its shape.
+/// The mark between the kind of an array, its numbers and its shape.
 const NUMBERS: char = '\u{1d}';
 
 /// Writes a value on standard error: plain ones as they are, of others the type, whether an array
@@ -38,7 +38,7 @@ const SHOW: &str = include_str!("watch/show.py");
 /// The modules of values that are shown as they are.
 const PLAIN: &str = r#"("builtins", "datetime", "decimal", "fractions")"#;
 
-/// Functions that make an array, or another value, of what they are given.
+/// Functions that make an array, or another value, from their arguments.
 const MAKERS: [&str; 12] = [
     "Decimal",
     "Fraction",
@@ -57,8 +57,8 @@ const MAKERS: [&str; 12] = [
 /// How many names may stand between a value and its literals.
 const DEPTH: usize = 8;
 
-/// What the conditions of reporting statements compare, in order; how far each condition is from its
-/// statement.
+/// The values that the conditions of reporting statements compare, in order, with the distance of
+/// each condition from its statement.
 pub(crate) fn operands(
     program: &Program,
     report_site: &ReportSite,
@@ -77,7 +77,7 @@ pub(crate) fn operands(
     operands
 }
 
-/// What each side of the nearest condition depends on by itself; none where several statements may
+/// The dependences of each side of the nearest condition by itself. None if several statements may
 /// have reported it.
 pub fn sides(
     program: &Program,
@@ -145,7 +145,7 @@ pub fn written_elements(program: &Program, report_site: &ReportSite) -> usize {
     written.count()
 }
 
-/// What a condition compares.
+/// A value that a condition compares.
 struct Operand {
     /// How far the condition is from the reporting statement.
     rank: usize,
@@ -154,7 +154,7 @@ struct Operand {
     range: TextRange,
 }
 
-/// What the conditions of a reporting statement, given by its frames, compare.
+/// The values that the conditions of a reporting statement, given by its frames, compare.
 fn operands_of(
     tree: &StatementTree<'_>,
     nodes: &Nodes<'_>,
@@ -195,8 +195,8 @@ fn operands_of(
     operands
 }
 
-/// The program, made to tell what the conditions of reporting statements compare; none if there are
-/// no conditions.
+/// The program, changed to print the values that the conditions of reporting statements compare;
+/// none if there are no conditions.
 pub fn watched(
     program: &Program,
     report_site: &ReportSite,
@@ -218,7 +218,7 @@ pub fn watched(
     (!edits.is_empty()).then(|| splice(program.text(), &edits))
 }
 
-/// A value that a watched program told, without the numbers of an array.
+/// A value that a watched program reported, without the numbers of an array.
 pub fn without_numbers(value: &str) -> &str {
     value.split(NUMBERS).next().unwrap_or(value)
 }
@@ -300,7 +300,7 @@ fn literals<'a>(program: &'a Program, node: AnyNodeRef<'a>, depth: usize) -> Opt
     }
 }
 
-/// Whether a call makes an array, or another value, of what it is given.
+/// Whether a call makes an array, or another value, from its arguments.
 pub(crate) fn is_maker(call: &ExprCall) -> bool {
     let name = match &*call.func {
         Expr::Name(name) => &name.id,
@@ -329,7 +329,7 @@ fn is_telling(literal: &str) -> bool {
     !matches!(literal.parse(), Ok(0.0 | 1.0))
 }
 
-/// What a watched program told: the last value at each place.
+/// The reports of a watched program: the last value at each place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
     /// Of the nearest conditions.
@@ -377,7 +377,7 @@ impl Told {
     }
 }
 
-/// What a test compares, or asks a function about.
+/// The values that a test compares, or asks a function about.
 fn compared<'a>(test: &'a Expr, found: &mut dyn FnMut(&'a Expr)) {
     match test {
         Expr::BoolOp(it) => it.values.iter().for_each(|value| compared(value, found)),

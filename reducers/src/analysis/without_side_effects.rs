@@ -1,7 +1,7 @@
-//! The program without what acts on the values of a report from outside: of the blocks that lead to
-//! the reporting statement, only the statements stay that it depends on by names. A method that is
-//! called for nothing else, an attribute or element that is assigned, a constructor that registers
-//! itself go. Goes by names. Called by the judge; proposes nothing.
+//! The program without side effects on the values of a report: of the blocks that lead to the
+//! reporting statement, only those statements stay that it depends on by names. Methods called only
+//! for their effect, assignments to attributes or elements, and constructors that register
+//! themselves are removed. Goes by names. Called by the judge; proposes nothing.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ use crate::{
     torch::seeds::seeding_ranges,
 };
 
-/// The program without side effects on what is reported; none if it has none, or if it is not known
-/// which calls lead to the report: without those it would do nothing.
+/// The program without side effects on the reported values. None if it has none, or if the calls
+/// that lead to the report are not known: without them it would do nothing.
 pub fn without_side_effects(program: &Program, report_site: &ReportSite) -> Option<String> {
     let sites = told(program, report_site, None, &|_, _, frames| frames);
     let tree = StatementTree::untraced(program);
@@ -27,7 +27,7 @@ pub fn without_side_effects(program: &Program, report_site: &ReportSite) -> Opti
     Pruning::of(&tree, &sites.concat()).text()
 }
 
-/// What stays of the blocks that lead to a statement.
+/// The statements that stay of the blocks that lead to a statement.
 struct Pruning<'a, 't> {
     tree: &'t StatementTree<'a>,
     /// The statements that make up these blocks.
@@ -38,14 +38,14 @@ struct Pruning<'a, 't> {
 }
 
 impl<'a, 't> Pruning<'a, 't> {
-    /// What stays if some statements do.
+    /// The statements that stay if some statements do.
     fn of(tree: &'t StatementTree<'a>, frames: &[usize]) -> Self {
         let path: BTreeSet<usize> = frames
             .iter()
             .flat_map(|&frame| tree.ancestors(frame).chain([frame]))
             .collect();
         let is_member = |&statement: &usize| match tree.statements[statement].parent {
-            // What stands in a class is looked up through its objects.
+            // Members of a class are looked up through its objects.
             Some(parent) => {
                 path.contains(&parent) && !tree.statements[parent].node.is_stmt_class_def()
             }
@@ -70,7 +70,7 @@ impl<'a, 't> Pruning<'a, 't> {
         }
     }
 
-    /// Keeps what binds the names that kept statements read, and so on.
+    /// Keeps the statements that bind the names that kept statements read, and so on.
     fn follow_names(&mut self, path: &BTreeSet<usize>) {
         while let Some(statement) = self.todo.pop() {
             // Of the statements that lead to the report, their members speak for themselves.
@@ -103,8 +103,8 @@ impl<'a, 't> Pruning<'a, 't> {
             .collect()
     }
 
-    /// Whether a statement stays: also what binds names without doing anything, what leaves a block,
-    /// and what seeds random numbers.
+    /// Whether a statement stays: also one that binds names without doing anything, that leaves a
+    /// block, or that seeds random numbers.
     fn stays(&self, statement: usize, seeds: &[TextRange]) -> bool {
         let is_inert = |node: AnyNodeRef<'_>| {
             node.is_stmt_import()
@@ -128,7 +128,7 @@ impl<'a, 't> Pruning<'a, 't> {
             || seeds.iter().any(|seed| range.contains_range(*seed))
     }
 
-    /// The program with what stays; none if all does.
+    /// The program with the statements that stay; none if all do.
     fn text(&self) -> Option<String> {
         let seeds: Vec<TextRange> = seeding_ranges(self.tree.program).collect();
         let stays = |statement: usize| self.stays(statement, &seeds);

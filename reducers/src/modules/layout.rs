@@ -1,5 +1,5 @@
-//! Writes units as one file: each module in place of the import that first had it run, every name
-//! as it is called there. Called by the room's `join`.
+//! Writes units as one file: each module replaces the import that executed it first, and every name
+//! is written as it is called there. Called by the room's `join`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ pub(super) struct Layout<'u> {
     units: &'u Units,
     names: &'u FileNames,
     objects: &'u BTreeSet<String>,
-    /// What changes in each unit besides the places of modules.
+    /// The changes in each unit, besides the places of modules.
     edits: Vec<Vec<Edit>>,
     /// By unit and the start of a statement, the modules that it had run.
     children: BTreeMap<(usize, TextSize), Vec<usize>>,
@@ -160,7 +160,7 @@ impl<'u> Layout<'u> {
         self.unit(0)
     }
 
-    /// A unit with all that it had run in it.
+    /// A unit with everything that it executed in it.
     fn unit(&self, at: usize) -> Result<String, Vec<ModuleRefusal>> {
         let unit = &self.units.all[at];
         let mut edits = EditSet::default();
@@ -405,12 +405,12 @@ impl<'u> Layout<'u> {
     }
 }
 
-/// What becomes of one name of an import.
+/// What a name of an import becomes.
 enum Becomes {
     Nothing,
-    /// A statement of its own.
+    /// A separate statement.
     Statement(String),
-    /// A name of what is left of the import.
+    /// A name in the remaining import.
     Alias(String),
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Units {
     by_name: HashMap<String, usize>,
     /// Their names, and those of the packages around them.
     known: HashSet<String>,
-    /// The names of attributes that anything assigns to, of what may be a module.
+    /// The names of attributes that anything assigns to, on objects that may be modules.
     stored: HashSet<String>,
     /// Where modules began to run, whether they are inlined or not, by their files.
     pub(super) places: HashMap<u32, SourceLine>,
@@ -28,7 +28,7 @@ pub(super) struct Units {
 /// A variable of a module: the module's place in [`Units::all`], and the name.
 pub(super) type Entity = (usize, String);
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// A module, by its full name.
@@ -101,7 +101,7 @@ impl Units {
         self.known.contains(module)
     }
 
-    /// What an import brings, if that is of the modules that are inlined.
+    /// The target of an import, if it is an inlined module or a part of one.
     pub(super) fn target(&self, import: &ImportedName) -> Option<Meaning> {
         match &import.target {
             // All of `import a.b.c` has to be there, though it binds `a` alone.
@@ -113,7 +113,7 @@ impl Units {
         }
     }
 
-    /// What a name in a module stands for.
+    /// The meaning of a name in a module.
     pub(super) fn member(&self, module: &str, name: &str) -> Option<Meaning> {
         self.member_within(module, name, DEPTH)
     }
@@ -150,8 +150,7 @@ impl Units {
             .unwrap_or_else(own)
     }
 
-    /// What a variable of a unit stands for, if all that binds it is one import of a module that is
-    /// inlined.
+    /// The meaning of a variable of a unit, if a single import of an inlined module binds it.
     pub(super) fn imported(&self, at: usize, variable: &Variable) -> Option<Meaning> {
         self.imported_within(at, variable, DEPTH)
     }
@@ -213,7 +212,7 @@ impl Units {
         !name.starts_with('_') && (is_bound || by_star())
     }
 
-    /// What a name that a unit does not bind stands for, by its imports of everything.
+    /// The meaning of a name that a unit does not bind, by its star imports.
     pub(super) fn by_star(&self, at: usize, name: &str) -> Option<Meaning> {
         let stars = self.all[at].imports.iter().rev();
         for import in stars.filter(|import| import.is_executed) {
@@ -226,8 +225,8 @@ impl Units {
         None
     }
 
-    /// The name of what a variable of the module's scope imports from elsewhere, if it does nothing
-    /// else: the same in two modules is one thing.
+    /// The foreign name that a variable of the module's scope imports, if it does nothing else: the
+    /// same name in two modules is one thing.
     pub(super) fn foreign(&self, (at, name): &Entity) -> Option<String> {
         let unit = &self.all[*at];
         let variable = unit.global(name)?;
@@ -248,7 +247,7 @@ impl Units {
     }
 }
 
-/// The names of attributes that a unit assigns to, of what may be a module.
+/// The names of attributes that a unit assigns to, on objects that may be modules.
 fn stored(unit: &ModuleUnit) -> Vec<String> {
     let is_module = |expr: &Expr| match expr {
         Expr::Name(name) => unit.imports.iter().any(|import| import.bound == *name.id),

@@ -78,7 +78,8 @@ pub fn join(program: &Program, evidence: &Evidence, wanted: &dyn Fn(&str) -> boo
     }
 }
 
-/// The one text of some units, and what may differ; no text if there is but the program.
+/// The joined text of some units, and the possible differences. No text if there is only the
+/// program.
 fn joined(units: &Units) -> Result<(Option<String>, Vec<String>), Vec<ModuleRefusal>> {
     if units.all.len() < 2 {
         return Ok((None, Vec::new()));

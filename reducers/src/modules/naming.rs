@@ -15,14 +15,14 @@ use crate::{
     },
 };
 
-/// What everything is called.
+/// The names of everything in the one file.
 pub(super) struct FileNames {
     entities: HashMap<Entity, String>,
     /// The variables that hold modules.
     objects: HashMap<String, String>,
 }
 
-/// What has a name.
+/// A thing that has a name.
 #[derive(PartialEq, Eq)]
 enum Named {
     /// A variable of a unit.
@@ -162,8 +162,8 @@ impl Namer<'_> {
         self.fresh(last, name)
     }
 
-    /// Whether another unit means something else by a name that it does not bind: a built-in, or
-    /// what it imports without naming it.
+    /// Whether a name that another unit does not bind has another meaning there: a built-in, or
+    /// something imported by a star.
     fn is_foreign_to_others(&self, at: usize, name: &str) -> bool {
         let others = self.units.all.iter().enumerate();
         let mut others = others.filter(|(other, _)| *other != at);

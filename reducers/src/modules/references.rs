@@ -1,5 +1,4 @@
-//! Every place in the units that names something of a module that is inlined. Called by the rest of
-//! the room.
+//! Every place in the units that names a part of an inlined module. Called by the rest of the room.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,7 +15,7 @@ use crate::{
     },
 };
 
-/// The places, and what else was found on the way.
+/// The places, and other findings along the way.
 pub(super) struct References {
     pub(super) all: Vec<Reference>,
     /// Modules that are used as values.
@@ -33,7 +32,7 @@ pub(super) struct Reference {
     pub(super) to: ReferenceTo,
 }
 
-/// What stands there then.
+/// The new text at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ReferenceTo {
     /// The name of a variable.
@@ -205,7 +204,8 @@ impl ReferenceFinder<'_> {
         }));
     }
 
-    /// What an expression that begins with the name of a module stands for, and how far it goes.
+    /// The meaning of an expression that begins with the name of a module, and where the expression
+    /// ends.
     fn looked_up(&mut self, name: TextRange, module: &str) -> (TextRange, Option<ReferenceTo>) {
         let nodes = &self.unit.program.tree().nodes;
         let (mut range, mut module) = (name, module.to_owned());
@@ -253,7 +253,7 @@ impl ReferenceFinder<'_> {
             .push(refusal(&self.units.all[module].name, reason));
     }
 
-    /// What a module reads of itself, as literals.
+    /// The special names that a module reads of itself, as literals.
     fn add_special_names(&mut self, found: &mut References) {
         let ModuleUnit { name, package, .. } = self.unit;
         let nodes = &self.unit.program.tree().nodes;

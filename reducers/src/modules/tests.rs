@@ -1,4 +1,4 @@
-//! What joined programs look like. That they do the same is tested with real interpreters.
+//! The texts of joined programs. Tests with real interpreters check that they behave the same.
 
 use super::*;
 use crate::trace::evidence::{SourceLine, TracedModule};

@@ -1,5 +1,5 @@
-//! A module that is to be inlined, or the program itself: its text and what its imports name.
-//! Called by `meaning`.
+//! A module to be inlined, or the program itself: its text and the names of its imports. Called by
+//! `meaning`.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,13 +16,13 @@ use crate::{
 pub(super) struct ModuleUnit {
     /// Its dotted name; `__main__` of the program.
     pub(super) name: String,
-    /// What its relative imports start from.
+    /// The package that its relative imports start from.
     pub(super) package: String,
     /// The path of its file, as it is named in the evidence.
     pub(super) path: String,
     /// The file as an index into the evidence.
     pub(super) file: u32,
-    /// Where its own code began to run; none of the program.
+    /// The place where its own code began to run; none for the program.
     pub(super) at: Option<SourceLine>,
     pub(super) program: Program,
     pub(super) imports: Vec<ImportedName>,
@@ -44,7 +44,7 @@ pub(super) struct ImportedName {
     pub(super) is_executed: bool,
 }
 
-/// What an import names.
+/// The target of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ImportTarget {
     /// A module, in full.

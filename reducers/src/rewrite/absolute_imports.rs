@@ -1,5 +1,5 @@
-//! A module's text as it reads as a script outside its package: relative imports by their absolute
-//! names. Called for what is run by another name than its own.
+//! A module's text as a script outside its package: relative imports become absolute. Called for
+//! modules that run under another name than their own.
 
 use crate::{
     rewrite::edit::{Edit, EditSet},
@@ -54,8 +54,8 @@ pub fn absolute_imports(program: &Program, package: &str) -> EditSet {
     edits
 }
 
-/// Where statements can be put that are to run before all others: behind a docstring and imports
-/// from `__future__`.
+/// The place for statements that must run before all others: after a docstring and imports from
+/// `__future__`.
 pub fn head(program: &Program) -> TextSize {
     let leads = |(at, statement): &(usize, &Stmt)| match statement {
         Stmt::Expr(text) => *at == 0 && text.value.is_string_literal_expr(),

@@ -1,6 +1,5 @@
-//! Arguments: their removal by range or by parameter, and values put where parameters are used.
-//! Which argument belongs to which parameter is [`crate::analysis::calls`]' matter. Called by
-//! passes.
+//! Arguments: their removal by range or by parameter, and values that replace uses of parameters.
+//! [`crate::analysis::calls`] decides which argument belongs to which parameter. Called by passes.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +59,7 @@ impl<'a> Places<'a> {
         self.within(&self.arguments, start)
     }
 
-    /// Adds the removal of what calls give for a parameter.
+    /// Adds the removal of the values that calls pass for a parameter.
     pub(crate) fn drop_arguments(
         &self,
         calls: &[&ast::ExprCall],
@@ -84,8 +83,8 @@ impl<'a> Places<'a> {
     }
 }
 
-/// What is done with the arguments: lines that assign some to their parameters, and the uses of
-/// parameters in the body that the others stand for.
+/// The treatment of the arguments: lines that assign some to their parameters, and uses of
+/// parameters in the body that the others replace.
 pub(crate) fn substituted(
     program: &Program,
     def: &ast::StmtFunctionDef,
@@ -126,7 +125,7 @@ pub(crate) fn substituted(
     Some((assigned, substituted))
 }
 
-/// Puts a value in the place of each of some uses; `None` where it does not fit into a formatted
+/// Replaces each of some uses with a value. `None` if the value does not fit into a formatted
 /// string.
 pub(crate) fn put(
     program: &Program,

@@ -1,5 +1,5 @@
-//! Whether edits are worth proposing: they make a program, and a simpler one. Called by passes that
-//! cannot tell beforehand.
+//! Whether edits are worth proposing: their result must be a program, and a simpler one. Called by
+//! passes that cannot tell beforehand.
 
 pub(crate) use crate::cost::gains;
 use crate::{
@@ -8,8 +8,8 @@ use crate::{
     syntax::{Program, TextRange, ast::comparable::ComparableStmt},
 };
 
-/// Whether edits that are known to make a program make a simpler one. Parses it only where what
-/// goes and what comes are about as heavy.
+/// Whether edits that are known to make a program make a simpler one. Parses it only if the removed
+/// and the added text weigh about the same.
 pub(crate) fn lightens(program: &Program, edits: &EditSet) -> bool {
     let Ok(disjoint) = edits.resolve(program) else {
         return false;
@@ -43,7 +43,7 @@ pub(crate) fn means_the_same(program: &Program, edits: &EditSet) -> bool {
     })
 }
 
-/// About what the literals of a text weigh, in sixteenths of a token.
+/// The approximate weight of the literals of a text, in sixteenths of a token.
 fn literals(text: &str) -> u64 {
     if text.contains(['\'', '"']) {
         return text.len() as u64;

@@ -25,7 +25,7 @@ pub struct MergedModule<'a> {
     pub package: &'a str,
     /// An expression for the value of its `__file__`, in terms of `os`.
     pub file: Option<String>,
-    /// What else changes in it.
+    /// Its other changes.
     pub edits: EditSet,
 }
 
@@ -194,7 +194,7 @@ fn rename(program: &Program, variable: &Variable, name: &str, edits: &mut EditSe
     }
 }
 
-/// Whether the name that ends at an offset stands behind `as`.
+/// Whether the name that ends at an offset follows an `as`.
 fn is_named_so(program: &Program, end: usize) -> bool {
     let before =
         program.text()[..end].trim_end_matches(|char: char| char.is_alphanumeric() || char == '_');

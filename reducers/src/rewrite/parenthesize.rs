@@ -1,5 +1,5 @@
-//! Parentheses: an expression gets them where it could bind less tightly than its new place asks,
-//! or where its lines need them. Called by whatever moves expressions.
+//! Parentheses: an expression gets them if it could bind less tightly than its new place requires,
+//! or if its lines need them. Called by all code that moves expressions.
 
 use crate::syntax::{
     Program, Ranged, TextRange, TokenKind,
@@ -25,7 +25,7 @@ pub(crate) fn as_primary(expr: &Expr, text: &str) -> String {
     }
 }
 
-/// The same of a text that is to be an expression; `None` if it is none.
+/// The same for a text that is to be an expression; `None` if it is not one.
 pub(crate) fn primary(text: &str) -> Option<String> {
     match Program::parse(text).ok()?.body() {
         [Stmt::Expr(statement)] => Some(as_primary(&statement.value, text)),
@@ -52,7 +52,7 @@ pub(crate) fn parentheses(
     }
 }
 
-/// The parentheses that an expression needs as a statement of its own: two, or none.
+/// The parentheses that an expression needs as a statement: two, or none.
 pub(crate) fn parentheses_of_statement(
     program: &Program,
     expr: &Expr,
@@ -71,8 +71,8 @@ pub(crate) fn tuple(elements: &[impl AsRef<str>]) -> String {
     format!("({}{comma})", elements.join(", "))
 }
 
-/// Whether an expression reads the same in any place: it has brackets of its own, or is one primary
-/// whose line ends are all within its brackets.
+/// Whether an expression reads the same in any place: it has its own brackets, or is a primary with
+/// all line ends within its brackets.
 fn is_closed(program: &Program, expr: &Expr) -> bool {
     match expr {
         Expr::List(_)
@@ -98,8 +98,8 @@ fn is_closed(program: &Program, expr: &Expr) -> bool {
     }
 }
 
-/// Whether a part of a program, which may stand in brackets now, goes over several lines outside all
-/// brackets of its own.
+/// Whether a part of a program, which may be in brackets now, spans several lines outside all of
+/// its own brackets.
 fn breaks_line(program: &Program, range: TextRange) -> bool {
     let tokens =
         &program.tokens()[program.token_from(range.start())..program.token_from(range.end())];
@@ -111,7 +111,7 @@ fn breaks_line(program: &Program, range: TextRange) -> bool {
     })
 }
 
-/// Whether an expression fills its place, so that what stands there may bind as it likes.
+/// Whether an expression fills its place, so that its replacement may bind as loosely as it likes.
 fn is_open_place(program: &Program, whole: TextRange) -> bool {
     let before = program
         .previous_token(whole.start())

@@ -15,8 +15,8 @@ impl EditSet {
     /// The same set against the program that results from `done`, as far as there is something left
     /// of it.
     ///
-    /// What is done already or lies within something that is gone is dropped; `None` if nothing is
-    /// left or an edit was half done.
+    /// Edits that are done already, or lie within removed text, are dropped. `None` if nothing is
+    /// left or an edit was only half done.
     pub fn rebase(&self, rebase: &Rebase<'_>) -> Option<Self> {
         let mut set = Self::default();
         for edit in &self.edits {
@@ -66,7 +66,7 @@ enum Mapped {
 }
 
 impl<'a> Rebase<'a> {
-    /// `to` is what `done`, disjoint and ascending, made of `from`.
+    /// `to` is the program that `done`, disjoint and ascending, made from `from`.
     pub fn new(from: &'a Program, done: &'a [Edit], to: &Program) -> Self {
         let mut items = BTreeMap::new();
         for (id, row, range) in to.items() {

@@ -1,5 +1,5 @@
-//! Removal of things from their rows ([`crate::syntax::rows`]): how the text looks once some of a
-//! row are removed, so that any subset can go and the rest still parses. Called by `edit` alone.
+//! Removal of things from their rows ([`crate::syntax::rows`]): the text of a row without some of
+//! its things. Any subset can be removed, and the rest still parses. Called only by `edit`.
 
 use crate::{
     rewrite::splice::Edit,
@@ -9,8 +9,8 @@ use crate::{
     },
 };
 
-/// The edits that take `gone` (ascending, without repeats) out of a row; `None` if the row can not
-/// do without them.
+/// The edits that take `gone` (ascending, without repeats) out of a row. `None` if the row cannot
+/// lose them.
 pub(crate) fn removal(program: &Program, row: &Row, gone: &[u32]) -> Option<Vec<Edit>> {
     let all = gone.len() == row.items.len();
     match row.kind {
@@ -80,8 +80,9 @@ fn with_trailing_comma(program: &Program, row: &Row) -> TextRange {
     }
 }
 
-/// Things between commas. A run in the middle goes up to what follows it; a run at the end goes
-/// from what precedes it, so that a trailing comma stays as it was. A tuple of one keeps its comma.
+/// Things between commas. A run in the middle is removed up to the next thing; a run at the end is
+/// removed from the previous thing on, so that a trailing comma stays as it was. A tuple of one
+/// keeps its comma.
 fn separated(program: &Program, row: &Row, gone: &[u32]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let survivors = row.items.len() - gone.len();
@@ -119,8 +120,8 @@ fn separated(program: &Program, row: &Row, gone: &[u32]) -> Vec<Edit> {
     edits
 }
 
-/// The markers `/` and `*` among parameters of which those behind the range stay: the star holds
-/// for these, the slash for those before it.
+/// The markers `/` and `*` among parameters, of which those after the range stay. The star belongs
+/// to these, the slash to those before it.
 fn markers(
     program: &Program,
     range: TextRange,

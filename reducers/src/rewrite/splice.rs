@@ -1,5 +1,5 @@
 //! One replacement, and texts with some of their parts replaced. Called by `edit`, `removal` and
-//! whoever rewrites a text that is no program.
+//! code that rewrites a text that is not a program.
 
 use std::hash::{Hash, Hasher};
 
@@ -8,9 +8,9 @@ use crate::syntax::{Program, TextRange};
 /// One replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What goes; empty for an insertion.
+    /// The removed text; empty for an insertion.
     pub range: TextRange,
-    /// What comes.
+    /// The new text.
     pub text: String,
 }
 
@@ -23,8 +23,8 @@ impl Edit {
         }
     }
 
-    /// Puts a simple statement before another one: on a line of its own, or on the same line where the
-    /// other does not begin one.
+    /// Inserts a simple statement before another one: on a separate line, or on the same line if
+    /// the other does not begin one.
     pub(crate) fn before(program: &Program, statement: TextRange, text: &str) -> Self {
         let text = match program.indentation(statement) {
             Some(indentation) => format!("{text}{}{indentation}", program.newline()),

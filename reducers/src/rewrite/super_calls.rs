@@ -1,5 +1,5 @@
-//! `super()` outside of its method: with the class and the object that it finds by itself only
-//! there. Called by whoever moves statements out of methods.
+//! `super()` outside its method: with an explicit class and object, which it finds itself only
+//! inside. Called by code that moves statements out of methods.
 
 use crate::{
     rewrite::edit::Edit,
@@ -20,13 +20,13 @@ pub(crate) fn bare_supers(program: &Program, part: TextRange) -> Vec<TextRange> 
         .collect()
 }
 
-/// What `super()` stands for in a method.
+/// The explicit form of `super()` in a method.
 pub(crate) fn explicit_super(class: &StmtClassDef, method: &StmtFunctionDef) -> Option<String> {
     let first = method.parameters.iter_non_variadic_params().next()?;
     Some(format!("super({}, {})", class.name, first.name()))
 }
 
-/// What gives `super()` its arguments in a part of a method.
+/// The edits that give `super()` its arguments in a part of a method.
 pub(crate) fn with_explicit_supers(
     program: &Program,
     class: &StmtClassDef,

@@ -1,5 +1,5 @@
-//! A program as the inside of a test: what has to stand at the head of the file, and its other
-//! statements as the body of a method. The text of each statement stays as it is but for its
+//! A program as the body of a test: the statements that must stay at the head of the file, and the
+//! others as the body of a method. The text of each statement stays as it is except for its
 //! indentation. Called for the tests that results are written as.
 
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ use crate::{
 pub enum Names {
     /// In the method, as people write tests.
     Local,
-    /// In the module, for programs that mind the difference: what is compiled reads a global by
+    /// In the module, for programs that depend on the difference: compiled code reads a global in
     /// another way than a cell.
     Global,
 }
@@ -27,7 +27,7 @@ pub enum Names {
 /// A program as the inside of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Method {
-    /// Imports, and what has to come before them.
+    /// Imports, and the statements that must come before them.
     pub head: String,
     /// The other statements, indented.
     pub body: String,
@@ -90,8 +90,8 @@ impl Method {
     }
 }
 
-/// Where the body begins: behind the first imports. What sets variables of the environment may
-/// stand between those, since a library may read them when it is imported.
+/// The beginning of the body: after the first imports. Statements that set environment variables
+/// may stand between those, since a library may read them when it is imported.
 pub(crate) fn first_of_body(statements: &[Stmt]) -> usize {
     let names = ImportedNames::among(statements.iter().map(AnyNodeRef::from));
     let mut first = 0;

@@ -1,5 +1,5 @@
-//! What stands inside instead of the whole: a body instead of its block, a part instead of an
-//! expression. Called by passes and by what PyTorch's names mean.
+//! The inside instead of the whole: a body instead of its block, a part instead of an expression.
+//! Called by passes and by the room for PyTorch.
 
 use crate::{
     rewrite::{
@@ -41,8 +41,8 @@ pub(crate) fn unwrap_block(
     }
     delete(outer_start, inner_start);
     for line in program.lines_outside_strings(TextRange::new(inner_start, inner_end)) {
-        // A line continued within brackets may stand further out; what can go without losing text
-        // goes.
+        // A line continued within brackets may be indented less; as much indentation is removed as
+        // possible without losing text.
         if program.text()[usize::from(line)..].starts_with(inner_indent) {
             delete(
                 line + TextSize::of(outer_indent),

@@ -1,4 +1,4 @@
-//! Methods as functions: without the object that they belong to, whose attributes become global
+//! Methods as functions: without the object that they belong to. Its attributes become global
 //! variables. Called by the passes that flatten classes.
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// Takes `self.` away within a method; nothing if the object is used otherwise, or changed after
+/// Removes `self.` within a method. Nothing if the object is used in another way, or changed after
 /// its beginning.
 pub(crate) fn without_self(
     tree: &Tree<'_>,
@@ -68,7 +68,7 @@ pub(crate) fn first_parameter(program: &Program, def: &StmtFunctionDef) -> Optio
     Some(TextRange::new(first.start(), end))
 }
 
-/// The lines of a method without parameters of its own that only assigns attributes and calls, by
+/// The lines of a method without parameters that only assigns attributes and makes calls, with
 /// global variables.
 pub(crate) fn beginning(
     program: &Program,
@@ -102,7 +102,7 @@ pub(crate) fn beginning(
         })
         .map(|attribute| Edit::delete(prefix(attribute)))
         .collect();
-    // What goes over several lines has brackets round it and may stand anywhere.
+    // An expression over several lines has brackets around it and may stand anywhere.
     stmts
         .iter()
         .map(|stmt| rewritten(program, stmt.range(), &edits))

@@ -1,5 +1,5 @@
-//! The program: its text and what the parser says of it. The only file that names the parser crate;
-//! the rest of this crate reaches the syntax tree through [`ast`]. Knows nothing of edits.
+//! The program: its text and its syntax tree. The only file that names the parser crate; the rest
+//! of this crate reaches the syntax tree through [`ast`]. Knows nothing of edits.
 
 pub mod lines;
 pub(crate) mod positions;
@@ -60,7 +60,7 @@ pub enum ReadError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct SyntaxError {
-    /// What the parser says.
+    /// The parser's message.
     pub message: String,
     /// The line, counted from 1.
     pub line: u32,
@@ -96,7 +96,7 @@ impl Program {
         Self::new(text.into(), false, Arc::default())
     }
 
-    /// Parses another text that is to be written as this one is.
+    /// Parses another text that will be written in the same encoding.
     pub fn sibling(&self, text: impl Into<Arc<str>>) -> Result<Self, SyntaxError> {
         Self::new(text.into(), self.bom, Arc::clone(&self.long_by_author))
     }
@@ -238,8 +238,8 @@ impl Program {
         self.tree().nodes.iter().any(|node| is_import(node.node))
     }
 
-    /// The lines on which a token begins that belongs to no import: what people call the lines of a
-    /// repro.
+    /// The lines on which a token begins that belongs to no import: the usual meaning of the lines
+    /// of a repro.
     pub fn lines_without_imports(&self) -> u32 {
         let tree = self.tree();
         let imports: Vec<TextRange> = tree

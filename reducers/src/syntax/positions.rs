@@ -1,5 +1,5 @@
-//! Where the parts of a program stand: optional parts with the keyword or sign that leads them, and
-//! every expression with what its place asks of it. Called by passes; proposes nothing.
+//! The positions of a program's parts: optional parts with their leading keyword or sign, and every
+//! expression with the requirements of its place. Called by passes; proposes nothing.
 
 use crate::syntax::{
     Program, Ranged, TextRange, TextSize, TokenKind,
@@ -21,8 +21,8 @@ impl Program {
             .collect()
     }
 
-    /// An optional part: from what precedes the sign `lead` up to the end of what follows the sign,
-    /// parentheses included.
+    /// An optional part: from the end of the preceding part, including the sign `lead`, to the end
+    /// of the part after the sign, parentheses included.
     pub(crate) fn tail(&self, lead: TokenKind, part: TextRange) -> Option<TextRange> {
         let (sign, end) = self.led(lead, part)?;
         Some(TextRange::new(
@@ -31,7 +31,7 @@ impl Program {
         ))
     }
 
-    /// What follows the sign `lead`, parentheses and white space included.
+    /// The part after the sign `lead`, parentheses and white space included.
     pub(crate) fn behind(&self, lead: TokenKind, part: TextRange) -> Option<TextRange> {
         let (sign, end) = self.led(lead, part)?;
         Some(TextRange::new(sign.end(), end))
@@ -55,7 +55,7 @@ impl Program {
         (sign.kind() == lead).then_some((sign.range(), end))
     }
 
-    /// Whether an edit that puts `text` in the place of `range` would make one word of two.
+    /// Whether an edit that replaces `range` with `text` would join two words into one.
     pub(crate) fn would_glue(&self, range: TextRange, text: &str) -> bool {
         let is_word = |char: char| char.is_alphanumeric() || matches!(char, '_' | '"' | '\'');
         let before = self.text()[..usize::from(range.start())]
@@ -85,14 +85,14 @@ pub(crate) fn is_plain(expr: &Expr) -> bool {
     expr.is_literal_expr() || matches!(expr, Expr::Name(_) | Expr::Lambda(_))
 }
 
-/// What may stand in the place of an expression.
+/// The expressions that may replace an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Any value.
     Value,
     /// Something that is called or looked into.
     Base,
-    /// What decorates or is raised: something callable.
+    /// A decorator or a raised expression: something callable.
     Callable,
 }
 
@@ -105,9 +105,9 @@ pub(crate) struct Place<'a> {
     pub(crate) statement: TextRange,
     /// How deep it is nested in others of its statement.
     pub(crate) depth: u32,
-    /// What may stand in its place.
+    /// The expressions that may replace it.
     pub(crate) role: Role,
-    /// Whether it stands right behind the brace of a formatted string.
+    /// Whether it directly follows the brace of a formatted string.
     pub(crate) behind_brace: bool,
 }
 

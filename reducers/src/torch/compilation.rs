@@ -1,6 +1,6 @@
 //! Compilations: the places where a program asks PyTorch to compile something, and the edits that
-//! leave the compiler out or name another backend. Goes by names alone; a candidate run shows
-//! whether they were right. Called by the environment's rank, the ablation and the passes that
+//! leave the compiler out or name another backend. Goes only by names; a candidate run shows
+//! whether the answer was right. Called by the environment's rank, the ablation and the passes that
 //! lower backends.
 
 use crate::{

@@ -1,4 +1,4 @@
-//! What a program compiles with: the name and the settings of each compiler that it calls. Called by
+//! The compilers of a program: the name and the settings of each compiler that it calls. Called by
 //! passes that compile a part of the program alone.
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// What compiles, and its settings.
+/// A compiler and its settings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Compiler {
     name: String,

@@ -1,5 +1,5 @@
-//! The component of PyTorch that has a bug, and so the folder where its test belongs: by the files in
-//! the traceback, else by the backend that compiles the program. Called by `--emit-test`.
+//! The component of PyTorch that has a bug, and so the folder where its test belongs: by the files
+//! in the traceback, else by the backend that compiles the program. Called by `--emit-test`.
 
 use super::environment::{CompilerRank, EnvironmentRank, uses_torch};
 use crate::syntax::Program;
@@ -33,8 +33,8 @@ const FIRST: &[(&str, Component)] = &[
     ("/torch/distributed/", DISTRIBUTED),
 ];
 
-/// Folders whose innermost frame decides. Folders that all components use, such as fake tensors, are
-/// not listed.
+/// Folders whose innermost frame decides. Folders that all components use, such as fake tensors,
+/// are not listed.
 const FOLDERS: &[(&str, Component)] = &[
     ("/torch/_inductor/", INDUCTOR),
     ("/torch/_functorch/vmap.py", FUNCTORCH),

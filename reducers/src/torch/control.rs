@@ -1,6 +1,6 @@
-//! Controls: a program as it is without one part of PyTorch, for bugs of that part. A repro of such
-//! a bug passes without the part. Goes by names alone; what a control is worth, its runs show.
-//! Called by the judge; changes nothing else about a program.
+//! Controls: a program without one part of PyTorch, for bugs of that part. A repro of such a bug
+//! passes without the part. Goes only by names; the runs of a control show its value. Called by the
+//! judge; changes nothing else about a program.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,8 +42,8 @@ const QUANTIZING: [&str; 20] = [
 pub enum Control {
     /// `torch.compile` and what calls it.
     Compile,
-    /// What captures functions as graphs: `torch.export`, ONNX, `make_fx`, `symbolic_trace`, AOT
-    /// autograd by itself.
+    /// Functions that capture others as graphs: `torch.export`, ONNX, `make_fx`, `symbolic_trace`,
+    /// AOT autograd alone.
     Export,
     /// `TorchScript`: `torch.jit.script`, `torch.jit.trace`.
     Script,
@@ -85,8 +85,8 @@ pub enum Without {
 }
 
 impl Control {
-    /// The controls that leave something out, the one that changes most of what a program goes
-    /// through first: what wraps the other parts is more often at fault than they are.
+    /// The controls that leave something out, in the order of how much of a program's path they
+    /// change: the code that wraps the other parts is at fault more often than they are.
     pub const PARTS: [Self; 8] = [
         Self::Compile,
         Self::Export,
@@ -110,8 +110,8 @@ impl Control {
         Self::Jagged,
     ];
 
-    /// The controls that have PyTorch check what it takes on trust. What the check says tells one
-    /// crash from another, so these say something only where the program fails by an exception.
+    /// The controls that turn on checks that PyTorch leaves out by default. The message of a check
+    /// distinguishes crashes, so these count only if the program fails by an exception.
     pub const CHECKED: [Self; 1] = [Self::Unchecked];
 
     /// Whether it is one of [`Self::ALTERNATIVES`].
@@ -119,7 +119,7 @@ impl Control {
         Self::ALTERNATIVES.contains(&self)
     }
 
-    /// What a program names that goes through this part.
+    /// The names in a program that use this part.
     fn names(self) -> &'static [&'static str] {
         match self {
             // Beside `torch.compile` itself, which is left out of the text.
@@ -190,7 +190,7 @@ impl Control {
         }
     }
 
-    /// The methods by which a program goes through this part as well.
+    /// The methods by which a program also uses this part.
     fn methods(self) -> &'static [&'static str] {
         match self {
             Self::Sparse => &[
@@ -213,7 +213,7 @@ impl Control {
         }
     }
 
-    /// What replaces them: a Python function that is given their names.
+    /// The replacement: a Python function that gets their names.
     fn replacement(self) -> &'static str {
         match self {
             Self::Compile => include_str!("control/compile.py"),
@@ -234,11 +234,11 @@ impl Control {
         }
     }
 
-    /// What a program goes without, for people.
+    /// The part that a program does without, for people.
     pub fn description(self) -> &'static str {
         match self {
             Self::Compile => "without the compiler",
-            Self::Export => "when it calls what it exports",
+            Self::Export => "when it calls functions instead of exporting them",
             Self::Script => "without TorchScript",
             Self::Vmap => "with a loop instead of vmap",
             Self::Checkpoint => "without checkpointing",
@@ -247,11 +247,11 @@ impl Control {
             Self::Transform => "with plain autograd instead of transforms",
             Self::Reentrant => "when checkpointing recomputes in the other way",
             Self::Sparse => "with dense tensors instead of sparse ones",
-            Self::Fastpath => "without the fast way of attention",
+            Self::Fastpath => "without the fast path of attention",
             Self::Optimizer => "when its optimizer updates one parameter at a time",
             Self::Single => "in double precision",
             Self::Jagged => "with nested tensors that are not jagged",
-            Self::Derivatives => "where first derivatives are checked alone",
+            Self::Derivatives => "when only first derivatives are checked",
             Self::Unchecked => "when its sparse tensors are checked",
         }
     }
@@ -261,14 +261,15 @@ impl Control {
         if self == Self::Compile {
             match uncompiled(program) {
                 Uncompiled::As(text) => {
-                    // What is left may call the compiler by itself.
+                    // The rest may call the compiler itself.
                     let left = program.sibling(text.as_str());
                     return match left.map(|left| self.without_names(&left)) {
                         Ok(without @ Without::As(_)) => without,
                         _ => Without::As(text),
                     };
                 }
-                // The switch knows of no names, so it also finds what the text does not show.
+                // The switch does not depend on names, so it also covers uses that the text does
+                // not show.
                 Uncompiled::Unknown => {
                     return Without::As(with_prelude(program, self.replacement(), &[]));
                 }
@@ -278,7 +279,7 @@ impl Control {
         self.without_names(program)
     }
 
-    /// A program without what it names of this part.
+    /// A program without the names of this part.
     fn without_names(self, program: &Program) -> Without {
         let tree = program.tree();
         let Some(torch) = Torch::of(program, tree) else {

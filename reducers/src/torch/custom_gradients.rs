@@ -9,8 +9,8 @@ use crate::{
     torch::names::Torch,
 };
 
-/// Whether the `forward` of such a function returns one of its inputs as it is: autograd treats that
-/// in a way of its own.
+/// Whether the `forward` of such a function returns one of its inputs as it is, which autograd
+/// treats specially.
 pub fn returns_input(program: &Program) -> bool {
     let tree = program.tree();
     let Some(torch) = Torch::of(program, tree) else {

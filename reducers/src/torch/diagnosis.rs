@@ -41,7 +41,7 @@ pub struct CategoryRow {
     pub signals: bool,
     /// The variables to run the program with.
     pub variables: BTreeMap<String, String>,
-    /// What to read off that run.
+    /// What to read in that run.
     pub read: String,
 }
 
@@ -62,7 +62,7 @@ pub struct ComponentLabel {
     pub component: String,
     /// The label.
     pub label: String,
-    /// What speaks for it.
+    /// The sign that supports it.
     pub sign: String,
     /// Parts of paths in stacks that speak for it.
     #[serde(default)]
@@ -112,7 +112,7 @@ pub struct DistributedTable {
     pub comment: TriageComments,
 }
 
-/// A module or a group, and what names it.
+/// A module or a group, and the names that identify it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct TopicRow {
@@ -142,7 +142,7 @@ pub struct SignRow {
     pub label: String,
     /// A regular expression.
     pub sign: String,
-    /// What it means.
+    /// Its meaning.
     pub why: String,
 }
 

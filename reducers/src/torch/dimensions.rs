@@ -1,6 +1,6 @@
 //! The sizes in a program that uses PyTorch and how they depend on each other: equal numbers are
-//! one size, and a size may be a multiple, the product or the successor of others. Goes by the
-//! numbers alone; a candidate run shows whether that was right. Called by every pass that makes
+//! one size, and a size may be a multiple, the product or the successor of others. Goes only by the
+//! numbers; a candidate run shows whether the answer was right. Called by every pass that makes
 //! numbers smaller, and by the ablation.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,8 +93,8 @@ impl Dimensions {
         }
     }
 
-    /// Makes all sizes as small as they can be while they keep their relations: none is below
-    /// `least`, sizes that differ still differ, and a size that divides another still divides it.
+    /// Makes all sizes as small as possible while they keep their relations: none is below `least`,
+    /// sizes that differ still differ, and a size that divides another still divides it.
     pub(crate) fn scaled(&self, least: u64) -> EditSet {
         let mut scaled: BTreeMap<u64, u64> = BTreeMap::new();
         let mut taken = BTreeSet::new();
@@ -258,10 +258,10 @@ fn whole_literal(literal: &ExprNumberLiteral) -> Option<(u64, TextRange)> {
 }
 
 impl PassContext<'_> {
-    /// The least size that tensors are given. A size of 0 or 1 is a constant to whatever captures
-    /// graphs, where all larger ones may be symbols: a program with such a size fails for a reason
-    /// of its own, often with the same words. And along a dimension of 1 much comes out right or
-    /// wrong by itself: a softmax, a variance, what is broadcast.
+    /// The least size of tensors. A size of 0 or 1 is a constant to everything that captures
+    /// graphs, where larger sizes may be symbols: a program with such a size fails for reasons of
+    /// its own, often with the same words. Also, along a dimension of 1, many results are trivially
+    /// right or wrong: a softmax, a variance, a broadcast value.
     pub(crate) fn least_size(&self) -> u64 {
         let (program, tree) = (self.program, self.program.tree());
         if is_captured(program, tree) || checks_numbers(program, tree) {

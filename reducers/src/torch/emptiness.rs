@@ -1,5 +1,5 @@
-//! Tensors that a program makes without elements. Goes by
-//! names alone. Called by the judge, which compares a candidate with the script.
+//! Tensors that a program makes without elements. Goes only by names. Called by the judge, which
+//! compares a candidate with the script.
 
 use crate::{
     analysis::names::ImportedNames,
@@ -83,13 +83,13 @@ const METHODS: &[&str] = &[
     "view",
 ];
 
-/// How many displays and names may stand between a call and a size: a name may stand for what names
-/// it.
+/// How many displays and names may stand between a call and a size, as one name may stand for
+/// another.
 const DEPTH: usize = 4;
 
-/// Whether a program writes out data or sizes of a tensor and leaves them empty, or a size of 0. Such
-/// a tensor is a special case to most functions, which then fail, or do not, for reasons of their
-/// own.
+/// Whether a program writes out data or sizes of a tensor and leaves them empty, or a size of 0.
+/// Such a tensor is a special case to most functions, which then fail, or do not, for reasons of
+/// their own.
 pub fn makes_empty_tensors(program: &Program) -> bool {
     let tree = program.tree();
     let imported = ImportedNames::of(tree);
@@ -176,14 +176,14 @@ fn heirs<'a>(program: &'a Program, imported: &ImportedNames<'_>) -> Vec<&'a str>
     found.map(|class| class.name.as_str()).collect()
 }
 
-/// What a name stands for, if it is assigned once; else the expression.
+/// The value of a name, if it is assigned once; else the expression.
 fn meant<'a>(program: &'a Program, expr: &'a Expr) -> &'a Expr {
     let name = expr.as_name_expr();
     name.and_then(|name| assigned(program, &name.id))
         .unwrap_or(expr)
 }
 
-/// What the only assignment to a variable assigns.
+/// The value of the only assignment to a variable.
 fn assigned<'a>(program: &'a Program, name: &str) -> Option<&'a Expr> {
     let nodes = program.tree().nodes.iter();
     let mut values = nodes.filter_map(|node| {

@@ -1,6 +1,6 @@
 //! The rank of the environment that a program needs: which compiler, which device, how many
-//! processes. It is the first part of [`crate::cost`], because a repro that needs less is run
-//! sooner, by its reader and by the engine. Goes by PyTorch's names alone: a program that does not
+//! processes. It is the first part of [`crate::cost`], because a repro with fewer needs runs
+//! sooner, for its reader and for the engine. Goes only by PyTorch's names: a program that does not
 //! import PyTorch has the lowest rank.
 
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,8 @@ use crate::{
     },
 };
 
-/// What a program needs of its environment; less is simpler. Each part is that of the most
-/// demanding place in the program, so the number of such places does not matter.
+/// The needs of a program; fewer are simpler. Each part is that of the most demanding place in the
+/// program, so the number of such places does not matter.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -32,11 +32,11 @@ pub struct EnvironmentRank {
     pub distributed: bool,
     /// Whether it names a device other than the CPU.
     pub accelerator: bool,
-    /// How much of the compiler it goes through.
+    /// How much of the compiler it uses.
     pub compiler: CompilerRank,
 }
 
-/// How much of `torch.compile` a program goes through.
+/// How much of `torch.compile` a program uses.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -169,7 +169,7 @@ const OPERATORS: [&str; 5] = [
     "torch.utils.cpp_extension",
 ];
 
-/// What calls the compiler by itself.
+/// Functions that call the compiler themselves.
 pub(crate) const CALLING_COMPILER: [&str; 5] = [
     "torch.cond",
     "torch.while_loop",
@@ -181,7 +181,7 @@ pub(crate) const CALLING_COMPILER: [&str; 5] = [
 /// Modules that capture functions as graphs without compiling them.
 const CAPTURING: [&str; 4] = ["torch.export", "torch.fx", "torch.jit", "torch.onnx"];
 
-/// What checks numbers.
+/// Functions that check numbers.
 const CHECKING: [&str; 6] = [
     "torch.allclose",
     "torch.isclose",
@@ -191,8 +191,8 @@ const CHECKING: [&str; 6] = [
     "numpy.testing",
 ];
 
-/// Whether a program may define operators of its own: the result of compiling a graph that calls
-/// them depends on more than the graph.
+/// Whether a program may define operators of its own: then the result of compiling a graph that
+/// calls them depends on more than the graph.
 pub fn makes_operators(program: &Program) -> bool {
     let tree = program.tree();
     Torch::of(program, tree).is_some_and(|torch| names_any(&torch, tree, &OPERATORS))
@@ -274,8 +274,8 @@ pub fn compiled_with(program: &Program, rank: CompilerRank) -> Option<String> {
     edits.apply(program).ok()
 }
 
-/// The text of a program whose compilations all have this setting, `NAME=VALUE`; none if it compiles
-/// nothing, or has the setting already.
+/// The text of a program whose compilations all have this setting, `NAME=VALUE`; none if it
+/// compiles nothing, or has the setting already.
 pub fn compiled_by_setting(program: &Program, setting: &str) -> Option<String> {
     changed(program, &with_setting(program, setting)?)
 }

@@ -1,6 +1,6 @@
 //! The words in which PyTorch reports failures, each once: the advice that it adds to messages, the
 //! parts that vary between runs, and the forms in which its compiler wraps errors. Regular
-//! expressions are given as text; who uses them compiles them. Called by the oracle and by scrub.
+//! expressions are given as text, and their users compile them. Called by the oracle and by scrub.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ const ADVICE: &[&str] = &[
     "Found from ",
 ];
 
-/// What stands before the stack of the code that Dynamo was compiling.
+/// The line before the stack of the code that Dynamo was compiling.
 const USER_CODE: &str = "from user code:";
 
 /// Whether a line, without indentation, begins the advice below a message.
@@ -41,10 +41,10 @@ pub fn cpp_error(message: &str) -> Option<String> {
     Some(unquoted.collect::<Vec<_>>().join(" … ").trim().to_owned())
 }
 
-/// What stands between the place and the words of an error of a C++ compiler.
+/// The text between the place and the words of a C++ compiler's error.
 const CPP_ERROR: &str = ": error: ";
 
-/// What Dynamo was doing when it gave up, without the values that it did it with.
+/// What Dynamo was doing when it gave up, without the values involved.
 pub fn debug_context(message: &str) -> Option<&str> {
     let context = message
         .lines()
@@ -54,9 +54,9 @@ pub fn debug_context(message: &str) -> Option<&str> {
 }
 
 /// The conditions on sizes that a message says a program does not keep, or makes the compiler ask
-/// for: each with `S` for sizes and `N` for numbers, which change as the program shrinks. 0 and 1 are
-/// themselves: to the compiler they are no sizes like others, and a program that comes down to them
-/// asks something else. Several may be listed, of which some go as the program shrinks.
+/// for: each with `S` for sizes and `N` for numbers, which change as the program shrinks. 0 and 1
+/// are themselves: to the compiler they are no sizes like others, and a program that comes down to
+/// them asks something else. Several may be listed, of which some go as the program shrinks.
 pub fn size_conditions(message: &str) -> BTreeSet<String> {
     let guards = GUARDS.iter().flat_map(|guard| message.split(guard).skip(1));
     let guards = guards.filter_map(|behind| {
@@ -109,7 +109,8 @@ fn without_sizes(condition: &str) -> String {
     form
 }
 
-/// What stands behind the size of an input that a text begins with: `x.size()[0]`, `L['x'].size()[0]`.
+/// The text after the size of an input at the beginning of a text: `x.size()[0]`,
+/// `L['x'].size()[0]`.
 fn behind_size(text: &str) -> Option<&str> {
     const SIZE: &str = ".size()[";
     let is_part = |char: char| char.is_alphanumeric() || "_.[]'\"".contains(char);
@@ -126,8 +127,8 @@ fn is_symbol(word: &str) -> bool {
     name.len() < word.len() && matches!(name, "u" | "s" | "zuf")
 }
 
-/// What a condition asks: how its two sides are to relate, and by what functions each is made of
-/// sizes. The rest is arithmetic, which gets simpler as the program does.
+/// The question that a condition asks: the relation of its two sides, and the functions by which
+/// each is made from sizes. The rest is arithmetic, which becomes simpler as the program does.
 fn relation(condition: &str) -> String {
     let call = |name: &str| {
         let arguments = condition.strip_prefix(name)?.strip_suffix(')')?;
@@ -175,20 +176,20 @@ fn number_class(number: &str) -> &str {
     }
 }
 
-/// What stands before a condition on sizes that does not hold, up to the end of its line.
+/// The text before a condition on sizes that does not hold, up to the end of its line.
 const GUARDS: [&str; 2] = ["satisfy the generated guard ", "Guard failed: "];
 
-/// What stands before a question about sizes that only the data answer.
+/// The text before a question about sizes that only the data can answer.
 const QUESTION: &str = "data-dependent expression ";
 
-/// What stands before the size that a library took for constant, with a name for it.
+/// The text before a size that a library assumed to be constant, with a name for it.
 const CONSTANTS: [(&str, &str); 3] = [
     ("specialized it to be a constant (", "constant"),
     ("were specialized to constants (", "constant"),
     ("to be equal to ", "equal to"),
 ];
 
-/// How the line begins in which Dynamo says what it was doing when it gave up.
+/// The beginning of the line in which Dynamo says what it was doing when it gave up.
 const DEBUG_CONTEXT: &str = "Developer debug context:";
 
 /// Symbols for sizes: `u0`, `s12`.
@@ -230,7 +231,8 @@ pub const FAILED_CALL: &str = r"^Failed running call_(?:function|method|module) 
 /// How Inductor reports an exception that it got: the exception's message.
 pub const GOT: &str = r#"got \w+\(['"](.{5,}?)['"]\)?[,)]"#;
 
-/// Whether the first line of a message only names the backend that raised what the next one tells.
+/// Whether the first line of a message only names the backend that raised the error in the next
+/// line.
 pub fn names_backend(line: &str) -> bool {
     line.starts_with("backend='") && line.ends_with("' raised:")
 }

@@ -1,6 +1,6 @@
 //! PyTorch as a program names it: dotted names behind imports and their aliases, and the calls that
-//! passes look for. Goes by names alone; a candidate run tells whether that was right. Called by
-//! the cost and by the passes for PyTorch.
+//! passes look for. Goes only by names; a candidate run shows whether the answer was right. Called
+//! by the cost and by the passes for PyTorch.
 
 use crate::{
     analysis::names::ImportedNames,
@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// What the names of a program that imports PyTorch stand for.
+/// The meaning of the names in a program that imports PyTorch.
 pub(crate) struct Torch<'a>(ImportedNames<'a>);
 
 impl<'a> Torch<'a> {
@@ -31,7 +31,7 @@ impl<'a> Torch<'a> {
         self.0.name(name)
     }
 
-    /// The full name of what an expression names, if that is imported.
+    /// The full name of an expression, if it is imported.
     pub(crate) fn path(&self, expr: &Expr) -> Option<String> {
         self.0.path(expr)
     }
@@ -52,7 +52,7 @@ impl<'a> Torch<'a> {
     }
 }
 
-/// What a call gives by a keyword.
+/// The value that a call passes by a keyword.
 pub(crate) fn keyword<'a>(call: &'a ExprCall, name: &str) -> Option<&'a Keyword> {
     call.arguments
         .keywords

@@ -149,15 +149,15 @@ impl Numbers {
     }
 }
 
-/// Whether what is compiled differs from what is not by more than any rounding; none if that cannot
-/// be told. Then it does not matter which of the two is closer to the truth.
+/// Whether the compiled numbers differ from the plain ones by more than any rounding. Then it does
+/// not matter which of the two are closer to the truth. None if that cannot be determined.
 pub fn is_gross(compiled: &Numbers, plain: &Numbers) -> Option<bool> {
     let size: f64 = plain.0.values().flatten().map(|number| number.abs()).sum();
     Some(compiled.distance(plain)? > GROSS * size)
 }
 
-/// Whether what is compiled is clearly further from the truth than what is not; none if that can
-/// not be told.
+/// Whether the compiled numbers are clearly further from the truth than the plain ones; none if
+/// that cannot be determined.
 pub fn is_further_off(compiled: &Numbers, plain: &Numbers, truth: &Numbers) -> Option<bool> {
     let (off, usual) = (compiled.distance(truth)?, plain.distance(truth)?);
     Some(off > FURTHER * usual)

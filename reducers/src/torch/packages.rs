@@ -1,5 +1,5 @@
-//! The packages that a repro may need besides the standard library: whoever looks into a bug of
-//! PyTorch has them.
+//! The packages that a repro may need besides the standard library, since everyone who looks into a
+//! PyTorch bug has them.
 
 /// Their names in imports. They are not inlined, and a program does not count as the simpler for
 /// doing without them.

@@ -1,6 +1,6 @@
-//! What a program asks a compiler to allow or to keep open: graph breaks in a region, dynamic sizes,
-//! scalars in graphs. Without it the compiler refuses by design what the program shows it to refuse
-//! all the same. Goes by names. Called by the judge; proposes nothing.
+//! Permissions that a program gives a compiler: graph breaks in a region, dynamic sizes, scalars in
+//! graphs. Without such a permission, the compiler refuses by design what it must not refuse with
+//! it. Goes by names. Called by the judge; proposes nothing.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ const PERMISSIONS: [&str; 16] = [
     "torch.compiler.nested_compile_region",
 ];
 
-/// What a program asks for.
+/// The permissions that a program gives.
 pub fn permissions(program: &Program) -> BTreeSet<String> {
     let tree = program.tree();
     let Some(torch) = Torch::of(program, tree) else {

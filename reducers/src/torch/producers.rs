@@ -1,8 +1,8 @@
-//! What of PyTorch stores what an attribute gives back, and what gives a tensor a property. Called
-//! by the judge.
+//! The functions of PyTorch that store what an attribute returns, and those that give a tensor a
+//! property. Called by the judge.
 
-/// The method that stores what an attribute of an autograd context or an optimizer holds, where a
-/// failure says that it is not there.
+/// The method that stores the value of an attribute of an autograd context or an optimizer, if a
+/// failure says that it is missing.
 pub fn stored_by(class: &str, attribute: &str) -> Option<&'static str> {
     match (class, attribute) {
         (_, "saved_tensors" | "saved_variables") => Some("save_for_backward"),
@@ -11,12 +11,12 @@ pub fn stored_by(class: &str, attribute: &str) -> Option<&'static str> {
     }
 }
 
-/// What makes what an attribute of a tensor holds.
+/// The method that makes the value of a tensor's attribute.
 pub fn made_by(attribute: &str) -> Option<&'static str> {
     (attribute == "grad").then_some("backward")
 }
 
-/// What gives a tensor what a message says that it lacks.
+/// The functions that give a tensor the property that it lacks according to a message.
 pub fn giving(message: &str) -> &'static [&'static str] {
     if message.contains("does not require grad") {
         return &["requires_grad", "requires_grad_", "Parameter", "nn"];

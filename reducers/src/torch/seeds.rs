@@ -35,7 +35,8 @@ const RANDOM: &[&str] = &[
     "randperm",
 ];
 
-/// Whether a program calls by name what draws random numbers, as layers do for their weights.
+/// Whether a program calls, by name, functions that draw random numbers, as layers do for their
+/// weights.
 pub fn draws_random_numbers(program: &Program) -> bool {
     let tree = program.tree();
     let names = ImportedNames::of(tree);
@@ -71,8 +72,8 @@ pub fn equal_seedings(program: &Program) -> usize {
     counts.into_values().max().unwrap_or_default()
 }
 
-/// The program with other seeds in place of those that it writes out, each larger by a number; none if
-/// it writes out none.
+/// The program with other seeds in place of those that it writes out, each larger by a number; none
+/// if it writes out none.
 pub fn reseeded(program: &Program, by: u64) -> Option<String> {
     let literals = seeding_calls(program).filter_map(|call| call.arguments.args.first());
     let edits: Vec<Edit> = literals
@@ -104,8 +105,8 @@ fn seeding_calls(program: &Program) -> impl Iterator<Item = &ExprCall> {
     })
 }
 
-/// The program with a seed behind its first imports for each source of random numbers that it
-/// imports, and the inserted calls; none if it imports no such source.
+/// The program with a seed after its first imports for each source of random numbers that it
+/// imports, and the inserted calls. None if it imports no such source.
 pub fn seeded(program: &Program, seed: u32) -> Option<(String, String)> {
     let head = &program.body()[..first_of_body(program.body())];
     let mut lines = Vec::new();

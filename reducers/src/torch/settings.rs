@@ -1,6 +1,6 @@
 //! Settings of a call that decide which bug it can show: which of several implementations does the
-//! work, and how far numbers may be apart. Goes by names alone. Called by the judge, which compares a
-//! candidate with the script.
+//! work, and how far numbers may be apart. Goes only by names. Called by the judge, which compares
+//! a candidate with the script.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,7 +69,7 @@ enum Value {
     Computed,
 }
 
-/// What the calls of one function give its settings.
+/// The values of the settings in the calls of one function.
 type SettingValues = BTreeMap<String, Value>;
 
 /// The settings of a program's calls, by their functions.
@@ -153,7 +153,7 @@ fn given(program: &Program, call: &ExprCall, settings: SettingTable) -> SettingV
     of_settings.collect()
 }
 
-/// The text of what is written out; strings in double quotes.
+/// The text of a literal; strings in double quotes.
 fn literal(program: &Program, node: AnyNodeRef<'_>) -> Option<String> {
     match node {
         AnyNodeRef::ExprStringLiteral(string) => Some(format!("{:?}", string.value.to_str())),

@@ -1,5 +1,5 @@
-//! What a recorded value of PyTorch is to be where its numbers or its gradients must not matter.
-//! Called by the passes and slices that put recorded values into programs.
+//! Substitutes for recorded PyTorch values, for places where their numbers or gradients must not
+//! matter. Called by the passes and slices that put recorded values into programs.
 
 use crate::{
     rewrite::edit::{Edit, EditSet},

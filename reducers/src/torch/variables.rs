@@ -1,5 +1,5 @@
-//! The environment variables that control what PyTorch's compiler keeps from one run to the next.
-//! Called by the verbs that start runs and by the judge.
+//! The environment variables that control what PyTorch's compiler caches between runs. Called by
+//! the verbs that start runs and by the judge.
 
 /// The variables that keep the compiler from its caches, each for the versions that know it; `1`
 /// switches the caches off.
@@ -8,9 +8,10 @@ pub const NO_CACHES: [&str; 2] = [
     "TORCH_COMPILE_FORCE_DISABLE_CACHES",
 ];
 
-/// The variables that keep the compiler from graphs that it compiled before; `0` switches a cache
-/// off. A graph is known by the operators that it calls, not by what they do. If the script makes
-/// operators itself, a changed one would be taken for the one before.
+/// The variables that keep the compiler from reusing graphs that it compiled before; `0` switches a
+/// cache off. A graph is identified by the operators that it calls, not by what they do. If the
+/// script makes operators itself, the compiler would mistake a changed operator for the earlier
+/// one.
 pub const NO_GRAPHS: [&str; 3] = [
     "TORCHINDUCTOR_FX_GRAPH_CACHE",
     "TORCHINDUCTOR_AUTOGRAD_CACHE",

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-/// Prints, as JSON, the versions of what is installed under the names of these top-level modules, and
-/// of the CUDA that PyTorch was built for; imports none of them.
+/// Prints, as JSON, the versions of the packages that provide these top-level modules, and of the
+/// CUDA that PyTorch was built for. Imports none of them.
 pub const QUESTION: &str = include_str!("versions.py");
 
 /// The top-level modules whose versions matter to a program that imports these.

@@ -64,7 +64,7 @@ impl From<SourceLine> for (u32, u32) {
 /// The arguments of calls by parameter, by the line on which the function begins.
 pub type Arguments = BTreeMap<SourceLine, BTreeMap<String, RecordedValue>>;
 
-/// What one run of a program did.
+/// The record of one run of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The files that were traced, by name; the program is the first.
@@ -83,22 +83,21 @@ pub struct Evidence {
     /// included.
     #[serde(with = "pairs")]
     pub entered: BTreeMap<SourceLine, u64>,
-    /// What each function had returned last when the failure began, by the line on which it begins;
-    /// those missing returned nothing that can be written as an expression, or were called too
-    /// often to tell.
+    /// The last return value of each function when the failure began, by the line on which the
+    /// function begins. Functions are missing if they returned nothing that can be written as an
+    /// expression, or were called too often to tell.
     #[serde(with = "pairs")]
     pub returned: BTreeMap<SourceLine, RecordedValue>,
     /// The functions that did not always return the same, by the line on which they begin.
     pub varying: BTreeSet<SourceLine>,
-    /// What each function was first called with.
+    /// The first arguments of each function.
     #[serde(with = "pairs", default)]
     pub arguments: Arguments,
     /// The same of the last call of each function that was called again, if that was called with
     /// something else.
     #[serde(with = "pairs", default)]
     pub latest: Arguments,
-    /// What functions of libraries were called for what they do, by line: the call with values in
-    /// place of variables.
+    /// Calls of library functions for their effect, by line, with values instead of variables.
     #[serde(with = "pairs", default)]
     pub done: BTreeMap<SourceLine, Expression>,
     /// Calls of PyTorch's functions that were under way beneath the program's frames, the likeliest
@@ -114,15 +113,15 @@ pub struct Evidence {
     /// Those of the exceptions that it was raised from or while handling, the nearest first.
     #[serde(default)]
     pub causes: Vec<Vec<Frame>>,
-    /// Where the failure was PyTorch's in a backward: the program's frames of the forward call that
-    /// it went back through, outermost first. Their values are those of another run, and what later
-    /// lines of their functions read is among them.
+    /// If the failure was in a backward of PyTorch: the program's frames of the forward call that
+    /// the backward belongs to, outermost first. Their values come from another run, and include
+    /// those that later lines of their functions read.
     #[serde(default)]
     pub forward: Vec<Frame>,
 }
 
 impl Evidence {
-    /// The frames of the failure that were run as they are written, and those of what it came from.
+    /// The frames of the failure that ran as they are written, and those of its causes.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
         self.failure
             .iter()
@@ -143,7 +142,7 @@ impl Evidence {
 pub struct TracedModule {
     /// Its dotted name.
     pub name: String,
-    /// What its relative imports start from.
+    /// The package that its relative imports start from.
     pub package: String,
     /// Whether it is a package.
     pub is_package: bool,
@@ -156,7 +155,7 @@ pub struct TracedModule {
 /// A call of a function of a library, as expressions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// What is called.
+    /// The callee.
     pub called: String,
     /// Its arguments, with commas between them.
     pub arguments: String,
@@ -179,17 +178,17 @@ pub struct Frame {
     /// The values of its variables that can be written as expressions, and those of the attributes
     /// and elements that its line reads, as they are written there.
     pub values: BTreeMap<String, RecordedValue>,
-    /// What the calls on its line returned, as these are written there.
+    /// The results of the calls on its line, as these are written there.
     #[serde(default)]
     pub results: BTreeMap<String, RecordedValue>,
-    /// What code that is not the program's was given beneath it, the innermost first.
+    /// The arguments of the foreign code below it, the innermost first.
     #[serde(default)]
     pub inside: Vec<RecordedValue>,
     /// Whether it was being compiled when that failed; its values are those of a run without a
     /// compiler.
     #[serde(default)]
     pub compiled: bool,
-    /// Of a frame in a package: what the relative imports of its module start from.
+    /// For a frame in a package: the package that its module's relative imports start from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
 }
@@ -201,12 +200,13 @@ impl Frame {
     }
 }
 
-/// What slices that were too small turned out to miss.
+/// The symbols that slices that were too small turned out to lack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MissingSymbols {
     /// Names that failures asked for: of attributes, keys, variables.
     pub words: BTreeSet<String>,
-    /// Lines of the traced program that failed otherwise than it did, as texts without indentation.
+    /// Lines of the traced program that failed in another way than it did, as texts without
+    /// indentation.
     pub lines: BTreeSet<String>,
 }
 
@@ -230,7 +230,7 @@ impl MissingSymbols {
             let mut chars = word.chars();
             !word.is_empty() && chars.all(|char| char.is_alphanumeric() || char == '_')
         };
-        // An object without an attribute: the attribute is what is missing, not the object's class.
+        // An object without an attribute: the attribute is missing, not the object's class.
         let named = if class.ends_with("AttributeError") {
             // Enumerations name nothing else.
             quoted

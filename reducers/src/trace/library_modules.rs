@@ -1,6 +1,6 @@
-//! The modules of packages in which frames of a failure lie, each seen as if it were the program:
-//! its text, and the evidence with its own frames as those of the failure. Proposes nothing. Called
-//! by the driver of extraction.
+//! The modules of packages in which frames of a failure lie. Each is treated as if it were the
+//! program: its text, and the evidence with its own frames as those of the failure. Proposes
+//! nothing. Called by the driver of extraction.
 
 use crate::{
     rewrite::absolute_imports::absolute_imports,

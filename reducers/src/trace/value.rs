@@ -1,5 +1,5 @@
-//! Values that a traced run recorded: each as an expression that makes one like it, and what it
-//! was. Passes ask these for what they need; no one reads it out of an expression's text.
+//! Values that a traced run recorded: each as an expression that makes a similar value, and its
+//! kind. Passes query these instead of reading the expression's text.
 
 use std::{
     fmt,
@@ -16,21 +16,21 @@ use crate::syntax::{
 /// A value that a traced run saw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedValue {
-    /// What makes one like it, in terms of the program's own global names.
+    /// An expression that makes a similar value, in terms of the program's own global names.
     pub expression: Expression,
-    /// What it was.
+    /// Its kind.
     #[serde(default, skip_serializing_if = "ValueKind::is_plain")]
     pub kind: ValueKind,
     /// The tensors and modules that are in it, if it is neither.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<ValuePart>,
-    /// Whether the expression makes the value as it had become, as far as is known; otherwise as
-    /// the program made it at first.
+    /// Whether the expression makes the value in its final state, as far as is known. If not, it
+    /// makes the value as the program first made it.
     #[serde(rename = "exact", default = "yes")]
     pub is_exact: bool,
 }
 
-/// What a value was.
+/// The kind of a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueKind {
@@ -43,7 +43,7 @@ pub enum ValueKind {
     Plain,
 }
 
-/// What a tensor was, but for its numbers.
+/// The properties of a tensor, except its numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tensor {
     /// Its sizes, the outermost first.
@@ -61,7 +61,7 @@ pub struct Tensor {
 pub struct ValuePart {
     /// How it is looked up in the value, such as `[0]['mask']`; `None` if that is not known.
     pub path: Option<String>,
-    /// What it was.
+    /// Its kind.
     pub kind: ValueKind,
 }
 
@@ -87,8 +87,8 @@ impl RecordedValue {
         self.kinds().all(|(_, kind)| kind.is_plain())
     }
 
-    /// How to look up, in the value, the first tensor that has a gradient; nothing is to be looked
-    /// up if it was one itself.
+    /// How to look up, in the value, the first tensor that has a gradient; none if the value
+    /// itself is one.
     pub(crate) fn path_to_gradient(&self) -> Option<&str> {
         let has_gradient =
             |kind: &ValueKind| matches!(kind, ValueKind::Tensor(it) if it.requires_grad);
@@ -154,7 +154,7 @@ impl Expression {
         self.syntax().is_some_and(is_written_out)
     }
 
-    /// The last part of the name of what it calls, if it is a call.
+    /// The last part of the name of the callee, if it is a call.
     pub(crate) fn called(&self) -> Option<&str> {
         match &*self.syntax()?.as_call_expr()?.func {
             Expr::Name(name) => Some(name.id.as_str()),

@@ -27,9 +27,9 @@ pub(super) struct Expected {
     /// The value of `--min-rate` for a bug that does not show in every run.
     pub(super) min_rate: Option<f64>,
     python: String,
-    /// What is given in place of `repro.py`, as typed in the folder `project`.
+    /// The input instead of `repro.py`, as typed in the folder `project`.
     given: Option<String>,
-    /// The arguments behind two dashes.
+    /// The arguments after `--`.
     #[serde(default)]
     pub(super) arguments: Vec<String>,
     /// Packages that the script imports, each with the version that shows the bug.
@@ -45,7 +45,8 @@ pub(super) struct Expected {
     /// The lowest rank of the compiler at which `ideal.py` shows the bug.
     #[serde(default, deserialize_with = "by_backend")]
     pub(super) rung: Option<CompilerRank>,
-    /// What is known to be judged wrongly: names of files, each with the forms of the signature.
+    /// Programs that are known to be judged wrongly: names of files, each with the forms of the
+    /// signature.
     #[serde(default)]
     pub(super) holes: BTreeMap<String, BTreeSet<Brevity>>,
 }
@@ -89,7 +90,7 @@ impl Brevity {
         }
     }
 
-    /// What the judge is given of this signature.
+    /// The part of this signature that the judge gets.
     pub(super) fn of(self, signature: &str) -> Option<String> {
         match self {
             Self::Given => Some(signature.to_owned()),
@@ -121,7 +122,7 @@ fn cut_short(signature: &str) -> String {
 pub(super) struct Case {
     pub(super) name: String,
     folder: PathBuf,
-    /// What is reduced.
+    /// The input that is reduced.
     pub(super) target: Target,
     pub(super) expected: Expected,
     pub(super) ideal: Arc<Program>,
@@ -163,7 +164,7 @@ impl Case {
         read().map_err(|error| broken(&name, error))
     }
 
-    /// Stands where what is given was typed.
+    /// Changes to the folder in which the input was typed.
     pub(super) fn enter(&self) -> Result<(), Failure> {
         if self.expected.given.is_none() {
             return Ok(());
@@ -172,7 +173,7 @@ impl Case {
             .map_err(|error| broken(&self.name, error.into()))
     }
 
-    /// Its scripts, if what is given is one.
+    /// Its scripts, if the input is one.
     pub(super) fn scripts(&self) -> Vec<PathBuf> {
         match &self.target {
             Target::Script(script) if self.expected.given.is_none() => {
@@ -197,7 +198,7 @@ impl Case {
 /// The folder of a case that holds a project.
 const PROJECT: &str = "project";
 
-/// What is reduced: `repro.py`, or what a case says that is given.
+/// The input that is reduced: `repro.py`, or the `given` of the case.
 fn target(folder: &Path, given: Option<&str>) -> anyhow::Result<Target> {
     let Some(given) = given else {
         return Ok(Target::Script(folder.join("repro.py")));
@@ -357,7 +358,7 @@ impl Range {
                 .context("a version is MAJOR.MINOR")?;
             let sign = sign.trim();
             if ![">=", "<=", "<", ">", "=="].contains(&sign) {
-                return Err(anyhow!("`{sign}` is no comparison"));
+                return Err(anyhow!("`{sign}` is not a comparison"));
             }
             bounds.push((sign.to_owned(), (major.parse()?, minor.parse()?)));
         }

@@ -1,5 +1,5 @@
-//! Whether the judge tells an ideal from slips: programs that show the same words and another bug.
-//! For each form of the signature; called by `bench --check`, reduces nothing.
+//! Whether the judge tells an ideal from slips: programs that show the same words but another bug.
+//! Checks each form of the signature. Called by `bench --check`; reduces nothing.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -18,16 +18,16 @@ use crate::{
 pub(super) struct Judgements {
     /// Per form, as a line shows it.
     states: Vec<String>,
-    /// What was judged wrongly, and is not known to be.
+    /// Programs that were judged wrongly and are not known holes.
     pub(super) faults: Vec<String>,
-    /// What was judged wrongly, as is known.
+    /// Programs that were judged wrongly, as is known.
     pub(super) holes: Vec<String>,
     /// Programs that were judged, by all forms.
     pub(super) judged: usize,
 }
 
 impl Judgements {
-    /// Each form and what came of it.
+    /// Each form and its outcome.
     pub(super) fn line(&self) -> String {
         self.states.join(", ")
     }

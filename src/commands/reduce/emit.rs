@@ -34,8 +34,8 @@ impl From<RunError> for Unwritten {
     }
 }
 
-/// Writes the first form of the test that fails because of the bug; the form that people would write
-/// is tried first.
+/// Writes the first form of the test that fails because of the bug; the form that people would
+/// write is tried first.
 pub(super) fn emit(
     session: &Session,
     minimized: &Minimized,

@@ -1,4 +1,4 @@
-//! Folders in which nothing of what was inlined can be imported, for the last run of a result.
+//! Folders in which none of the inlined modules can be imported, for the last run of a result.
 //! Called by the session.
 
 use std::{
@@ -13,13 +13,13 @@ use crate::{report::write_atomically, runner::Setup};
 pub(super) struct Bare {
     root: tempfile::TempDir,
     script: PathBuf,
-    /// The names of what lies beside the script and was not inlined.
+    /// The names of the files beside the script that were not inlined.
     pub(super) files: Vec<String>,
 }
 
 impl Bare {
-    /// Makes an empty folder, one with what else lies beside the script, and one with modules that
-    /// fail like those that are not there: they come before what is installed.
+    /// Makes an empty folder, one with the other files beside the script, and one with modules that
+    /// fail as missing modules do. The last comes before installed packages.
     pub(super) fn make(script: &Path, modules: &[String]) -> io::Result<Self> {
         let root = tempfile::Builder::new()
             .prefix("minrepro-bare-")

@@ -12,7 +12,7 @@ impl Session {
         self.with_input(&words.join(" "))
     }
 
-    /// The command line of what was given.
+    /// The command line of the original input.
     pub(super) fn original(&self) -> String {
         let line = self.command_line(&self.script);
         let (Some(arguments), Some(interpreter)) = (self.given.arguments(), &self.interpreter)
@@ -27,12 +27,12 @@ impl Session {
         self.with_input(&words.join(" "))
     }
 
-    /// What a user types to run a file as minrepro does.
+    /// The command line that runs a file as minrepro does, for users.
     pub(in crate::commands) fn by_hand(&self, file: &Path) -> String {
         self.in_folder(&self.command_line(file))
     }
 
-    /// A command with what it reads.
+    /// A command with its standard input.
     fn with_input(&self, command: &str) -> String {
         match &self.args.stdin {
             Some(input) => {
@@ -43,7 +43,7 @@ impl Session {
         }
     }
 
-    /// What a user types to run a command as minrepro does.
+    /// The command line that runs a command as minrepro does, for users.
     pub(super) fn in_folder(&self, command: &str) -> String {
         let folder = self.script.parent().unwrap_or(Path::new("/"));
         let EnvironmentDifference { set, withheld } = self.subject.runner.environment_difference();

@@ -1,4 +1,5 @@
-//! Why the script's own runs are no base for a reduction, with what was seen and what the user can do.
+//! Why the script's own runs cannot be the base of a reduction, with the observations and what the
+//! user can do.
 
 use minrepro_reducers::analysis::names::ImportedNames;
 
@@ -15,7 +16,7 @@ use crate::{
 };
 
 impl Session {
-    /// Why the script's own runs are no base for a reduction, and what the user can do.
+    /// Why the script's own runs cannot be the base of a reduction, and what the user can do.
     pub(in crate::commands) fn failure(&self, failure: BaselineFailure) -> Failure {
         match failure {
             BaselineFailure::Run(error) => error.into(),
@@ -33,7 +34,7 @@ impl Session {
             BaselineFailure::FailsUnderControl { typed, outcome } => {
                 let mut failure =
                     Failure::usage(format!("the script does not succeed under `{typed}`"))
-                        .hint("does that interpreter have all that the script imports?");
+                        .hint("does that interpreter have all packages that the script imports?");
                 failure.details = self.shown(&outcome);
                 failure
             }
@@ -72,13 +73,13 @@ impl Session {
                 Exit::NotReproduced,
                 Some(expected),
                 seen,
-                "give a signature that fits what was seen, or the interpreter that shows the bug: `--python PATH`",
+                "give a signature that fits this failure, or the interpreter that shows the bug: `--python PATH`",
             ),
             BaselineError::Unstable { expected, seen, .. } => (
                 Exit::Unstable,
                 Some(expected),
                 seen,
-                "seed what is random in the script, or give `--env`, `--timeout` or a looser signature; `minrepro check` shows how steady it is",
+                "seed random values in the script, or give `--env`, `--timeout` or a looser signature; `minrepro check` shows how steady it is",
             ),
             BaselineError::NotDerivable {
                 reason: NotDerivable::Endless,
@@ -102,7 +103,7 @@ impl Session {
                 Exit::NotReproduced,
                 None,
                 seen,
-                "say what the bug looks like: `--signature \"stdout:TEXT\"`, or by a test: `--test CMD`",
+                "describe the bug: `--signature \"stdout:TEXT\"`, or a test: `--test CMD`",
             ),
         };
         let mut details = Vec::new();
@@ -137,14 +138,15 @@ impl Session {
         failure
     }
 
-    /// Whether packages that may use several threads are kept from that for no reason of the user's.
+    /// Whether packages that may use several threads are kept from that for no reason of the
+    /// user's.
     fn has_one_thread(&self) -> bool {
         let set = self.subject.runner.environment_difference().set;
         let is_set = set.iter().any(|(name, _)| name == "OMP_NUM_THREADS");
         is_set && ImportedNames::of(self.subject.program.tree()).has_installed()
     }
 
-    /// What kept the script from getting as far as its bug, and how to go on.
+    /// The reason why the script did not reach its bug, and how to go on.
     pub(in crate::commands) fn obstructed(&self, obstacle: &Obstacle, first: &Outcome) -> Failure {
         let Obstruction { exit, what, hint } = obstruction::of(obstacle);
         let mut failure = Failure::new(exit, anyhow::anyhow!(what)).hint(hint);
@@ -183,7 +185,7 @@ impl Session {
         lines
     }
 
-    /// What a run and all its processes may use of a resource.
+    /// The limit of a resource for a run with all its processes.
     fn limit(&self, resource: Resource) -> String {
         let bytes = |bytes: u64| bytesize::ByteSize(bytes).display().iec().to_string();
         match resource {

@@ -1,5 +1,5 @@
-//! What keeps a script from getting as far as its bug, in words, with the way on. Pure but for a
-//! look at which folders there are; called by `session`.
+//! The reasons that keep a script from reaching its bug, in words, with the remedy. Pure except
+//! that it looks which folders exist. Called by `session`.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub(super) fn of(obstacle: &Obstacle) -> Obstruction {
             Obstruction {
                 exit: Exit::NotReproduced,
                 what: format!(
-                    "the script does not get as far as its bug: confinement {} {}",
+                    "the script does not reach its bug: confinement {} {}",
                     if access.is_certain() {
                         "keeps it from"
                     } else {
@@ -57,7 +57,7 @@ pub(super) fn of(obstacle: &Obstacle) -> Obstruction {
         ),
         Obstacle::Arguments => usage(named(
             "the script wants arguments".to_owned(),
-            "give them behind two dashes: `minrepro SCRIPT -- ARGS`",
+            "give them after `--`: `minrepro SCRIPT -- ARGS`",
         )),
         Obstacle::Input => named(
             "the script reads its standard input, which is empty in runs".to_owned(),

@@ -1,5 +1,5 @@
-//! What the runs of a session are given: command, limits, folders, confinement, controls, as the
-//! arguments say.
+//! The setup of a session's runs as the arguments define it: command, limits, folders, confinement,
+//! controls.
 
 use std::{
     path::{Path, PathBuf},
@@ -98,7 +98,7 @@ fn folders(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     named.iter().map(absolute).collect()
 }
 
-/// What the user says that the bug looks like.
+/// The signatures that the user gave.
 pub(super) fn specs(args: &RunArgs) -> Result<Vec<Spec>, Failure> {
     let specs = args.signature.iter().map(|text| Spec::parse(text));
     specs.collect::<Result<_, _>>().map_err(|error| {
@@ -113,7 +113,7 @@ pub(super) fn words(test: &str) -> Result<Vec<String>, Failure> {
     let mut words = shlex::split(test)
         .filter(|words| !words.is_empty())
         .ok_or_else(|| {
-            Failure::usage(format!("`{test}` is no command")).hint("are all quotes closed?")
+            Failure::usage(format!("`{test}` is not a command")).hint("are all quotes closed?")
         })?;
     if words[0].contains('/') {
         let path = std::path::absolute(&words[0]).unwrap_or_else(|_| PathBuf::from(&words[0]));
@@ -162,12 +162,12 @@ pub(super) fn controls(
     Ok((controls, Some(good)))
 }
 
-/// How the control that the user named is run: under other variables, or by a command of its own.
+/// How to run the control that the user named: with other variables, or by a command of its own.
 fn control(named: &str, setup: &Setup) -> Result<Setup, Failure> {
     let words = shlex::split(named)
         .filter(|words| !words.is_empty())
         .ok_or_else(|| {
-            Failure::usage(format!("`{named}` is no control")).hint("are all quotes closed?")
+            Failure::usage(format!("`{named}` is not a control")).hint("are all quotes closed?")
         })?;
     let is_variable = |word: &str| {
         let name = word.split_once('=').map_or("", |(name, _)| name);
@@ -197,7 +197,7 @@ fn supervisor() -> Result<PathBuf, Failure> {
         .map_err(|error| Failure::new(Exit::Environment, error))
 }
 
-/// 16 GB, or three quarters of what the machine has.
+/// 16 GB, or three quarters of the machine's memory.
 fn default_memory() -> u64 {
     let most = 16 << 30;
     machine_memory().map_or(most, |all| (all / 4 * 3).min(most))

@@ -1,4 +1,4 @@
-//! From successes to commits: single ones are adopted, several are merged.
+//! From successes to commits: a single success is adopted, several are merged.
 
 use std::sync::Arc;
 
@@ -72,8 +72,8 @@ impl Search<'_> {
         None
     }
 
-    /// Commits a union if its verdict is that it holds. If not, returns to the base before it and
-    /// commits what of the union works together; says whether it held.
+    /// Commits a union if its verdict is positive. If not, returns to the base before it and
+    /// commits those parts of the union that work together. Says whether the union held.
     pub(super) fn settle(&mut self, pending: Pending) -> bool {
         let Pending {
             base,
@@ -132,7 +132,8 @@ impl Search<'_> {
                 .resolve(&base.program)
                 .map(|edits| splice(base.program.text(), &edits));
             let partial = text.ok().and_then(|text| base.program.sibling(text).ok());
-            // The union may have removed more than its members: what depended on both of two.
+            // The union may have removed more than its members: things that depended on both of
+            // two.
             let last = index + 1 == members.len();
             let program = partial.as_ref().filter(|_| !last).unwrap_or(&union.program);
             self.commits.push(Commit {

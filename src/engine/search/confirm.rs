@@ -1,5 +1,6 @@
-//! Confirmation: what a quick judgement accepted is judged surely, beside the runs that follow. A
-//! program that does not hold is given up for the last one that does, which is looked for by halves.
+//! Confirmation: programs that a quick judgement accepted are judged thoroughly, in parallel with
+//! the runs that follow. If a program does not hold, the search goes back to the last one that
+//! does, which it finds by bisection.
 
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ impl Milestone {
     }
 }
 
-/// The programs on the way of the search, and what is known of them for sure.
+/// The programs along the search, with what is known of them for sure.
 pub(super) struct Milestones {
     /// The last one that was confirmed.
     confirmed: Milestone,
@@ -96,9 +97,9 @@ impl Milestones {
 }
 
 impl Search<'_> {
-    /// Has the program confirmed beside the runs that follow, if it is much smaller than the one
-    /// that was confirmed last and yet not small, or may have been accepted by chance. Waits for
-    /// the confirmation that was begun before; false if that failed and the search went back.
+    /// Starts to confirm the program, in parallel with the runs that follow, if it is much smaller
+    /// than the last confirmed one and not yet small, or if chance may have accepted it. Waits for
+    /// the previous confirmation; false if that failed and the search went back.
     pub(in crate::engine) fn begin_confirmation(&mut self) -> Result<bool, Stop> {
         let tokens = self.base.program.size().tokens;
         let is_much = tokens > SOON_DONE
@@ -110,9 +111,10 @@ impl Search<'_> {
         }
     }
 
-    /// Has the latest program confirmed beside the runs that follow, if so many were made since one
-    /// was that they are too many to lose, and hears of it a while later; false if it failed and
-    /// the search went back. Goes by runs, so that the way of the search depends on nothing else.
+    /// Starts to confirm the latest program, in parallel with the runs that follow, if too many
+    /// runs to lose were made since the last confirmation. Receives the answer a while later; false
+    /// if it failed and the search went back. Counts runs, so that the course of the search depends
+    /// on nothing else.
     pub(super) fn confirm_on_the_way(&mut self) -> Result<bool, Stop> {
         if self.judge.patience().is_some() {
             return Ok(true);
@@ -127,8 +129,8 @@ impl Search<'_> {
         self.confirm_in_background(false)
     }
 
-    /// Has the program confirmed beside the runs that follow, as above, if so few runs are `left`
-    /// of the final sweep that it may be the result.
+    /// Starts to confirm the program, in parallel with the runs that follow, if so few runs of the
+    /// final sweep are `left` that it may be the result.
     pub(super) fn confirm_at_last(&mut self, left: usize) -> Result<bool, Stop> {
         let is_known = self.milestones.are_known();
         if left > CONFIRM_BEFORE_END || is_known || self.judge.patience().is_some() {
@@ -153,8 +155,8 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Has the program confirmed, if it is not yet; goes back to an earlier one if it does not
-    /// hold. Says whether it holds.
+    /// Confirms the program if it is not yet confirmed, and goes back to an earlier one if it does
+    /// not hold. Says whether it holds.
     pub(in crate::engine) fn confirm(&mut self) -> Result<bool, Stop> {
         if !self.end_confirmation()? {
             return Ok(false);
@@ -164,7 +166,7 @@ impl Search<'_> {
         self.end_confirmation()
     }
 
-    /// From here on only what was found is looked at, in the time that was kept back for that.
+    /// From here on, only the result so far is examined, in the time that was reserved for that.
     pub(in crate::engine) fn end_of_search(&mut self) {
         self.judge.end_of_search();
     }
@@ -243,9 +245,9 @@ impl Search<'_> {
         found
     }
 
-    /// Takes as confirmed the last of these programs that shows the bug for sure, by halves: what
-    /// leads to a program that does not is nearly always one change, and all that was found before
-    /// it holds.
+    /// Finds, by bisection, the last of these programs that shows the bug for sure, and takes it as
+    /// confirmed. Nearly always a single change leads to a program that does not, and everything
+    /// before it holds.
     fn last_that_holds(&mut self, mut left: Vec<Milestone>) -> Result<(), Stop> {
         while !left.is_empty() {
             let later = left.split_off(left.len() / 2);

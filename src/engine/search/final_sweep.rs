@@ -1,4 +1,4 @@
-//! The final sweep: everything once more, one by one, on the program as it is at the end.
+//! The final sweep: tries every proposal once more, one by one, on the final program.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -16,12 +16,14 @@ use crate::{
 };
 
 impl Search<'_> {
-    /// Tries everything once more, one by one, on the program as it is, and repairs what fails for
-    /// something that it leaves behind. A candidate that shows the bug is adopted; if none does,
-    /// that is the proof that no single proposal is left, and the reason why each part stays.
+    /// Tries everything once more, one by one, on the current program, and repairs candidates that
+    /// fail because of something that they leave behind. A candidate that shows the bug is adopted.
+    /// If none does, this proves that no single proposal is left, and it is the reason why each
+    /// part stays.
     ///
-    /// After a success the sweep goes on where it was: the pass that brought it comes first, then
-    /// what was refused longest ago, since the program has changed most since then.
+    /// After a success, the sweep continues where it was: the pass that proposed it comes first,
+    /// then the proposals that were rejected longest ago, since the program has changed most since
+    /// then.
     pub(in crate::engine) fn final_sweep(&mut self, stages: &[Stage]) -> Result<SearchEnd, Stop> {
         self.kept.clear();
         let pool = self.pool(stages)?;
@@ -29,7 +31,7 @@ impl Search<'_> {
         self.tally.pruned += (pool.len() - members.len()) as u64;
         let mut seen = HashSet::new();
         members.retain(|member| seen.insert(member.candidate.key));
-        // What is known costs nothing, so it goes first and in one batch.
+        // Known verdicts cost nothing, so they come first and in one batch.
         let (mut batch, new): (Vec<ChunkCandidate>, Vec<ChunkCandidate>) = members
             .into_iter()
             .partition(|member| self.verdicts.contains_key(&member.candidate.key));

@@ -1,7 +1,7 @@
-//! Folding: of several changes that each show the bug alone, finds as many as show it together. In
-//! the order of their proposals, so that the outcome depends on nothing else. After ShrinkRay's
-//! patch merging (MacIver), but ordered, and by halves, so that a level of halves is judged at
-//! once.
+//! Folding: of several changes that each show the bug alone, finds as many as show it together.
+//! Goes in the order of their proposals, so that the outcome depends on nothing else. After
+//! ShrinkRay's patch merging (MacIver), but ordered, and by halves, so that all halves of one level
+//! are judged at once.
 
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ impl Search<'_> {
             let mut tried = self.try_folds(&unions).into_iter();
             let mut joined = Vec::new();
             let mut left = pieces.into_iter();
-            // An odd piece at the end goes on to the next level as it is.
+            // An odd piece at the end moves to the next level as it is.
             while let Some(mut one) = left.next() {
                 if let Some(other) = left.next() {
                     match tried.next().flatten() {
@@ -92,7 +92,7 @@ impl Search<'_> {
             }
             open = next;
         }
-        // Larger pieces are found first; their order must not decide what is joined.
+        // Larger pieces are found first. Their order must not decide which are joined.
         good.sort_by_key(|piece| piece.indices.first().copied());
         good
     }
@@ -104,7 +104,7 @@ impl Search<'_> {
             .par_iter()
             .map(|edits| self.base.attempt(edits))
             .collect();
-        // A halt shows at the next batch; what was judged before it counts.
+        // A halt shows at the next batch. Verdicts before it count.
         let _ = self.judge("fold", &attempts);
         let verdicts = self.verdicts_of(&attempts);
         let shows = |(attempt, verdict)| match (attempt, verdict) {

@@ -1,4 +1,4 @@
-//! The greedy search: batches of the chunks that promise most, until none is left.
+//! The greedy search: batches of the most promising chunks, until none is left.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl Search<'_> {
-    /// Tries what was not rejected before, what promises most first, until nothing is left to try,
+    /// Tries proposals that were not rejected before, the most promising first, until none is left,
     /// or so much was removed that another traced run is worth its time.
     ///
     /// Several successes of one batch are merged, and the next batch is made against their union
@@ -33,7 +33,7 @@ impl Search<'_> {
         let most = if self.options.singly { 1 } else { BATCH };
         loop {
             if !self.confirm_on_the_way()? {
-                // All that was made of what does not hold is void, a union of it as well.
+                // Everything made from a program that does not hold is void, a union of it as well.
                 pending = None;
                 pool = self.pool(stages)?;
                 repairs.clear();
@@ -55,8 +55,8 @@ impl Search<'_> {
             }
             let union = pending.as_ref().map(|pending| &pending.union);
             let judged = self.judge_batch(&pool, &repairs, &batch, union);
-            // What was judged before a halt counts, so the union is settled before the halt ends
-            // the search.
+            // Verdicts before a halt count, so the union is settled before the halt ends the
+            // search.
             let held = pending.take().is_none_or(|pending| self.settle(pending));
             judged?;
             if held {
@@ -89,7 +89,7 @@ impl Search<'_> {
         }
     }
 
-    /// Judges a batch and a union, with speculative runs beside them.
+    /// Judges a batch and a union, in parallel with speculative runs.
     fn judge_batch(
         &mut self,
         pool: &ProposalPool,
@@ -147,8 +147,8 @@ impl Search<'_> {
         self.widened(chunk, candidate, verdict)
     }
 
-    /// The next candidates to try: repairs first, then what promises most. Chunks that need no run,
-    /// since they cannot show the bug or were run before, are learned from at once.
+    /// The next candidates to try: repairs first, then the most promising. If chunks need no run,
+    /// because they cannot show the bug or were run before, the search learns from them at once.
     pub(super) fn next_batch(
         &mut self,
         pool: &ProposalPool,

@@ -50,7 +50,7 @@ pub(super) enum SearchEnd {
     Shrunk,
 }
 
-/// What stops a search of which the time is up.
+/// The stop of a search whose time is up.
 const TIME_IS_UP: Stop = Stop::Halted(Halt::MaxTime);
 
 /// Sees everything that happens.
@@ -85,11 +85,11 @@ pub(super) struct Search<'a> {
     journal_failed: bool,
     /// The pass that proposed a candidate; `fold` for unions.
     makers: HashMap<Key, &'static str>,
-    /// What the runs of this session took, by what they were for.
+    /// The runs of this session and their time, by purpose.
     spent: BTreeMap<String, Spent>,
     /// How many runs there were at the last success.
     last_success: u64,
-    /// What is being done and what is still to be done.
+    /// The current step and the remaining ones.
     undone: &'static [SearchStep],
     /// The symbols that trace-guided candidates lacked so far.
     missing: MissingSymbols,
@@ -172,15 +172,15 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Notes what is done next.
+    /// Notes the next step.
     pub(super) fn begin_step(&mut self, step: SearchStep) {
         let steps = SearchStep::ALL.iter();
         let before = steps.take_while(|other| **other != step).count();
         self.undone = SearchStep::ALL.get(before..).unwrap_or_default();
     }
 
-    /// Removes all clutter at once, if the bug still shows: what is left runs sooner and is easier
-    /// to follow, for the trace and for people.
+    /// Removes all clutter at once, if the bug still shows: the rest runs sooner and is easier to
+    /// follow, for the trace and for people.
     pub(super) fn declutter(&mut self) -> Result<(), Stop> {
         let passes = registry::of_stage(&self.passes, Stage::Clutter);
         let mut proposals = self.proposals(&passes, None)?;
@@ -203,7 +203,7 @@ impl<'a> Search<'a> {
         self.check_budget()
     }
 
-    /// What the passes of some stages propose for the program.
+    /// The proposals of the passes of some stages for the program.
     fn pool(&mut self, stages: &[Stage]) -> Result<ProposalPool, Stop> {
         let passes: Vec<&'static Pass> = stages
             .iter()
@@ -226,8 +226,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The proposals of some passes, in their order, by what a traced run showed if there was one.
-    /// A pass that panics is off from here on. Where the time is up, some would be missing.
+    /// The proposals of some passes, in their order, with the evidence of a traced run if there is
+    /// one. A pass that panics is off from here on. If the time is up, some are missing.
     fn proposals(
         &mut self,
         passes: &[&'static Pass],
@@ -291,7 +291,7 @@ impl<'a> Search<'a> {
 
     /// Counts a proposal that breaks the contract of passes, once.
     fn note_breach(&mut self, chunk: &Chunk, attempt: &Attempt) {
-        // Chunks of several may contradict each other, and what a failure widened is not the
+        // Chunks of several may contradict each other, and the widened part of an edit is not the
         // pass's.
         if matches!(attempt, Attempt::Broken) && chunk.units.len() == 1 && !chunk.widened {
             let fingerprints = chunk.names.iter().map(|name| name.fingerprint);

@@ -17,7 +17,7 @@ impl Search<'_> {
         self.judge_with(pass, attempts, &[])
     }
 
-    /// As [`Search::judge`]; if that takes runs, speculative ones are made beside them.
+    /// Like [`Search::judge`], but makes speculative runs in parallel if runs are needed.
     pub(super) fn judge_with(
         &mut self,
         pass: &str,
@@ -77,9 +77,9 @@ impl Search<'_> {
         attempts.iter().map(of).collect()
     }
 
-    /// Runs a batch, but for what was prefetched, with speculative runs beside it. Verdicts go to
-    /// the journal as they come, so that a kill loses none; but the search learns them in the order
-    /// of the batch, so that it does not depend on which run ends first.
+    /// Runs the part of a batch that was not prefetched, in parallel with speculative runs.
+    /// Verdicts go to the journal as they come, so that a kill loses none. But the search learns
+    /// them in the order of the batch, so that it does not depend on which run ends first.
     fn run(
         &mut self,
         pass: &str,

@@ -1,7 +1,7 @@
-//! Speculative runs: workers that a batch leaves idle run the candidates that would come next if
-//! none of the batch showed the bug, as is most likely. Such a verdict counts from when it is
-//! needed, as if it had been found then, so that the search takes the same way however many workers
-//! there are; some verdicts are never needed.
+//! Speculative runs: workers that a batch leaves idle run the candidates that would come next if no
+//! candidate of the batch shows the bug, which is the most likely case. Such a verdict counts from
+//! the moment it is needed, as if it had been found then, so the search takes the same path for any
+//! number of workers. Some verdicts are never needed.
 
 use std::collections::{VecDeque, hash_map::Entry};
 
@@ -17,9 +17,9 @@ impl Search<'_> {
     /// The candidates of the batches that would follow if this one and a union of earlier successes
     /// showed nothing, as many as there are workers left.
     ///
-    /// The next batches are made by the very steps that will make them in earnest, on copies of
-    /// what those steps change: so a guess of this kind is never of another candidate than the
-    /// search will ask for.
+    /// The next batches are made by the same steps that will make them in earnest, on copies of the
+    /// state that those steps change. So such a guess never names another candidate than the search
+    /// will ask for.
     pub(super) fn prefetch(
         &mut self,
         pool: &ProposalPool,
@@ -36,8 +36,8 @@ impl Search<'_> {
         };
         let tried = unknown(self, batch).len() + usize::from(union.is_some());
         let mut idle = self.options.jobs.saturating_sub(tried);
-        // A budget is spent on what is needed. And a batch waits for all of its runs: it must not
-        // wait for one that hangs and may never be needed.
+        // A budget is only for runs that are needed. And a batch waits for all of its runs: it must
+        // not wait for one that hangs and may never be needed.
         let hangs = || {
             self.verdicts
                 .values()
@@ -60,7 +60,8 @@ impl Search<'_> {
         while !next.is_empty() && idle > 0 {
             for member in &next {
                 let key = member.candidate.key;
-                // What is known counts as it is; all else is taken to fail, as most candidates do.
+                // Known verdicts count as they are. All other candidates are assumed to fail, as
+                // most do.
                 let verdict = self
                     .prefetched
                     .get(&key)
@@ -71,7 +72,7 @@ impl Search<'_> {
                     supposed.push(key);
                 }
             }
-            // After a success the search goes on from another program.
+            // After a success, the search continues from another program.
             if next.iter().any(|member| {
                 self.verdicts
                     .get(&member.candidate.key)

@@ -1,5 +1,5 @@
-//! Trace-guided steps: bold candidates made from what a traced run of the program shows, each a
-//! whole program of its own. One that hits saves the search hundreds of runs.
+//! Trace-guided steps: bold candidates made from the evidence of a traced run, each a whole
+//! program. A success saves the search hundreds of runs.
 
 use std::{collections::HashSet, sync::Arc, time::Instant};
 
@@ -40,8 +40,8 @@ impl Search<'_> {
     /// Traces the program and adopts the simplest candidate that the trace suggests, if any shows
     /// the bug. Says whether one did.
     ///
-    /// Candidates that lack something are made anew with what their failure names. Each wave holds
-    /// the boldest and some safer ones.
+    /// Candidates that lack something are made again with the symbols that their failures name.
+    /// Each wave holds the boldest and some safer ones.
     fn trace_guided_step(&mut self) -> Result<bool, Stop> {
         let Some(evidence) = self.trace()?.map(Arc::new) else {
             return Ok(false);
@@ -89,7 +89,7 @@ impl Search<'_> {
         left: usize,
     ) -> Result<Vec<ChunkCandidate>, Stop> {
         let mut guesses = self.suggested(evidence)?;
-        // What gains little is better left to single changes, but these lead to no other environment.
+        // Small gains are better left to single changes, but these lead to no other environment.
         let most = gaining(self.base.program.size().tokens);
         let needed = packages(&self.base.program);
         guesses.retain(|guess| {
@@ -101,7 +101,7 @@ impl Search<'_> {
         Ok(spread(distinct(guesses), BATCH.min(left)))
     }
 
-    /// Learns from failures what candidates lack; says whether any of it is new.
+    /// Learns from failures which symbols candidates lack. Says whether any of them is new.
     fn learn_missing(
         &mut self,
         evidence: &Evidence,
@@ -136,7 +136,7 @@ impl Search<'_> {
         is_news
     }
 
-    /// What evidence suggests, the simplest first.
+    /// The candidates that evidence suggests, the simplest first.
     fn suggested(&mut self, evidence: &Arc<Evidence>) -> Result<Vec<ChunkCandidate>, Stop> {
         let passes = registry::of_stage(&self.passes, Stage::TraceGuided);
         let proposals = self.proposals(&passes, Some(evidence))?;
@@ -147,7 +147,7 @@ impl Search<'_> {
         Ok(guesses)
     }
 
-    /// What a traced run of the program shows; a run like any other, and remembered like one.
+    /// The evidence of a traced run of the program. A traced run is recorded like any other.
     fn trace(&mut self) -> Result<Option<Evidence>, Stop> {
         // A script that does not show the bug while it is traced is not traced again.
         let (true, Some(candidate)) = (self.traces, self.base.itself()) else {
@@ -191,9 +191,9 @@ fn packages(program: &Program) -> u32 {
     Cost::of(program).environment.packages
 }
 
-/// Of candidates that are about as large, the largest: it holds what the others do, and a bit more,
-/// unless their pass says that they are of different parts, or they need fewer packages. They come
-/// sorted, the simplest first.
+/// Of candidates of about the same size, the largest: it holds the content of the others and a bit
+/// more. Others stay only if their pass says that they are of different parts, or if they need
+/// fewer packages. The candidates are sorted, the simplest first.
 fn distinct(members: Vec<ChunkCandidate>) -> Vec<ChunkCandidate> {
     let mut kept: Vec<(u32, ChunkCandidate)> = Vec::new();
     for member in members {

@@ -1,7 +1,7 @@
-//! Control runs without the part of PyTorch that may be at fault: its compiler, its export,
-//! `TorchScript`, vmap, checkpointing, autocast; or with another implementation of it. A repro of a bug of such a part passes without it,
-//! or it is a repro of something else: of a failure of the program itself that uses the same words,
-//! or of a claim that any program can make.
+//! Control runs without the part of PyTorch that may be at fault (its compiler, its export,
+//! `TorchScript`, vmap, checkpointing, autocast), or with another implementation of it. A repro of
+//! a bug in such a part passes without it. If it does not, it shows something else: a failure of
+//! the program itself that uses the same words, or a claim that any program can make.
 
 use minrepro_reducers::{
     syntax::Program,
@@ -39,7 +39,7 @@ pub(super) const KIND: Kind = Kind {
 pub(super) struct AutomaticControl {
     /// The part without which the script does not show the bug.
     pub(super) control: Control,
-    /// What the script does without it.
+    /// The behaviour of the script without it.
     run: ControlRun,
 }
 
@@ -128,13 +128,13 @@ pub(super) fn is(so_far: &Checks, control: Control) -> bool {
     found(so_far).is_some_and(|found| found.control == control)
 }
 
-/// Whether a program may end under the control before it comes to what it checks.
+/// Whether a program may end under the control before it reaches its own check.
 pub(super) fn may_end_early(so_far: &Checks) -> bool {
     is(so_far, Control::Export)
 }
 
-/// Whether the script succeeds under a control by the same operations to its end, so that what it
-/// compares is equal there.
+/// Whether the script succeeds under a control by running the same operations to the end, so that
+/// the compared values are equal there.
 pub(super) fn is_exact(so_far: &Checks) -> bool {
     found(so_far).is_some_and(|found| {
         let is_same = matches!(
@@ -189,7 +189,7 @@ impl Check for AutomaticControl {
     }
 }
 
-/// The control run of a program, unless the program is its own.
+/// The control run of a program, unless the program is its own control.
 fn job(probe: &Probe<'_>, program: &Program, without: Without) -> Option<Job> {
     let Without::As(text) = without else {
         return None;

@@ -1,5 +1,5 @@
-//! Whether the functions that the script hands on still run. Where nobody calls them, what they are
-//! handed to does something else, often in the same words.
+//! Whether the functions that the script passes on still run. If nobody calls them, the code that
+//! receives them does something else, often in the same words.
 
 use std::collections::BTreeSet;
 
@@ -31,11 +31,11 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// Refuses candidates that hand on one of these functions to nobody who calls it.
+/// Refuses candidates that pass on one of these functions without it being called.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Callbacks(BTreeSet<String>);
 
-/// Applies where such functions run, nothing captures them instead, and no control tells what is
+/// Applies if such functions run, nothing captures them instead, and no control shows what is
 /// valid.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
@@ -43,7 +43,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     if script.is_flaky || so_far.has_control() || !is_judged || captures_graphs(program) {
         return Ok(None);
     }
-    // What a library raises tells by itself what went on there.
+    // An exception that a library raises itself shows what happened there.
     let reports = script
         .showing
         .is_some_and(|showing| probe.measure.report_site(showing).is_some());
@@ -80,7 +80,10 @@ impl Check for Callbacks {
 
     fn claim(&self) -> Option<String> {
         let names: Vec<String> = self.0.iter().map(|name| format!("`{name}`")).collect();
-        Some(format!("what it hands on runs: {}", names.join(", ")))
+        Some(format!(
+            "the functions that it passes on run: {}",
+            names.join(", ")
+        ))
     }
 
     fn findings(&self) -> Value {

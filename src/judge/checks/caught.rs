@@ -28,7 +28,7 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// How often the script is run to find out what varies in what it catches.
+/// The number of runs of the script that show what varies in the caught exceptions.
 const RUNS: usize = 2;
 
 /// Refuses candidates that catch something else.
@@ -64,7 +64,8 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     Ok(found)
 }
 
-/// A run of a program that shows what it catches before it reports; none if nothing is caught there.
+/// A run of a program that prints the exceptions that it catches before it reports; none if it
+/// catches none there.
 fn job(probe: &Probe<'_>, program: &Program, site: &ReportSite) -> Option<Job> {
     let text = showing_caught(program, site)?;
     Some(probe.job(&program.sibling(text).ok()?.encode()?))

@@ -1,6 +1,6 @@
-//! Runs in which PyTorch checks the sparse tensors that it otherwise takes as they are given. A
-//! script that shows the bug there has valid ones; a candidate that does not is a repro of what an
-//! invalid tensor does.
+//! Runs in which PyTorch checks the sparse tensors that it accepts unchecked by default. A script
+//! that shows the bug there has valid sparse tensors. A candidate that does not may only show the
+//! effect of an invalid tensor.
 
 use minrepro_reducers::{
     syntax::Program,

@@ -1,7 +1,6 @@
-//! Whether a comparison of the script's own still compares what the script compares. Its two sides
-//! may differ by what they differ by in the script and by nothing else, or they rightly differ; and
-//! where one side is written out, it is true of the numbers that the script works with and of no
-//! others. Takes no run.
+//! Whether a comparison of the script's own still compares the same things. Its two sides may
+//! differ only as they differ in the script; any other difference would be rightly reported. If one
+//! side is written out, it is true only of the numbers that the script works with. Takes no run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,31 +40,31 @@ pub(super) const KIND: Kind = Kind {
 /// Refuses candidates that compare something else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Comparison {
-    /// Whether what the condition asks has to fail for the report, if it asks one thing.
+    /// Whether the condition must fail for the report, if it asks one question.
     polarity: Option<bool>,
-    /// With how many arguments the condition asks each function.
+    /// The number of arguments that the condition passes to each function.
     asked: BTreeMap<String, usize>,
-    /// What one side has more of than the other, if both are computed.
+    /// The surplus of one side over the other, if both are computed.
     surplus: Option<SideSurplus>,
     /// The rows of numbers that are written out, if one side is.
     rows: Option<Vec<Vec<String>>>,
-    /// The constants that the written side has in common with what the other is computed of.
+    /// The constants that the written side shares with the computed one.
     shared: BTreeSet<String>,
-    /// How many zeros there are: most things are the same of nothing.
+    /// The number of zeros: most things are the same for zeros.
     zeros: usize,
-    /// How many elements of what is compared are written out.
+    /// The number of elements that the compared values write out.
     written: usize,
-    /// The keywords that calls are given, where no control tells what a call without one shows.
+    /// The keywords of calls, if no control shows the effect of a call without one.
     keywords: Keywords,
-    /// The numbers that the condition has in common with calls and indices elsewhere.
+    /// The numbers that the condition shares with calls and indices elsewhere.
     ties: Ties,
-    /// What the script sets to a constant and compares with the same.
+    /// The things that the script sets to a constant and compares with the same constant.
     round_trips: BTreeSet<String>,
-    /// Whether a control shows that the sides are equal where the bug is not.
+    /// Whether a control shows that the sides are equal without the bug.
     is_controlled: bool,
 }
 
-/// What one side has more of than the other.
+/// The things that one side has more often than the other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct SideSurplus {
     names: Surplus,
@@ -85,13 +84,13 @@ impl SideSurplus {
         })
     }
 
-    /// Whether each side names what the other does not.
+    /// Whether each side names something that the other does not.
     fn is_two_ways(&self) -> bool {
         let mut names = self.names.values();
         self.names.values().any(|by| *by > 0) && names.any(|by| *by < 0)
     }
 
-    /// Whether two sides differ by the same, the second in the order of the sign.
+    /// Whether two surpluses are the same, the second multiplied by the sign.
     fn is_as(&self, its: &Self, sign: i64) -> bool {
         let are_equal = |known: &Surplus, its: &Surplus| {
             let known = known.iter().map(|(name, by)| (name, by * sign));
@@ -101,7 +100,7 @@ impl SideSurplus {
     }
 
     /// Whether the sides of a candidate, in any order, differ by some of the same names and no
-    /// others; of constants, one that only one side has may be replaced by another.
+    /// others. A constant that only one side has may be replaced by another.
     fn allows(&self, its: &Self) -> bool {
         let within = |sign: i64| {
             let mut names = its.names.iter();
@@ -179,9 +178,9 @@ fn shared(sides: &[Side]) -> BTreeSet<String> {
 }
 
 impl Comparison {
-    /// Whether the sides of a candidate are made of what they must be.
+    /// Whether the sides of a candidate consist of the required parts.
     fn has_sides(&self, program: &Program, site: &ReportSite) -> bool {
-        // With its condition turned round, a program reports what the script finds in order.
+        // With its condition reversed, a program reports values that the script finds correct.
         let polarity = reports_failure(program, site);
         if polarity.is_some() && self.polarity.is_some() && polarity != self.polarity {
             return false;

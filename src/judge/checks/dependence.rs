@@ -1,6 +1,6 @@
 //! Whether a failure that the script reports itself still depends on the same operations. Any
-//! program can raise, print or exit; so the reporting statement must go on depending on the
-//! operations that it depends on in the script as given, and its condition on the same values.
+//! program can raise, print or exit. So the reporting statement must still depend on the operations
+//! that it depends on in the original script, and its condition on the same values.
 
 use minrepro_reducers::{
     analysis::{
@@ -31,12 +31,12 @@ pub(super) const KIND: Kind = Kind {
     recall,
 };
 
-/// Refuses what does not depend on all of this.
+/// Refuses reports that do not depend on all of this.
 #[derive(Debug, Serialize, Deserialize)]
 struct Dependence {
     grounds: Grounds,
-    /// Whether a traced run of the script shows the bug. Where none does, a traced run of a candidate
-    /// says nothing.
+    /// Whether a traced run of the script shows the bug. Where none does, a traced run of a
+    /// candidate says nothing.
     can_trace: bool,
     /// Whether arrays are compared that have one shape, and hold something: those of two shapes, and
     /// empty ones, differ or not for reasons of their own.
@@ -48,7 +48,7 @@ struct Dependence {
 /// on something.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
-    // Another implementation says less of a claim than what the claim depends on.
+    // Another implementation says less about a claim than the claim's dependences do.
     let says_less =
         automatic_control::is_alternative(so_far) || automatic_control::may_end_early(so_far);
     let is_open = so_far.is_empty() || so_far.is_single() && says_less;
@@ -60,7 +60,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     };
     // The trace says which statements ran: only on those can the report depend.
     let evidence = probe.traced(script.bytes)?;
-    // Of several statements that may have reported it, what all of them depend on.
+    // If several statements may have reported it, the common dependences of all.
     let all = operations(program, &report_site, evidence.as_ref())
         .into_iter()
         .reduce(|all, operations| &all & &operations);
@@ -81,15 +81,15 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         .unwrap_or_default();
     let compares_alike = told.compares_alike() && !script.is_flaky;
     let mut values = told.nearest;
-    // What is computed twice may change along with the script; what is written out is true of the
-    // numbers that the script has.
+    // A computed side may change along with the script, but a written side is true only of the
+    // script's own numbers.
     if !expects_constants(program, &report_site) {
         for value in &mut values {
             *value = without_numbers(value).to_owned();
         }
     }
     if script.is_flaky {
-        // Chance decides what is compared.
+        // Chance decides about the compared values.
         values.clear();
     }
     Ok(Some(Box::new(Dependence {
@@ -110,8 +110,8 @@ fn recall(findings: &Value) -> Option<Box<dyn Check>> {
 }
 
 impl Dependence {
-    /// Whether one of the statements that report the bug depends on all operations that it must. With
-    /// evidence, only operations that ran count.
+    /// Whether one of the statements that report the bug depends on all operations that it must.
+    /// With evidence, only operations that ran count.
     fn is_supported(&self, shown: &Shown<'_>, evidence: Option<&Evidence>) -> bool {
         shown.report_site.as_ref().is_some_and(|site| {
             let found = operations(shown.program, site, evidence);
@@ -121,22 +121,22 @@ impl Dependence {
         })
     }
 
-    /// Whether each side of the condition depends on what it must, where the condition still has as
-    /// many.
+    /// Whether each side of the condition has its required dependences, if the condition still has
+    /// as many sides.
     fn has_sides(&self, program: &Program, site: &ReportSite, evidence: Option<&Evidence>) -> bool {
         let its = operations_by_side(program, site, evidence);
         let mut pairs = self.grounds.sides.iter().zip(&its);
         its.len() != self.grounds.sides.len() || pairs.all(|(known, its)| known.is_subset(its))
     }
 
-    /// Whether a run of a watched candidate compared what it must.
+    /// Whether a run of a watched candidate compared the required values.
     fn compares(&self, outcome: &Outcome) -> bool {
         let compared = Told::read(&outcome.stderr.text());
         if self.compares_alike && compared.compares_arrays() && !compared.compares_alike() {
             return false;
         }
-        // Each value once: a script that compares the same twice must go on to do so. Conditions may
-        // have become outer ones when blocks were unwrapped or calls inlined.
+        // Each value once: a script that compares the same twice must go on to do so. Conditions
+        // may have become outer ones when blocks were unwrapped or calls inlined.
         let mut left = [compared.nearest, compared.outer].concat();
         self.grounds.values.iter().all(|value| {
             let is_same = |other: &String| other == value || without_numbers(other) == value;
@@ -148,8 +148,8 @@ impl Dependence {
 
 impl Check for Dependence {
     fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
-        // The dependence on operations is read off the text; that costs nothing and refuses most. A
-        // run then says what of it ran, and what was compared.
+        // The dependence on operations is read from the text, which costs nothing and refuses most
+        // candidates. A run then shows which operations ran, and which values were compared.
         let asked = |candidate: &Shown<'_>| {
             let is_supported = self.is_supported(candidate, None);
             let site = candidate.report_site.as_ref().filter(|_| is_supported);
@@ -172,7 +172,7 @@ impl Check for Dependence {
     }
 
     fn claim(&self) -> Option<String> {
-        Some("what it reports depends on the same operations".to_owned())
+        Some("its report depends on the same operations".to_owned())
     }
 
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
@@ -194,7 +194,7 @@ fn operations_by_side(
     sides.map(|side| side.operations).collect()
 }
 
-/// A run of a program that prints what its conditions compare.
+/// A run of a program that prints the values that its conditions compare.
 fn watching(
     probe: &Probe<'_>,
     program: &Program,

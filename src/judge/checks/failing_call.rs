@@ -1,5 +1,5 @@
-//! Whether the statement that fails still calls what the script's does. Where native code raises an
-//! exception, no frame of it says which of its functions that was, and many use the same words.
+//! Whether the failing statement still calls the same functions as the script's. If native code
+//! raises an exception, no frame says which of its functions did, and many use the same words.
 
 use std::collections::BTreeSet;
 
@@ -30,8 +30,8 @@ pub(super) const KIND: Kind = Kind {
 #[derive(Debug, Serialize, Deserialize)]
 struct FailingCall(BTreeSet<String>);
 
-/// Applies where the innermost frame is the script's own, it is not a statement of its own that
-/// raises, it is not a lookup that fails, and no control is known.
+/// Applies if the innermost frame is the script's own, the statement does not itself raise, the
+/// failure is not a failed lookup, and no control is known.
 #[expect(
     clippy::unnecessary_wraps,
     reason = "other kinds run the script and may fail"
@@ -39,13 +39,13 @@ struct FailingCall(BTreeSet<String>);
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     let is_test = matches!(probe.measure, Measure::Test(_));
-    // A control tells more of what fails than the names on a line.
+    // A control says more about the failure than the names on a line.
     let showing = script.showing.filter(|_| !is_test && !so_far.has_control());
     let Some(showing) = showing else {
         return Ok(None);
     };
     let exception = showing.exception.as_ref();
-    // A lookup stands beside calls that did not fail; what it looks up is another check's matter.
+    // A lookup may stand beside calls that did not fail. Another check judges its container.
     let is_native = exception
         .is_some_and(|raised| !is_in_library(raised) && !reports_absence(raised))
         && probe.measure.report_site(showing).is_none();

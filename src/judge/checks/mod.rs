@@ -18,8 +18,8 @@ macro_rules! checks {
     };
 }
 
-// In the order in which they are established and made: the user's word first, then what PyTorch
-// can be asked, then what can be asked of any script.
+// In the order in which they are established and made: the user's controls first, then checks that
+// depend on PyTorch, then checks for any script.
 checks! {
     user_control,
     automatic_control,
@@ -42,7 +42,7 @@ checks! {
 pub(super) fn establish(script: &Script<'_>) -> Result<Checks, BaselineFailure> {
     let mut checks = Checks::default();
     for kind in KINDS {
-        // Of a long script, what takes no run takes time as well.
+        // For a long script, checks without a run take time as well.
         let deadline = script.probe.runner.deadline();
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(RunError::Deadline.into());

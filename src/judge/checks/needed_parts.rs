@@ -1,8 +1,8 @@
-//! Control runs without single parts of the script, where no other control says enough.
-//! Those that it succeeds without, it needs to fail, and so must a candidate: without each of the
-//! smallest of them it succeeds as well, or its code is not valid. The others a candidate only has to
-//! have, as each would be a further run. A script that hangs has to end, and so has a candidate,
-//! without some of them.
+//! Control runs without single parts of the script, if no other control says enough. The script needs
+//! a part to fail if it succeeds without it, and so must a candidate: it must also succeed without each
+//! of the smallest of these parts, or its code is not valid. A candidate only has to contain the
+//! others, as each would cost a further run. A script that hangs must end without its parts, and a
+//! candidate without some of them.
 
 use std::time::Duration;
 
@@ -45,11 +45,12 @@ const MOST: usize = 24;
 const MOST_TIME: Duration = Duration::from_mins(2);
 const LEAST: usize = 6;
 
-/// Without how many parts a candidate is run, each by itself. A program that fails for another reason
-/// may well succeed without one of them.
+/// The number of parts without which a candidate is run, one at a time. A program that fails for
+/// another reason may succeed without a single one.
 const LEFT_OUT: usize = 3;
 
-/// The same where the script hangs: anything that waits ends once nothing waits, so each says less.
+/// The same if the script hangs. Anything that waits ends once nothing waits, so a single part says
+/// even less.
 const OF_HANG: usize = 4;
 
 /// Refuses candidates that lack one of these parts, and those that do not succeed, or end, without
@@ -57,7 +58,7 @@ const OF_HANG: usize = 4;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct NeededParts {
     parts: Vec<ProgramPart>,
-    /// What the script does without the first of them, one by one.
+    /// The behaviour of the script without each of the first of them.
     runs: Vec<ControlRun>,
 }
 
@@ -83,7 +84,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let runs = outcomes.iter().map(run);
     let found = tried.into_iter().zip(runs);
     let mut needed: Vec<_> = found.filter_map(|(part, run)| Some((part, run?))).collect();
-    // What it succeeds without tells more than what it fails in another way without.
+    // A part without which the script succeeds says more than one without which it fails in another
+    // way.
     needed.sort_by_key(|(part, run)| (!run.succeeds, part.size));
     if needed.is_empty() {
         return Ok(None);
@@ -100,9 +102,9 @@ fn places(showing: &Outcome) -> Vec<u32> {
     places
 }
 
-/// Whose names the parts are. Most of what hangs waits in Python's own modules, and nothing but the
-/// place is known of it; and a script that imports nothing else, and reports the failure itself, says
-/// that they are at fault.
+/// The libraries whose names are parts. Most programs that hang wait in Python's own modules, and only
+/// the place of a hang is known. A script that imports nothing else and reports the failure itself
+/// blames them.
 fn libraries(script: &Script<'_>) -> Libraries {
     let Script { probe, program, .. } = script;
     let site = script
@@ -179,7 +181,7 @@ impl Check for NeededParts {
 }
 
 impl NeededParts {
-    /// What the script does without its parts.
+    /// The behaviour of the script without its parts.
     fn does(&self) -> &'static str {
         if self.runs.iter().all(|run| run.succeeds) {
             "succeeds"
@@ -189,7 +191,7 @@ impl NeededParts {
     }
 }
 
-/// The names of parts, behind `without`.
+/// The names of parts, after `without`.
 fn names<'a>(parts: impl Iterator<Item = &'a ProgramPart>) -> String {
     let names: Vec<_> = parts
         .map(|part| format!("`{}`", part.omission.name()))

@@ -1,6 +1,7 @@
-//! Where a script says that PyTorch's compiler computes something else than PyTorch: whether the
-//! compiled program computes numbers that no rounding explains, or else is further from the truth
-//! than the plain one. No claim of the script's own can bring about either.
+//! Applies if a script says that PyTorch's compiler computes something else than PyTorch. Checks
+//! that the compiled program computes numbers that rounding cannot explain, or numbers that are
+//! further from the truth than those of the plain one. No claim of the script's own can cause
+//! either.
 
 use minrepro_reducers::{
     analysis::dependence_check::ReportSite,
@@ -34,7 +35,7 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// Refuses what does not compute as wrong numbers when it is compiled.
+/// Refuses candidates whose compiled numbers are less wrong.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum NumericDivergence {
@@ -47,10 +48,10 @@ enum NumericDivergence {
 /// The numbers of one program.
 #[derive(Clone, Copy, Debug, Default)]
 struct Precision {
-    /// Whether no rounding explains what it computes when it is compiled; none if that cannot be
-    /// told.
+    /// Whether its compiled numbers are further from the plain ones than any rounding; none if that
+    /// cannot be determined.
     is_gross: Option<bool>,
-    /// Whether it is further off when it is compiled; none if that cannot be told.
+    /// Whether its compiled numbers are further off; none if that cannot be determined.
     is_further_off: Option<bool>,
     runs: u64,
     seconds: f64,
@@ -126,8 +127,8 @@ impl Check for NumericDivergence {
     }
 }
 
-/// Runs programs that print what they compare: as they are, without the compiler, and without the
-/// compiler in double precision.
+/// Runs programs that print the values that they compare: as they are, without the compiler, and
+/// without the compiler in double precision.
 fn precisions(probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Precision>, RunError> {
     let mut found = vec![Precision::default(); shown.len()];
     let mut jobs = Vec::new();

@@ -1,8 +1,9 @@
-//! What of the script no candidate may change, as far as the text tells: settings of calls that name
-//! an implementation or a tolerance, that no random numbers are drawn, that no tensor is without
-//! elements, that attributes have the annotated types, that what is handed on is decorated, that
-//! what is drawn twice is drawn from one seed, that functions give something back, that a class which is made stays one. With others a program fails, or prints, the
-//! same for reasons of its own. Takes no run.
+//! Properties of the script's text that no candidate may change: calls keep settings that name an
+//! implementation or a tolerance; no random numbers are drawn; no tensor is empty; attributes have
+//! their annotated types; functions that are passed on keep their decorators; repeated draws use
+//! one seed; functions still return something; a class that is created successfully does not become
+//! the failing one. With a change, a program may fail, or print, the same for reasons of its own.
+//! Takes no run.
 
 use std::collections::BTreeSet;
 
@@ -47,24 +48,25 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// What a program may do that the script does not: with it, the candidate would fail, or print, for
-/// reasons of its own.
+/// Things that the script does not do and a candidate must not start to do: it would fail, or
+/// print, for reasons of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Oddity {
-    /// It draws random numbers, where the bug shows each time: it would show it by chance.
+    /// It draws random numbers although the script shows the bug each time. It may show the bug by
+    /// chance.
     Chance,
     /// Data or sizes that it writes out are empty.
     Emptiness,
     /// An attribute is assigned a constant of another type than the annotated one.
     WrongType,
-    /// A function with a gradient of its own returns an input as it is.
+    /// A function with its own gradient returns an input as it is.
     ReturnedInput,
     /// A compiler refuses an optional value that nothing tests.
     Untested,
-    /// The script's own operators, whose code no compiler sees, are gone.
+    /// The script's own operators, whose code no compiler sees, are removed.
     Transparent,
-    /// A function that is handed on, with arguments to come, takes none.
+    /// A function that is passed on to be called with arguments takes none.
     Unfed,
 }
 
@@ -99,9 +101,9 @@ impl Oddity {
             Self::Chance => !script.is_flaky,
             Self::Untested => exception()
                 .is_some_and(|raised| is_refused_in_spite_of_test(script.program, &raised.message)),
-            // What a library reports tells by itself which operator failed.
+            // A library's own report shows which operator failed.
             Self::Transparent => reports().is_some(),
-            // A control calls what is handed on.
+            // A control calls the functions that are passed on.
             Self::Unfed => !so_far.has_control(),
             _ => true,
         }
@@ -113,22 +115,21 @@ impl Oddity {
 struct Preserved {
     settings: CallSettings,
     preconditions: Preconditions,
-    /// What it asks a compiler to allow.
+    /// The permissions that it gives a compiler.
     permissions: BTreeSet<String>,
-    /// The methods by which its objects tell packages what to do, if it reports itself what came
-    /// of that.
+    /// The methods by which its objects tell packages what to do, if it reports the outcome itself.
     looked_up: BTreeSet<String>,
-    /// The imported decorators of the functions that it hands on.
+    /// The imported decorators of the functions that it passes on.
     decorated: BTreeSet<(String, String)>,
-    /// The functions that packages call and that give something back.
+    /// The functions that packages call and that return something.
     #[serde(default)]
     giving: BTreeSet<String>,
-    /// The classes that packages make for it without failing, if they fail to make another.
+    /// The classes that packages create for it without failing, if they fail to create another.
     #[serde(default)]
     made: BTreeSet<String>,
-    /// How often it gives the same seed.
+    /// How often it sets the same seed.
     seedings: usize,
-    /// What it does not do.
+    /// The things that it does not do.
     absent: Vec<Oddity>,
 }
 
@@ -174,7 +175,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     Ok(Some(Box::new(check)))
 }
 
-/// The classes that packages make for a program which fails where one makes another.
+/// The classes that packages create for a program that fails where one creates another.
 fn made(program: &Program, failed_at: &[u32]) -> BTreeSet<String> {
     let failing = failed_at.last().and_then(|line| class_on(program, *line));
     let Some(failing) = failing else {
@@ -185,7 +186,7 @@ fn made(program: &Program, failed_at: &[u32]) -> BTreeSet<String> {
     made
 }
 
-/// Whether a library is where the script fails, and no statement of its own.
+/// Whether the script fails in a library, and not by a statement of its own.
 fn fails_in_library(script: &Script<'_>) -> bool {
     let Script { probe, showing, .. } = script;
     let failing = showing
@@ -220,7 +221,7 @@ impl Check for Preserved {
     }
 
     fn claim(&self) -> Option<String> {
-        // No result was accepted without it, and no run can change what a text is.
+        // No result was accepted without it, and no run can change the text.
         None
     }
 

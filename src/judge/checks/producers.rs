@@ -1,6 +1,6 @@
-//! Whether the store is still there whose loss a failure reports. A script that stores an attribute
-//! or a key and finds it missing shows that something lost it; without the store anything would
-//! lack it, in the same words.
+//! Whether the program still contains the store whose loss a failure reports. A script that stores
+//! an attribute or a key and then finds it missing shows that something lost it. Without the store,
+//! anything would lack it, in the same words.
 
 use minrepro_reducers::{
     analysis::{
@@ -37,18 +37,18 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// Refuses candidates that no longer store what they find missing.
+/// Refuses candidates that no longer store the value that they find missing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Producers {
-    /// What stored it.
+    /// The code that stored it.
     producer: Producer,
     /// Whether a traced run of the script shows the bug, so that those of candidates say which
     /// statements ran.
     can_trace: bool,
 }
 
-/// Applies where the script stores what the failure reports as missing, and a library had it in its
-/// hands: what the script's own code does not find in its own objects, nobody lost.
+/// Applies if the script stores the value that the failure reports as missing, and a library had
+/// access to it: if the script's own code does not find a value in its own objects, nobody lost it.
 fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     if script.is_flaky || matches!(probe.measure, Measure::Test(_)) {
@@ -86,7 +86,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     Ok(stored.map(|producer| Box::new(check(producer)) as Box<dyn Check>))
 }
 
-/// What may have stored the value in whose place there is `None`, or what a queue is out of.
+/// The code that may have stored the value that is `None`, or the element that a queue lacks.
 fn none_in_place(program: &Program, exception: &Exception) -> Vec<Producer> {
     if exception.short_class() == "Empty" && is_in_library(exception) {
         let puts = ["put", "put_nowait"];
@@ -103,8 +103,9 @@ fn none_in_place(program: &Program, exception: &Exception) -> Vec<Producer> {
     stored.collect()
 }
 
-/// What stores what an exception reports as missing where a library is involved: the library raises
-/// it, or the object is of none of the script's own classes, or it depends on what a library gave.
+/// The code that stores the value that an exception reports as missing, if a library is involved:
+/// the library raises it, or the object is not of one of the script's own classes, or it depends on
+/// a value from a library.
 fn lost_by_library(program: &Program, exception: &Exception) -> Option<Producer> {
     const BUILTINS: [&str; 8] = [
         "dict", "list", "tuple", "str", "int", "float", "function", "type",
@@ -127,7 +128,7 @@ fn lost_by_library(program: &Program, exception: &Exception) -> Option<Producer>
     })
 }
 
-/// The method whose stored values a library did not give back: the script fails where it reads
+/// The method that stores the values that a library did not return. The script fails where it reads
 /// them.
 fn not_given_back(program: &Program, exception: &Exception) -> Option<Producer> {
     let line = own_lines(exception).pop()?;
@@ -138,7 +139,7 @@ fn not_given_back(program: &Program, exception: &Exception) -> Option<Producer> 
         .iter()
         .find_map(|attribute| stored_by(class, attribute));
     let stored = stored.and_then(|method| {
-        // Some are given what they store, others find it themselves.
+        // Some get the values to store as arguments, others find them themselves.
         let mut ways = [call(method), Producer::Names(vec![method.to_owned()])].into_iter();
         ways.find(|producer| produces(program, producer, None))
     });
@@ -149,7 +150,7 @@ fn not_given_back(program: &Program, exception: &Exception) -> Option<Producer> 
     })
 }
 
-/// The method that adds to what is too short, where that is looked up in what a library gave.
+/// The method that adds to a container that is too short, if a library returned the container.
 fn too_short(program: &Program, exception: &Exception) -> Option<Producer> {
     let lines = own_lines(exception);
     if exception.short_class() != "IndexError" || packages(program, &lines, None).is_empty() {
@@ -158,14 +159,14 @@ fn too_short(program: &Program, exception: &Exception) -> Option<Producer> {
     added_to(program, *lines.last()?).map(Producer::Call)
 }
 
-/// The line of the script that a text quotes which is not found.
+/// The line of the script quoted by a text that is not found.
 fn quoted(program: &Program, exception: &Exception) -> Option<Producer> {
     let line = own_lines(exception).pop()?;
     let quoted = quoted_lines(program, line).into_iter().next();
     quoted.map(Producer::Line)
 }
 
-/// What gives a value the property that it lacks.
+/// The code that gives a value the property that it lacks.
 fn property(exception: &Exception) -> Option<Producer> {
     let names = giving(&exception.message).iter();
     let names: Vec<String> = names.map(|name| (*name).to_owned()).collect();
@@ -197,7 +198,7 @@ impl Check for Producers {
 
     fn claim(&self) -> Option<String> {
         Some(format!(
-            "it stores what is missing by `{}`",
+            "it stores the missing value by `{}`",
             self.producer.name()
         ))
     }
@@ -210,8 +211,10 @@ impl Check for Producers {
             }
             Producer::Line(_) => format!("runs `{name}`, which a text quotes"),
             Producer::Value(_) => format!("stores `{name}`, which is `None` later"),
-            Producer::Names(_) => format!("names `{name}`, and what it gives is missing later"),
-            Producer::Call(_) => format!("calls `{name}`, and what it stores is missing later"),
+            Producer::Names(_) => format!("names `{name}`, and its value is missing later"),
+            Producer::Call(_) => {
+                format!("calls `{name}`, and the value that it stores is missing later")
+            }
         };
         vec![format!(
             "producer: the script {stores}; so must every candidate"
@@ -224,8 +227,8 @@ impl Check for Producers {
 }
 
 impl Producers {
-    /// The verdict on a candidate by a traced run, if that speaks against it. One that does not show
-    /// the bug while it is traced cannot be verified.
+    /// The verdict on a candidate by a traced run, if that speaks against it. One that does not
+    /// show the bug while it is traced cannot be verified.
     fn verdict(&self, probe: &Probe<'_>, program: &Program, outcome: &Outcome) -> Option<Verdict> {
         let evidence = probe.evidence(std::slice::from_ref(outcome));
         let is_stored = evidence.is_some_and(|ran| produces(program, &self.producer, Some(&ran)));

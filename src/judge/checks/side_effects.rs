@@ -1,5 +1,5 @@
-//! Control runs without the side effects of the script on what it checks. If the script succeeds
-//! without them, they are what the bug needs; a candidate that fails without them as well checks
+//! Control runs without the script's side effects on the values that it checks. If the script
+//! succeeds without them, the bug needs them. A candidate that also fails without them checks
 //! something that was never true.
 
 use minrepro_reducers::{

@@ -1,6 +1,6 @@
-//! Whether a value that is missing is still one that a library should have given. A script that
-//! looks up a key in what `csv` read shows what `csv` did; without `csv` any dictionary lacks any
-//! key, in the same words.
+//! Whether a missing value is still one that a library should have provided. A script that looks up
+//! a key in data that `csv` read shows the behaviour of `csv`. Without `csv`, any dictionary lacks
+//! any key, in the same words.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ pub(super) const KIND: Kind = Kind {
 #[derive(Debug, Serialize, Deserialize)]
 struct Sources(BTreeSet<String>);
 
-/// Applies where a line of the script does not find something, and depends on what packages gave.
+/// Applies if a line of the script does not find something, and depends on values from packages.
 fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     if script.is_flaky || matches!(probe.measure, Measure::Test(_)) {
@@ -47,7 +47,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         return Ok(None);
     };
     let frames = own_lines(exception);
-    // The text costs nothing; what of it was executed, only a trace says.
+    // The text costs nothing, but only a trace shows which of it was executed.
     let mut found = packages(program, &frames, None);
     if !found.is_empty()
         && let Some(evidence) = probe.traced(script.bytes)?

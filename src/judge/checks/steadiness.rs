@@ -1,5 +1,5 @@
-//! Whether a candidate shows the bug each time, as the script does. One run tells how a program fails
-//! that computes the same each time; it does not where what lies in memory decides, or chance.
+//! Whether a candidate shows the bug each time, as the script does. One run is enough for a program
+//! that always computes the same. It is not if chance or the contents of memory decide.
 
 use minrepro_reducers::{
     syntax::Program,
@@ -33,17 +33,17 @@ const MORE: usize = 2;
 /// How many other seeds are tried.
 const SEEDS: u64 = 4;
 
-/// Refuses what does not show the bug in further runs, or shows it by chance.
+/// Refuses candidates that do not show the bug in further runs, or show it by chance.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Steadiness {
-    /// Whether the script dies of a signal: then each candidate is run again.
+    /// Whether the script dies of a signal. Then each candidate is run again.
     dies: bool,
-    /// Whether the script needs the seed that it gives: then candidates that draw random numbers
+    /// Whether the script needs the seed that it sets. Then candidates that draw random numbers
     /// without one show the bug by chance.
     needs_seed: bool,
 }
 
-/// Applies where the script does either each time.
+/// Applies if the script does one of these each time.
 fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let Some(showing) = script.showing.filter(|_| !script.is_flaky) else {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! The controls that the user named: a candidate counts only if it does not show the bug under
-//! other variables, by a command of their own, or in an interpreter in which it has to succeed.
+//! The controls that the user named: a candidate counts only if it does not show the bug with other
+//! variables or when a command of the user runs it, and if it succeeds in another interpreter.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,8 +25,8 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// Refuses what shows the bug under one of the user's controls, and what fails there in another way
-/// if the script does not.
+/// Refuses candidates that show the bug under one of the user's controls, and those that fail there
+/// in another way if the script does not.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct UserControls(Vec<UserControl>);
 
@@ -35,7 +35,7 @@ struct UserControls(Vec<UserControl>);
 struct UserControl {
     /// As it was typed.
     typed: String,
-    /// What the script as given does under it.
+    /// The behaviour of the original script under it.
     run: ControlRun,
 }
 
@@ -59,7 +59,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         let runs = outcomes
             .iter()
             .map(|outcome| ControlRun::of(probe, outcome));
-        // Where it does not do the same each time, the failure says what may happen.
+        // If its behaviour varies, the failure says what may happen.
         let run = runs.zip(&outcomes).min_by_key(|(run, _)| run.succeeds);
         let Some((run, outcome)) = run else {
             continue;
@@ -123,7 +123,7 @@ impl Check for UserControls {
 }
 
 impl UserControl {
-    /// What holds under it, as a sentence without its subject.
+    /// The statement that holds under it, as a sentence without its subject.
     fn claim(&self) -> String {
         format!("{} under `{}`", self.run.claim(), self.typed)
     }

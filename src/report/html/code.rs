@@ -81,7 +81,7 @@ struct FacingLines {
     is_same: bool,
 }
 
-/// The rows of two texts: what is the same stands in one row, and what is different begins in one.
+/// The rows of two texts: equal lines share a row, and a difference begins in one.
 fn facing(before: &str, after: &str) -> Vec<FacingLines> {
     let diff = TextDiff::from_lines(before, after);
     let (mut rows, mut old, mut new) = (Vec::new(), Vec::new(), Vec::new());
@@ -103,7 +103,7 @@ fn facing(before: &str, after: &str) -> Vec<FacingLines> {
     rows
 }
 
-/// Ends a change: what it removed and what it put in face each other.
+/// Ends a change: its removed and added lines face each other.
 fn end_of_change(old: &mut Vec<usize>, new: &mut Vec<usize>, rows: &mut Vec<FacingLines>) {
     for number in 0..old.len().max(new.len()) {
         rows.push(FacingLines {

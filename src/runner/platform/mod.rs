@@ -1,7 +1,7 @@
-//! The seam to the operating system: all that Linux alone offers lies below this folder. `linux`
-//! confines runs, sees their processes and forks warm ones. `plain` stands in for it elsewhere, by
-//! what every Unix has: a run is a process group with limits on its time and on its files, cold and
-//! unconfined. Both offer the same functions; called by the files of the runner.
+//! The seam to the operating system. `linux` holds all code that needs Linux: it confines runs,
+//! sees their processes and forks warm ones. `plain` replaces it on other systems, with features of
+//! every Unix: a run is a process group with limits on its time and its files, cold and unconfined.
+//! Both offer the same functions. Called by the files of the runner.
 
 #[cfg(target_os = "linux")]
 mod linux;

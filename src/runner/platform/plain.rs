@@ -1,6 +1,6 @@
-//! Systems other than Linux: a run is a process group with a limit on its time and one on what it
-//! leaves on disk. Nothing confines runs, limits their memory or sees what they wait for. Called
-//! through `platform` alone.
+//! Systems other than Linux: a run is a process group with a limit on its time and one on the files
+//! that it leaves on disk. Nothing confines runs, limits their memory or sees what they wait for.
+//! Called only through `platform`.
 
 use std::{
     io,
@@ -46,7 +46,7 @@ pub(in crate::runner) fn nesting(_: &Bounds, _: PathBuf, _: PathBuf) -> Option<C
 /// Orphans are not to be had here: process groups take their place.
 pub(in crate::runner) fn adopt_orphans() {}
 
-/// Whatever a killed supervisor has left behind is no child of this process.
+/// Processes that a killed supervisor has left behind are not children of this process.
 pub(in crate::runner) fn end_strays(_: impl Fn(u32) -> bool) {}
 
 /// Named pipes are for warm runs.

@@ -1,5 +1,6 @@
-//! A run as a process group: watched until its program, its time, its room on disk or minrepro comes
-//! to an end, and then ended as a whole. What leaves its group is not found again. Called by `plain`.
+//! A run as a process group: watched until its program ends, its time or disk limit is reached, or
+//! minrepro ends, and then ended as a whole. Processes that leave the group are not found again.
+//! Called by `plain`.
 
 use std::{
     os::{fd::BorrowedFd, unix::process::ExitStatusExt},
@@ -24,7 +25,7 @@ const STEP: Duration = Duration::from_millis(5);
 /// How long the kernel may take to end a process group.
 const END: Duration = Duration::from_secs(10);
 
-/// A program and all that it has started in its process group.
+/// A program and everything that it has started in its process group.
 pub(super) struct ProcessGroup {
     program: Child,
     started: Instant,
@@ -64,7 +65,7 @@ impl ProcessGroup {
         Reply::Ended { end, timing }
     }
 
-    /// Waits for the end of the program, of minrepro, or of what it may use.
+    /// Waits for the end of the program, the end of minrepro, or an exceeded limit.
     fn observe(&mut self, limits: &RunLimits, minrepro: BorrowedFd<'_>) -> End {
         let mut next_look = self.started + TICK;
         let mut looks = 0;

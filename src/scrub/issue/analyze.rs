@@ -1,5 +1,5 @@
-//! What a repro needs before it can run (packages, data, one process instead of many), and changes
-//! that turn its bug into a failure. Pure.
+//! The requirements of a repro before it can run (packages, data, one process instead of many), and
+//! changes that turn its bug into a failure. Pure.
 
 use std::collections::BTreeSet;
 

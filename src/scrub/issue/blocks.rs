@@ -60,7 +60,7 @@ pattern!(
     CODE_LINE,
     r"^\s*(?:(?:import|from|def|class|for|while|if|elif|else|with|try|except|finally|return|raise|assert|yield|del|pass|async|await|global|break|continue)\b|@|#|[\w.\[\], ()*]+\s*[-+*/@|&]?=[^=]|[A-Za-z_][\w.]*[\[(]|[)\]}]+[,.:]?|['\x22]{1,3})"
 );
-// What printed values begin with.
+// Beginnings of printed values.
 pattern!(
     VALUE_LINE,
     r"^\s*(?:tensor|array|Tensor|Parameter|torch\.Size|torch\.return_types\.\w+|dtype)[(=]"
@@ -121,8 +121,8 @@ fn fenced(body: &str) -> Vec<PostBlock> {
 /// The most lines of code in no fence.
 const LOOSE: usize = 200;
 
-/// The first code of a text that stands in no fence, with what is before and after it: from a line
-/// that imports to the last line with which all of it parses.
+/// The first code outside fences in a text, with the text before and after it: from a line that
+/// imports to the last line with which all of it parses.
 fn loose_code(text: &str) -> Option<(&str, Snippet, &str)> {
     let mut at = 0;
     while at < text.len() {
@@ -262,13 +262,13 @@ fn log_begins(text: &str) -> Option<usize> {
     None
 }
 
-/// Where what a script printed begins below it: behind the longest program, at lines none of which
+/// Where the output of a script begins below it: after the longest program, at lines none of which
 /// looks like code.
 fn output_begins(text: &str) -> Option<usize> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let is_code = |line: &&str| CODE_LINE.is_match(line) && !VALUE_LINE.is_match(line);
     let is_output = |line: &&str| !line.trim().is_empty() && !is_code(line);
-    // Only what stands at the end, without a gap of code, can be output.
+    // Only text at the end, without a gap of code, can be output.
     let first = lines.iter().rposition(is_code).map_or(0, |at| at + 1);
     for count in first.max(1)..lines.len() {
         let at = lines[..count].iter().map(|line| line.len()).sum();

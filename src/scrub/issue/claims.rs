@@ -10,7 +10,7 @@ use super::{
 };
 use crate::text::pattern;
 
-/// What the posts of an issue say about when its bug shows.
+/// The claims in an issue's posts about when its bug shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
     /// The bug shows only sometimes.
@@ -155,7 +155,7 @@ fn number(word: &str) -> Option<u32> {
     }
 }
 
-/// Adds the versions that each sentence names behind a word of success or failure.
+/// Adds the versions that each sentence names after a word of success or failure.
 fn read_versions(text: &str, found: &mut Claims) {
     let lines = text.lines().flat_map(|line| line.split(". "));
     for sentence in lines.flat_map(|line| line.split([';', '!', '?'])) {
@@ -187,7 +187,7 @@ fn read_versions(text: &str, found: &mut Claims) {
     }
 }
 
-/// A version without its build, for comparisons; none for what is not a version.
+/// A version without its build, for comparisons; none for a text that is not a version.
 pub fn parsed(text: &str) -> Option<Version> {
     let plain = text.split('+').next().unwrap_or(text).trim();
     let plain = plain.split("git").next().unwrap_or(plain);

@@ -60,7 +60,7 @@ pub struct EvidenceLine {
     pub line: String,
 }
 
-/// What an issue holds.
+/// The content of an issue.
 pub(in crate::scrub) struct IssueText {
     title: String,
     /// Names in code, with the line of each.
@@ -74,7 +74,7 @@ pub(in crate::scrub) struct IssueText {
 }
 
 impl IssueText {
-    /// Reads the description. What others say in comments is not what was reported.
+    /// Reads the description. Comments by others are not part of the report.
     pub(in crate::scrub) fn of(issue: &Issue) -> Self {
         let mut text = Self {
             title: issue.title.clone(),
@@ -140,7 +140,7 @@ impl IssueText {
         !self.names.is_empty()
     }
 
-    /// Whether the failure is told by a stack or an error.
+    /// Whether a stack or an error shows the failure.
     pub(in crate::scrub) fn has_failure(&self) -> bool {
         !self.stacks.is_empty() || self.errors.iter().any(|line| shows_failure(line))
     }
@@ -172,7 +172,7 @@ impl IssueText {
             let is_of = |row: &TopicRow, frame: &str| {
                 row.frames.iter().any(|part| frame.contains(part.as_str()))
             };
-            // What calls c10d has the bug more often than c10d has.
+            // The caller of c10d has the bug more often than c10d has.
             let knows = |frame: &str, is_infra: bool| {
                 let mut rows = all.iter().filter(|row| (row.owner == "infra") == is_infra);
                 rows.any(|row| is_of(row, frame))

@@ -1,6 +1,6 @@
 //! The pieces of a post in the order of the text: headings, fenced and indented code, images, links
-//! and prose. `pulldown-cmark` finds the blocks; this file bends its answer where people do not
-//! write what `CommonMark` expects. Knows nothing of Python. Pure.
+//! and prose. `pulldown-cmark` finds the blocks; this file corrects them where people write
+//! something else than `CommonMark` expects. Knows nothing of Python. Pure.
 
 use minrepro_reducers::syntax::lines::with_plain_newlines;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -173,7 +173,7 @@ impl PostReader {
                         .collect();
                     let is_fence = kind.is_fenced();
                     if !is_fence && depth > 0 {
-                        // What continues an item of a list is rarely meant as code.
+                        // Text that continues an item of a list is rarely meant as code.
                         continue;
                     }
                     self.add_prose(&text[prose_from..line_start(text, range.start)]);

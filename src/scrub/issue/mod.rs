@@ -189,7 +189,7 @@ pub fn parse(issue: &str, comments: &str) -> Result<Issue, IssueError> {
 /// The fields that `gh issue view --json` must print.
 pub const VIEW: &str = "number,title,body,author,state,labels,assignees,comments,createdAt";
 
-/// A saved issue, and what its file lacks.
+/// A saved issue, and the gaps of its file.
 #[derive(Debug)]
 pub struct SavedIssue {
     /// The issue.
@@ -198,9 +198,9 @@ pub struct SavedIssue {
     pub gaps: Vec<String>,
 }
 
-/// Reads a saved issue: what `gh issue view NUMBER --json ...` prints, or `gh api
-/// repos/O/R/issues/N`, followed by the pages of its comments or not, or `{"issue": ...,
-/// "comments": [...]}`.
+/// Reads a saved issue: the output of `gh issue view NUMBER --json ...`, or of
+/// `gh api repos/O/R/issues/N`, with or without the pages of its comments after it, or
+/// `{"issue": ..., "comments": [...]}`.
 pub fn parse_saved(text: &str) -> Result<SavedIssue, IssueError> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
     let mut first = values.next().unwrap_or(Ok(serde_json::Value::Null))?;

@@ -33,12 +33,12 @@ pub struct Reported {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Certainty {
-    /// Read out of what people say.
+    /// Read from what people write.
     #[default]
     Guessed,
     /// Stands in a title, or there is other code that it may belong to.
     Likely,
-    /// Stands in a log beside the repro, or in the repro.
+    /// In a log beside the repro, or in the repro.
     Certain,
 }
 

@@ -49,8 +49,8 @@ pub enum Pick {
     None(Option<String>),
 }
 
-// What stands before code that is no repro: a cure, what works, a place in the library, what a tool
-// printed.
+// Text before code that is not a repro: a cure, a working variant, a place in the library, the
+// output of a tool.
 pattern!(
     CONTRAST,
     r"(?i)work[- ]?arounds?\b|\bworks?\b(?:\s+(?:fine|well|correctly|as expected|ok|around|if|when|with|without|on|in))|\bworking\b|\bsucceeds?\b|\bno (?:error|issue|problem|crash)|\bdoes(?:n't| not) (?:fail|crash|error|happen)|\bruns? (?:fine|ok|correctly|without)|\bfix(?:es|ed)?\b|\bsolution\b|\bpropos(?:e|al)|\bpatch\b|\binstead\b|\bexpected (?:output|result|behaviou?r)|\b(?:source|generated|output|triton|inductor|compiled) code\b|\bthe (?:culprit|offending|relevant|following) (?:code|lines?|function) (?:in|from|of) |\bin `?torch/|\bimplementation (?:in|of)\b|\bfull (?:code|script)\b.{0,30}\bproject\b"

@@ -20,7 +20,7 @@ impl<'a> Reviewer<'a> {
     /// `subprocess.run(...)`: harmless if it starts processes of `torchrun`, or Python on a script
     /// that can be read.
     pub(super) fn command(&mut self, path: &str, call: &'a ast::ExprCall) {
-        // What a process gave is a text or a number.
+        // The output of a process is a text or a number.
         if path.contains('(') {
             return;
         }
@@ -62,7 +62,7 @@ impl<'a> Reviewer<'a> {
         }
     }
 
-    /// What else the texts of a command say.
+    /// The other texts of a command.
     pub(super) fn command_texts(&mut self, call: &ast::ExprCall) {
         let args = call.arguments.args.iter();
         let texts: BTreeSet<String> = args.flat_map(|arg| self.texts_within(arg)).collect();

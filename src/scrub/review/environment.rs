@@ -291,8 +291,8 @@ impl<'a> Reviewer<'a> {
         }
     }
 
-    /// `config.__dict__["cpp.cxx"] = ...`, and `options["cpp.cxx"] = ...` of options that are passed
-    /// to the compiler.
+    /// `config.__dict__["cpp.cxx"] = ...`, and `options["cpp.cxx"] = ...` of options that are
+    /// passed to the compiler.
     pub(super) fn setting_by_key(&mut self, subscript: &'a ast::ExprSubscript, value: &Expr) {
         let objects = self.names.resolve(&subscript.value);
         let is_config = objects.iter().any(|path| path.contains(".config"));

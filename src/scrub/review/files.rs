@@ -319,7 +319,7 @@ impl<'a> Reviewer<'a> {
         })
     }
 
-    /// Whether the script puts something into what a function gave it.
+    /// Whether the script stores something in a value that a function returned.
     fn stores_into(&self, path: &str) -> bool {
         self.tree.nodes.iter().any(|node| match node.node {
             AnyNodeRef::ExprSubscript(subscript) => {
@@ -382,8 +382,8 @@ fn is_part_of_text(path: &str) -> bool {
     path.ends_with(']') && makes_text.iter().any(|start| path.starts_with(start))
 }
 
-/// Whether what a path stands for may be part of a file's path: numbers and dates, what strangers
-/// give, which is reported elsewhere, and what objects give, but not what a file holds.
+/// Whether the value of a path may be part of a file's path: numbers and dates, input of strangers
+/// (which is reported elsewhere), and values of objects, but not the content of a file.
 fn is_harmless_value(path: &str) -> bool {
     MEASURES.iter().any(|module| path.starts_with(module))
         || table::judge(path) == table::NameJudgement::Unknown

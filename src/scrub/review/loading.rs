@@ -14,7 +14,7 @@ use super::{
     table,
 };
 
-/// Keywords that name what is read.
+/// Keywords that name the file to read.
 const NAMED: &[&str] = &[
     "f",
     "file",
@@ -26,8 +26,8 @@ const NAMED: &[&str] = &[
 ];
 
 impl<'a> Reviewer<'a> {
-    /// A function that unpickles or loads code: harmless if it cannot run code, or reads what the
-    /// script wrote.
+    /// A function that unpickles or loads code. It is harmless if it cannot run code, or reads a
+    /// file that the script wrote.
     pub(super) fn loading(&mut self, path: &str, call: &'a ast::ExprCall) {
         if path.contains('(') {
             return;
@@ -108,8 +108,8 @@ impl<'a> Reviewer<'a> {
         })
     }
 
-    /// Whether the script writes bytes that are not made by `save` or `dumps`: what it reads back
-    /// may then be anything.
+    /// Whether the script writes bytes that neither `save` nor `dumps` made. Files that it reads
+    /// back may then hold anything.
     fn writes_foreign_bytes(&self) -> bool {
         self.tree.nodes.iter().any(|node| {
             let AnyNodeRef::ExprCall(call) = node.node else {

@@ -38,14 +38,14 @@ pub(super) struct Reviewer<'a> {
     pub(super) opens_blindly: bool,
     /// Files that the program itself writes.
     pub(super) saved: BTreeSet<String>,
-    /// What is assigned to each name, wherever.
+    /// The values assigned to each name, anywhere.
     pub(super) values: BTreeMap<&'a str, Vec<&'a Expr>>,
     /// The attributes that the program defines.
     pub(super) attributes: BTreeSet<&'a str>,
     found: Vec<Finding>,
 }
 
-/// A node and what stands above it.
+/// A node and its ancestors.
 #[derive(Clone, Copy)]
 pub(super) struct NodePlace<'a> {
     pub(super) index: u32,
@@ -122,7 +122,7 @@ impl<'a> Reviewer<'a> {
         self.found
     }
 
-    /// What stands above a node; for an argument that is the call.
+    /// The node above a node; for an argument, the call.
     fn above(&self, parent: Option<u32>) -> Option<AnyNodeRef<'a>> {
         let parent = self.tree.nodes[parent? as usize];
         match parent.node {
@@ -132,7 +132,7 @@ impl<'a> Reviewer<'a> {
     }
 
     pub(super) fn add(&mut self, range: TextRange, concern: Concern, what: impl Into<String>) {
-        // What a script says must not control the terminal that shows it.
+        // A script's text must not control the terminal that shows it.
         let what: String = what.into();
         let what = what.chars().take(200);
         let what = what.map(|char| if char.is_control() { '?' } else { char });
@@ -143,7 +143,7 @@ impl<'a> Reviewer<'a> {
         });
     }
 
-    /// Collects what is assigned to which name, and the attributes that the program defines.
+    /// Collects the values assigned to each name, and the attributes that the program defines.
     fn read_definitions(&mut self) {
         for node in &self.tree.nodes {
             let (target, value) = match node.node {
@@ -274,7 +274,8 @@ impl<'a> Reviewer<'a> {
                 NameJudgement::Unlisted if !is_own => continue,
                 NameJudgement::Danger(..)
                     if self.is_printed(&path, place) || self.is_type_check(place) => {}
-                // What a danger or a stranger gave: it was reported where it was obtained.
+                // The value of a dangerous call or a stranger, which was reported where it was
+                // obtained.
                 NameJudgement::Unlisted | NameJudgement::Danger(..) if table::is_result(&path) => {
                     continue;
                 }
@@ -335,7 +336,7 @@ impl<'a> Reviewer<'a> {
         );
         match guard {
             Guard::Environ | Guard::Search if is_below => true,
-            // What a guarded function gave is not guarded.
+            // The value of a guarded function is not guarded.
             _ if path.contains(['(', '[']) => true,
             _ if is_called => true,
             Guard::Path if path.starts_with("pathlib.") => true,

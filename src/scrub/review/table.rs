@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ops::Bound, sync::LazyLock};
 
 use super::Concern;
 
-/// What the list says of a path.
+/// The entry of the list for a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListVerdict {
     /// Harmless, with everything below it but private names.
@@ -41,7 +41,7 @@ pub(super) enum Guard {
     Search,
 }
 
-/// What a path comes to.
+/// The judgement on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameJudgement {
     /// Nobody needs to see it.
@@ -95,7 +95,7 @@ pub(super) fn reason(path: &str) -> &'static str {
         .map_or("", |(_, reason)| reason)
 }
 
-/// The longest row that is a path or stands above it, and what is left of the path.
+/// The longest row that is a path or a prefix of it, and the rest of the path.
 fn longest(path: &str) -> Option<(&'static str, &str)> {
     let bytes = path.as_bytes();
     (1..=path.len())
@@ -136,7 +136,7 @@ pub(super) fn canonical(path: &str) -> String {
     path
 }
 
-/// What a canonical path comes to.
+/// The judgement on a canonical path.
 pub(super) fn judge(path: &str) -> NameJudgement {
     let Some((row, rest)) = longest(path) else {
         return NameJudgement::Unknown;
@@ -156,9 +156,9 @@ pub(super) fn judge(path: &str) -> NameJudgement {
     }
 }
 
-/// Whether private names lead to what is left of a path.
+/// Whether private names lead to the rest of a path.
 fn has_private(rest: &str) -> bool {
-    // What calls give may have attributes of the script.
+    // Values of calls may have attributes of the script.
     let rest = rest.split(['(', '[']).next().unwrap_or_default();
     let mut names = rest.split('.');
     names.any(|name| name.starts_with('_') && !name.starts_with("__"))
@@ -172,7 +172,7 @@ fn has_part(rest: &str) -> bool {
     names.next().is_some() && !first.starts_with(char::is_uppercase) && !first.contains(['(', '['])
 }
 
-/// Whether a path is what calls below a row gave, not something that has a row.
+/// Whether a path is the result of calls below a row, rather than something with a row.
 pub(super) fn is_result(path: &str) -> bool {
     longest(path).is_some_and(|(_, rest)| rest.contains(['(', '[']))
 }
@@ -199,7 +199,7 @@ pub(super) fn is_capability(path: &str) -> bool {
                 .any(|(_, verdict)| is_module_or_guard(*verdict))
 }
 
-/// Whether the list has a row of its own for a path.
+/// Whether the list has a row for exactly this path.
 pub(super) fn is_row(path: &str) -> bool {
     TABLE.contains_key(path)
 }

@@ -22,7 +22,7 @@ pub(in crate::scrub) struct Ready {
     pub(in crate::scrub) env: Vec<(String, String)>,
 }
 
-/// Checks what the repro needs and asks where that is necessary.
+/// Checks the needs of the repro, and asks if necessary.
 pub(in crate::scrub) fn analyze(
     cx: &mut ScrubContext<'_>,
     issue: Maybe<'_>,

@@ -1,5 +1,5 @@
-//! What a run must show to count as the reported bug, and the runs of a script that are judged by
-//! it. Called by the steps that run scripts.
+//! What a run must show to count as the reported bug, and the runs of a script judged by it. Called
+//! by the steps that run scripts.
 
 use super::ScrubContext;
 use crate::{
@@ -99,7 +99,7 @@ pub(super) fn expected(cx: &ScrubContext<'_>) -> Result<ExpectedBug, Failure> {
     Ok(ExpectedBug { what, specs, typed })
 }
 
-/// Whether a run shows what its signature says.
+/// Whether a run matches the expected signature.
 pub(super) fn shows(expected: &ExpectedBug, outcome: &Outcome) -> bool {
     let outcomes = std::slice::from_ref(outcome);
     !expected.specs.is_empty()

@@ -121,7 +121,7 @@ pub(in crate::scrub) fn read(
     }
 }
 
-/// Of several pieces of code the one that the user named, or all: running them tells which it is.
+/// Of several pieces of code the one that the user named, or all: runs decide which it is.
 fn several(cx: &ScrubContext<'_>, mut options: Vec<Repro>) -> Result<Vec<Repro>, Failure> {
     match cx.settings.pick {
         Some(number) if (1..=options.len()).contains(&number) => {
@@ -134,7 +134,7 @@ fn several(cx: &ScrubContext<'_>, mut options: Vec<Repro>) -> Result<Vec<Repro>,
         .hint("choose another: `--pick N`")),
         None => {
             cx.decided(&format!(
-                "{} pieces of code may be the repro; running them tells which",
+                "{} pieces of code may be the repro; runs decide which",
                 options.len()
             ));
             Ok(options)

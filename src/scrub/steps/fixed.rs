@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// Runs of each version: what shows in all of them is not rare.
+/// Runs of each version: a failure that shows in all of them is not rare.
 const RUNS: usize = 3;
 
 /// The end for a script that passes, or that fails with an error where it was reported to crash.
@@ -159,7 +159,7 @@ fn look_for_doubts(
     };
     let found = doubts(&ground);
     for doubt in found {
-        // What a repair reported already is not said twice.
+        // Findings that a repair has reported already are not repeated.
         let is_known = cx
             .found
             .doubts
@@ -172,8 +172,8 @@ fn look_for_doubts(
     Ok(())
 }
 
-/// Whether an older version shows the bug, in all its runs, and this one lies behind the fix. Where
-/// versions contradict a fix, that is a doubt of its own.
+/// Whether an older version shows the bug, in all its runs, and this one is newer than the fix.
+/// Versions that contradict a fix are a separate doubt.
 fn control(cx: &mut ScrubContext<'_>) -> Result<bool, Failure> {
     let installed = cx.installed()?;
     let Some(own) = installed.torch else {

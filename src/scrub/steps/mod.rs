@@ -208,7 +208,7 @@ pub struct ScrubFindings {
     pub title: Option<String>,
     /// The versions with which the bug was reported.
     pub versions: Option<Versions>,
-    /// What the posts say about when the bug shows.
+    /// The claims in the posts about when the bug shows.
     pub claims: Claims,
     /// The repro.
     pub repro: Option<Repro>,
@@ -334,7 +334,7 @@ impl ScrubContext<'_> {
             .unwrap_or_default())
     }
 
-    /// What the interpreter has.
+    /// The versions and devices of the interpreter.
     pub(super) fn installed(&mut self) -> Result<Installed, Failure> {
         Ok(Installed::parse(&self.ask_python(installed::QUESTION)?))
     }

@@ -80,7 +80,7 @@ pub(in crate::scrub) fn comment(found: &ScrubFindings, end: ScrubEnd) -> Option<
     Some(body)
 }
 
-/// What was run, in one line.
+/// The runs, in one line.
 fn runs(ran: &Tested, is_fixed: bool) -> String {
     let Tested {
         same,
@@ -165,7 +165,7 @@ fn rationale(why: &str, end: ScrubEnd) -> String {
     )
 }
 
-/// What a write does, in words, where its command line is hard to read.
+/// The effect of a write, in words, if its command line is hard to read.
 fn in_words(write: &IssueWrite) -> Option<String> {
     match write {
         IssueWrite::Labels { add, remove } => {
@@ -316,7 +316,7 @@ pub(in crate::scrub) fn post(
     Ok((planned, carried))
 }
 
-/// What the plan rests on, for the person who decides.
+/// The grounds of the plan, for the person who decides.
 fn grounds(found: &ScrubFindings) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(reported) = &found.reported {

@@ -262,7 +262,7 @@ fn clean(
     cx.found.ran_with = Some(result);
     let mut signature = expected.typed.clone();
     if signature.is_empty() && expected.is_wrong_result() {
-        // What a failed check of the script raises in a version that has the bug.
+        // The exception of a failed check of the script, in a version that has the bug.
         signature.push("AssertionError".to_owned());
     }
     let showing = Reproduction {
@@ -278,8 +278,8 @@ fn clean(
     })
 }
 
-/// Whether a run ends with an exception by which a library refuses what it was given, as opposed to
-/// one by which a script finds that the library has changed.
+/// Whether a run ends with an exception by which a library refuses its input, as opposed to one by
+/// which a script notices that the library has changed.
 fn is_proper_error(outcome: &Outcome) -> bool {
     let Some(exception) = &outcome.exception else {
         return false;
@@ -384,7 +384,7 @@ fn launch(env: &[(String, String)]) -> Option<String> {
     (!set.is_empty()).then(|| format!("{} python repro.py", set.join(" ")))
 }
 
-/// A script, its variables, and what was done to them.
+/// A script, its variables, and the changes made to them.
 type SeededScript = (String, Vec<(String, String)>, String);
 
 /// The script with a seed, or with a hash seed, under which every run shows the bug.
@@ -444,7 +444,7 @@ fn with(code: &str, change: fn(&Program) -> Option<String>) -> Option<String> {
     change(&Program::parse(code).ok()?)
 }
 
-/// The repaired script, what was repaired, and whether that makes it another script.
+/// The repaired script, the repairs, and whether they make it another script.
 fn repaired(code: &str, outcome: &Outcome) -> Option<(String, String, Option<DoubtKind>)> {
     let exception = outcome.exception.as_ref()?;
     let program = Program::parse(code).ok()?;

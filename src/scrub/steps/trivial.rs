@@ -32,7 +32,7 @@ pub(in crate::scrub) fn trivial(cx: &mut ScrubContext<'_>, number: u64) -> Resul
     Ok(())
 }
 
-/// The marked lines of what `git grep` printed, as `file:line: text`.
+/// The marked lines in the output of `git grep`, as `file:line: text`.
 fn marked(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for group in text.split("\n--\n") {

@@ -1,6 +1,6 @@
-//! `FILE::NODE`: a test of pytest's. The project's own pytest runs it once and tells how it fails
-//! and what was set up for it; then the test is written as a script, and is taken in the first form
-//! that shows the same failure. Called by the room.
+//! `FILE::NODE`: a pytest test. The project's own pytest runs it once and reports how it fails and
+//! what was set up for it. Then the test is written as a script, in the first form that shows the
+//! same failure. Called by the room.
 
 mod node;
 mod record;

@@ -1,4 +1,4 @@
-//! The name of a test of pytest's, and where its project lies. Called by the rest of the room.
+//! The name of a pytest test, and the place of its project. Called by the rest of the room.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ impl PytestNode {
         place
     }
 
-    /// Where the result goes: a name by which pytest does not collect it.
+    /// The path of the result, with a name that pytest does not collect.
     pub(crate) fn result(&self) -> PathBuf {
         let name = self.id.rsplit("::").next().unwrap_or_default();
         let name = name.split('[').next().unwrap_or_default();

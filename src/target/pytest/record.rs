@@ -1,4 +1,4 @@
-//! What the project's own pytest said of a test, as data. Called by the rest of the room.
+//! The record of a test by the project's own pytest, as data. Called by the rest of the room.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::target::failure::TestFailure;
 
-/// What pytest said of a node.
+/// The record of a node by pytest.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct NodeRecord {
@@ -16,7 +16,7 @@ pub(super) struct NodeRecord {
     pub(super) items: Vec<String>,
     /// All tests of its file, where there is none.
     pub(super) known: Vec<String>,
-    /// What went wrong before any test was found.
+    /// The error before any test was found.
     pub(super) collection: Option<String>,
     pub(super) skipped: Option<String>,
     pub(super) failure: Option<TestFailure>,
@@ -34,7 +34,7 @@ pub(super) struct NodeRecord {
     /// The name of the instance of the class.
     pub(super) instance: String,
     pub(super) arguments: Vec<String>,
-    /// What the test reads of its `request`.
+    /// The attributes of `request` that the test reads.
     pub(super) request: Vec<String>,
     /// Expressions for arguments.
     pub(super) parameters: BTreeMap<String, String>,
@@ -61,7 +61,7 @@ pub(super) struct Fixture {
     pub(super) method: bool,
     pub(super) generator: bool,
     pub(super) arguments: Vec<String>,
-    /// What it reads of its `request`.
+    /// The attributes of `request` that it reads.
     pub(super) request: Vec<String>,
     /// The expression of its parameter.
     pub(super) parameter: Option<String>,

@@ -1,5 +1,5 @@
-//! The text of a test as a script: the files of its fixtures and its own, what pytest's own
-//! fixtures do as plain Python, and the steps that pytest made. Pure but for reading the files.
+//! The text of a test as a script: the files of its fixtures and its own file, pytest's own
+//! fixtures as plain Python, and the steps that pytest made. Pure except for reading the files.
 //! Called by the room.
 
 use std::{collections::BTreeMap, fmt::Write as _};
@@ -105,7 +105,8 @@ fn requested(record: &NodeRecord) -> Vec<&str> {
     asked.chain(&record.arguments).map(String::as_str).collect()
 }
 
-/// The files as one text, behind pytest's own fixtures; without these, fixtures stay what they are.
+/// The files as one text, after replacements for pytest's own fixtures. Without these replacements,
+/// fixtures stay as they are.
 fn merged(
     record: &NodeRecord,
     node: &PytestNode,
@@ -191,12 +192,12 @@ fn head(record: &NodeRecord, node: &PytestNode) -> String {
     text
 }
 
-/// The variable that holds what a fixture gives.
+/// The variable that holds the value of a fixture.
 fn value(name: &str) -> String {
     format!("{name}_value")
 }
 
-/// What pytest did, as statements.
+/// The steps of pytest, as statements.
 struct Steps<'a> {
     record: &'a NodeRecord,
     names: &'a BTreeMap<(Option<&'a str>, &'a str), String>,
@@ -316,7 +317,7 @@ fn function_of(fixture: &Fixture) -> &str {
     fixture.builtin.as_deref().unwrap_or(&fixture.function)
 }
 
-/// What stands for `request`.
+/// The replacement for `request`.
 fn request(read: &[String], parameter: Option<&str>, known: &[&str]) -> String {
     let mut fields = Vec::new();
     let reads = |word: &str| read.iter().any(|name| name == word);

@@ -1,5 +1,5 @@
-//! What a statement, or a part of one, rests on: a slice that grows backwards from what it reads, with
-//! the operations, names and constants in it.
+//! The dependences of a statement or of a part of one: a slice that grows backwards from its reads,
+//! with the operations, names and constants in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,12 +19,12 @@ use crate::{
     torch::producers::made_by,
 };
 
-/// What one side of a comparison is made of.
+/// The parts of one side of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Side {
     /// The operations that it depends on.
     pub operations: Operations,
-    /// Where it names what is not the program's own, by the last part of the name.
+    /// The foreign names in it, by their last part, and where they stand.
     pub names: BTreeSet<(TextSize, String)>,
     /// Its numbers, texts and other constants, and where they stand.
     pub literals: BTreeSet<(TextSize, String)>,
@@ -43,7 +43,7 @@ impl Side {
     }
 }
 
-/// What one of two sides has more often than the other.
+/// The things that one of two sides has more often than the other.
 pub fn surplus(
     one: &BTreeSet<(TextSize, String)>,
     other: &BTreeSet<(TextSize, String)>,
@@ -91,7 +91,8 @@ impl<'o, 'a> Rest<'o, 'a> {
         }
     }
 
-    /// Follows frames, outermost first: what they pass on, and what decides.
+    /// Follows frames, outermost first: the values that they pass on, and the conditions that lead
+    /// to them.
     pub(super) fn of_frames(mut self, frames: Vec<usize>) -> Self {
         self.todo.extend(self.conditions_of(&frames));
         self.todo.extend(frames.last());
@@ -110,7 +111,7 @@ impl<'o, 'a> Rest<'o, 'a> {
         self.seen.iter().copied()
     }
 
-    /// What a part of a statement rests on, by itself.
+    /// The dependences of a part of a statement alone.
     pub(crate) fn of_part(mut self, statement: usize, part: TextRange, frames: &[usize]) -> Side {
         self.frames = frames.to_vec();
         self.is_part = true;
@@ -131,7 +132,7 @@ impl<'o, 'a> Rest<'o, 'a> {
         }
     }
 
-    /// What decides whether the innermost frame that is reached on a condition is, the nearest
+    /// The conditions that decide whether the innermost conditional frame is reached, the nearest
     /// first.
     pub(crate) fn conditions_of(&self, frames: &[usize]) -> Vec<usize> {
         let decides =
@@ -171,7 +172,7 @@ impl<'o, 'a> Rest<'o, 'a> {
         all
     }
 
-    /// Whether what stands in a statement may leave the block that the statement is in.
+    /// Whether a part of a statement may leave the block that the statement is in.
     fn may_leave(&self, statement: usize) -> bool {
         self.outline.within(statement).any(|inner| {
             matches!(
@@ -181,9 +182,9 @@ impl<'o, 'a> Rest<'o, 'a> {
         })
     }
 
-    /// The statements whose success leads to another, within its function: those that are tried where
-    /// a failure leads elsewhere. What is caught where a failure leads to it is another check's
-    /// matter.
+    /// The statements whose success leads to another, within its function: those that are tried
+    /// where a failure leads elsewhere. What is caught where a failure leads to it is another
+    /// check's matter.
     fn attempts(&self, statement: usize) -> Vec<usize> {
         let outline = self.outline;
         let function = outline.function_of(statement);
@@ -210,7 +211,7 @@ impl<'o, 'a> Rest<'o, 'a> {
     fn grow(&mut self, index: usize) {
         let statement = &self.outline.statements[index];
         let counted: Option<TextRange> = match statement.node {
-            // What it says is not what it rests on.
+            // The words of its message are not part of its dependences.
             AnyNodeRef::StmtRaise(_)
             | AnyNodeRef::StmtFunctionDef(_)
             | AnyNodeRef::StmtClassDef(_) => None,
@@ -221,11 +222,11 @@ impl<'o, 'a> Rest<'o, 'a> {
             AnyNodeRef::StmtFunctionDef(_) => self.results_of(index),
             AnyNodeRef::StmtClassDef(class) => {
                 if class.bases().iter().any(|base| self.is_own_class(base)) {
-                    // What a class inherits of another is as good as computed.
+                    // An inherited base class counts like a computed value.
                     self.of.operations.insert("class".to_owned());
                 }
-                // What no attribute names is called by the interpreter, or by the class it inherits
-                // from.
+                // The interpreter calls methods that no attribute names, and so do base classes that are
+                // not the program's own.
                 let inherits = class.bases().iter().any(|base| !self.is_own_class(base));
                 let is_called = |child: &&usize| match self.outline.statements[**child].node {
                     AnyNodeRef::StmtFunctionDef(def) => {
@@ -258,7 +259,7 @@ impl<'o, 'a> Rest<'o, 'a> {
         }
     }
 
-    /// Follows what a part of a statement does and reads.
+    /// Follows the operations and reads of a part of a statement.
     fn grow_by_part(&mut self, index: usize, counted: TextRange) {
         let outline = self.outline;
         let statement = &outline.statements[index];
@@ -286,8 +287,9 @@ impl<'o, 'a> Rest<'o, 'a> {
         }
     }
 
-    /// Whether an expression is an attribute that no class of the program has or sets: who reads it
-    /// asks what its object made of it. One that a class sets is as good as a variable.
+    /// Whether an expression is an attribute that no class of the program has or sets. Reading it
+    /// asks for something that a library computed from the object. An attribute that a class sets
+    /// is like a variable.
     fn is_set_from_outside(&self, target: &Expr) -> bool {
         let Some(attribute) = target.as_attribute_expr() else {
             return false;
@@ -321,7 +323,7 @@ impl<'o, 'a> Rest<'o, 'a> {
         class.is_some_and(|class| self.outline.statements[class].node.is_stmt_class_def())
     }
 
-    /// What a function gives back, and what decides that.
+    /// Follows the values that a function returns, and the conditions that decide which.
     fn results_of(&mut self, function: usize) {
         let is_result = |statement: &usize| {
             let statement = &self.outline.statements[*statement];
@@ -333,7 +335,7 @@ impl<'o, 'a> Rest<'o, 'a> {
 
     fn grow_by_variable(&mut self, index: usize) {
         let variable = &self.outline.program.scopes().variables[index];
-        // What a comprehension goes through stands beside the name, in the same part.
+        // The iterable of a comprehension stands beside the name, in the same part.
         if self.is_part && variable.scope == ScopeKind::Comprehension {
             return;
         }
@@ -389,7 +391,8 @@ impl<'o, 'a> Rest<'o, 'a> {
         pair.filter(|_| is_exact).map(|(_, value)| value.range())
     }
 
-    /// The argument that a statement which calls a function gives for a parameter, if that is known.
+    /// The argument that a statement which calls a function gives for a parameter, if that is
+    /// known.
     fn argument(&self, statement: usize, function: Option<usize>, name: &str) -> Option<TextRange> {
         let outline = self.outline;
         let def = outline.statements[function?].node.as_stmt_function_def()?;
@@ -445,7 +448,7 @@ impl<'o, 'a> Rest<'o, 'a> {
         }
     }
 
-    /// The operation that a node is, if it is none of the program's own functions.
+    /// The operation of a node, unless it calls one of the program's own functions.
     fn operation(&self, node: AnyNodeRef<'_>) -> Vec<String> {
         match node {
             AnyNodeRef::ExprCall(call) => {
@@ -472,7 +475,7 @@ impl<'o, 'a> Rest<'o, 'a> {
                     vec![format!("{name}()")]
                 }
             }
-            // What is computed of literals alone is one.
+            // A computation with only literals is a literal itself.
             AnyNodeRef::ExprBinOp(it)
                 if it.left.is_literal_expr() && it.right.is_literal_expr() =>
             {
@@ -501,8 +504,8 @@ impl<'o, 'a> Rest<'o, 'a> {
     }
 }
 
-/// Whether a parameter stands for the object whose method was called. How that came to be called is
-/// no part of what the method computes.
+/// Whether a parameter stands for the receiver of a method. The reason why the method was called is
+/// not part of what it computes.
 fn is_receiver(name: &str) -> bool {
     matches!(name, "self" | "cls")
 }

@@ -52,7 +52,8 @@ impl<'a> ImportedNames<'a> {
         self.0.values().map(String::as_str)
     }
 
-    /// Whether an expression, or what it calls, belongs to a package that does not come with Python.
+    /// Whether an expression, or what it calls, belongs to a package that does not come with
+    /// Python.
     pub fn is_of_installed(&self, expr: &Expr) -> bool {
         let of = expr.as_call_expr().map_or(expr, |call| &call.func);
         let path = self.path(of);

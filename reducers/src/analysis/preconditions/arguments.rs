@@ -1,5 +1,5 @@
-//! What calls are given, by kind: functions, constants, objects. A candidate whose calls are given
-//! constants for what was none may fail for that reason.
+//! The kinds of arguments that calls get: functions, constants, objects. A candidate that passes a
+//! constant where the script passes something else may fail for that reason.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use crate::{
     trace::evidence::{Evidence, Frame},
 };
 
-/// An argument, by the name of the function and by its own name or place.
+/// An argument, by the name of the function and its own name or position.
 type ArgumentPlace = (String, String);
 
-/// What calls are given.
+/// The kinds of arguments that calls get.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ArgumentKinds {
     /// The arguments that are functions.
@@ -26,25 +26,25 @@ pub(super) struct ArgumentKinds {
     /// Those that are mappings: with a constant, the call does something else.
     #[serde(default)]
     mappings: BTreeSet<ArgumentPlace>,
-    /// The mappings that calls of packages are given where these fail: what a mapping holds means
-    /// something else in its place.
+    /// The mappings among the arguments of failing calls of packages. Anything else means something
+    /// else in their place.
     #[serde(default)]
     mappings_of_failing: BTreeSet<ArgumentPlace>,
-    /// Those of them that hold anything but constants.
+    /// Those of them that hold more than constants.
     #[serde(default)]
     mappings_of_objects: BTreeSet<ArgumentPlace>,
-    /// The arguments that are displays, calls and other things that are no mappings.
+    /// The arguments that are no mappings: displays, calls, names of functions.
     #[serde(default)]
     others: BTreeSet<ArgumentPlace>,
-    /// Those that are mappings to constants alone.
+    /// The mappings that hold nothing but constants.
     #[serde(default)]
     mappings_of_constants: BTreeSet<ArgumentPlace>,
-    /// Those that are constants; negative numbers are none.
+    /// Those that are constants, except negative numbers.
     constants: BTreeSet<ArgumentPlace>,
-    /// Those that are negative numbers, of the calls that fail. They count from the end.
+    /// Negative numbers among the arguments of the failing calls. They count from the end.
     negative: BTreeSet<ArgumentPlace>,
-    /// Those that are objects, of the call that fails: tensors, models, whatever is not written out
-    /// as a number or a text. A library rightly fails on a number for one of them.
+    /// Those that are objects, of the failing call: tensors, models, everything that is not written
+    /// out as a number or a text. A library rightly fails on a number instead.
     objects: BTreeSet<ArgumentPlace>,
 }
 
@@ -126,7 +126,7 @@ impl ArgumentKinds {
     }
 }
 
-/// Whether something holds of an expression, or of all that it is a name of.
+/// Whether something holds for an expression, or for everything that it is a name of.
 fn always(program: &Program, value: &Expr, holds: impl Fn(&Expr) -> bool) -> bool {
     let Expr::Name(name) = value else {
         return holds(value);
@@ -160,7 +160,7 @@ fn maps_to_constants(value: &Expr) -> bool {
 }
 
 /// Whether an expression was an object in a frame of the failure. A variable whose value cannot be
-/// written as an expression was none that a literal makes.
+/// written as an expression was not made by a literal.
 fn is_object(program: &Program, frame: &Frame, value: &Expr) -> bool {
     let text = program.slice(value.range());
     let recorded = frame.values.get(text).or_else(|| frame.results.get(text));
@@ -170,7 +170,7 @@ fn is_object(program: &Program, frame: &Frame, value: &Expr) -> bool {
     })
 }
 
-/// Whether an expression calls a class: it makes an object, even if no run says so.
+/// Whether an expression calls a class. It then makes an object, even if no run shows that.
 fn is_construction(value: &Expr) -> bool {
     let called = value.as_call_expr().and_then(name_of);
     called.is_some_and(|name| name.starts_with(char::is_uppercase))

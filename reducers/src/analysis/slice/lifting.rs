@@ -1,6 +1,7 @@
-//! Slices that begin within a function: a part of a failing frame and what it depends on there are
-//! lifted to the top level, variables with their recorded values, or else what made them, frame by
-//! frame. Judges nothing. Called by the strategy that extracts failing statements.
+//! Slices that begin within a function: a part of a failing frame and its dependences there are
+//! lifted to the top level, frame by frame. Variables get their recorded values, or else the
+//! statements that made them. Judges nothing. Called by the strategy that extracts failing
+//! statements.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -44,7 +45,7 @@ pub(crate) struct Lifting<'a> {
 }
 
 impl<'a> Lifting<'a> {
-    /// Lifts nothing yet; what is not lifted is a slice's.
+    /// Lifts nothing yet; a slice provides everything that is not lifted.
     pub(crate) fn new(slicer: Slicer<'a>) -> Self {
         Self {
             tree: slicer.outline,
@@ -57,8 +58,8 @@ impl<'a> Lifting<'a> {
         }
     }
 
-    /// The script that starts at a part of a frame's statement, the frames below it as they are;
-    /// nothing if what it needs is not known.
+    /// The script that starts at a part of a frame's statement, with the frames below it as they
+    /// are. Nothing if a value that it needs is not known.
     pub(crate) fn text(mut self, frame: usize, start: usize, part: TextRange) -> Option<String> {
         self.keep_frames_below(frame);
         self.todo.push((part, frame));
@@ -150,7 +151,8 @@ impl<'a> Lifting<'a> {
         let name = variable.name.as_str();
         let is_global = variable.scope == ScopeKind::Module;
         let is_known = !is_global || here.is_module();
-        // What changed an object is lifted with it at full depth: it is made, not written.
+        // At full depth, the statements that changed an object are lifted with it: the object is
+        // made, not written.
         let is_full = self.slicer.depth == Depth::Full;
         let value = here.values.get(name);
         match value.filter(|value| is_known && (value.is_exact || !is_full)) {
@@ -167,8 +169,8 @@ impl<'a> Lifting<'a> {
         Some(())
     }
 
-    /// Lifts what makes a local variable of a frame to the top level, and at full depth what
-    /// changes it.
+    /// Lifts the statements that make a local variable of a frame to the top level, and at full
+    /// depth also those that change it.
     fn lift(&mut self, index: usize, variable: &'a Variable, frame: usize) -> Option<()> {
         for binding in &variable.bindings {
             let maker = self.tree.at(binding.statement)?;
@@ -238,7 +240,7 @@ impl<'a> Lifting<'a> {
         Some(one_logical_line(&text))
     }
 
-    /// A statement's lines for the top level: what was executed of it, values in place of returns.
+    /// A statement's lines for the top level: its executed parts, with values instead of returns.
     fn lines(&self, index: usize) -> Option<String> {
         let tree = self.tree;
         let mut edits = EditSet::default();
@@ -265,7 +267,7 @@ impl<'a> Lifting<'a> {
         tree.lines_of(index, |at| tree.statements[at].is_executed, &edits)
     }
 
-    /// What gives `super()` its arguments in a part of a statement, which leaves its method.
+    /// The edits that give `super()` its arguments in a part of a statement that leaves its method.
     fn supers(&self, statement: usize, part: TextRange) -> Vec<Edit> {
         let method = method_of(self.tree, statement);
         method.map_or_else(Vec::new, |(class, method)| {

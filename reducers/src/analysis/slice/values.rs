@@ -1,5 +1,5 @@
-//! What values stand for in a slice: in the place of calls, of bodies of functions, of what made a
-//! variable, of a loop's turns.
+//! The values that replace things in a slice: calls, bodies of functions, the statements that made
+//! a variable, the iterations of a loop.
 
 use super::{Depth, Slicer};
 use crate::{
@@ -17,30 +17,31 @@ use crate::{
     },
 };
 
-/// Up to so many characters a value may stand for what made it, however short that is.
+/// A value of up to this many characters may replace the statements that made it, however short
+/// they are.
 const LONG: usize = 240;
 
-/// Which recorded values stand for what made them.
+/// Which recorded values replace the statements that made them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Values {
     /// None.
     Made,
     /// Those of variables in the failure's frames.
     Variables,
-    /// What functions returned last to functions that are not in the failure's frames, random
-    /// tensors as ones.
+    /// The last values that functions returned to functions outside the failure's frames, with
+    /// random tensors as ones.
     Inner,
     /// Those of variables in the failure's frames, and results of functions that always were the
     /// same.
     Steady,
-    /// Those, and what other functions returned last.
+    /// These, and the last return values of other functions.
     Last,
 }
 
 impl Values {
-    /// What is tried besides `Made`, where values may stand for what made them. What a compiler
-    /// makes of a program fails as a whole: what its functions return is no less a part of the
-    /// failure than what calls them.
+    /// The variants to try besides `Made`, if values may replace the statements that made them. A
+    /// program that a compiler handles fails as a whole, so the results of its functions are as
+    /// much a part of the failure as their calls.
     pub(crate) fn to_try(program: &Program, evidence: &Evidence) -> [Self; 2] {
         let tree = program.tree();
         let is_whole = is_captured(program, tree);
@@ -57,8 +58,8 @@ impl Values {
 }
 
 impl<'a> Slicer<'a> {
-    /// What stands for the calls in a statement of functions that are not in the traceback: what
-    /// they returned.
+    /// Replacements for the calls, in a statement, of functions that are not in the traceback:
+    /// their return values.
     pub(crate) fn results(&self, index: usize) -> Vec<Edit> {
         let mut edits: Vec<Edit> = Vec::new();
         let here = self.outline.function_of(index);
@@ -80,8 +81,8 @@ impl<'a> Slicer<'a> {
         {
             for (range, value) in self.outline.paths_in(self.outline.own_range(index), frame) {
                 let is_inside = edits.iter().any(|edit| edit.range.contains_range(range));
-                // Where all that changes objects is kept, an object as it was made does not stand
-                // for what it became.
+                // If all changes of objects are kept, an object as it was made does not stand for
+                // its later state.
                 let stands = self.depth != Depth::Full || value.is_exact;
                 if !is_inside && value.text().len() <= LONG && stands {
                     edits.push(Edit::replace(range, value.text()));
@@ -91,19 +92,19 @@ impl<'a> Slicer<'a> {
         edits
     }
 
-    /// What a function returned, if it is not in the traceback.
+    /// The return value of a function that is not in the traceback.
     fn value_of(&self, function: usize) -> Option<Expression> {
         if self.which == Values::Variables {
             return None;
         }
         let statement = &self.outline.statements[function];
         let line = self.outline.line_of(statement.range.start());
-        // What returns nothing is called for what it does.
+        // A function that returns nothing is called for its effect.
         let returned = self.evidence.returned.get(&line);
         let value = returned.filter(|value| !value.is_none())?;
         if self.evidence.varying.contains(&line) {
-            // What it returned last it returned to one of its callers, and what a library calls has
-            // many.
+            // Its last return value went to one of its callers, and a function that a library calls
+            // has many.
             let statements = self.outline.statements.iter();
             let calls = statements.flat_map(|statement| &statement.results);
             let to_it = calls.filter(|(_, called)| *called == function);
@@ -124,7 +125,7 @@ impl<'a> Slicer<'a> {
         if self.values.is_empty() || is_failing || value.text().len() > LONG {
             return None;
         }
-        // What is compared with what a compiler makes of it has to be the same each time.
+        // A value that is compared with a compiler's result must be the same each time.
         let is_steady = self.which == Values::Inner;
         Some(if is_steady {
             with_ones(self.outline.program, &value.expression)
@@ -133,13 +134,14 @@ impl<'a> Slicer<'a> {
         })
     }
 
-    /// What stands for the body of a function that is not in the traceback, and the value that it
+    /// A replacement for the body of a function that is not in the traceback, and the value that it
     /// returned.
     pub(super) fn stub(&self, index: usize) -> Option<(Edit, Expression)> {
         let AnyNodeRef::StmtFunctionDef(def) = self.outline.statements[index].node else {
             return None;
         };
-        // What a library calls is to go on as it did where only results within that are known.
+        // A function that a library calls must continue as it did, if only results within it are
+        // known.
         let value = self
             .value_of(index)
             .filter(|_| self.which != Values::Inner)?;
@@ -150,7 +152,7 @@ impl<'a> Slicer<'a> {
         ))
     }
 
-    /// What a loop that failed turns over, cut to the turn that failed.
+    /// The iterable of a loop that failed, cut to the iteration that failed.
     pub(super) fn failing_turn(&self, index: usize) -> Option<Edit> {
         let AnyNodeRef::StmtFor(stmt) = self.outline.statements[index].node else {
             return None;
@@ -160,7 +162,8 @@ impl<'a> Slicer<'a> {
         }
         let function = self.outline.function_of(index);
         let values = &self.values.iter().find(|(here, _)| *here == function)?.1;
-        // What a cause ended may have gone on after it: a loop that tries again, say.
+        // A frame that its cause ended may have continued after it, for example a loop that tries
+        // again.
         if !self.evidence.failure.contains(values) {
             return None;
         }

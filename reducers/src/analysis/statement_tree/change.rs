@@ -6,19 +6,19 @@ use crate::syntax::{
     scope::BindingKind,
 };
 
-/// How a statement may change what a name or an attribute within it stands for.
+/// How a statement may change the value of a name or an attribute within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Change {
-    /// In place: a method is called on it for nothing else, an element of it is assigned, or a result
-    /// is put into it.
+    /// In place: a method is called on it for nothing else, an element of it is assigned, or a
+    /// result is put into it.
     InPlace,
-    /// In some other way: a part of it is changed, a function is given it first, or what decorates
-    /// a function is a part of it.
+    /// In another way: a part of it is changed, a function gets it as the first argument, or the
+    /// decorator of a function is a part of it.
     Indirect,
 }
 
 impl Change {
-    /// How a statement changes what a path in it stands for, if it does.
+    /// How a statement changes the value of a path in it, if it does.
     pub(crate) fn of(
         program: &Program,
         statement: AnyNodeRef<'_>,
@@ -65,7 +65,7 @@ impl Change {
     }
 }
 
-/// What an element is an element of, however deep.
+/// The outermost container of an element, however deep it is.
 fn container(element: &ExprSubscript) -> &Expr {
     match &*element.value {
         Expr::Subscript(outer) => container(outer),
@@ -73,8 +73,8 @@ fn container(element: &ExprSubscript) -> &Expr {
     }
 }
 
-/// Whether what is called is a function by a name of its own, or one of a module; printing changes
-/// nothing.
+/// Whether the callee is a function with a name of its own, or a function of a module. Printing
+/// changes nothing.
 fn is_function(program: &Program, called: &Expr) -> bool {
     match called {
         Expr::Name(it) => it.id != "print",
@@ -102,7 +102,7 @@ const STORES: [&str; 6] = [
     "add_module",
 ];
 
-/// The attribute that a call stores by its name, if that is what it does.
+/// The attribute that a call stores by its name, if it does so.
 pub(super) fn stored_by_name(call: &ExprCall) -> Option<Name> {
     let called = match &*call.func {
         Expr::Name(it) => &it.id,

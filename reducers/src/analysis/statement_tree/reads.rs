@@ -19,9 +19,9 @@ pub(crate) struct Read<'a, 'v> {
     pub(crate) value: &'v RecordedValue,
 }
 impl<'a> StatementTree<'a> {
-    /// What a part of a frame's statement reads: where, by which name, and its value; plain names
-    /// of the program's own are left out, and so is what is looked up in some names that stay.
-    /// Nothing if a value is not known.
+    /// The reads of a part of a frame's statement: the place, the name and the value of each. Plain
+    /// names of the program's own and lookups in some names that stay are left out. Nothing if a
+    /// value is not known.
     pub(crate) fn values_in<'v>(
         &self,
         part: TextRange,
@@ -33,8 +33,8 @@ impl<'a> StatementTree<'a> {
         })
     }
 
-    /// The same by names alone where these are known, and not by what is looked up in them; nothing
-    /// if that is no other.
+    /// The same, only by names if these are known, without lookups in their values. Nothing if that
+    /// makes no difference.
     pub(crate) fn names_in<'v>(
         &self,
         part: TextRange,
@@ -85,9 +85,8 @@ impl<'a> StatementTree<'a> {
         Some(reads)
     }
 
-    /// The same, but with what calls of the program's functions returned in the place of these
-    /// calls, where that can be written and the failure did not come from there; nothing if there
-    /// is no such call.
+    /// The same, with the return values of the program's functions instead of their calls, if they
+    /// can be written and the failure did not come from there. Nothing if there is no such call.
     pub(crate) fn results_in<'v>(
         &self,
         part: TextRange,
@@ -127,8 +126,8 @@ impl<'a> StatementTree<'a> {
         self.reads_around(results, part, frame)
     }
 
-    /// What a part of a frame's statement reads, with results in the place of calls; nothing
-    /// without results.
+    /// The reads of a part of a frame's statement, with results instead of calls. Nothing without
+    /// results.
     fn reads_around<'v>(
         &self,
         results: Vec<Read<'a, 'v>>,
@@ -174,8 +173,8 @@ impl<'a> StatementTree<'a> {
         paths
     }
 
-    /// What a part of a frame's statement reads, and what the outermost calls in it returned in the
-    /// place of these; nothing if none is known.
+    /// The reads of a part of a frame's statement, and the results of its outermost calls instead
+    /// of the calls. Nothing if none is known.
     pub(crate) fn recorded_in<'v>(
         &self,
         part: TextRange,

@@ -60,7 +60,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         out.propose(inside, Prior::Even, format!("`async` of `{}`", def.name));
         out.next_group();
     }
-    // A single `await` goes by hoisting what it awaits.
+    // Hoisting the awaited expression removes a single `await`.
     for node in tree.nodes.iter().rev() {
         if !matches!(node.node, AnyNodeRef::ExprAwait(_))
             && let Some(edit) = plain(cx.program, node.node)
@@ -85,7 +85,7 @@ fn plain(program: &Program, node: AnyNodeRef<'_>) -> Option<Edit> {
         .map(Edit::delete)
 }
 
-/// The first `async` from here on with the white space behind it.
+/// The first `async` from here on, with the white space after it.
 fn async_from(program: &Program, start: TextSize) -> Option<TextRange> {
     let tokens = &program.tokens()[program.token_from(start)..];
     let word = tokens

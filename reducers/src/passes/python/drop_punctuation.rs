@@ -111,7 +111,7 @@ fn tuple_starts(program: &Program) -> Vec<TextSize> {
     starts.collect()
 }
 
-/// Whether parentheses behind a token call or define something.
+/// Whether parentheses after a token call or define something.
 fn ends_primary(kind: TokenKind) -> bool {
     matches!(
         kind,

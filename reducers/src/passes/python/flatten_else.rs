@@ -5,7 +5,7 @@ use crate::{
 };
 
 pass! {
-    /// Moves the body of an `else` behind the `if` if no other branch runs to its end.
+    /// Moves the body of an `else` after the `if` if no other branch runs to its end.
     ///
     /// ```python before
     /// def f(x):

@@ -159,8 +159,8 @@ fn inlined<'a>(
     Some((turned, text))
 }
 
-/// The only statement with which a generator yields, and the value; none if it yields elsewhere,
-/// too, or returns.
+/// The only statement with which a generator yields, and the value. None if it also yields
+/// elsewhere, or returns.
 fn only_yield<'a>(
     tree: &Tree<'a>,
     def: &StmtFunctionDef,

@@ -131,7 +131,7 @@ fn result(def: &StmtFunctionDef) -> Option<&Expr> {
 /// The function, called by name, to which a function passes its parameters unchanged.
 fn wrapped(def: &StmtFunctionDef) -> Option<&Expr> {
     let value = result(def)?;
-    // An `async` function passes on only what it awaits.
+    // An `async` function passes on only the result of an `await`.
     let call = match value {
         Expr::Await(it) if def.is_async => it.value.as_call_expr()?,
         _ if def.is_async => return None,

@@ -271,7 +271,7 @@ fn expr_of(parent: AnyNodeRef<'_>, range: TextRange) -> Option<&Expr> {
             children.push(&it.left);
             children.extend(&it.comparators);
         }
-        // A literal cannot replace what is called or looked into.
+        // A literal cannot replace an expression that is called or looked into.
         AnyNodeRef::ExprSubscript(it) => children.push(&it.slice),
         AnyNodeRef::ExprStarred(it) => children.push(&it.value),
         _ => {}

@@ -15,8 +15,8 @@ pass! {
     /// Empties or shortens strings and makes numbers smaller.
     ///
     /// Numbers are tried as 0, 1 and 2, then with half, three quarters and all but one of their
-    /// bits, which closes in on the smallest number that works. Sizes of tensors never become 0, and
-    /// not 1 where PyTorch captures graphs. Strings are tried empty, as one character, and by
+    /// bits, which closes in on the smallest number that works. Sizes of tensors never become 0,
+    /// and not 1 where PyTorch captures graphs. Strings are tried empty, as one character, and by
     /// halves.
     ///
     /// ```python before

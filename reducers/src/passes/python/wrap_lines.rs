@@ -39,7 +39,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// The edits that put what stands between the longest brackets of a line on lines of its own.
+/// The edits that put the content of the longest brackets of a line on separate lines.
 fn wrapped(program: &Program, line: TextRange) -> Option<EditSet> {
     let strings = formatted_strings(program.tree());
     let tokens: Vec<&Token> = program.tokens()
@@ -77,8 +77,7 @@ fn wrapped(program: &Program, line: TextRange) -> Option<EditSet> {
     Some(edits)
 }
 
-/// What stands between brackets, those within others left out, that open and close among some
-/// tokens.
+/// The contents of the outermost brackets that open and close among some tokens.
 fn pairs(tokens: &[&Token]) -> Vec<TextRange> {
     let mut open: Vec<TextSize> = Vec::new();
     let mut found: Vec<TextRange> = Vec::new();
@@ -96,8 +95,8 @@ fn pairs(tokens: &[&Token]) -> Vec<TextRange> {
     found
 }
 
-/// The spaces between brackets where a line may end: behind the commas that separate elements, but
-/// for one at the end, and in a comprehension before each clause.
+/// The spaces between brackets where a line may end: after each comma that separates elements, or
+/// before each clause of a comprehension.
 fn breaks(tokens: &[&Token], content: TextRange) -> Vec<TextRange> {
     let mut depth = 0_usize;
     let mut is_in_parameters = false;

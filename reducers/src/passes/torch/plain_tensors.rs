@@ -19,7 +19,8 @@ use crate::{
 pass! {
     /// Creates a tensor of fixed sizes directly in its final shape.
     ///
-    /// Random numbers become others, and fixed ones become ones: a result that fails by chance is none.
+    /// Random numbers become others, and fixed ones become ones: a result that fails by chance is
+    /// none.
     ///
     /// ```python before
     /// import torch

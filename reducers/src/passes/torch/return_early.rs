@@ -14,7 +14,8 @@ use crate::{
 pass! {
     /// Makes functions of a program that is compiled or exported return an intermediate result.
     ///
-    /// A captured function shows the bug as a whole or not at all, so no line of it is known to fail.
+    /// A captured function shows the bug as a whole or not at all, so no line of it is known to
+    /// fail.
     ///
     /// ```python before
     /// import torch

@@ -7,8 +7,8 @@ use crate::{
 pass! {
     /// Shrinks all sizes of tensors and layers at once and keeps their relations.
     ///
-    /// Equal numbers are one size, multiples stay multiples, products stay products, and a size that
-    /// divides another still divides it.
+    /// Equal numbers are one size, multiples stay multiples, products stay products, and a size
+    /// that divides another still divides it.
     ///
     /// ```python before
     /// import torch

@@ -73,7 +73,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-/// A call without what is around it.
+/// A call without the code around it.
 fn unwrapped(program: &Program, torch: &Torch<'_>, call: &ExprCall) -> Option<String> {
     let text = |expr: &Expr| program.slice(expr.range());
     if let Expr::Call(inner) = &*call.func

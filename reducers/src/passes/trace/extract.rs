@@ -1,8 +1,8 @@
-//! The driver of extraction: a region of a traced program, or of a module of a package that failed
-//! beneath it, becomes a script of its own. A strategy picks regions and says which of their reads
-//! are replaced by recorded values; the driver prints them, adds the slice of the program or module
-//! that sets up the rest, tidies the script and keeps it if it is simpler. Owns no opinion on which
-//! regions are worth trying. Called by the strategies.
+//! The driver of extraction: a region of a traced program, or of a package's module in which the
+//! failure lies, becomes a script. A strategy picks regions and says which of their reads are
+//! replaced by recorded values. The driver prints the values, adds the slice of the program or
+//! module that sets up the rest, tidies the script and keeps it if it is simpler. It has no opinion
+//! on which regions are worth trying. Called by the strategies.
 
 use std::fmt::Write;
 
@@ -48,8 +48,7 @@ pub(crate) struct Extraction<'a> {
     pub(crate) evidence: &'a Evidence,
     pub(crate) missing: &'a MissingSymbols,
     pub(crate) tree: StatementTree<'a>,
-    /// The program that the script replaces, and what a traced run showed of it, where that is
-    /// another.
+    /// The program that the script replaces, with its evidence, if that is another program.
     replaced: Option<(&'a Program, &'a Evidence)>,
 }
 
@@ -66,8 +65,8 @@ impl<'a> Extraction<'a> {
         })
     }
 
-    /// The modules of packages in which the program of a context failed, that of the innermost frame
-    /// first.
+    /// The modules of packages in which the program of a context failed, that of the innermost
+    /// frame first.
     pub(crate) fn library(cx: &PassContext<'_>) -> Vec<LibraryModule> {
         let evidence = cx.evidence.into_iter();
         evidence
@@ -113,8 +112,8 @@ impl<'a> Extraction<'a> {
         })
     }
 
-    /// Whether the statement of a region reports a failure itself. Alone, it would report it whatever
-    /// came before.
+    /// Whether the statement of a region reports a failure itself. Alone, it would report it
+    /// whatever came before.
     pub(crate) fn reports(&self, region: Region<'_>) -> bool {
         matches!(
             self.tree.statements[region.statement].node,
@@ -146,14 +145,14 @@ impl<'a> Extraction<'a> {
         })
     }
 
-    /// A part of a frame's statement with values in place of what it reads, but for some names;
+    /// A part of a frame's statement with values instead of its reads, except for some names.
     /// `None` if a value is not known.
     pub(crate) fn given(&self, part: TextRange, frame: &Frame, staying: &[&str]) -> Option<String> {
         let reads = self.tree.values_in(part, frame, staying)?;
         self.printed(part, &reads, |read| read.value.text())
     }
 
-    /// A part of the program with texts in place of what it reads, as one logical line.
+    /// A part of the program with texts instead of its reads, as one logical line.
     pub(crate) fn printed<'t>(
         &self,
         part: TextRange,
@@ -167,7 +166,7 @@ impl<'a> Extraction<'a> {
         Some(one_logical_line(&rewritten(self.program, part, &edits)?))
     }
 
-    /// Proposes each code alone, after what of the program it needs, at each depth.
+    /// Proposes each code alone, after the parts of the program that it needs, at each depth.
     pub(crate) fn propose_alone(
         &self,
         out: &mut Proposals,
@@ -184,13 +183,13 @@ impl<'a> Extraction<'a> {
         }
     }
 
-    /// The program as some code alone, after what of the program that code needs.
+    /// The program as some code alone, after the parts of the program that the code needs.
     fn alone(&self, code: &str, depth: Depth) -> Option<EditSet> {
         let parsed = Program::parse(code).ok()?;
         let nodes = parsed.tree().nodes.iter();
-        // The objects of the code are made there, by name. So of what the program does with
-        // attributes only that counts which the code reads itself; otherwise every assignment to
-        // an attribute of such a name would draw its function in, and nothing would be left out.
+        // The code makes its objects itself, by name. So, of the program's changes to attributes,
+        // only those count that the code itself reads. If all counted, every assignment to an
+        // attribute of such a name would add its function, and nothing would be left out.
         let attributes = nodes.filter_map(|node| match node.node {
             AnyNodeRef::ExprAttribute(attribute) => Some(attribute.attr.id.clone()),
             _ => None,
@@ -212,8 +211,8 @@ impl<'a> Extraction<'a> {
     }
 }
 
-/// A text from a module with what it names besides: what the program defines, and modules by their
-/// own names; nothing if it names something else.
+/// A text from a module, with the other things that it names: definitions of the program, and
+/// modules by their own names. Nothing if it names anything else.
 fn with_names_of(program: &Program, evidence: &Evidence, text: &str) -> Option<String> {
     let extracted = program.sibling(text).ok()?;
     let unbound = extracted.scopes().unbound_names();
@@ -245,11 +244,11 @@ fn with_names_of(program: &Program, evidence: &Evidence, text: &str) -> Option<S
     Some(merge(&parts).ok()?.text)
 }
 
-/// A text without what is there for readers, and without imports that nothing uses.
+/// A text without the parts that only help readers, and without imports that nothing uses.
 fn tidied(program: &Program, mut text: String) -> Option<String> {
-    // Each of these goes as good as certainly, and the runs that would show it cost as much as any:
-    // the script is tried without them at once. Comments go first, since docstrings and blank lines
-    // are what is left round them.
+    // Each of these removals is nearly certain to succeed, and the runs to prove that would cost as
+    // much as any, so the script is tried without all of them at once. Comments are removed first,
+    // since docstrings and blank lines are left around them.
     for pass in [
         &DROP_COMMENTS,
         &DROP_DOCSTRINGS,

@@ -10,8 +10,8 @@ use crate::{
 };
 
 pass! {
-    /// Extracts only the call of PyTorch whose backward fails, on fresh tensors, the statements that
-    /// follow its result, and the backward.
+    /// Extracts only the call of PyTorch whose backward fails, on fresh tensors, the statements
+    /// that follow its result, and the backward.
     ///
     /// ```python before
     /// import torch
@@ -64,8 +64,8 @@ fn operation(extraction: &Extraction<'_>, region: Region<'_>) -> Option<Vec<Stri
     Some(codes)
 }
 
-/// The statement of the failing call, those of its block that have to do with its result, and the
-/// backward of what they come to.
+/// The statement of the failing call, the statements of its block that concern its result, and the
+/// backward of the values that they lead to.
 fn followed(extraction: &Extraction<'_>, region: Region<'_>) -> Option<String> {
     let tree = &extraction.tree;
     let first = &tree.statements[region.statement];
@@ -99,8 +99,7 @@ fn followed(extraction: &Extraction<'_>, region: Region<'_>) -> Option<String> {
     is_followed.then(|| format!("{text}{}.sum().backward()\n", results[results.len() - 1]))
 }
 
-/// The call of the function on the way forward with what it was called with, and the backward of
-/// what it returned.
+/// The forward call of the function with its arguments, and the backward of its result.
 fn function(extraction: &Extraction<'_>, frame: &Frame) -> Option<String> {
     let evidence = extraction.evidence;
     let call = RecordedCall::of(&extraction.tree, &evidence.arguments, frame.first_line)?;
@@ -116,7 +115,7 @@ fn name(target: &Expr) -> Option<&str> {
     target.as_name_expr().map(|name| name.id.as_str())
 }
 
-/// Whether an expression calls the method that goes back.
+/// Whether an expression calls the backward method.
 fn is_backward(expr: &Expr) -> bool {
     let called = expr.as_call_expr().map(|call| &*call.func);
     called

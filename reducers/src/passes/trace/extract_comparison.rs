@@ -50,18 +50,18 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     for compiler in &compilers {
         for &line in extraction.evidence.arguments.keys() {
             if let Some((function, code)) = compared(&extraction, line, compiler, names) {
-                let note = format!("what the compiler makes otherwise of `{function}`, alone");
+                let note = format!("`{function}` alone, compiled and as it is");
                 let depths = [Depth::Thin, Depth::Full];
                 extraction.propose_alone(out, [code + &check], &depths, &note);
-                // What this function does otherwise says nothing of the next.
+                // A difference in this function says nothing about the next.
                 out.next_group();
             }
         }
     }
 }
 
-/// The two tensors that the statement that failed reads by name, and its text with values in place
-/// of what else it reads.
+/// The two tensors that the failed statement reads by name, and its text with values instead of its
+/// other reads.
 fn comparison<'a>(
     extraction: &Extraction<'a>,
     region: Region<'_>,
@@ -84,7 +84,7 @@ fn comparison<'a>(
         AnyNodeRef::StmtExpr(_) | AnyNodeRef::StmtAssert(_) => {
             format!("{}\n", written(region.range)?)
         }
-        // What is raised is raised for a reason: the condition around it is the check.
+        // A `raise` has a reason: the condition around it is the check.
         AnyNodeRef::StmtRaise(_) => match extraction.tree.statements[statement.parent?].node {
             AnyNodeRef::StmtIf(it) => {
                 let test = written(it.test.range())?;

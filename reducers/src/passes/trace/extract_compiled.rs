@@ -88,14 +88,14 @@ fn statements(
     codes.collect()
 }
 
-/// What of a statement has recorded values in its place.
+/// Which parts of a statement recorded values replace.
 #[derive(Clone, Copy)]
 enum Reading {
     /// Names, attributes and elements as they are looked up.
     Paths,
-    /// Names alone, where these are known: to look up an element may be what fails.
+    /// Only names, if they are known: looking up an element may be what fails.
     Names,
-    /// What the program's functions returned, besides.
+    /// Also the results of the program's functions.
     Results,
 }
 
@@ -168,7 +168,7 @@ fn is_constant(read: &Read<'_, '_>) -> bool {
     read.value.text().len() <= SHORT && read.value.expression.is_literal()
 }
 
-/// The compiled call of the function that begins on a line, with what it was called with.
+/// The compiled call of the function that begins on a line, with its recorded arguments.
 fn function(
     extraction: &Extraction<'_>,
     line: SourceLine,
@@ -176,7 +176,7 @@ fn function(
     compilers: &Compilers,
 ) -> Option<String> {
     let call = RecordedCall::of(&extraction.tree, &extraction.evidence.arguments, line)?;
-    // What is compiled computes with tensors.
+    // Compiled code computes with tensors.
     call.values.values().find(|value| value.holds_tensor())?;
     let arguments = call.arguments(|_, value| value.text())?;
     let callee = call.callee()?;

@@ -5,8 +5,8 @@ use crate::{
 };
 
 pass! {
-    /// Extracts a failing statement from its function into the script, with the values that a traced
-    /// run recorded there.
+    /// Extracts a failing statement from its function into the script, with the values that a
+    /// traced run recorded there.
     ///
     /// ```python before
     /// class A:

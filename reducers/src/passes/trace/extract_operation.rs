@@ -14,9 +14,9 @@ pass! {
     /// Extracts only the operation that failed, with the values that a traced run recorded in place
     /// of its reads.
     ///
-    /// Tensors and layers of PyTorch are made like those that it was given. Where the failure arose
-    /// in a library, the operation may need no more than the object that the library worked on, such
-    /// as a part of an argument; and a call that PyTorch made itself may be the one that failed.
+    /// Tensors and layers of PyTorch are made like those that the operation got. If the failure
+    /// arose in a library, the operation may need only the object that the library worked on, such
+    /// as a part of an argument. A call that PyTorch itself made may also be the one that failed.
     ///
     /// ```python before
     /// import torch
@@ -56,14 +56,14 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let alone: Vec<String> = operation.iter().cloned().chain(parts).collect();
         let note = "the operation that failed, alone";
         extraction.propose_alone(out, alone, &[Depth::Thin], note);
-        // What a call leaves behind may be left by any of its statements.
+        // Any statement of a call may leave state behind.
         let called = after_a_call(&extraction, region, &modules).unwrap_or_default();
         extraction.propose_alone(out, called, &[Depth::Full], note);
     }
 }
 
-/// The operation with values in place of what it reads: with recorded results of the calls in it,
-/// with none, and with what the program's functions returned.
+/// The operation with values instead of its reads: with recorded results of the calls in it, with
+/// none, and with the results of the program's functions.
 fn with_values(extraction: &Extraction<'_>, region: Region<'_>) -> Vec<String> {
     let Region { range, frame, .. } = region;
     let tree = &extraction.tree;
@@ -79,7 +79,8 @@ fn with_values(extraction: &Extraction<'_>, region: Region<'_>) -> Vec<String> {
         .collect()
 }
 
-/// The operation with what the code beneath it was given in place of one argument of its calls.
+/// The operation with the argument that the code below it got, instead of one argument of its
+/// calls.
 fn with_parts(operation: &str, frame: &Frame) -> Vec<String> {
     let Ok(program) = Program::parse(operation) else {
         return Vec::new();
@@ -103,9 +104,9 @@ fn with_parts(operation: &str, frame: &Frame) -> Vec<String> {
 
 /// The operation after one call of a module that it reads.
 ///
-/// A module that can only be written as it was made lacks what calls have left in it since, and the
-/// operation may fail for that. One recorded call makes up for it: its own, or that of any other
-/// module, which then stands in its place, since what was left may lie in a part of it.
+/// A module that can only be written as it was made lacks the state that later calls left in it,
+/// and the operation may fail for that. One recorded call restores the state: a call of the module
+/// itself, or of another module that then replaces it, since the state may be in a part of it.
 fn after_a_call(
     extraction: &Extraction<'_>,
     region: Region<'_>,

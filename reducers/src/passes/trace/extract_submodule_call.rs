@@ -81,14 +81,15 @@ struct Swap<'a> {
 }
 
 impl<'a> Swap<'a> {
-    /// Gives the part its own arguments where the whole was given its. Returns whether it can.
+    /// Passes the part its own arguments where the whole got its arguments. Returns whether that is
+    /// possible.
     fn arguments(&mut self, whole: &ModuleCall<'_>, part: &ModuleCall<'_>) -> bool {
         if part.given.len() != whole.given.len() {
             return self.row(whole, part);
         }
         for (old, new) in whole.given.iter().zip(&part.given) {
             if old.text() != new.text() {
-                // What the part was given was computed; what is written instead is an input.
+                // The argument of the part was computed; the value written instead is an input.
                 let new = without_gradients(&new.expression);
                 self.variables(old.text(), new.text());
                 self.calls(old.text(), new.text());

@@ -40,7 +40,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         .filter_map(|frame| Some(extraction.region(frame)?.statement))
         .collect();
     let values = Values::to_try(cx.program, evidence);
-    // Where what fails is what a compiler makes, it may be known what goes on inside.
+    // If the failing code is made by a compiler, its internals may be known.
     let inner = values.contains(&Values::Variables).then_some(Values::Inner);
     let values = [Values::Made].into_iter().chain(values).chain(inner);
     for depth in [Depth::Thin, Depth::Middle, Depth::Full] {

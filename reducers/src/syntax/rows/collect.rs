@@ -31,7 +31,7 @@ pub(crate) fn collect(program: &Program) -> Vec<Row> {
 /// The rows found so far.
 struct Rows<'a> {
     program: &'a Program,
-    /// How many statements enclose what is being looked at.
+    /// The number of statements around the current node.
     depth: u16,
     found: Vec<Row>,
 }
@@ -267,8 +267,7 @@ fn span(items: &[TextRange]) -> TextRange {
         .map_or_else(TextRange::default, |(first, last)| first.cover(*last))
 }
 
-/// What kind of row the elements of a sequence pattern are: it may have brackets, parentheses, or
-/// neither.
+/// The kind of row of a sequence pattern: the pattern may have brackets, parentheses, or neither.
 fn sequence_pattern(
     program: &Program,
     pattern: &ast::PatternMatchSequence,

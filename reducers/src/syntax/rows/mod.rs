@@ -1,6 +1,6 @@
-//! Rows of things that can go one by one: the statements of a suite, the arguments of a call, the
-//! elements of a display, the names of an import. How a program looks without some of them is
-//! `rewrite::removal`'s matter. Called by `rewrite`, `analysis` and passes; proposes nothing.
+//! Rows of things that can be removed one by one: the statements of a suite, the arguments of a
+//! call, the elements of a display, the names of an import. `rewrite::removal` writes a program
+//! without some of them. Called by `rewrite`, `analysis` and passes; proposes nothing.
 
 mod collect;
 
@@ -21,7 +21,7 @@ pub struct ItemId {
 pub struct Row {
     /// Its index in [`Program::rows`].
     pub index: u32,
-    /// What stands in the row.
+    /// The kind of things in the row.
     pub kind: RowKind,
     /// How many statements enclose the row.
     pub depth: u16,
@@ -32,7 +32,7 @@ pub struct Row {
     pub items: Vec<TextRange>,
 }
 
-/// What stands in a row.
+/// The kind of things in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RowKind {
     /// The top-level statements.
@@ -58,7 +58,7 @@ pub enum RowKind {
     ImportNames,
     /// Names of `global` and `nonlocal`, targets of `del`.
     Names,
-    /// Targets of an assignment, each with an equals sign behind it.
+    /// Targets of an assignment, each followed by an equals sign.
     Targets,
     /// Items of a `with` statement.
     WithItems,
@@ -68,12 +68,12 @@ pub enum RowKind {
     Alternatives,
     /// `for` clauses of a comprehension with their conditions.
     Generators,
-    /// Strings that stand one behind the other and are one.
+    /// Adjacent strings that form one string.
     StringParts,
     /// Type parameters; the brackets go with the last.
     TypeParameters,
-    /// Parameters of a function or lambda. A lone `/` or `*` goes with the one parameter that it is
-    /// there for.
+    /// Parameters of a function or lambda. A lone `/` or `*` is removed together with its only
+    /// parameter.
     Parameters,
 }
 
@@ -116,7 +116,7 @@ impl RowKind {
         matches!(self, Self::Module | Self::Suite)
     }
 
-    /// What stands for a row of which nothing is left; `None` if something must be left.
+    /// The text that replaces an empty row; `None` if something must stay.
     pub(crate) fn filler(self) -> Option<&'static str> {
         match self {
             Self::Suite => Some("pass"),

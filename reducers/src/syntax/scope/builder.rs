@@ -248,7 +248,7 @@ impl Builder {
         }
     }
 
-    /// A loop's body and what follows it.
+    /// The body of a loop and its `else`.
     fn repeated(&mut self, body: &[Stmt], orelse: &[Stmt]) {
         self.loops += 1;
         self.visit_body(body);

@@ -1,6 +1,6 @@
-//! What the processes of a run hold beside their own memory and the files that can be seen: files
-//! that were removed while they were open, and memory that files stand for. Read off `/proc`;
-//! called by `limits`.
+//! Resources that the processes of a run hold besides their own memory and visible files: files
+//! that were removed while open, and memory that files stand for. Read from `/proc`. Called by
+//! `limits`.
 
 use std::{
     collections::BTreeSet,
@@ -11,7 +11,7 @@ use std::{
 
 use rustix::fs::statvfs;
 
-/// What is held, in bytes.
+/// The space that processes hold, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Held {
     /// On disk.
@@ -20,7 +20,7 @@ pub(super) struct Held {
     pub(super) memory: u64,
 }
 
-/// What these processes hold together.
+/// The space that these processes hold together.
 pub(super) fn by(pids: &[u32]) -> Held {
     let mut held = Held::default();
     let mut seen = BTreeSet::new();
@@ -50,7 +50,7 @@ pub(super) fn by(pids: &[u32]) -> Held {
             }
         }
     }
-    // What is mapped is mostly in these files, too, and processes share it: the larger figure
+    // Mapped memory is mostly in these files, too, and processes share it: the larger figure
     // counts.
     held.memory = mapped.max(held.memory + own_folder_in_memory(pids));
     held
@@ -80,7 +80,7 @@ fn shared_memory(process: &Path) -> u64 {
         * 1024
 }
 
-/// The size of what lies in the run's own `/dev/shm`, if that is not the one of all others.
+/// The size of the files in the run's own `/dev/shm`, if it has its own.
 fn own_folder_in_memory(pids: &[u32]) -> u64 {
     let outside = fs::metadata("/dev/shm").map_or(0, |folder| folder.dev());
     let sizes = pids.iter().filter_map(|pid| {

@@ -1,7 +1,7 @@
 //! The init process of a run: the first one inside. It confines itself, starts the program, and
-//! collects whatever loses its parent. Within namespaces it is process 1, so that the program has
-//! an ordinary process id and dies of signals as anywhere. Supervisors start it and watch over
-//! limits from outside.
+//! reaps every process that loses its parent. Within namespaces it is process 1, so that the
+//! program has an ordinary process id and dies of signals as usual. Supervisors start it and
+//! enforce limits from outside.
 
 use std::{
     io::{self, BufRead, BufReader},
@@ -30,7 +30,7 @@ use crate::runner::{
     outcome::{End, Timing},
 };
 
-/// How long the init process has to collect what was killed.
+/// How long the init process has to reap killed processes.
 const COLLECTION: Duration = Duration::from_secs(1);
 
 /// An init process, seen from its supervisor. With its end everything within its namespaces ends.
@@ -82,15 +82,15 @@ impl Init {
         matches!(poll(&mut fds, Some(&timespec(time))), Ok(1..))
     }
 
-    /// Ends all that is left of the run: politely if there is grace, then not.
+    /// Ends everything that is left of the run: politely if there is a grace period, then by force.
     pub(super) fn end(mut self, grace: Duration) {
         if !self.wait(Duration::ZERO) {
             if !grace.is_zero() {
                 process_tree::terminate_below(self.child.id());
                 self.wait(grace);
             }
-            // The processor time of what the init process collects is counted to the run; what dies
-            // together with it is not counted.
+            // The processor time of reaped processes counts towards the run. Processes that die
+            // together with the init process are not counted.
             let until = Instant::now() + COLLECTION;
             while !self.wait(Duration::ZERO) && Instant::now() < until {
                 process_tree::kill_below(self.child.id());
@@ -129,15 +129,15 @@ fn prepare(bounds: &Bounds, program: Option<&Launch>) -> Result<(), String> {
     let text = |error: rustix::io::Errno| error.to_string();
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(text)?;
     set_child_subreaper(Some(getpid())).map_err(text)?;
-    // No terminal: what could be typed into it would be typed into the user's shell.
+    // No terminal: text typed into it would be typed into the user's shell.
     setsid().map_err(|error| format!("session: {error}"))?;
-    // If memory runs out before the supervisor looks, this run is what goes.
+    // If memory runs out before the supervisor checks it, the kernel must choose this run.
     let _ = std::fs::OpenOptions::new()
         .write(true)
         .open("/proc/self/oom_score_adj")
         .and_then(|mut file| io::Write::write_all(&mut file, b"1000"));
-    // The program is of the same user, and could otherwise lay hands on this process. It is no
-    // secret to itself.
+    // The program has the same user and could trace this process if it were dumpable. It still
+    // has access to itself.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(text)?;
     sandbox::confine(bounds, program.and_then(|program| program.inherited))
 }

@@ -23,7 +23,7 @@ pub(in crate::runner) use sandbox::{confinements, nesting, reachable_sockets};
 
 use crate::runner::orders::{Order, reply};
 
-/// Carries out the order of a run's helper; `read` is what was read behind it already.
+/// Carries out the order of a run's helper; `read` is the input that was already read after it.
 pub(in crate::runner) fn carry_out(order: Order, read: Vec<u8>) {
     match order {
         Order::Run(order) => reply(&watch::watch(*order)),
@@ -35,7 +35,7 @@ pub(in crate::runner) fn carry_out(order: Order, read: Vec<u8>) {
     }
 }
 
-/// Makes this process the parent of whatever loses its own below it.
+/// Makes this process the parent of all processes below it that lose their own.
 pub(in crate::runner) fn adopt_orphans() {
     let _ = set_child_subreaper(Some(getpid()));
 }

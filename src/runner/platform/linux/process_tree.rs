@@ -1,4 +1,4 @@
-//! The process tree below a process, read off `/proc`, and its end. Called by the supervisors and
+//! The process tree below a process, read from `/proc`, and its end. Called by the supervisors and
 //! the runner; owns no limit and no order.
 
 use std::{
@@ -68,7 +68,7 @@ pub(super) fn memory(pids: &[u32]) -> u64 {
     pages * procfs::page_size()
 }
 
-/// What the scheduler has given a thread.
+/// The time that the scheduler has given a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Scheduled {
     /// For how long it ran.
@@ -189,7 +189,7 @@ pub(super) fn terminate_below(pid: u32) {
 
 /// Kills everything below a process: all are stopped first, so that none can fork on.
 pub(super) fn kill_below(pid: u32) {
-    // What a process forked before it was stopped turns up in the next round.
+    // Processes that another forked before it was stopped turn up in the next round.
     let mut stopped = BTreeSet::new();
     for _ in 0..20 {
         let now = descendants(pid);
@@ -203,8 +203,8 @@ pub(super) fn kill_below(pid: u32) {
     signal(&all, Signal::KILL);
 }
 
-/// Ends everything below this process, which is a subreaper, so that whatever loses its parent
-/// turns up here. Gives up on what the kernel itself holds after ten seconds.
+/// Ends everything below this process. This process is a subreaper, so processes that lose their
+/// parent turn up here. Gives up after ten seconds on processes that the kernel itself holds.
 pub(super) fn end_all() {
     let until = Instant::now() + Duration::from_secs(10);
     while reap().is_some() && Instant::now() < until {
@@ -213,8 +213,8 @@ pub(super) fn end_all() {
     }
 }
 
-/// Kills and collects the children of this process that are not `known`, and all below them: what a
-/// supervisor that was itself killed has left behind.
+/// Kills and reaps the children of this process that are not `known`, and everything below them:
+/// the processes that a killed supervisor has left behind.
 pub(in crate::runner) fn end_strays(known: impl Fn(u32) -> bool) {
     let own = std::process::id();
     for _ in 0..200 {

@@ -1,6 +1,6 @@
-//! The clock of a run, which stands still while the run could work and other processes have the
-//! processors. Limits go by it, so that a busy machine changes how long a verdict takes and not
-//! what it is. Called by the supervisors; reads `/proc` and owns no limit.
+//! The clock of a run, which stops while the run is ready to work and other processes have the
+//! processors. Limits use it, so a busy machine changes how long a verdict takes but not the
+//! verdict. Called by the supervisors; reads `/proc` and owns no limit.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +17,7 @@ const PATIENCE: u32 = 30;
 #[derive(Debug)]
 pub(super) struct RunClock {
     started: Instant,
-    /// The last look at the run's threads, and what each had been given until then.
+    /// The last check of the run's threads, and the time that each had been given until then.
     looked: Instant,
     threads: BTreeMap<u32, Scheduled>,
     /// For how long the run was kept from the processors.

@@ -1,6 +1,6 @@
 //! Whether a run can go on at all: it cannot once every thread of all its processes waits for
-//! another one of them, without a time limit. Called by the supervisors; reads `/proc`, and where
-//! the kernel does not say how a thread waits, decides nothing.
+//! another of these threads, without a time limit. Called by the supervisors. Reads `/proc`, and
+//! decides nothing if the kernel does not say how a thread waits.
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::runner::limits::TICK;
 /// would do: between them all threads slept at once, and none was left to wake another.
 const ENOUGH: Duration = Duration::from_millis(300);
 
-/// The bits of SIGALRM in the mask of caught signals: an alarm would wake what waits, and the
+/// The bits of SIGALRM in the mask of caught signals. An alarm would wake waiting threads, and the
 /// kernel does not say whether one is set.
 const CATCHES_ALARM: u64 = 1 << (libc::SIGALRM - 1);
 
@@ -20,14 +20,14 @@ struct Wait {
     arguments: Vec<u64>,
 }
 
-/// What a run was seen to wait for.
+/// The waits of a run, as observed.
 #[derive(Debug)]
 pub(super) struct Standstill {
     /// Whether nothing but the run itself can write to its sockets.
     is_alone: bool,
     /// The pipes that its output is read from outside.
     outputs: Vec<String>,
-    /// What each thread waits in, and how often it ever began to wait.
+    /// The system call in which each thread waits, and how often it has begun to wait.
     threads: BTreeMap<u32, String>,
     looks: u32,
 }
@@ -66,11 +66,12 @@ impl Standstill {
         self.is_one()
     }
 
-    /// What each thread waits in; `None` if one does not wait, or waits until a time.
+    /// The system call in which each thread waits; `None` if one does not wait, or waits until a
+    /// time.
     fn waiting(&self, pids: &[u32]) -> Option<BTreeMap<u32, String>> {
         let mut found = BTreeMap::new();
         for pid in pids {
-            // What has ended in between is not missed: the next look finds other threads.
+            // A thread that has ended in between is not missed: the next check finds other threads.
             let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else {
                 continue;
             };
@@ -157,7 +158,7 @@ impl Wait {
     }
 }
 
-/// What an open file of a process is.
+/// The target of an open file of a process.
 fn link(pid: u32, fd: u64) -> String {
     fs::read_link(format!("/proc/{pid}/fd/{fd}")).map_or_else(
         |_| String::new(),

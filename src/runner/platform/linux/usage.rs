@@ -1,4 +1,4 @@
-//! What a run uses, against its limits. Called by the supervisors.
+//! The resources that a run uses, compared with its limits. Called by the supervisors.
 
 use std::path::Path;
 

@@ -1,6 +1,5 @@
-//! The supervisor of one run: holds it to its limits, and ends all that is left of it. When the
-//! other end of the socket closes, however minrepro died, it ends what it watches over. Called by
-//! `carry_out`.
+//! The supervisor of one run: enforces its limits and ends everything that is left of it. When the
+//! other end of the socket closes, however minrepro died, it ends the run. Called by `carry_out`.
 
 use std::time::{Duration, Instant};
 
@@ -78,8 +77,8 @@ pub(super) fn attempt(bounds: Bounds) -> Reply {
     }
 }
 
-/// Waits for the end of the program, of minrepro, or of what it may use. Returns the reply of the
-/// init process if there is one and the limit that was passed if one was.
+/// Waits for the end of the program, the end of minrepro, or an exceeded limit. Returns the reply
+/// of the init process if there is one, and the exceeded limit if there is one.
 fn observe(
     init: &mut Init,
     limits: &RunLimits,
@@ -122,7 +121,7 @@ fn observe(
         // A millisecond more, or the loop would turn without sleeping just before a look is due.
         let seen = poll(&mut fds, Some(&timespec(until + Duration::from_millis(1))));
         let [minrepro, program] = fds.map(|fd| seen.is_ok() && !fd.revents().is_empty());
-        // The end of the program first: what it did counts even if minrepro dies with it.
+        // The end of the program comes first: its outcome counts even if minrepro dies with it.
         if program {
             return (init.reply(), None);
         }

@@ -1,6 +1,6 @@
-//! The supervisor of a zygote and of all that is forked from it. It passes orders on, keeps each
-//! run within its limits, ends what a run leaves behind, and ends with everything below it when the
-//! zygote is lost or minrepro has died. Called by `supervise`.
+//! The supervisor of a zygote and of all processes forked from it. It passes orders on, keeps each
+//! run within its limits, and ends the processes that a run leaves behind. If the zygote is lost or
+//! minrepro has died, it ends with everything below it. Called by `supervise`.
 
 use std::{
     io::IoSliceMut,
@@ -57,8 +57,8 @@ enum Packet {
     /// A run ended, with this status as `wait` gives it and after so many seconds of processor
     /// time.
     Ended { id: u64, status: i32, cpu: f64 },
-    /// What was forked could not become a run. Nothing of the program was started, so it is not the
-    /// program that says so.
+    /// The forked process could not become a run. Nothing of the program was started, so this
+    /// message does not come from the program.
     Broken { id: u64, reason: String },
 }
 
@@ -80,7 +80,7 @@ struct ForkedRun {
 struct Leaving {
     end: End,
     timing: Timing,
-    /// From then on what is left is killed.
+    /// From then on, remaining processes are killed.
     kill: Instant,
 }
 
@@ -95,7 +95,7 @@ struct ZygoteSupervisor {
     is_alone: bool,
 }
 
-/// Starts a zygote and watches over it; `read` is what was read from standard input already.
+/// Starts a zygote and watches over it; `read` is the part of standard input that was already read.
 pub(super) fn watch(mut order: RunOrder, mut read: Vec<u8>) {
     let is_alone = order.bounds.confinement.is_whole() && !order.bounds.network;
     let supervisor = open(&mut order.program).and_then(|(control, theirs)| {
@@ -153,7 +153,7 @@ impl ZygoteSupervisor {
                     serde_json::from_slice(&line).map_err(|error| format!("an order: {error}"))?;
                 self.begin(order)?;
             }
-            // Packets before the zygote's end: what they report has happened before it.
+            // Packets before the zygote's end: the events that they report happened before it.
             let [orders, packets, end] = self.wait();
             if packets {
                 while self.has_packet() {
@@ -205,7 +205,7 @@ impl ZygoteSupervisor {
         let now = Instant::now();
         let until = self.runs.iter().map(|run| match &run.leaving {
             None => run.next_look.min(run.clock.reaches(run.order.timeout)),
-            // What ends leaves in no time, and nobody reports when: it is looked at often.
+            // Ended processes disappear in no time, and nobody reports when, so this checks often.
             Some(_) => now + Duration::from_millis(2),
         });
         let time = until.min().map_or(Duration::from_secs(1), |until| {

@@ -1,6 +1,6 @@
-//! Landlock: everything may be read, only a run's own folders and harmless devices may be written.
-//! The second wall within namespaces, the only one where there are none. It says nothing of modes,
-//! owners and times: see `system_calls`.
+//! Landlock: a run may read everything and write only to its own folders and to harmless devices.
+//! This is the second barrier within namespaces, and the only one without them. It does not cover
+//! modes, owners and times: see `system_calls`.
 
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,8 @@ pub(super) fn confine(bounds: &Bounds) -> Result<(), String> {
     let apply = move || -> Result<RulesetStatus, Box<dyn std::error::Error>> {
         let mut rules = Ruleset::default()
             .handle_access(all)?
-            // Signals and abstract sockets end at this process and what it starts.
+            // Signals and abstract sockets reach no further than this process and those that it
+            // starts.
             .scope(Scope::from_all(RIGHTS))?
             .create()?
             .add_rule(PathBeneath::new(

@@ -26,7 +26,8 @@ use crate::runner::bounds::{Bounds, Confinement};
 
 pub(super) use namespaces::enter;
 
-/// How a program that nests is to confine what it forks: see `python/minrepro_confine`.
+/// How a program that nests must confine the processes that it forks: see
+/// `python/minrepro_confine`.
 #[derive(Debug, Serialize)]
 pub(in crate::runner) struct Nesting {
     namespaces: bool,
@@ -89,8 +90,8 @@ pub(in crate::runner) fn nesting(bounds: &Bounds, session: PathBuf, cache: PathB
     }
 }
 
-/// Confines this process and all it starts, which inherits `inherited` of its open files beside the
-/// streams. Within namespaces it is their first process, see [`enter`].
+/// Confines this process and everything that it starts, which inherits `inherited` of its open
+/// files besides the streams. Within namespaces this process is their first one, see [`enter`].
 ///
 /// # Errors
 ///
@@ -130,7 +131,7 @@ pub(super) fn confine(bounds: &Bounds, inherited: Option<u32>) -> Result<(), Str
     Ok(())
 }
 
-/// What it takes to make a confinement within another: namespaces, mounts, a loopback.
+/// The capabilities needed to make a confinement within another: namespaces, mounts, a loopback.
 const NESTING: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::NET_ADMIN);
 
 /// Gives up all capabilities for good but those `kept`, which programs started from here keep, too.

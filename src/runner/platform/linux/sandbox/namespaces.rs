@@ -30,7 +30,7 @@ use super::{Bounds, kernel, overlays};
 
 /// Devices that do no harm, whoever writes to them.
 const HARMLESS: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
-/// What the names of graphics cards and other accelerators begin with.
+/// Beginnings of the names of graphics cards and other accelerators.
 const ACCELERATORS: &[&str] = &["nvidia", "dri", "kfd", "dxg", "accel"];
 
 /// The kernel's numbers that forked runs are confined with.
@@ -79,10 +79,9 @@ pub(super) fn devices() -> Vec<PathBuf> {
     harmless.chain(accelerators).collect()
 }
 
-/// Takes this process into new namespaces, but that of the network if it is open, and all but the
-/// mounts: those belong to the next process to
-/// be started, the first one of the new PID namespace. This process still sees and reaches all that
-/// it did; nothing inside sees it.
+/// Moves this process into new namespaces, except those of the network, if it is open, and of the
+/// mounts. The next process to be started, the first one of the new PID namespace, makes that of
+/// the mounts. This process still sees and reaches everything that it did. Nothing inside sees it.
 ///
 /// # Errors
 ///
@@ -110,7 +109,7 @@ pub(in super::super) fn enter(network: bool) -> Result<(), String> {
     hand_down_capabilities().map_err(|error| format!("capabilities: {error}"))
 }
 
-/// Lets the next program keep what it needs to furnish its namespaces, whoever its user is.
+/// Lets the next program keep the capabilities to furnish its namespaces, whoever its user is.
 fn hand_down_capabilities() -> Result<(), Errno> {
     // The last is for overlays, whose working folders nobody else may enter.
     let needed = CapabilitySet::SYS_ADMIN
@@ -138,7 +137,7 @@ fn overwrite(file: &str, text: &str) -> io::Result<()> {
     )
 }
 
-/// Makes the mounts of this process its own and furnishes them.
+/// Gives this process a mount namespace of its own and furnishes it.
 ///
 /// # Errors
 ///
@@ -149,7 +148,7 @@ pub(super) fn furnish(bounds: &Bounds) -> Result<(), String> {
         move |error: io::Error| format!("{what}: {error}")
     };
     kernel::unshare(UnshareFlags::NEWNS).map_err(|error| format!("new mounts: {error}"))?;
-    // What is to stay as it is, taken out before all else changes.
+    // Paths that must stay as they are, taken out before everything else changes.
     let kept = |path: &Path| -> Result<(PathBuf, OwnedFd), String> {
         let tree = clone(path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok((path.to_owned(), tree))
@@ -204,7 +203,7 @@ fn attach(tree: &OwnedFd, path: &Path) -> io::Result<()> {
     )?)
 }
 
-/// A `/dev` with the devices given, terminals and shared memory of its own, and nothing else.
+/// A `/dev` with only the given devices, terminals and shared memory of its own.
 fn furnish_devices(devices: &[(PathBuf, OwnedFd)], shared_memory: u64) -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
     mount("tmpfs", "/dev", "tmpfs", flags, Some(c"mode=0755,size=1m"))?;

@@ -1,6 +1,6 @@
-//! Overlays in the mounts of a run: a view of what is outside through which no Unix socket is
-//! reached, whatever its name, since the kernel finds the service behind one by its file, and an
-//! overlay has files of its own; and private copies of folders. Called by `namespaces`.
+//! Overlays in the mounts of a run. They show the files outside, but no Unix socket can be reached
+//! through them, whatever its name: the kernel finds the service behind a socket by its file, and
+//! an overlay has files of its own. Also makes private copies of folders. Called by `namespaces`.
 
 use std::{
     collections::BTreeSet,
@@ -58,9 +58,9 @@ pub(super) fn sockets(copied: &[PathBuf]) -> Vec<PathBuf> {
     paths
 }
 
-/// Covers all that is outside by overlays that are read-only, and the folders that may be written
-/// to in a private copy by overlays whose upper layers are in memory, out of sight, and end with
-/// the run. Paths go by open files, since overlays hide each other and what is written in them.
+/// Covers everything outside by read-only overlays. Folders that may be written to in a private
+/// copy are covered by overlays whose upper layers are in memory, hidden, and end with the run.
+/// Paths go through open files, since overlays hide each other and their contents.
 pub(super) fn cover(bounds: &Bounds) -> io::Result<()> {
     let Some(place) = bounds.writable.first() else {
         return Ok(());
@@ -89,7 +89,7 @@ pub(super) fn cover(bounds: &Bounds) -> io::Result<()> {
             continue;
         };
         let layers = format!("lowerdir={}:{}", by_file(&lower), by_file(&empty));
-        // What cannot be covered so, `sockets` lists.
+        // `sockets` lists those that cannot be covered in this way.
         let _ = overlay(&path, FLAGS | MountFlags::RDONLY, layers);
     }
     for (path, layers) in &layers {
@@ -120,8 +120,8 @@ fn by_file(file: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// The folders outside. One with mounts below it cannot be covered, since that would show what
-/// these hide: those in it are, one by one.
+/// The folders outside. A folder with mounts below it cannot be covered, since that would show the
+/// files that these hide. The folders in it are covered one by one.
 struct Outside {
     /// Those that have to be looked into.
     split: BTreeSet<PathBuf>,
@@ -163,7 +163,7 @@ impl Outside {
     }
 }
 
-/// What lies in a folder, if it can be seen.
+/// The entries of a folder, if it can be read.
 fn entries(folder: &Path) -> impl Iterator<Item = (fs::FileType, PathBuf)> + use<> {
     let found = fs::read_dir(folder).into_iter().flatten().flatten();
     found

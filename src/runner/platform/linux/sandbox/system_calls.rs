@@ -1,5 +1,5 @@
-//! A filter of system calls (seccomp) for gaps that namespaces and Landlock leave. It sees numbers
-//! alone, no paths.
+//! A filter of system calls (seccomp) for gaps that namespaces and Landlock leave. It sees only
+//! numbers, no paths.
 
 use std::collections::BTreeMap;
 
@@ -94,8 +94,9 @@ fn refused(confinement: Confinement) -> Result<Rules, seccompiler::BackendError>
     Ok(rules)
 }
 
-/// Calls on other processes, and on the flags of files, that Landlock lets pass: priorities, limits,
-/// processors. A process that names itself by its number instead of by 0 is not told from another.
+/// Calls on other processes, and on the flags of files, that Landlock allows: priorities, limits,
+/// processors. A process that names itself by its number instead of by 0 cannot be told from
+/// another.
 fn of_others() -> Result<Rules, seccompiler::BackendError> {
     /// All processes of a user, in `setpriority`, and in `ioprio_set`, whose numbers differ.
     const OF_USER: i32 = 2;

@@ -24,21 +24,21 @@ function __fish_minrepro_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c minrepro -n "__fish_minrepro_needs_command" -s m -l module -d 'Run this module as `python -m` does, in place of a script' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -s m -l module -d 'Run this module, as `python -m` does, instead of a script' -r
 complete -c minrepro -n "__fish_minrepro_needs_command" -l stdin -d 'Give each run this file as its standard input [default: nothing]' -r -F
 complete -c minrepro -n "__fish_minrepro_needs_command" -s s -l signature -d 'The signature of the bug; `minrepro --help` lists the forms [default: derived from the script\'s own failure]' -r
-complete -c minrepro -n "__fish_minrepro_needs_command" -l control -d 'Reject candidates that show the bug under this control, too [default: the script without `torch.compile`, if the bug does not show there]' -r
-complete -c minrepro -n "__fish_minrepro_needs_command" -l good -d 'Another interpreter, in which the script succeeds and every candidate must succeed: that of a version without the bug' -r -F
+complete -c minrepro -n "__fish_minrepro_needs_command" -l control -d 'Reject candidates that also show the bug under this control [default: derived, such as the script without `torch.compile`]' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l good -d 'Require that candidates succeed in this other interpreter, such as one with a version without the bug; the script must succeed in it' -r -F
 complete -c minrepro -n "__fish_minrepro_needs_command" -l min-rate -d 'The share of runs that must show a flaky bug [default: a sixteenth of the script\'s own]' -r
-complete -c minrepro -n "__fish_minrepro_needs_command" -l test -d 'An interestingness test: a command that exits with 0 while the candidate is interesting' -r
-complete -c minrepro -n "__fish_minrepro_needs_command" -s p -l python -d 'The interpreter [default: one that fits the metadata of the script, or that of the `.venv` of its project, or of the active virtual or conda environment, else python3]' -r -F
+complete -c minrepro -n "__fish_minrepro_needs_command" -l test -d 'An interestingness test: a command that exits with 0 if the candidate is interesting' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -s p -l python -d 'The interpreter [default: one that fits the script\'s metadata, else that of the project\'s `.venv`, else that of the active virtual or conda environment, else python3]' -r -F
 complete -c minrepro -n "__fish_minrepro_needs_command" -s t -l timeout -d 'Time limit of each run in seconds [default: four times the slowest baseline run, at least 10, at most 60]' -r
-complete -c minrepro -n "__fish_minrepro_needs_command" -l memory -d 'Memory limit of each run and all its processes, such as 4G [default: 16G, or three quarters of the machine\'s]' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l memory -d 'Memory limit of each run with all its processes, such as 4G [default: 16G, or three quarters of the machine\'s memory]' -r
 complete -c minrepro -n "__fish_minrepro_needs_command" -l env -d 'Set an environment variable in each run' -r
-complete -c minrepro -n "__fish_minrepro_needs_command" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, from the network and from other processes' -r -f -a "auto\t'As far as this system allows'
+complete -c minrepro -n "__fish_minrepro_needs_command" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, using the network and reaching other processes' -r -f -a "auto\t'As far as this system allows'
 require\t'In full, or fail'
 off\t'Not at all'"
-complete -c minrepro -n "__fish_minrepro_needs_command" -l allow-write -d 'Let confined runs write to this folder: to a copy of their own, which is thrown away after each run' -r -F
+complete -c minrepro -n "__fish_minrepro_needs_command" -l allow-write -d 'Let confined runs write to this folder: each run gets a copy of its own, which is thrown away after it' -r -F
 complete -c minrepro -n "__fish_minrepro_needs_command" -l runner -d 'Whether to fork candidates from an interpreter that has already imported the script\'s modules' -r -f -a "auto\t'Warm if that shows the bug as well and saves time'
 warm\t'Warm, or fail'
 cold\t'Each in a fresh interpreter'"
@@ -47,58 +47,58 @@ complete -c minrepro -n "__fish_minrepro_needs_command" -s o -l output -d 'File 
 complete -c minrepro -n "__fish_minrepro_needs_command" -l max-time -d 'Stop after this time: 90, 10m, 1h30m' -r
 complete -c minrepro -n "__fish_minrepro_needs_command" -l max-runs -d 'Stop after this many candidate runs' -r
 complete -c minrepro -n "__fish_minrepro_needs_command" -l passes -d 'Use these passes only; `no-NAME` leaves one out' -r
-complete -c minrepro -n "__fish_minrepro_needs_command" -l keep -d 'Reject candidates that no longer hold this: a name in code, the text of a line by its number, or a match of a regular expression; may be given several times' -r
-complete -c minrepro -n "__fish_minrepro_needs_command" -l inline -d 'Which of the modules that the script imports are inlined: `local`, those that are not installed; names of installed packages, besides; `all`, whatever is pure Python; or `none`' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l keep -d 'Reject candidates without this: a name in code, the text of the line with this number, or a match of a regular expression; may be given several times' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -l inline -d 'Inline these of the script\'s modules: `local` (those that are not installed), also installed packages by their names, `all` (also every package of pure Python), or `none`' -r
 complete -c minrepro -n "__fish_minrepro_needs_command" -l report -d 'Write a report: FILE.html, FILE.md or FILE.json; may be given several times' -r -F
-complete -c minrepro -n "__fish_minrepro_needs_command" -l emit-test -d 'Write the result as a unittest that fails because of the bug, in PyTorch\'s style if the script uses PyTorch' -r -F
-complete -c minrepro -n "__fish_minrepro_needs_command" -l format -d 'How to print progress: for people, or as one JSON value a line on standard output' -r -f -a "human\t'For people'
-jsonl\t'As JSON, one event a line'"
+complete -c minrepro -n "__fish_minrepro_needs_command" -l emit-test -d 'Write the result as a unit test that fails because of the bug, in PyTorch\'s style if the script uses PyTorch' -r -F
+complete -c minrepro -n "__fish_minrepro_needs_command" -l format -d 'How to print progress: for people, or as one JSON value per line on standard output' -r -f -a "human\t'For people'
+jsonl\t'As JSON, one event per line'"
 complete -c minrepro -n "__fish_minrepro_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c minrepro -n "__fish_minrepro_needs_command" -l loose -d 'Accept candidates with the same words whatever raises them [default: only by the mechanism of the script\'s own failure]'
+complete -c minrepro -n "__fish_minrepro_needs_command" -l loose -d 'Accept candidates with the same words, whatever raises them [default: only those that fail by the mechanism of the script\'s own failure]'
 complete -c minrepro -n "__fish_minrepro_needs_command" -l allow-network -d 'Let confined runs use the network'
 complete -c minrepro -n "__fish_minrepro_needs_command" -l force -d 'Replace files that minrepro did not write'
 complete -c minrepro -n "__fish_minrepro_needs_command" -l diff -d 'Print the differences between the script and the result'
 complete -c minrepro -n "__fish_minrepro_needs_command" -l no-ablation -d 'Skip the final ablation of devices, types, sizes, settings and variables'
-complete -c minrepro -n "__fish_minrepro_needs_command" -l no-journal -d 'Neither read nor write a journal; a rerun starts from the beginning'
+complete -c minrepro -n "__fish_minrepro_needs_command" -l no-journal -d 'Neither read nor write a journal, so a rerun starts from the beginning'
 complete -c minrepro -n "__fish_minrepro_needs_command" -s q -l quiet -d 'Print nothing but errors'
 complete -c minrepro -n "__fish_minrepro_needs_command" -s v -l verbose -d 'Print more: every accepted change'
 complete -c minrepro -n "__fish_minrepro_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c minrepro -n "__fish_minrepro_needs_command" -s V -l version -d 'Print version'
-complete -c minrepro -n "__fish_minrepro_needs_command" -a "check" -d 'Run a script several times and show its signature and how often the bug shows'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "check" -d 'Run a script several times, and show the signature of its bug and how often it shows'
 complete -c minrepro -n "__fish_minrepro_needs_command" -a "scrub" -d 'Turn a GitHub issue into a minimized repro, a report and a comment'
 complete -c minrepro -n "__fish_minrepro_needs_command" -a "bisect" -d 'Find the version in which a bug appeared or disappeared'
-complete -c minrepro -n "__fish_minrepro_needs_command" -a "diagnose" -d 'Find out what a failure of PyTorch is: its component, its category, its line, where to look'
-complete -c minrepro -n "__fish_minrepro_needs_command" -a "review" -d 'List what a script does that a stranger\'s script should not do; run nothing'
-complete -c minrepro -n "__fish_minrepro_needs_command" -a "triage" -d 'Suggest labels for an issue of the distributed queue or of the compiler\'s'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "diagnose" -d 'Classify a failure of PyTorch: its component, its category, its line, where to look'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "review" -d 'List what a script does that a stranger\'s script should not do, without running it'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "triage" -d 'Suggest labels for an issue in PyTorch\'s distributed or compiler queue'
 complete -c minrepro -n "__fish_minrepro_needs_command" -a "stale" -d 'Find marks of tests, such as `expectedFailure`, that no longer hold'
 complete -c minrepro -n "__fish_minrepro_needs_command" -a "passes" -d 'List the reduction passes, or explain one'
 complete -c minrepro -n "__fish_minrepro_needs_command" -a "completions" -d 'Print a completion script for a shell'
 complete -c minrepro -n "__fish_minrepro_needs_command" -a "man" -d 'Print the manual page of minrepro, or of a verb'
-complete -c minrepro -n "__fish_minrepro_needs_command" -a "skill" -d 'Print the text that teaches a coding agent when and how to use minrepro: a `SKILL.md`'
-complete -c minrepro -n "__fish_minrepro_needs_command" -a "mcp" -d 'Serve coding agents by the Model Context Protocol on standard input and output'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "skill" -d 'Print a `SKILL.md` that tells a coding agent when and how to use minrepro'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "mcp" -d 'Serve coding agents over the Model Context Protocol on standard input and output'
 complete -c minrepro -n "__fish_minrepro_needs_command" -a "bench" -d 'Minimize every case of a corpus and print a table'
 complete -c minrepro -n "__fish_minrepro_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l format -d 'How to print what is found: for people, or as one JSON value a line on standard output' -r -f -a "human\t'For people'
-jsonl\t'As JSON, one event a line'"
-complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s n -l runs -d 'How often to run it' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l candidate -d 'Judge this program as a reduction judges its result, and reduce nothing; may be given several times' -r -F
-complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s m -l module -d 'Run this module as `python -m` does, in place of a script' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l format -d 'How to print the findings: for people, or as one JSON value per line on standard output' -r -f -a "human\t'For people'
+jsonl\t'As JSON, one event per line'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s n -l runs -d 'How often to run the script' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l candidate -d 'Judge this program as a reduction judges its result; may be given several times' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s m -l module -d 'Run this module, as `python -m` does, instead of a script' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l stdin -d 'Give each run this file as its standard input [default: nothing]' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s s -l signature -d 'The signature of the bug; `minrepro --help` lists the forms [default: derived from the script\'s own failure]' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l control -d 'Reject candidates that show the bug under this control, too [default: the script without `torch.compile`, if the bug does not show there]' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l good -d 'Another interpreter, in which the script succeeds and every candidate must succeed: that of a version without the bug' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l control -d 'Reject candidates that also show the bug under this control [default: derived, such as the script without `torch.compile`]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l good -d 'Require that candidates succeed in this other interpreter, such as one with a version without the bug; the script must succeed in it' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l min-rate -d 'The share of runs that must show a flaky bug [default: a sixteenth of the script\'s own]' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l test -d 'An interestingness test: a command that exits with 0 while the candidate is interesting' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s p -l python -d 'The interpreter [default: one that fits the metadata of the script, or that of the `.venv` of its project, or of the active virtual or conda environment, else python3]' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l test -d 'An interestingness test: a command that exits with 0 if the candidate is interesting' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s p -l python -d 'The interpreter [default: one that fits the script\'s metadata, else that of the project\'s `.venv`, else that of the active virtual or conda environment, else python3]' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s t -l timeout -d 'Time limit of each run in seconds [default: four times the slowest baseline run, at least 10, at most 60]' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l memory -d 'Memory limit of each run and all its processes, such as 4G [default: 16G, or three quarters of the machine\'s]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l memory -d 'Memory limit of each run with all its processes, such as 4G [default: 16G, or three quarters of the machine\'s memory]' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l env -d 'Set an environment variable in each run' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, from the network and from other processes' -r -f -a "auto\t'As far as this system allows'
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, using the network and reaching other processes' -r -f -a "auto\t'As far as this system allows'
 require\t'In full, or fail'
 off\t'Not at all'"
-complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l allow-write -d 'Let confined runs write to this folder: to a copy of their own, which is thrown away after each run' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l allow-write -d 'Let confined runs write to this folder: each run gets a copy of its own, which is thrown away after it' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l runner -d 'Whether to fork candidates from an interpreter that has already imported the script\'s modules' -r -f -a "auto\t'Warm if that shows the bug as well and saves time'
 warm\t'Warm, or fail'
 cold\t'Each in a fresh interpreter'"
@@ -106,15 +106,15 @@ complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s j -l jobs -d
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l loose -d 'Accept candidates with the same words whatever raises them [default: only by the mechanism of the script\'s own failure]'
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l loose -d 'Accept candidates with the same words, whatever raises them [default: only those that fail by the mechanism of the script\'s own failure]'
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l allow-network -d 'Let confined runs use the network'
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s q -l quiet -d 'Print nothing but errors'
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s v -l verbose -d 'Print more: every accepted change'
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l from -d 'Read an issue as `gh issue view --json ...` or `gh api repos/OWNER/NAME/issues/NUMBER` prints it (FILE.json), or a script; do not use the network' -r -F
-complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l repo -d 'The repository [default: that of the address, else pytorch/pytorch]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l from -d 'Read an issue as `gh issue view --json ...` or `gh api repos/OWNER/NAME/issues/NUMBER` prints it (FILE.json), or a script, without using the network' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l repo -d 'The repository [default: that of the URL, else pytorch/pytorch]' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l dir -d 'Folder for scripts, report and state [default: scrub-NUMBER]' -r -F
-complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l assume -d 'Treat the issue as this kind, whatever the rules say' -r -f -a "bug\t'A bug to reproduce'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l assume -d 'Treat the issue as one of this kind, whatever the rules say' -r -f -a "bug\t'A bug to reproduce'
 duplicate\t'A duplicate of another issue'
 feature\t'A request for something new'
 refactoring\t'Work on the code'
@@ -125,24 +125,24 @@ complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l pick -d 'Tak
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -s s -l signature -d 'The signature of the bug [default for an issue: the failure that it reports]; if several are given, all must hold' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -s p -l python -d 'The interpreter [default: that of the active virtual or conda environment, else python3]' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -s t -l timeout -d 'Time limit of each run of the unchanged script in seconds [default: 120]' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l memory -d 'Memory limit of each run and all its processes [default: 16G, or three quarters of the machine\'s]' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, from the network and from other processes' -r -f -a "auto\t'As far as this system allows'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l memory -d 'Memory limit of each run with all its processes [default: 16G, or three quarters of the machine\'s memory]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, using the network and reaching other processes' -r -f -a "auto\t'As far as this system allows'
 require\t'In full, or fail'
 off\t'Not at all'"
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -s j -l jobs -d 'Runs at a time [default: the number of cores]' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l interpreter -d 'A version and the interpreter that has it [default: the conda environments named pytorch-VERSION]' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l versions -d 'Versions of PyTorch, in environments of uv' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l pytorch -d 'A checkout of PyTorch: search its history for the change, and its tests for those that are disabled until the bug is fixed' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l versions -d 'Versions of PyTorch, in environments that uv manages' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l pytorch -d 'A checkout of PyTorch: search its history for the change, and its tests for tests that are disabled until the bug is fixed' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l dry-run -d 'Show every write to the issue, and make none'
-complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l post -d 'Agree in advance to every write, for unattended scrubs. You answer for what is posted'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l dry-run -d 'Show every write to the issue, but make none'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l post -d 'Agree in advance to every write, for unattended scrubs. You are responsible for every post'
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l json -d 'Print the whole report with its plan as JSON; never prompt'
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l trust -d 'Run the script whoever wrote it and whatever the review finds; it is still confined'
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l reverify -d 'Verify and minimize a bug that somebody confirmed recently'
-complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l close-stale -d 'Plan to close an old issue that nobody can act upon'
-complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l accept-fix -d 'Take the bug for fixed if an older version shows it and this one does not, although other conditions of the report, such as its device, are not met here'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l close-stale -d 'Plan to close an old issue that nobody can act on'
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l accept-fix -d 'Consider the bug fixed if an older version shows it and this one does not, even if other conditions of the report, such as its device, are not met here'
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l install -d 'Let uv install missing versions'
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -s q -l quiet -d 'Print nothing but errors'
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -s v -l verbose -d 'Print more: every accepted change'
@@ -150,14 +150,14 @@ complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -s h -l help -d
 complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -s s -l signature -d 'The signature of the bug [default for an issue: the failure that it reports]; if several are given, all must hold' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -s p -l python -d 'The interpreter [default: that of the active virtual or conda environment, else python3]' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -s t -l timeout -d 'Time limit of each run of the unchanged script in seconds [default: 120]' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l memory -d 'Memory limit of each run and all its processes [default: 16G, or three quarters of the machine\'s]' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, from the network and from other processes' -r -f -a "auto\t'As far as this system allows'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l memory -d 'Memory limit of each run with all its processes [default: 16G, or three quarters of the machine\'s memory]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, using the network and reaching other processes' -r -f -a "auto\t'As far as this system allows'
 require\t'In full, or fail'
 off\t'Not at all'"
 complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -s j -l jobs -d 'Runs at a time [default: the number of cores]' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l interpreter -d 'A version and the interpreter that has it [default: the conda environments named pytorch-VERSION]' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l versions -d 'Versions of PyTorch, in environments of uv' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l pytorch -d 'A checkout of PyTorch: search its history for the change, and its tests for those that are disabled until the bug is fixed' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l versions -d 'Versions of PyTorch, in environments that uv manages' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l pytorch -d 'A checkout of PyTorch: search its history for the change, and its tests for tests that are disabled until the bug is fixed' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l at-once -d 'Probes at a time' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l issue -d 'Number of the issue that the change may mention' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
@@ -171,15 +171,15 @@ complete -c minrepro -n "__fish_minrepro_using_subcommand bisect" -s h -l help -
 complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -s s -l signature -d 'The signature of the bug [default for an issue: the failure that it reports]; if several are given, all must hold' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -s p -l python -d 'The interpreter [default: that of the active virtual or conda environment, else python3]' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -s t -l timeout -d 'Time limit of each run of the unchanged script in seconds [default: 120]' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l memory -d 'Memory limit of each run and all its processes [default: 16G, or three quarters of the machine\'s]' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, from the network and from other processes' -r -f -a "auto\t'As far as this system allows'
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l memory -d 'Memory limit of each run with all its processes [default: 16G, or three quarters of the machine\'s memory]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, using the network and reaching other processes' -r -f -a "auto\t'As far as this system allows'
 require\t'In full, or fail'
 off\t'Not at all'"
 complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -s j -l jobs -d 'Runs at a time [default: the number of cores]' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l env -d 'Set an environment variable in each run' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l report -d 'Write the diagnosis: FILE.html, FILE.md or FILE.json; may be given several times' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l artifacts -d 'Folder for logs and artifacts [default: NAME.diagnosis beside the script]' -r -F
-complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l explain -d 'Explain a category: how it shows, what to run, what to read off that; runs nothing' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l explain -d 'Explain a category, without running anything: how it shows, what to run, and what to read in the output' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
@@ -193,21 +193,21 @@ complete -c minrepro -n "__fish_minrepro_using_subcommand review" -l json -d 'Pr
 complete -c minrepro -n "__fish_minrepro_using_subcommand review" -s q -l quiet -d 'Print nothing but errors'
 complete -c minrepro -n "__fish_minrepro_using_subcommand review" -s v -l verbose -d 'Print more: every accepted change'
 complete -c minrepro -n "__fish_minrepro_using_subcommand review" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l from -d 'Read an issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it; do not use the network' -r -F
-complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l repo -d 'The repository [default: that of the address, else pytorch/pytorch]' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l dir -d 'Folder for the state of writes [default: triage-NUMBER]' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l from -d 'Read an issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it, without using the network' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l repo -d 'The repository [default: that of the URL, else pytorch/pytorch]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l dir -d 'Folder for the state of the writes [default: triage-NUMBER]' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l dry-run -d 'Show every write to the issue, and make none'
-complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l post -d 'Agree in advance to every write. You answer for what is posted'
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l dry-run -d 'Show every write to the issue, but make none'
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l post -d 'Agree in advance to every write. You are responsible for every post'
 complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l json -d 'Print the labels with their evidence and the plan as JSON; never prompt'
 complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -s q -l quiet -d 'Print nothing but errors'
 complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -s v -l verbose -d 'Print more: every accepted change'
 complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l tests -d 'Only tests in files whose path holds this' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l issue -d 'Only marks that name this issue' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l since -d 'Only marks that name an issue which a commit since this one says it fixes' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l tests -d 'Check only tests in files whose path contains this' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l issue -d 'Check only marks that name this issue' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l since -d 'Check only marks that name an issue that a commit since this one claims to fix' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -s o -l output -d 'File for the patch' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -s p -l python -d 'The interpreter [default: that of the active virtual or conda environment, else python3]' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -s t -l timeout -d 'Time limit of each run of a file\'s tests in seconds' -r
@@ -216,7 +216,7 @@ complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l color -d 'Wh
 always\t'Always'
 never\t'Never'"
 complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l apply -d 'Remove the stale marks from the checkout'
-complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l json -d 'Print every mark with what became of it as JSON'
+complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -l json -d 'Print every mark with its result as JSON'
 complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -s q -l quiet -d 'Print nothing but errors'
 complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -s v -l verbose -d 'Print more: every accepted change'
 complete -c minrepro -n "__fish_minrepro_using_subcommand stale" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -271,24 +271,24 @@ complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l keep -d 'Kee
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l check -d 'Only check that `repro.py` and `ideal.py` show the case\'s signature, that `ideal.py` does on the rung that the case names but not on the next weaker one, and that slips are told from it; reduce nothing'
-complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l speed -d 'Only time `repro.py` and `ideal.py`, cold and warm; reduce nothing'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l check -d 'Reduce nothing; check that `repro.py` and `ideal.py` show the case\'s signature, `ideal.py` on the case\'s rung but not on the next weaker one, and that the judge tells slips from `ideal.py`'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l speed -d 'Reduce nothing; time `repro.py` and `ideal.py`, cold and warm'
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l ablation -d 'Also run the final ablation of each result'
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -s q -l quiet -d 'Print nothing but errors'
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -s v -l verbose -d 'Print more: every accepted change'
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "check" -d 'Run a script several times and show its signature and how often the bug shows'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "check" -d 'Run a script several times, and show the signature of its bug and how often it shows'
 complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "scrub" -d 'Turn a GitHub issue into a minimized repro, a report and a comment'
 complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "bisect" -d 'Find the version in which a bug appeared or disappeared'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "diagnose" -d 'Find out what a failure of PyTorch is: its component, its category, its line, where to look'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "review" -d 'List what a script does that a stranger\'s script should not do; run nothing'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "triage" -d 'Suggest labels for an issue of the distributed queue or of the compiler\'s'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "diagnose" -d 'Classify a failure of PyTorch: its component, its category, its line, where to look'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "review" -d 'List what a script does that a stranger\'s script should not do, without running it'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "triage" -d 'Suggest labels for an issue in PyTorch\'s distributed or compiler queue'
 complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "stale" -d 'Find marks of tests, such as `expectedFailure`, that no longer hold'
 complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "passes" -d 'List the reduction passes, or explain one'
 complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "man" -d 'Print the manual page of minrepro, or of a verb'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "skill" -d 'Print the text that teaches a coding agent when and how to use minrepro: a `SKILL.md`'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "mcp" -d 'Serve coding agents by the Model Context Protocol on standard input and output'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "skill" -d 'Print a `SKILL.md` that tells a coding agent when and how to use minrepro'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "mcp" -d 'Serve coding agents over the Model Context Protocol on standard input and output'
 complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "bench" -d 'Minimize every case of a corpus and print a table'
 complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c minrepro -n "__fish_minrepro_using_subcommand help; and __fish_seen_subcommand_from passes" -f -a "explain" -d 'Explain a pass, with an example'
