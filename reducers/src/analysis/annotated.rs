@@ -10,7 +10,7 @@ use crate::syntax::{
 };
 
 /// Whether a class annotates an attribute and a statement in it assigns it a number, a text or
-/// `None` that the annotation does not name.
+/// `None` that the annotation does not name, or gives one of a plain type a collection.
 pub fn contradicts_annotations(program: &Program) -> bool {
     let nodes = program.tree().nodes.iter();
     let mut classes = nodes.filter_map(|node| node.node.as_stmt_class_def());
@@ -26,6 +26,13 @@ fn contradicts(program: &Program, class: &StmtClassDef) -> bool {
         Some((name, words(program, annotated.annotation.range())))
     });
     let annotated: Vec<(&str, BTreeSet<&str>)> = annotated.collect();
+    let defaults = class.body.iter().filter_map(Stmt::as_ann_assign_stmt);
+    let mut defaults = defaults.filter_map(|stmt| Some((stmt.value.as_deref()?, stmt)));
+    if defaults.any(|(value, stmt)| {
+        is_collection_for_plain(value, &words(program, stmt.annotation.range()))
+    }) {
+        return true;
+    }
     if annotated.is_empty() {
         return false;
     }
@@ -71,6 +78,17 @@ fn is_other_type(value: &Expr, words: &BTreeSet<&str>) -> bool {
     !ANY.iter().chain(allowed).any(|name| words.contains(name))
 }
 
+/// Whether an expression is a collection where an annotation with these names asks for a number or a
+/// text.
+fn is_collection_for_plain(value: &Expr, words: &BTreeSet<&str>) -> bool {
+    const PLAIN: [&str; 6] = ["bool", "bytes", "complex", "float", "int", "str"];
+    let is_collection = matches!(
+        value,
+        Expr::Dict(_) | Expr::List(_) | Expr::Set(_) | Expr::Tuple(_)
+    );
+    is_collection && words.iter().all(|word| PLAIN.contains(word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +116,12 @@ mod tests {
         check("list[int]", "[]", false);
         check("Any", "''", false);
         check("Module", "Linear(1, 1)", false);
+        let default = |text: &str| {
+            let text = format!("class A(NamedTuple):\n    x: {text}\n");
+            contradicts_annotations(&Program::parse(text).unwrap())
+        };
+        assert!(default("float = []") && default("int | str = {}"));
+        assert!(!default("List[float] = []") && !default("float") && !default("T = ()"));
         let other = "class A:\n    x: Module\nclass B:\n    def f(self):\n        self.x = 0\n";
         assert!(!contradicts_annotations(&Program::parse(other).unwrap()));
     }

@@ -176,11 +176,20 @@ fn heirs<'a>(program: &'a Program, imported: &ImportedNames<'_>) -> Vec<&'a str>
     found.map(|class| class.name.as_str()).collect()
 }
 
-/// The value of a name, if it is assigned once; else the expression.
+/// The value of a name, if it is assigned once or the default of a parameter; else the expression.
 fn meant<'a>(program: &'a Program, expr: &'a Expr) -> &'a Expr {
-    let name = expr.as_name_expr();
-    name.and_then(|name| assigned(program, &name.id))
+    let name = expr.as_name_expr().map(|name| name.id.as_str());
+    name.and_then(|name| assigned(program, name).or_else(|| default(program, name)))
         .unwrap_or(expr)
+}
+
+/// The default of the only parameter with a name.
+fn default<'a>(program: &'a Program, name: &str) -> Option<&'a Expr> {
+    let nodes = program.tree().nodes.iter();
+    let functions = nodes.filter_map(|node| node.node.as_stmt_function_def());
+    let parameters = functions.flat_map(|def| def.parameters.iter_non_variadic_params());
+    let mut named = parameters.filter(|parameter| parameter.name().as_str() == name);
+    named.next().filter(|_| named.next().is_none())?.default()
 }
 
 /// The value of the only assignment to a variable.
@@ -278,6 +287,11 @@ mod tests {
         check("pd.DataFrame({'a': []})", true);
         check("pd.DataFrame(dict(a=[]))", true);
         check("pd.DataFrame()", true);
+        check("0\ndef f(y, z=[]): pd.MultiIndex.from_tuples(z)", true);
+        check(
+            "0\ndef f(y, z=[1]): pd.MultiIndex.from_tuples(z, names=y)",
+            false,
+        );
         check("pd.Series(dtype=d)", true);
         check("pd.Series([1], index=[])", true);
         check("pd.DataFrame({'a': [1]}, columns=c)", false);

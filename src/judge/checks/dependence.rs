@@ -38,8 +38,8 @@ struct Dependence {
     /// Whether a traced run of the script shows the bug. Where none does, a traced run of a
     /// candidate says nothing.
     can_trace: bool,
-    /// Whether arrays are compared that have one shape, and hold something: those of two shapes, and
-    /// empty ones, differ or not for reasons of their own.
+    /// Whether it compares arrays of one shape that are not empty. Arrays of two shapes differ, and
+    /// empty ones do not, for reasons of their own.
     #[serde(default)]
     compares_alike: bool,
 }

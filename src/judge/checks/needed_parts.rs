@@ -1,10 +1,10 @@
-//! Control runs without single parts of the script, if no other control says enough. The script needs
-//! a part to fail if it succeeds without it, and so must a candidate: it must also succeed without each
-//! of the smallest of these parts, or its code is not valid. A candidate only has to contain the
-//! others, as each would cost a further run. A script that hangs must end without its parts, and a
-//! candidate without some of them.
+//! Control runs without single parts of the script, if no other control says enough. The script
+//! needs a part to fail if it succeeds without it, and so must a candidate: it must also succeed
+//! without each of the smallest of these parts, or its code is not valid. A candidate only has to
+//! contain the others, as each would cost a further run. A script that hangs must end without its
+//! parts, and a candidate without some of them.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use minrepro_reducers::{
     analysis::{
@@ -44,6 +44,9 @@ const MOST: usize = 24;
 /// least. A script that hangs takes as long as it is allowed to.
 const MOST_TIME: Duration = Duration::from_mins(2);
 const LEAST: usize = 6;
+
+/// The share of the time left that these runs may take: the reduction itself needs the rest.
+const OF_TIME_LEFT: u32 = 6;
 
 /// The number of parts without which a candidate is run, one at a time. A program that fails for
 /// another reason may succeed without a single one.
@@ -102,9 +105,9 @@ fn places(showing: &Outcome) -> Vec<u32> {
     places
 }
 
-/// The libraries whose names are parts. Most programs that hang wait in Python's own modules, and only
-/// the place of a hang is known. A script that imports nothing else and reports the failure itself
-/// blames them.
+/// The libraries whose names are parts. Most programs that hang wait in Python's own modules, and
+/// only the place of a hang is known. A script that imports nothing else and reports the failure
+/// itself blames them.
 fn libraries(script: &Script<'_>) -> Libraries {
     let Script { probe, program, .. } = script;
     let site = script
@@ -122,8 +125,13 @@ fn libraries(script: &Script<'_>) -> Libraries {
 fn most(script: &Script<'_>) -> usize {
     let wall = script.showing.map(|showing| showing.timing.wall);
     let wall = wall.unwrap_or_default().min(script.probe.timeout);
-    let jobs = script.probe.runner.jobs() as f64;
-    let runs = MOST_TIME.as_secs_f64() * jobs / wall.as_secs_f64().max(0.01);
+    let runner = script.probe.runner;
+    let left = runner
+        .deadline()
+        .map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    let time = left.map_or(MOST_TIME, |left| MOST_TIME.min(left / OF_TIME_LEFT));
+    let jobs = runner.jobs() as f64;
+    let runs = time.as_secs_f64() * jobs / wall.as_secs_f64().max(0.01);
     MOST.min((runs as usize).max(LEAST))
 }
 
