@@ -139,7 +139,12 @@ impl Siblings {
         }
         // Parents come before what is in them.
         for (inner, names) in wanted {
-            let place = folder.join(inner);
+            // Joined to nothing, a path ends with a slash, and such a one leads through a link.
+            let place = if inner.as_os_str().is_empty() {
+                folder.to_owned()
+            } else {
+                folder.join(inner)
+            };
             if !place.symlink_metadata().is_ok_and(|found| found.is_dir()) {
                 remove(&place);
                 fs::create_dir(&place)?;
@@ -621,5 +626,29 @@ mod tests {
         assert_eq!(listed(&at("work")), before);
         assert_eq!(inode("work/file9"), untouched);
         assert!(Path::new("/etc/passwd").exists());
+    }
+
+    #[test]
+    fn a_link_that_a_run_leaves_as_its_working_folder_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        for made in ["users", "session", "precious"] {
+            fs::create_dir(at(made)).unwrap();
+        }
+        fs::File::create(at("precious/file")).unwrap();
+        for number in 0..FEW {
+            fs::File::create(at(&format!("users/file{number}"))).unwrap();
+        }
+        let siblings = Siblings::of(&at("users/x.py")).unwrap();
+        let stock = Stock::new(siblings, &at("session")).unwrap();
+        stock.furnish(&at("work")).unwrap();
+        fs::rename(at("work"), at("elsewhere")).unwrap();
+        symlink(at("precious"), at("work")).unwrap();
+        stock.take_back(&at("work"));
+        let names = |path: &str| fs::read_dir(at(path)).unwrap().count();
+        assert_eq!(names("precious"), 1);
+        stock.furnish(&at("work")).unwrap();
+        assert!(at("work").symlink_metadata().unwrap().is_dir());
+        assert_eq!(names("work"), FEW);
     }
 }
