@@ -34,6 +34,12 @@ pub(super) fn remove_until(path: &Path, until: Option<Instant>) -> bool {
     is_empty && fs::remove_dir(path).is_ok()
 }
 
+/// Makes a folder writable, whatever its rights: one that is not cannot be moved elsewhere.
+pub(super) fn open_up(folder: &Path) {
+    // Where this fails, what needs it does.
+    let _ = open(CWD, folder);
+}
+
 /// Removes all that is in a folder. What lies two levels below is brought up to the first, so that
 /// no depth takes more than two open files, and nothing calls itself.
 fn empty(top: BorrowedFd<'_>, until: Option<Instant>) -> Result<bool> {
