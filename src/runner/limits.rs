@@ -61,7 +61,8 @@ fn size_below(folder: &Path, enough: u64, files: &mut usize, depth: usize) -> u6
             return too_much;
         };
         *files = left;
-        let Ok(metadata) = entry.path().symlink_metadata() else {
+        // Of the entry, not by its path: where a script has a thousand siblings this is most of it.
+        let Ok(metadata) = entry.metadata() else {
             continue;
         };
         total += metadata.blocks() * 512;

@@ -10,7 +10,10 @@ use std::{
 
 use rustix::{
     fd::AsFd,
-    fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, chmodat, openat, renameat, statat, unlinkat},
+    fs::{
+        AtFlags, CWD, Dir, FileType, Mode, OFlags, chmodat, fchmod, fstat, openat, renameat,
+        statat, unlinkat,
+    },
     io::{Errno, Result},
 };
 
@@ -29,6 +32,12 @@ pub(super) fn remove_until(path: &Path, until: Option<Instant>) -> bool {
     }
     let is_empty = open(CWD, path).is_ok_and(|top| empty(top.as_fd(), until).unwrap_or(false));
     is_empty && fs::remove_dir(path).is_ok()
+}
+
+/// Makes a folder writable, whatever its rights: only such a folder can be moved elsewhere.
+pub(super) fn open_up(folder: &Path) {
+    // If this fails, so does the move that needs it.
+    let _ = open(CWD, folder);
 }
 
 /// Removes everything in a folder. Entries two levels below are moved up to the first level, so
@@ -70,7 +79,7 @@ fn empty(top: BorrowedFd<'_>, until: Option<Instant>) -> Result<bool> {
                     continue;
                 }
                 // A folder that is not empty; to be moved it must be writable itself.
-                let _ = chmodat(&folder, &*inner, Mode::RWXU, AtFlags::empty());
+                let _ = make_writable(&folder, &*inner);
                 moved += 1;
                 let place = format!(".minrepro-{moved}");
                 has_changed |= renameat(&folder, &*inner, top, place).is_ok();
@@ -83,18 +92,27 @@ fn empty(top: BorrowedFd<'_>, until: Option<Instant>) -> Result<bool> {
     }
 }
 
-/// Opens a folder, whatever its rights.
+/// Opens a folder and makes it writable, whatever its rights.
 fn open(parent: impl AsFd, name: impl rustix::path::Arg + Copy) -> Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat(&parent, name, flags, Mode::empty()).or_else(|_| {
-        // Not through a link, which leads elsewhere.
-        let found = statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        if !FileType::from_raw_mode(found.st_mode).is_dir() {
-            return Err(Errno::NOTDIR);
-        }
-        chmodat(&parent, name, Mode::RWXU, AtFlags::empty())?;
+    let folder = openat(&parent, name, flags, Mode::empty()).or_else(|_| {
+        make_writable(&parent, name)?;
         openat(&parent, name, flags, Mode::empty())
-    })
+    })?;
+    if !Mode::from_raw_mode(fstat(&folder)?.st_mode).contains(Mode::RWXU) {
+        // Where this fails, what is in it cannot be removed, which shows later.
+        let _ = fchmod(&folder, Mode::RWXU);
+    }
+    Ok(folder)
+}
+
+/// Makes a folder writable, but nothing through a link, which leads elsewhere.
+fn make_writable(parent: impl AsFd, name: impl rustix::path::Arg + Copy) -> Result<()> {
+    let found = statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    if !FileType::from_raw_mode(found.st_mode).is_dir() {
+        return Err(Errno::NOTDIR);
+    }
+    chmodat(&parent, name, Mode::RWXU, AtFlags::empty())
 }
 
 #[cfg(test)]
@@ -138,5 +156,22 @@ mod tests {
         assert!(remove_until(&left, Some(begun + Duration::from_secs(60))));
         assert!(!left.exists() && kept.join("file").exists());
         assert!(remove_until(&left, None));
+    }
+
+    #[test]
+    fn no_mode_is_changed_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (kept, left) = (folder.path().join("kept"), folder.path().join("left"));
+        fs::File::create(&kept).unwrap();
+        fs::set_permissions(&kept, fs::Permissions::from_mode(0o640)).unwrap();
+        fs::create_dir_all(left.join("closed")).unwrap();
+        symlink(&kept, left.join("closed/link")).unwrap();
+        for path in [left.join("closed"), left.clone()] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o500)).unwrap();
+        }
+        // Whose user is root may write to any folder and is not stopped by its mode.
+        assert!(remove_until(&left, None));
+        let mode = kept.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
     }
 }

@@ -28,8 +28,10 @@ use super::{
     outcome::{End, Resource},
     python,
     removal::remove,
-    scratch::{Scratch, Siblings, Stock},
+    scratch::Scratch,
     setup::{Command, Setup},
+    siblings::Siblings,
+    stock::Stock,
 };
 
 /// The folder within the session's cache for headers that PyTorch's compiler has compiled.
