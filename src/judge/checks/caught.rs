@@ -19,8 +19,10 @@ use crate::{
     runner::{Exception, Job, Outcome, RunError, traceback},
 };
 
+pub(super) const ID: &str = "caught";
+
 pub(super) const KIND: Kind = Kind {
-    id: "caught",
+    id: ID,
     establish,
     recall: |found| {
         let caught = serde_json::from_value(found.clone()).ok()?;

@@ -16,11 +16,14 @@ use minrepro_reducers::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::super::{
-    check::{Applied, Asked, Check, Checks, Kind, Objection, Script, Shown, ask},
-    control_run::ControlRun,
-    measure::{Measure, failed_at},
-    probe::Probe,
+use super::{
+    super::{
+        check::{Applied, Asked, Check, Checks, Kind, Objection, Script, Shown, ask},
+        control_run::ControlRun,
+        measure::{Measure, failed_at},
+        probe::Probe,
+    },
+    caught,
 };
 use crate::{
     oracle::Verdict,
@@ -74,7 +77,9 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         return Ok(None);
     }
     let lines = script.showing.map(places).unwrap_or_default();
-    let tried = parts(program, libraries(script), &lines).into_iter().rev();
+    let tried = parts(program, libraries(script, so_far), &lines)
+        .into_iter()
+        .rev();
     let tried = tried.filter_map(|part| Some((job(probe, program, &part)?, part)));
     let (jobs, tried): (Vec<Job>, Vec<ProgramPart>) = tried.take(most(script)).unzip();
     let outcomes = probe.run(&jobs)?;
@@ -107,13 +112,14 @@ fn places(showing: &Outcome) -> Vec<u32> {
 
 /// The libraries whose names are parts. Most programs that hang wait in Python's own modules, and
 /// only the place of a hang is known. A script that imports nothing else and reports the failure
-/// itself blames them.
-fn libraries(script: &Script<'_>) -> Libraries {
+/// itself blames them, and if it catches no exception, nothing else tells how they fail.
+fn libraries(script: &Script<'_>, so_far: &Checks) -> Libraries {
     let Script { probe, program, .. } = script;
     let site = script
         .showing
         .and_then(|showing| probe.measure.report_site(showing));
-    let is_of_python = site.is_some() && !ImportedNames::of(program.tree()).has_installed();
+    let is_unexplained = site.is_some() && !so_far.has(caught::ID);
+    let is_of_python = is_unexplained && !ImportedNames::of(program.tree()).has_installed();
     if probe.measure.is_hang() || is_of_python {
         Libraries::All
     } else {

@@ -206,7 +206,9 @@ fn functions(program: &Program) -> BTreeSet<&str> {
 fn is_no_mapping(functions: &BTreeSet<&str>, value: &Expr) -> bool {
     match value {
         Expr::Call(call) => !name_of(call).is_some_and(|name| name.ends_with("dict")),
-        Expr::List(_) | Expr::Tuple(_) | Expr::Set(_) => true,
+        // A list of mappings may say the same by position.
+        Expr::List(list) => !list.elts.iter().any(Expr::is_dict_expr),
+        Expr::Tuple(tuple) => !tuple.elts.iter().any(Expr::is_dict_expr),
         _ => value.is_literal_expr() || is_function(functions, value),
     }
 }
@@ -240,7 +242,11 @@ mod tests {
         let known = of("f(1, {'a': q})\ndumps({'a': q})\n", &[3, 4]);
         let holds = |text: &str| known.hold_in(&of(text, &[]));
         assert!(holds("f(1, {'b': q})\ndumps(q())\n"));
-        assert!(holds("c = make()\nf(1, c)\n") && holds("f(1, dict(a=q))\n"));
+        assert!(
+            holds("c = make()\nf(1, c)\n")
+                && holds("f(1, ({0: q},))\n")
+                && holds("f(1, dict(a=q))\n")
+        );
         assert!(!holds("f(1, {'a': 0})\n"));
         assert!(!holds("f(1, q)\n") && !holds("f(1, q())\n") && !holds("f(1, [q])\n"));
         assert!(of("f(1, {'a': q})\n", &[]).hold_in(&of("f(1, q)\n", &[])));
