@@ -143,15 +143,22 @@ pub struct ProgramPart {
     words: BTreeSet<String>,
     /// How much text it is, in bytes.
     pub size: u32,
+    /// How often its operator, if it is one, stands elsewhere in the program.
+    #[serde(default)]
+    elsewhere: usize,
 }
 
 impl ProgramPart {
-    /// Whether a program with these words has it. Almost any program has some operator, so one has to
-    /// stand where it can be left out.
+    /// Whether a program with these words has it. An operator may also stand between plain numbers,
+    /// so there must be more of it than elsewhere, or one between objects of a package.
     pub fn is_in(&self, program: &Program, words: &BTreeSet<String>) -> bool {
-        let has_words = self.words.is_subset(words);
-        let is_operator = matches!(self.omission, Omission::Operator(_));
-        has_words && (!is_operator || self.without(program).is_some())
+        let is_there = match &self.omission {
+            Omission::Operator(symbol) => {
+                operations(program, symbol) > self.elsewhere || self.without(program).is_some()
+            }
+            Omission::Keyword(_) | Omission::Call(_) => true,
+        };
+        is_there && self.words.is_subset(words)
     }
 
     /// A program without the part; none if it does not have it where it can be left out.
@@ -169,12 +176,28 @@ pub fn parts(program: &Program, of: Libraries, lines: &[u32]) -> Vec<ProgramPart
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_by_key(|(_, place)| place.first);
     let parts = found.into_iter().map(|(omission, place)| ProgramPart {
+        elsewhere: match &omission {
+            Omission::Operator(symbol) => operations(program, symbol) - place.count,
+            Omission::Keyword(_) | Omission::Call(_) => 0,
+        },
         omission,
         of,
         words: place.words,
         size: place.size,
     });
     parts.collect()
+}
+
+/// How many operations of a program have an operator.
+fn operations(program: &Program, symbol: &str) -> usize {
+    let nodes = program.tree().nodes.iter();
+    let operators = nodes.filter_map(|node| match node.node {
+        AnyNodeRef::ExprBinOp(operation) => Some(operation.op.as_str()),
+        AnyNodeRef::ExprUnaryOp(operation) => Some(operation.op.as_str()),
+        AnyNodeRef::StmtAugAssign(assign) => Some(assign.op.as_str()),
+        _ => None,
+    });
+    operators.filter(|operator| *operator == symbol).count()
 }
 
 /// The words of a program by which it has its parts: names, attributes, keywords, and texts that
@@ -220,6 +243,8 @@ struct Occurrences {
     edits: EditSet,
     words: BTreeSet<String>,
     size: u32,
+    /// In how many places it stands.
+    count: usize,
     /// Where it stands first.
     first: u32,
     /// The line of the statement that is nothing else.
@@ -474,12 +499,14 @@ impl<'a> PartSearch<'a> {
                 // Any of several words is enough.
                 place.words.retain(|word| words.contains(word));
                 place.size += size;
+                place.count += 1;
                 place.statement = place.statement.filter(|_| statement.is_some());
             })
             .or_insert(Occurrences {
                 edits,
                 words,
                 size,
+                count: 1,
                 first,
                 statement,
             });
@@ -585,6 +612,23 @@ mod tests {
         assert!(held(1, "x.rows()") && !held(1, "x.columns()"));
         assert!(held(2, "f('by column')") && !held(2, "f(mode=1)"));
         assert!(held(3, "f(axis=2)") && !held(3, "x.rows()"));
+    }
+
+    #[test]
+    fn an_operator_between_numbers_is_not_that_between_objects() {
+        let script = "import lib\nx = lib.f() - lib.g()\nassert x.item() - 1 < n - 2\n";
+        let script = Program::parse(script).unwrap();
+        let all = parts(&script, Libraries::Installed, &[]);
+        let part = all.iter().find(|part| part.omission.name() == "-").unwrap();
+        let holds = |candidate: &str| {
+            let candidate = Program::parse(candidate).unwrap();
+            part.is_in(&candidate, &words(&candidate))
+        };
+        assert!(holds("import lib\nx = lib.f() - 1\n"));
+        assert!(holds("def f(x): return x - x\nassert f(y) - 1 < n - 2\n"));
+        assert!(!holds(
+            "import lib\nx = lib.f()\nassert x.item() - 1 < n - 2\n"
+        ));
     }
 
     #[test]
