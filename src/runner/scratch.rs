@@ -177,6 +177,10 @@ impl Scratch {
 
 /// Copies the files of a folder. Links are left out: a run decides where they lead.
 fn keep(from: &Path, to: &Path) -> io::Result<()> {
+    // A run may have put a link to another folder in its place.
+    if !from.symlink_metadata()?.is_dir() {
+        return Ok(());
+    }
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)?.flatten() {
         let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
@@ -198,5 +202,29 @@ impl Drop for Scratch {
         if !remove_until(&self.root, Some(until)) {
             self.stock.leave(self.root.clone());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_that_a_run_leaves_are_not_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        for folder in ["of_user", "of_run"] {
+            fs::create_dir(path(folder)).unwrap();
+        }
+        fs::write(path("of_user/secret"), "1").unwrap();
+        fs::write(path("of_run/log"), "2").unwrap();
+        symlink(path("of_user"), path("of_run/link")).unwrap();
+        symlink(path("of_user"), path("link")).unwrap();
+        keep(&path("of_run"), &path("kept")).unwrap();
+        keep(&path("link"), &path("nothing")).unwrap();
+        assert_eq!(fs::read_to_string(path("kept/log")).unwrap(), "2");
+        assert!(!path("kept/link").exists() && !path("nothing").exists());
     }
 }

@@ -20,8 +20,9 @@ mod unittests;
 
 use std::{
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Output},
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 use crate::support::command;
@@ -68,7 +69,31 @@ impl Place {
     }
 
     fn run(&self, args: &[&str]) -> Output {
-        self.command(args).output().unwrap()
+        let output = self.command(args).output().unwrap();
+        self.record(args, &output);
+        output
+    }
+
+    /// Keeps the events and JSON reports of a run. The tests of the Python package compare all of
+    /// them with the schemas.
+    fn record(&self, args: &[&str], output: &Output) {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recorded");
+        let keep = |bytes: &[u8], kind: &str| {
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let name = format!("{}-{number}.{kind}", std::process::id());
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(name), bytes).unwrap();
+        };
+        if args.contains(&"jsonl") {
+            keep(&output.stdout, "jsonl");
+        }
+        let reports = args.windows(2).filter(|pair| pair[0] == "--report");
+        for report in reports.filter(|pair| pair[1].ends_with(".json")) {
+            if let Ok(bytes) = fs::read(self.work().join(report[1])) {
+                keep(&bytes, "json");
+            }
+        }
     }
 
     /// Status, standard output and standard error as one text, folders of this place written as

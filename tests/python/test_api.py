@@ -137,6 +137,18 @@ def test_every_event_and_the_report_have_the_form_that_the_schema_says(noisy):
     assert minrepro.minimize(noisy).raw_report.keys() == report.keys()
 
 
+def test_what_other_tests_recorded_has_the_form_that_the_schema_says():
+    recorded = Path(__file__).parents[2] / "target" / "tmp" / "recorded"
+    events = [line for path in recorded.glob("*.jsonl") for line in path.read_text().splitlines()]
+    reports = [path.read_text() for path in recorded.glob("*.json")]
+    if not events or not reports:
+        pytest.skip("no test of the program has recorded anything")
+    for texts, name in [(events, "events-1.json"), (reports, "report-1.json")]:
+        validator = jsonschema.Draft202012Validator(schema(name))
+        for text in texts:
+            validator.validate(json.loads(text))
+
+
 def test_a_wrong_event_does_not_have_the_form():
     validator = jsonschema.Draft202012Validator(schema("events-1.json"))
     for wrong in [{"event": "end"}, {"event": "no-such"}, {"event": "phase", "phase": "no-such"}]:
