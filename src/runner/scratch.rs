@@ -207,7 +207,7 @@ impl Drop for Scratch {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::{io::Write, os::unix::fs::symlink};
 
     use super::*;
 
@@ -218,8 +218,12 @@ mod tests {
         for folder in ["of_user", "of_run"] {
             fs::create_dir(path(folder)).unwrap();
         }
-        fs::write(path("of_user/secret"), "1").unwrap();
-        fs::write(path("of_run/log"), "2").unwrap();
+        let write = |name: &str, text: &str| {
+            let mut file = fs::File::create(path(name)).unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+        };
+        write("of_user/secret", "1");
+        write("of_run/log", "2");
         symlink(path("of_user"), path("of_run/link")).unwrap();
         symlink(path("of_user"), path("link")).unwrap();
         keep(&path("of_run"), &path("kept")).unwrap();

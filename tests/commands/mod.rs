@@ -25,6 +25,8 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
+use minrepro::report::write_atomically;
+
 use crate::support::command;
 
 /// A folder to work in and a home of its own.
@@ -83,14 +85,15 @@ impl Place {
             let number = COUNT.fetch_add(1, Ordering::Relaxed);
             let name = format!("{}-{number}.{kind}", std::process::id());
             fs::create_dir_all(&folder).unwrap();
-            fs::write(folder.join(name), bytes).unwrap();
+            write_atomically(&folder.join(name), bytes).unwrap();
         };
         if args.contains(&"jsonl") {
             keep(&output.stdout, "jsonl");
         }
         let reports = args.windows(2).filter(|pair| pair[0] == "--report");
-        for report in reports.filter(|pair| pair[1].ends_with(".json")) {
-            if let Ok(bytes) = fs::read(self.work().join(report[1])) {
+        let paths = reports.map(|pair| self.work().join(pair[1]));
+        for path in paths.filter(|path| path.extension().is_some_and(|end| end == "json")) {
+            if let Ok(bytes) = fs::read(path) {
                 keep(&bytes, "json");
             }
         }
