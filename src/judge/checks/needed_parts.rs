@@ -43,13 +43,13 @@ pub(super) const KIND: Kind = Kind {
 /// How many parts are left out at most, the last of the text first: each is a run.
 const MOST: usize = 24;
 
-/// How long these runs may take, if each takes as long as the script, and how many there are at
-/// least. A script that hangs takes as long as it is allowed to.
+/// How long these runs may take, and how many there are at least. A script that hangs takes as long
+/// as it is allowed to.
 const MOST_TIME: Duration = Duration::from_mins(2);
 const LEAST: usize = 6;
 
 /// The share of the time left that these runs may take: the reduction itself needs the rest.
-const OF_TIME_LEFT: u32 = 6;
+const OF_TIME_LEFT: u32 = 3;
 
 /// The number of parts without which a candidate is run, one at a time. A program that fails for
 /// another reason may succeed without a single one.
@@ -81,8 +81,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         .into_iter()
         .rev();
     let tried = tried.filter_map(|part| Some((job(probe, program, &part)?, part)));
-    let (jobs, tried): (Vec<Job>, Vec<ProgramPart>) = tried.take(most(script)).unzip();
-    let outcomes = probe.run(&jobs)?;
+    let (jobs, tried): (Vec<Job>, Vec<ProgramPart>) = tried.take(MOST).unzip();
+    let outcomes = run_in_time(probe, &jobs)?;
     let is_hang = probe.measure.is_hang();
     let run = |outcome: &Outcome| {
         let run = ControlRun::of(probe, outcome);
@@ -127,18 +127,21 @@ fn libraries(script: &Script<'_>, so_far: &Checks) -> Libraries {
     }
 }
 
-/// How many parts are left out.
-fn most(script: &Script<'_>) -> usize {
-    let wall = script.showing.map(|showing| showing.timing.wall);
-    let wall = wall.unwrap_or_default().min(script.probe.timeout);
-    let runner = script.probe.runner;
-    let left = runner
+/// The outcomes of these runs, until the time for them is up.
+fn run_in_time(probe: &Probe<'_>, jobs: &[Job]) -> Result<Vec<Outcome>, RunError> {
+    let begin = Instant::now();
+    let left = probe
+        .runner
         .deadline()
-        .map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        .map(|deadline| deadline.saturating_duration_since(begin));
     let time = left.map_or(MOST_TIME, |left| MOST_TIME.min(left / OF_TIME_LEFT));
-    let jobs = runner.jobs() as f64;
-    let runs = time.as_secs_f64() * jobs / wall.as_secs_f64().max(0.01);
-    MOST.min((runs as usize).max(LEAST))
+    let mut outcomes = Vec::new();
+    for some in jobs.chunks(LEAST) {
+        if outcomes.is_empty() || begin.elapsed() < time {
+            outcomes.extend(probe.run(some)?);
+        }
+    }
+    Ok(outcomes)
 }
 
 impl Check for NeededParts {
