@@ -4,16 +4,19 @@ use crate::{
     rewrite::{
         edit::{Edit, EditSet},
         gain::gains,
+        parenthesize::as_primary,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, Tree,
-        ast::{ArgOrKeyword, Decorator, Expr, Parameters, Stmt, StmtFunctionDef},
+        ast::{ArgOrKeyword, Decorator, Expr, Parameters, Stmt, StmtClassDef, StmtFunctionDef},
+        scope::Variable,
     },
 };
 
 pass! {
     /// Replaces uses of a function that only calls another function, or that only returns an
-    /// expression and has no parameters, with that function or expression.
+    /// expression and has no parameters, with that function or expression, and objects that only
+    /// hold a value with that value.
     ///
     /// A decorated function that is used once is replaced with the function that it calls,
     /// decorated in place.
@@ -33,6 +36,17 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
     let tree = cx.program.tree();
     for variable in cx.program.scopes().variables.iter().rev() {
+        if let Some(edits) = unheld(cx.program, &statements, tree, variable)
+            && gains(cx.program, &edits)
+        {
+            out.propose(
+                edits,
+                Prior::Even,
+                format!("what `{}` holds", variable.name),
+            );
+            out.next_group();
+            continue;
+        }
         let is_used = !variable.uses.is_empty();
         let Some(def) = variable.only_function(tree).filter(|_| is_used) else {
             continue;
@@ -84,6 +98,51 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         }
         out.next_group();
     }
+}
+
+/// The edits that replace every object of a class with the value that is its only attribute.
+fn unheld(
+    program: &Program,
+    statements: &Statements<'_>,
+    tree: &Tree<'_>,
+    variable: &Variable,
+) -> Option<EditSet> {
+    let class = variable.only_class(tree)?;
+    let value = held(class)?;
+    let text = as_primary(value, program.slice(value.range()));
+    let mut edits = EditSet::removal(statements.place(class.range)?);
+    let mut objects = variable
+        .uses
+        .iter()
+        .filter(|usage| !class.range.contains_range(usage.range))
+        .map(|usage| call_of(tree, usage.range))
+        .peekable();
+    objects.peek()?;
+    for object in objects {
+        edits.edit(Edit::replace(object?, text.as_str()));
+    }
+    Some(edits)
+}
+
+/// The value of the only attribute of a class's objects, if the class does nothing else.
+fn held(class: &StmtClassDef) -> Option<&Expr> {
+    let [Stmt::FunctionDef(init)] = class.body.as_slice() else {
+        return None;
+    };
+    let [Stmt::Assign(stmt)] = init.body.as_slice() else {
+        return None;
+    };
+    let ([Expr::Attribute(attribute)], [own]) =
+        (stmt.targets.as_slice(), init.parameters.args.as_slice())
+    else {
+        return None;
+    };
+    let object = attribute.value.as_name_expr()?;
+    let is_plain = init.name.as_str() == "__init__"
+        && init.parameters.len() == 1
+        && object.id == own.name().id
+        && class.decorator_list.is_empty();
+    is_plain.then_some(&*stmt.value)
 }
 
 /// The replacement for the only use of a decorated function: the function that it calls, decorated
@@ -247,6 +306,21 @@ mod tests {
             &["print(a(g)(1))\n", "print(g(1))\n"],
         );
         check_none(&INLINE_WRAPPERS, "@a\ndef f(): g(1)\nf()\nf()\n");
+    }
+
+    #[test]
+    fn objects_become_what_they_hold() {
+        check_edits(
+            &INLINE_WRAPPERS,
+            "class C:\n    def __init__(self):\n        self.a = g(1)\nf(C())\nh(x, C())\n",
+            &["f(g(1))\nh(x, g(1))\n"],
+        );
+        check_none(
+            &INLINE_WRAPPERS,
+            "class C:\n    def __init__(self):\n        self.a = g(1)\nf(C)\n\
+             class D:\n    def __init__(self, b):\n        self.a = b\nf(D(1))\n\
+             class E:\n    def __init__(self):\n        self.a = 1\n    def m(self): pass\nE()\n",
+        );
     }
 
     #[test]
