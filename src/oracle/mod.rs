@@ -38,7 +38,7 @@ pub use likeness::Likeness;
 pub use obstacle::{Forbidden, Obstacle, forbidden_anywhere, obstacle};
 pub use origin::{RaiseOrigin, claim, compiled_lines, own_lines};
 pub use pattern::Pattern;
-pub use raise_site::{RaiseSite, is_check, is_in_library, is_later};
+pub use raise_site::{RaiseSite, is_in_library, is_later};
 pub use seed::Seed;
 pub use sequential_test::SequentialTest;
 pub use signature::Signature;

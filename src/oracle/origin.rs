@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     exceptions::{is_of_interpreter, is_raised},
-    raise_site::{RaiseSite, is_check, is_in_library, is_of_script, is_own},
+    raise_site::{RaiseSite, is_in_library, is_of_script, is_own},
 };
 use crate::runner::Exception;
 
@@ -81,6 +81,27 @@ impl RaiseOrigin {
         };
         self.stated == its.stated && is_there
     }
+}
+
+/// Whether a library's check raised an exception about values that the script passed to it:
+/// `assert_close()`, `self.assertEqual()`. Then the script itself reports the failure.
+///
+/// `unittest` leaves its own frames out of the tracebacks of its tests, so that the statement of the
+/// script which calls the check comes last.
+fn is_check(exception: &Exception) -> bool {
+    let is_for_tests = |file: &str| {
+        file.split('/')
+            .any(|folder| matches!(folder, "testing" | "_testing" | "unittest"))
+    };
+    let last = exception.frames.last();
+    exception.short_class() == "AssertionError"
+        && last.is_some_and(|last| {
+            if is_own(exception, last) {
+                !is_raised(exception)
+            } else {
+                is_for_tests(&last.file)
+            }
+        })
 }
 
 /// The lines of the script's own frames, outermost first, if the script itself reports the bug: by

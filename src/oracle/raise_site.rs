@@ -144,18 +144,6 @@ pub fn is_in_library(exception: &Exception) -> bool {
         .is_some_and(|last| !is_own(exception, last))
 }
 
-/// Whether a library's check raised an exception about values that the script passed to it:
-/// `assert_close()`, `self.assertEqual()`. Then the script itself reports the failure.
-pub fn is_check(exception: &Exception) -> bool {
-    let is_for_tests = |file: &str| {
-        file.split('/')
-            .any(|folder| matches!(folder, "testing" | "_testing" | "unittest"))
-    };
-    let last = exception.frames.last();
-    exception.short_class() == "AssertionError"
-        && last.is_some_and(|last| !is_own(exception, last) && is_for_tests(&last.file))
-}
-
 /// Whether an exception ended a script later in its text than another one did. Each comes with the
 /// number of lines of its script, of which one may have more lines at its beginning.
 pub fn is_later(one: (&Exception, usize), other: (&Exception, usize)) -> bool {

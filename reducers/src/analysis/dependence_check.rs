@@ -5,10 +5,12 @@
 //! the nearest condition compares. Goes by names, as slices do, and ignores the order of execution.
 //! Called by the judge of candidates; proposes nothing.
 
+mod makers;
 mod rest;
 
 use std::collections::BTreeSet;
 
+pub use makers::Receivers;
 pub(crate) use rest::Rest;
 pub use rest::{Side, Surplus, surplus};
 use serde::{Deserialize, Serialize};
@@ -19,8 +21,21 @@ use crate::{
     trace::evidence::{Evidence, SourceLine},
 };
 
-/// Operations by name: `round()`, `+`.
+/// Operations by name: `round()`, `+`, and calls whose result nobody uses: `append() alone`.
 pub type Operations = BTreeSet<String>;
+
+/// The mark of calls whose result nobody uses, or that change their object whether or not somebody
+/// uses it.
+const FOR_EFFECT: &str = " alone";
+
+/// Whether there are all of some operations among others. A call whose result is used may stand for
+/// one whose result is not, but not the other way round.
+pub fn include(found: &Operations, required: &Operations) -> bool {
+    required.iter().all(|operation| {
+        let used = operation.strip_suffix(FOR_EFFECT);
+        found.contains(operation) || used.is_some_and(|used| found.contains(used))
+    })
+}
 
 /// The dependences of a script's own verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +47,9 @@ pub struct Grounds {
     /// The operations that each side of that condition depends on by itself.
     #[serde(default)]
     pub sides: Vec<Operations>,
+    /// What the methods of one name are called on, if packages made it.
+    #[serde(default)]
+    pub receivers: Receivers,
 }
 
 /// Which statements of a program say that something is wrong.
@@ -57,6 +75,19 @@ pub fn operations(
 ) -> Vec<Operations> {
     told(program, report_site, evidence, &|outline, nodes, frames| {
         Rest::of(outline, nodes).of_frames(frames).operations()
+    })
+}
+
+/// What the methods are called on that each reporting statement rests on.
+pub fn receivers(
+    program: &Program,
+    report_site: &ReportSite,
+    evidence: Option<&Evidence>,
+) -> Vec<Receivers> {
+    told(program, report_site, evidence, &|outline, nodes, frames| {
+        let rest = Rest::of(outline, nodes).of_frames(frames);
+        let nodes = rest.statements().flat_map(|statement| &nodes[statement]);
+        Receivers::of(outline, nodes.copied())
     })
 }
 
@@ -247,7 +278,7 @@ mod tests {
         last("assert open('a')[:]\n", &["open()"]);
         last(
             "y = abs(2)\ny.backward()\nassert y.grad\n",
-            &["abs()", "backward()"],
+            &["abs()", "backward() alone"],
         );
         let tried = "try:\n    y = round(1.5)\nexcept ValueError:\n    ";
         last(
@@ -262,7 +293,7 @@ mod tests {
         );
         last(
             "rows = []\nrows.append(1)\nlog = len(rows)\nassert rows\n",
-            &["append()"],
+            &["append() alone"],
         );
         last(
             "x = 0\nx += 1\nfor y in zip(x):\n    assert y\n",
@@ -275,9 +306,56 @@ mod tests {
     }
 
     #[test]
+    fn what_functions_change_in_their_arguments_counts() {
+        let last = |text: &str, expected: &[&str]| {
+            let line = text.lines().count() as u32;
+            check(text, &ReportSite::Raised(vec![line]), expected);
+        };
+        let refresh = "def refresh(model, weights):\n    missing = model.load_all(weights)\n    return missing\n";
+        last(
+            &format!("{refresh}m = make()\nrefresh(m, read())\nassert m(1) > 2\n"),
+            &[">", "load_all() alone", "make()", "read()"],
+        );
+        last(
+            &format!("{refresh}def again(m):\n    refresh(m, 1)\nm = make()\nagain(m)\nassert m\n"),
+            &["load_all() alone", "make()"],
+        );
+        last(
+            "def show(model):\n    print(model.size())\nm = make()\nshow(m)\nassert m\n",
+            &["make()"],
+        );
+    }
+
+    #[test]
+    fn a_result_that_is_used_is_not_one_that_is_dropped() {
+        let of = |text: &str| {
+            let site = ReportSite::Raised(vec![text.lines().count() as u32]);
+            operations(&Program::parse(text).unwrap(), &site, None).remove(0)
+        };
+        let used = of("a = read()\na = a.union(b)\nassert a\n");
+        let dropped = of("a = read()\na.union(b)\nassert a\n");
+        assert!(include(&used, &dropped) && !include(&dropped, &used));
+        let changed = of("a = read()\nc = a.update(b)\nassert a\n");
+        assert!(include(
+            &of("a = read()\na.update(b)\nassert a\n"),
+            &changed
+        ));
+    }
+
+    #[test]
+    fn what_is_passed_to_a_constructor_counts() {
+        let text = "class Form:\n    def __call__(self, x):\n        return join(x)\nclass Check:\n    def __init__(self, form):\n        self.form = form\n    def run(self, x):\n        if self.form(x) != x:\n            print('wrong form')\nCheck(Form()).run('a')\n";
+        let site = ReportSite::Words(["wrong".to_owned()].into());
+        check(text, &site, &["!=", "form()", "join()", "print() alone"]);
+        let text = "@dataclass\nclass Form:\n    x: int\n    def ok(self):\n        return self.x\nForm(read())\nhash(Form(2).ok())\nassert Form(abs(1)).ok()\n";
+        let site = ReportSite::Raised(vec![8]);
+        check(text, &site, &["abs()", "hash() alone", "read()"]);
+    }
+
+    #[test]
     fn what_a_raise_rests_on() {
         let tried = "def f(x):\n    try:\n        int(x)\n    except ValueError:\n        return\n    raise TypeError\nf(1)\n";
-        check(tried, &ReportSite::Raised(vec![7, 6]), &["int()"]);
+        check(tried, &ReportSite::Raised(vec![7, 6]), &["int() alone"]);
         let text = "def f(x):\n    if x < 1:\n        return\n    raise ValueError(str(x))\ny = abs(2)\nf(y)\n";
         check(text, &ReportSite::Raised(vec![6, 4]), &["<", "abs()"]);
         check(
@@ -291,8 +369,12 @@ mod tests {
     fn what_words_and_exits_rest_on() {
         let words = |text: &str| ReportSite::Words(text.split(' ').map(str::to_owned).collect());
         let text = "import sys\nx = hash(1)\nif x > 0:\n    print('sum is wrong')\n    sys.exit(3)\nprint('sum')\n";
-        check(text, &words("sum is wrong"), &[">", "hash()", "print()"]);
-        check(text, &ReportSite::Exit, &[">", "exit()", "hash()"]);
+        check(
+            text,
+            &words("sum is wrong"),
+            &[">", "hash()", "print() alone"],
+        );
+        check(text, &ReportSite::Exit, &[">", "exit() alone", "hash()"]);
         check(text, &words("other"), &[]);
     }
 }

@@ -5,7 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    analysis::{names::ImportedNames, special_names::is_of_library, watch::marked},
+    analysis::{
+        names::ImportedNames,
+        special_names::{is_of_copying, is_of_library},
+        watch::marked,
+    },
     rewrite::edit::{Edit, splice},
     syntax::{
         AnyNodeRef, Program, Ranged,
@@ -36,8 +40,8 @@ pub fn handed_on(program: &Program) -> BTreeSet<String> {
     found.map(str::to_owned).collect()
 }
 
-/// The special methods that some package looks up, not the language, of the classes that a program
-/// uses, with how they are called and whether they give something back: whoever mends the package
+/// The special methods that some package or copying looks up, not the language, of the classes that a
+/// program uses, with how they are called and whether they give something back: whoever mends the package
 /// has it call them.
 pub fn looked_up(program: &Program) -> BTreeSet<String> {
     let variables = program.scopes().variables.iter();
@@ -52,7 +56,7 @@ pub fn looked_up(program: &Program) -> BTreeSet<String> {
     let methods = classes
         .flat_map(|class| &class.body)
         .filter_map(Stmt::as_function_def_stmt)
-        .filter(|method| is_of_library(&method.name));
+        .filter(|method| is_of_library(&method.name) || is_of_copying(&method.name));
     let described = methods.map(|method| {
         let mut returned = tree.within(method.range);
         let gives = returned

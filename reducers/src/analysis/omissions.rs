@@ -54,10 +54,16 @@ impl ProgramPart {
 }
 
 /// The parts of a program that can be left out, in the order of the text, except calls that make up
-/// a whole statement on one of some lines: the failing call is not the reason of its own failure.
+/// a whole statement on one of some lines, and except what is not left out there without other calls:
+/// the failing call is not the reason of its own failure.
 pub fn parts(program: &Program, of: Libraries, lines: &[u32]) -> Vec<ProgramPart> {
     let mut found = PartSearch::of(program, of).parts();
-    found.retain(|_, place| !lines.contains(&place.statement.unwrap_or_default()));
+    found.retain(|_, place| {
+        let mut swallowing = place.swallowing.iter();
+        let is_gone =
+            swallowing.any(|(first, last)| lines.iter().any(|line| (first..=last).contains(&line)));
+        !lines.contains(&place.statement.unwrap_or_default()) && !is_gone
+    });
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_by_key(|(_, place)| place.first);
     let parts = found.into_iter().map(|(omission, place)| ProgramPart {
@@ -138,6 +144,21 @@ mod tests {
     }
 
     #[test]
+    fn calls_in_a_call_are_parts_of_their_own() {
+        check(
+            "import lib\nlib.show(main(lib.f(2)))\n",
+            &[("show", "import lib\nmain(lib.f(2))\n")],
+        );
+        check(
+            "import lib\nlib.show(x.f(y))\nlib.exit(1)\n",
+            &[
+                ("show", "import lib\nx.f(y)\nlib.exit(1)\n"),
+                ("f", "import lib\nlib.show(x)\nlib.exit(1)\n"),
+            ],
+        );
+    }
+
+    #[test]
     fn operators_between_objects_of_packages_are_parts() {
         check(
             "import lib\nx = lib.ones(2)\nn = x.size(0) * 2 + 1\ny = -x.T ** n\n",
@@ -209,5 +230,13 @@ mod tests {
         let found = parts(&Program::parse(text).unwrap(), Libraries::Installed, &[2]);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].omission.name(), "k=");
+        let text = "import lib\ny = lib.f(1) - x.fails()\n";
+        let program = Program::parse(text).unwrap();
+        let names = |lines: &[u32]| {
+            let found = parts(&program, Libraries::Installed, lines).into_iter();
+            found.map(|part| part.omission.name()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&[]), ["-", "fails"]);
+        assert_eq!(names(&[2]), ["fails"]);
     }
 }

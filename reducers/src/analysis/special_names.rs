@@ -18,6 +18,18 @@ const OF_THE_LANGUAGE: &str = "\
 const OPERATORS: &str =
     "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or";
 
+/// The names among them that copying and pickling look up.
+const OF_COPYING: [&str; 8] = [
+    "copy",
+    "deepcopy",
+    "getnewargs",
+    "getnewargs_ex",
+    "getstate",
+    "reduce",
+    "reduce_ex",
+    "setstate",
+];
+
 /// Whether a name is one of those that the interpreter or a library asks for.
 pub(crate) fn is_special(name: &str) -> bool {
     inner(name).is_some()
@@ -33,6 +45,11 @@ pub(crate) fn is_of_library(name: &str) -> bool {
             && !lists(OPERATORS, name)
             && !operator.is_some_and(|name| lists(OPERATORS, name))
     })
+}
+
+/// Whether a name is one by which a class tells `copy` and `pickle` what to do with its objects.
+pub(crate) fn is_of_copying(name: &str) -> bool {
+    inner(name).is_some_and(|name| OF_COPYING.contains(&name))
 }
 
 /// What stands between the underscores of a special name.
@@ -60,6 +77,7 @@ mod tests {
         for name in ["__array__", "__array_interface__", "__geo_interface__"] {
             assert!(is_special(name) && is_of_library(name), "{name}");
         }
+        assert!(is_of_copying("__setstate__") && !is_of_copying("__set__"));
         for name in ["init", "_init_", "__init", "__", "____"] {
             assert!(!is_special(name) && !is_of_library(name), "{name}");
         }

@@ -8,15 +8,15 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-pub(crate) use change::Change;
 use change::stored_by_name;
+pub(crate) use change::{Change, is_changing};
 pub(crate) use reads::Read;
 
 use crate::{
     analysis::statements::Statements,
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
-        ast::{Expr, ExprContext, name::Name},
+        ast::{Expr, ExprContext, StmtFunctionDef, name::Name},
         rows::ItemId,
     },
     trace::evidence::{Evidence, SourceLine},
@@ -328,6 +328,18 @@ impl<'a> StatementTree<'a> {
     pub(crate) fn function_of(&self, index: usize) -> Option<usize> {
         self.ancestors(index)
             .find(|&at| matches!(self.statements[at].node, AnyNodeRef::StmtFunctionDef(_)))
+    }
+
+    /// The executed definitions of the functions and methods of a name.
+    pub(crate) fn functions<'s>(
+        &'s self,
+        name: &'s str,
+    ) -> impl Iterator<Item = (usize, &'a StmtFunctionDef)> + 's {
+        let statements = self.statements.iter().enumerate();
+        statements.filter_map(move |(at, statement)| {
+            let def = *statement.node.as_stmt_function_def()?;
+            (statement.is_executed && def.name.as_str() == name).then_some((at, def))
+        })
     }
 
     /// The statements within a statement, at any depth.

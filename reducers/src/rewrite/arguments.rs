@@ -83,19 +83,21 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The treatment of the arguments: lines that assign some to their parameters, and uses of
-/// parameters in the body that the others replace.
+/// The treatment of the arguments of all parameters but the first few: lines that assign some to
+/// their parameters, and uses of parameters in the body that the others replace.
 pub(crate) fn substituted(
     program: &Program,
     def: &ast::StmtFunctionDef,
     site: &Site<'_>,
+    skipped: usize,
 ) -> Option<(Vec<String>, Vec<Edit>)> {
     let mut assigned = Vec::new();
     let mut substituted = Vec::new();
-    let shift = usize::from(site.receiver.is_some());
-    for (position, parameter) in def.parameters.iter_non_variadic_params().enumerate() {
+    let shift = skipped.max(usize::from(site.receiver.is_some()));
+    let parameters = def.parameters.iter_non_variadic_params().enumerate();
+    for (position, parameter) in parameters.skip(skipped) {
         let argument = match (position, site.call) {
-            (0, _) if shift == 1 => site.receiver,
+            (0, _) if site.receiver.is_some() => site.receiver,
             (_, Some(call)) if spreads(call) => return None,
             (_, Some(call)) => given(call, parameter.name(), position - shift)
                 .argument()
@@ -110,7 +112,7 @@ pub(crate) fn substituted(
         }
         let variable = program.scopes().bound_at(name.start())?;
         let is_constant = variable.bindings.len() == 1;
-        if is_constant && (is_atom(value) || (variable.uses.len() <= 1 && !text.contains('\n'))) {
+        if is_constant && (is_path(value) || (variable.uses.len() <= 1 && !text.contains('\n'))) {
             let text = as_primary(value, text);
             substituted.extend(
                 variable
@@ -123,6 +125,15 @@ pub(crate) fn substituted(
         }
     }
     Some((assigned, substituted))
+}
+
+/// Whether an expression is a name or a constant, or an attribute of one: it can be written where
+/// another variable of the parameter's name is in use.
+fn is_path(mut value: &Expr) -> bool {
+    while let Expr::Attribute(attribute) = value {
+        value = &attribute.value;
+    }
+    is_atom(value)
 }
 
 /// Replaces each of some uses with a value. `None` if the value does not fit into a formatted

@@ -1,23 +1,23 @@
-//! Methods as functions: without the object that they belong to. Its attributes become global
+//! Methods as functions: without the object that they belong to. Its attributes become
 //! variables. Called by the passes that flatten classes.
 
 use crate::{
-    rewrite::edit::{Edit, EditSet, rewritten},
+    rewrite::{edit::Edit, reindent::reindented},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
         ast::{Expr, ExprAttribute, ExprContext, Stmt, StmtFunctionDef},
     },
 };
 
-/// Removes `self.` within a method. Nothing if the object is used in another way, or changed after
-/// its beginning.
+/// The edits that remove `self.` within a method. `None` if the object is used in another way, or
+/// changed after its beginning.
 pub(crate) fn without_self(
     tree: &Tree<'_>,
     def: &StmtFunctionDef,
     own: &str,
     is_init: bool,
-    edits: &mut EditSet,
-) -> Option<()> {
+) -> Option<Vec<Edit>> {
+    let mut edits = Vec::new();
     for node in tree
         .nodes
         .iter()
@@ -34,10 +34,10 @@ pub(crate) fn without_self(
             return None;
         }
         if !is_init {
-            edits.edit(Edit::delete(prefix(attribute)));
+            edits.push(Edit::delete(prefix(attribute)));
         }
     }
-    Some(())
+    Some(edits)
 }
 
 pub(crate) fn attribute_of<'a>(tree: &Tree<'a>, value: TextRange) -> Option<&'a ExprAttribute> {
@@ -68,45 +68,37 @@ pub(crate) fn first_parameter(program: &Program, def: &StmtFunctionDef) -> Optio
     Some(TextRange::new(first.start(), end))
 }
 
-/// The lines of a method without parameters that only assigns attributes and makes calls, with
-/// global variables.
+/// The lines of an `__init__` that returns nowhere, with variables in place of attributes, and with
+/// some more changes.
 pub(crate) fn beginning(
     program: &Program,
     tree: &Tree<'_>,
     def: &StmtFunctionDef,
     own: &str,
+    changes: Vec<Edit>,
 ) -> Option<Vec<String>> {
-    if def.parameters.iter().count() != 1 {
-        return None;
+    let mut edits = changes;
+    for node in &tree.nodes {
+        match node.node {
+            AnyNodeRef::StmtReturn(stmt) if def.range.contains_range(stmt.range) => return None,
+            AnyNodeRef::ExprAttribute(attribute)
+                if def.range.contains_range(attribute.range)
+                    && attribute
+                        .value
+                        .as_name_expr()
+                        .is_some_and(|name| name.id == own) =>
+            {
+                edits.push(Edit::delete(prefix(attribute)));
+            }
+            _ => {}
+        }
     }
     let is_idle = |stmt: &&Stmt| stmt.is_pass_stmt() || is_super_init(program, stmt);
-    let is_plain = |stmt: &&Stmt| match stmt {
-        Stmt::Assign(it) => matches!(it.targets.as_slice(), [Expr::Attribute(_)]),
-        Stmt::Expr(it) => it.value.is_call_expr(),
-        _ => false,
-    };
-    let stmts: Vec<&Stmt> = def.body.iter().filter(|stmt| !is_idle(stmt)).collect();
-    if !stmts.iter().all(is_plain) {
-        return None;
+    let mut lines = Vec::new();
+    for stmt in def.body.iter().filter(|stmt| !is_idle(stmt)) {
+        lines.extend(reindented(program, stmt.range(), &edits, false)?);
     }
-    let edits: Vec<Edit> = tree
-        .nodes
-        .iter()
-        .filter_map(|node| node.node.as_expr_attribute())
-        .filter(|attribute| {
-            def.range.contains_range(attribute.range)
-                && attribute
-                    .value
-                    .as_name_expr()
-                    .is_some_and(|name| name.id == own)
-        })
-        .map(|attribute| Edit::delete(prefix(attribute)))
-        .collect();
-    // An expression over several lines has brackets around it and may stand anywhere.
-    stmts
-        .iter()
-        .map(|stmt| rewritten(program, stmt.range(), &edits))
-        .collect()
+    Some(lines)
 }
 
 /// Whether a statement only lets the base class begin.

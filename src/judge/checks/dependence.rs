@@ -4,7 +4,7 @@
 
 use minrepro_reducers::{
     analysis::{
-        dependence_check::{Grounds, Operations, ReportSite, operations},
+        dependence_check::{Grounds, Operations, Receivers, ReportSite, include, operations, receivers},
         watch::{Told, expects_constants, sides, watched, without_numbers},
     },
     syntax::Program,
@@ -68,6 +68,11 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         return Ok(None);
     };
     let sides = operations_by_side(program, &report_site, evidence.as_ref());
+    let receivers = receivers(program, &report_site, evidence.as_ref())
+        .into_iter()
+        .map(Receivers::told_apart)
+        .reduce(|all, receivers| all.common(&receivers))
+        .unwrap_or_default();
     let job = watching(probe, program, &report_site, evidence.as_ref());
     // A value that differs from run to run proves nothing.
     let jobs = job.map(|job| vec![job.clone(), job]).unwrap_or_default();
@@ -97,6 +102,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             operations,
             values,
             sides,
+            receivers,
         },
         can_trace: evidence.is_some(),
         compares_alike,
@@ -116,9 +122,21 @@ impl Dependence {
         shown.report_site.as_ref().is_some_and(|site| {
             let found = operations(shown.program, site, evidence);
             let mut found = found.iter();
-            found.any(|operations| self.grounds.operations.is_subset(operations))
+            found.any(|operations| include(operations, &self.grounds.operations))
+                && self.has_receivers(shown.program, site, evidence)
                 && self.has_sides(shown.program, site, evidence)
         })
+    }
+
+    /// Whether methods are called on all that they must be called on.
+    fn has_receivers(
+        &self,
+        program: &Program,
+        site: &ReportSite,
+        evidence: Option<&Evidence>,
+    ) -> bool {
+        let mut found = receivers(program, site, evidence).into_iter();
+        found.any(|receivers| receivers.include(&self.grounds.receivers))
     }
 
     /// Whether each side of the condition has its required dependences, if the condition still has
@@ -126,7 +144,7 @@ impl Dependence {
     fn has_sides(&self, program: &Program, site: &ReportSite, evidence: Option<&Evidence>) -> bool {
         let its = operations_by_side(program, site, evidence);
         let mut pairs = self.grounds.sides.iter().zip(&its);
-        its.len() != self.grounds.sides.len() || pairs.all(|(known, its)| known.is_subset(its))
+        its.len() != self.grounds.sides.len() || pairs.all(|(known, its)| include(its, known))
     }
 
     /// Whether a run of a watched candidate compared the required values.

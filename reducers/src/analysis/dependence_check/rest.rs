@@ -3,17 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Nodes, Operations, tests};
+use super::{FOR_EFFECT, Nodes, Operations, tests};
 use crate::{
     analysis::{
         calls::{call_in, given},
         dependence_graph::DependenceGraph,
         names::is_main_check,
-        statement_tree::StatementTree,
+        statement_tree::{StatementTree, is_changing},
     },
     syntax::{
         AnyNodeRef, Ranged, TextRange, TextSize,
-        ast::{CmpOp, Expr, Stmt, name::Name},
+        ast::{CmpOp, Expr, ExprCall, Stmt, name::Name},
         scope::{Binding, BindingKind, ScopeKind},
     },
     torch::producers::made_by,
@@ -29,6 +29,9 @@ pub struct Side {
     /// Its numbers, texts and other constants, and where they stand.
     pub literals: BTreeSet<(TextSize, String)>,
 }
+
+/// Through how many calls what is passed on is followed.
+const DEPTH: usize = 4;
 
 /// By how much more often one of two sides has something than the other.
 pub type Surplus = BTreeMap<String, i64>;
@@ -265,7 +268,7 @@ impl<'o, 'a> Rest<'o, 'a> {
         let statement = &outline.statements[index];
         for node in &self.nodes[index] {
             if counted.contains_range(node.range()) {
-                self.of.operations.extend(self.operation(*node));
+                self.of.operations.extend(self.operation(*node, index));
                 let start = node.start();
                 self.of
                     .literals
@@ -344,7 +347,8 @@ impl<'o, 'a> Rest<'o, 'a> {
                 BindingKind::Import => {}
                 BindingKind::Parameter => {
                     let function = self.outline.at(binding.statement);
-                    if self.is_part && self.is_method(function) && is_receiver(&variable.name) {
+                    let is_receiver = self.is_method(function) && is_receiver(&variable.name);
+                    if self.is_part && is_receiver {
                         continue;
                     }
                     let calls = self.frames.windows(2);
@@ -352,6 +356,10 @@ impl<'o, 'a> Rest<'o, 'a> {
                         .filter(|pair| self.outline.function_of(pair[1]) == function)
                         .map(|pair| pair[0])
                         .collect();
+                    if passing.is_empty() && !self.is_part && !is_receiver {
+                        let calls = function.map(|function| self.calls_of(function));
+                        self.todo.extend(calls.into_iter().flatten());
+                    }
                     for statement in passing {
                         match self.argument(statement, function, &variable.name) {
                             Some(argument) if self.is_part => {
@@ -373,6 +381,88 @@ impl<'o, 'a> Rest<'o, 'a> {
             }
         }
         self.todo.extend(self.graph.changes_in_place(index));
+        if !self.is_part {
+            let uses = self.graph.uses(index);
+            let changes: Vec<usize> = uses
+                .flat_map(|(statement, range)| self.changes_by_passing(statement, range, DEPTH))
+                .collect();
+            self.todo.extend(changes);
+        }
+    }
+
+    /// The statements by which a function of the program changes what a statement passes to it, if
+    /// one does, and the statement itself.
+    fn changes_by_passing(&self, statement: usize, passed: TextRange, depth: usize) -> Vec<usize> {
+        let Some(depth) = depth.checked_sub(1) else {
+            return Vec::new();
+        };
+        let calls = self.nodes[statement].iter();
+        let calls = calls.filter_map(|node| node.as_expr_call().copied());
+        let parameters = calls.flat_map(|call| self.parameters_of(call, passed));
+        let changes: Vec<usize> = parameters
+            .flat_map(|parameter| {
+                let mut changes: Vec<usize> = self.graph.changes_in_place(parameter).collect();
+                for (statement, range) in self.graph.uses(parameter) {
+                    changes.extend(self.changes_by_passing(statement, range, depth));
+                }
+                changes
+            })
+            .collect();
+        let caller = Some(statement).filter(|_| !changes.is_empty());
+        caller.into_iter().chain(changes).collect()
+    }
+
+    /// The variables of the parameters for which a call passes the argument of a range to functions
+    /// of the program.
+    fn parameters_of(&self, call: &ExprCall, passed: TextRange) -> Vec<usize> {
+        let mut arguments = call.arguments.arguments_source_order();
+        let is_passed = arguments.any(|argument| argument.value().range() == passed);
+        let Some(name) = called(&call.func).filter(|_| is_passed) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for (function, def) in self.outline.functions(name) {
+            let own = usize::from(self.is_method(Some(function)));
+            let parameters = def.parameters.iter_non_variadic_params().skip(own);
+            let of_argument = parameters.enumerate().find(|(position, parameter)| {
+                let argument = given(call, parameter.name(), *position).argument();
+                argument.is_some_and(|(_, value)| value.range() == passed)
+            });
+            let at = of_argument.map(|(_, parameter)| parameter.name().range);
+            let mut variables = self.graph.variables().iter();
+            found.extend(variables.position(|variable| {
+                let mut bindings = variable.bindings.iter();
+                bindings.any(|binding| Some(binding.range) == at)
+            }));
+        }
+        found
+    }
+
+    /// The executed statements that call a function of the program, or create objects of its class
+    /// if it is a constructor.
+    fn calls_of(&self, function: usize) -> Vec<usize> {
+        let outline = self.outline;
+        let Some(def) = outline.statements[function].node.as_stmt_function_def() else {
+            return Vec::new();
+        };
+        let class = outline.statements[function].parent;
+        let class = class.and_then(|class| outline.statements[class].node.as_stmt_class_def());
+        match class {
+            Some(class) if def.name.as_str() == "__init__" => self.calls(&class.name),
+            _ => self.calls(&def.name),
+        }
+    }
+
+    /// The executed statements that call something of a name.
+    fn calls(&self, name: &str) -> Vec<usize> {
+        let is_call = |node: &AnyNodeRef<'_>| {
+            let call = node.as_expr_call();
+            call.is_some_and(|call| called(&call.func) == Some(name))
+        };
+        let all = (0..self.outline.statements.len())
+            .filter(|&statement| self.outline.statements[statement].is_executed);
+        all.filter(|&statement| self.nodes[statement].iter().any(is_call))
+            .collect()
     }
 
     /// The expression that a binding gets, where a statement assigns several to as many names.
@@ -413,11 +503,33 @@ impl<'o, 'a> Rest<'o, 'a> {
             self.todo.extend(calls.map(|(at, _)| at));
         }
         let members = self.graph.members(name).iter();
-        self.todo
-            .extend(members.map(|definition| definition.statement));
+        let members: Vec<usize> = members.map(|definition| definition.statement).collect();
+        for member in members {
+            self.todo.push(member);
+            // Calls of the class give its fields their values.
+            let outline = self.outline;
+            let class = outline.statements[member].parent;
+            let class = class.and_then(|class| outline.statements[class].node.as_stmt_class_def());
+            if let Some(class) = class.filter(|_| !self.is_part)
+                && outline.statements[member].node.is_stmt_ann_assign()
+            {
+                self.todo.extend(self.calls(&class.name));
+            }
+        }
         self.todo.extend(self.graph.stores(name));
         self.todo
             .extend(self.graph.attribute_changes_in_place(name));
+        if !self.is_part {
+            let statements = self.outline.statements.iter().enumerate();
+            let executed = statements.filter(|(_, statement)| statement.is_executed);
+            let mut changes = Vec::new();
+            for (at, statement) in executed {
+                for (_, range) in statement.attributes.iter().filter(|(read, _)| read == name) {
+                    changes.extend(self.changes_by_passing(at, *range, DEPTH));
+                }
+            }
+            self.todo.extend(changes);
+        }
     }
 
     /// The text of a node, if it is a constant.
@@ -448,8 +560,8 @@ impl<'o, 'a> Rest<'o, 'a> {
         }
     }
 
-    /// The operation of a node, unless it calls one of the program's own functions.
-    fn operation(&self, node: AnyNodeRef<'_>) -> Vec<String> {
+    /// The operation of a node of a statement, unless it calls one of the program's own functions.
+    fn operation(&self, node: AnyNodeRef<'_>, statement: usize) -> Vec<String> {
         match node {
             AnyNodeRef::ExprCall(call) => {
                 let (name, is_method) = match &*call.func {
@@ -469,10 +581,14 @@ impl<'o, 'a> Rest<'o, 'a> {
                             && bindings.any(|binding| binding.kind != BindingKind::Import)
                             && is_method == (variable.scope == ScopeKind::Class)
                     });
-                if is_own {
-                    Vec::new()
-                } else {
-                    vec![format!("{name}()")]
+                let statement = self.outline.statements[statement].node;
+                let is_alone = statement
+                    .as_stmt_expr()
+                    .is_some_and(|stmt| stmt.value.range() == call.range);
+                match is_own {
+                    true => Vec::new(),
+                    false if is_alone || is_changing(name) => vec![format!("{name}(){FOR_EFFECT}")],
+                    false => vec![format!("{name}()")],
                 }
             }
             // A computation with only literals is a literal itself.
@@ -501,6 +617,15 @@ impl<'o, 'a> Rest<'o, 'a> {
             }
             _ => Vec::new(),
         }
+    }
+}
+
+/// The last part of the name of a callee.
+fn called(callee: &Expr) -> Option<&str> {
+    match callee {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
+        _ => None,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
         unwrap::keep_part,
     },
     syntax::{
-        AnyNodeRef, Program, TextRange,
+        AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, ExprCall, Keyword, UnaryOp},
         rows::RowKind,
     },
@@ -25,6 +25,9 @@ const NO_CONTEXT: &str = "__import__('contextlib').nullcontext()";
 
 /// Methods that only convert: the target of the conversion says more than their names.
 const CONVERSIONS: [&str; 3] = ["to", "type", "astype"];
+
+/// Functions that start or end a program.
+const STARTING_OR_ENDING: [&str; 4] = ["_exit", "exit", "main", "quit"];
 
 /// Functions and methods that copy: to make a thing once more is as good.
 const COPIES: [&str; 3] = ["clone", "copy", "deepcopy"];
@@ -100,6 +103,8 @@ pub(super) struct Occurrences {
     pub(super) first: u32,
     /// The line of the statement that is nothing else.
     pub(super) statement: Option<u32>,
+    /// The lines on which other calls go with it, each with the last.
+    pub(super) swallowing: Vec<(u32, u32)>,
 }
 
 pub(super) type Parts = BTreeMap<Omission, Occurrences>;
@@ -170,8 +175,9 @@ impl<'a> PartSearch<'a> {
         let is_foreign =
             path.is_some_and(|path| self.libraries.contain(&path)) || is_method && !is_of_data;
         // Seeds decide about chance, not about the computed values, and a number is as good as the
-        // call that gives it.
+        // call that gives it. A program that is not started or ended shows nothing.
         let is_needless = COPIES.contains(&name)
+            || STARTING_OR_ENDING.contains(&name)
             || GIVING_NUMBERS.contains(&name)
             || name.starts_with("__")
             || name.contains("seed");
@@ -204,7 +210,8 @@ impl<'a> PartSearch<'a> {
         match keep_part(self.program, range, operand) {
             Some(edits) => {
                 let words = BTreeSet::from([symbol.to_owned()]);
-                self.add(omission, edits, words, range, None);
+                self.add(omission.clone(), edits, words, range, None);
+                self.swallow(&omission, range, operand.range());
             }
             None => drop(self.fixed.insert(omission)),
         }
@@ -253,8 +260,14 @@ impl<'a> PartSearch<'a> {
         let edits = match parent {
             Some(AnyNodeRef::StmtExpr(only)) => {
                 statement = Some(self.program.line_of(only.range.start()));
-                let suite = self.item(RowKind::Suite, only.range);
-                suite.or_else(|| self.item(RowKind::Module, only.range))
+                if self.holds_calls(call) {
+                    // They are parts of their own.
+                    let part = self.stands_for(call);
+                    part.and_then(|part| keep_part(self.program, call.range, part))
+                } else {
+                    let suite = self.item(RowKind::Suite, only.range);
+                    suite.or_else(|| self.item(RowKind::Module, only.range))
+                }
             }
             Some(AnyNodeRef::Decorator(decorator)) => {
                 self.item(RowKind::Decorators, decorator.range)
@@ -277,9 +290,34 @@ impl<'a> PartSearch<'a> {
             }
         }
         match edits {
-            Some(edits) => self.add(omission, edits, words, call.range, statement),
+            Some(edits) => {
+                let kept = self.stands_for(call).map_or(call.range, Ranged::range);
+                self.add(omission.clone(), edits, words, call.range, statement);
+                self.swallow(&omission, call.range, kept);
+            }
             None => drop(self.fixed.insert(omission)),
         }
+    }
+
+    /// Notes the lines of an expression if calls other than itself stand outside the part of it
+    /// that is kept.
+    fn swallow(&mut self, omission: &Omission, whole: TextRange, kept: TextRange) {
+        let mut within = self.program.tree().within(whole);
+        let is_lost = within.any(|node| {
+            node.is_expr_call() && node.range() != whole && !kept.contains_range(node.range())
+        });
+        if is_lost && let Some(place) = self.found.get_mut(omission) {
+            let line = |at| self.program.line_of(at);
+            place
+                .swallowing
+                .push((line(whole.start()), line(whole.end())));
+        }
+    }
+
+    /// Whether there are calls within a call.
+    fn holds_calls(&self, call: &ExprCall) -> bool {
+        let mut within = self.program.tree().within(call.range);
+        within.any(|node| matches!(node, AnyNodeRef::ExprCall(inner) if inner.range != call.range))
     }
 
     /// The line of a statement whose whole value is an expression: the value that it assigns or
@@ -360,6 +398,7 @@ impl<'a> PartSearch<'a> {
                 count: 1,
                 first,
                 statement,
+                swallowing: Vec::new(),
             });
     }
 }

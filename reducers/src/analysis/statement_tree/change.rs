@@ -9,8 +9,8 @@ use crate::syntax::{
 /// How a statement may change the value of a name or an attribute within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Change {
-    /// In place: a method is called on it for nothing else, an element of it is assigned, or a
-    /// result is put into it.
+    /// In place: a method is called on it for nothing else or has the name of a change, an element of
+    /// it is assigned, or a result is put into it.
     InPlace,
     /// In another way: a part of it is changed, a function gets it as the first argument, or the
     /// decorator of a function is a part of it.
@@ -50,7 +50,16 @@ impl Change {
                 (begins(&call.func) || (is_given && is_function(program, &call.func)))
                     .then_some(Self::Indirect)
             }
-            AnyNodeRef::StmtAssign(stmt) => stmt.targets.iter().filter_map(of_target).min(),
+            AnyNodeRef::StmtAssign(stmt) => {
+                let method = stmt.value.as_call_expr();
+                let method = method.and_then(|call| call.func.as_attribute_expr());
+                if method.is_some_and(|method| {
+                    method.value.range() == path && is_changing(method.attr.as_str())
+                }) {
+                    return Some(Self::InPlace);
+                }
+                stmt.targets.iter().filter_map(of_target).min()
+            }
             AnyNodeRef::StmtAugAssign(stmt) => of_target(&stmt.target),
             AnyNodeRef::StmtDelete(stmt) => stmt.targets.iter().filter_map(of_target).min(),
             // A function that is registered with what the name stands for.
@@ -63,6 +72,17 @@ impl Change {
             _ => None,
         }
     }
+}
+
+/// The verbs with which the names of methods begin that change their object and give something
+/// back as well.
+const CHANGES: [&str; 6] = ["load", "pop", "push", "put", "register", "update"];
+
+/// Whether a method changes its object, to go by its name: `load_state_dict`, PyTorch's `add_`.
+pub(crate) fn is_changing(method: &str) -> bool {
+    let verb = method.split('_').next().unwrap_or(method);
+    let is_in_place = method.ends_with('_') && !method.ends_with("__");
+    is_in_place || CHANGES.contains(&verb)
 }
 
 /// The outermost container of an element, however deep it is.

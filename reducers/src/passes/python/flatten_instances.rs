@@ -1,21 +1,25 @@
 use crate::{
-    analysis::statements::Statements,
+    analysis::{calls::Site, statements::Statements},
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
+        arguments::substituted,
         edit::{Edit, EditSet},
         gain::gains,
+        reindent::reindented,
         unwrap::unwrap_block,
         without_self::{attribute_of, beginning, first_parameter, prefix, without_self},
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, Tree,
         ast::{Expr, ExprCall, Stmt, StmtClassDef, StmtFunctionDef},
-        scope::Use,
+        scope::{Use, Variable},
     },
 };
 
 pass! {
-    /// Replaces a class that has a single instance with functions and global variables.
+    /// Replaces a class that has a single instance with functions and variables.
+    ///
+    /// The variables are global, or those of the function that creates the instance.
     ///
     /// ```python before
     /// class Log:
@@ -73,86 +77,168 @@ fn flat(program: &Program, tree: &Tree<'_>, class: &StmtClassDef, only: &Use) ->
         })
         .collect();
     let methods = methods?;
-    // Without the class's header its methods stand at its indentation.
-    let mut edits = unwrap_block(program, class.range, &class.body)?;
+    let instance = Instance::of(program, tree, only)?;
+    let statements = Statements::of(program);
+    // Methods move to where the object is created if a function creates it.
+    let goes = instance.is_local || methods.iter().all(|def| def.name.as_str() == "__init__");
+    let mut edits = if goes {
+        EditSet::removal(statements.place(class.range)?)
+    } else {
+        // Without the class's header its methods stand at its indentation.
+        unwrap_block(program, class.range, &class.body)?
+    };
+    let mut local: Vec<String> = Vec::new();
     let mut made: Vec<String> = Vec::new();
+    let mut is_called = false;
     for &def in &methods {
         let own = def.parameters.iter_non_variadic_params().next()?.name();
         let is_init = def.name.as_str() == "__init__";
-        if def.name.starts_with("__") && !is_init {
+        let is_call = def.name.as_str() == "__call__";
+        is_called |= is_call;
+        if def.name.starts_with("__") && !is_init && !is_call {
             return None;
         }
-        without_self(tree, def, own.as_str(), is_init, &mut edits)?;
+        let mut changes = without_self(tree, def, own.as_str(), is_init)?;
         if is_init {
-            made = beginning(program, tree, def, own.as_str())?;
-            let place = Statements::of(program).place(def.range)?;
-            edits.remove(place);
+            made = instance.begun(program, tree, def, own.as_str())?;
+            if !goes {
+                edits.remove(statements.place(def.range)?);
+            }
+            continue;
+        }
+        changes.push(Edit::delete(first_parameter(program, def)?));
+        if is_call {
+            let (name, _) = instance.variable?;
+            changes.push(Edit::replace(def.name.range, name));
+        }
+        if instance.is_local {
+            local.extend(reindented(program, def.range, &changes, false)?);
         } else {
-            edits.edit(Edit::delete(first_parameter(program, def)?));
+            changes.into_iter().for_each(|change| edits.edit(change));
         }
     }
-    at_the_call(program, tree, only, &made, &mut edits)?;
+    local.extend(made);
+    instance.replace(program, tree, &local, is_called, &mut edits)?;
     Some(edits)
 }
 
-/// Puts the body of `__init__` before the statement that creates the object, and removes the object
-/// from its uses.
-fn at_the_call(
-    program: &Program,
-    tree: &Tree<'_>,
-    only: &Use,
-    made: &[String],
-    edits: &mut EditSet,
-) -> Option<()> {
-    let call: &ExprCall = tree.nodes.iter().find_map(|node| match node.node {
-        AnyNodeRef::ExprCall(call)
-            if call.func.range() == only.range && call.arguments.is_empty() =>
-        {
-            Some(call)
-        }
-        _ => None,
-    })?;
-    let statement = tree
-        .nodes
-        .iter()
-        .rfind(|node| node.node.is_statement() && node.node.range() == only.statement)?;
-    let indent = program.indentation(only.statement)?;
-    let glue = format!("{}{indent}", program.newline());
-    match statement.node {
-        // A variable for the object: its attributes become plain names.
-        AnyNodeRef::StmtAssign(assign) if assign.value.range() == call.range => {
-            let [Expr::Name(target)] = assign.targets.as_slice() else {
-                return None;
-            };
-            let variable = program.scopes().bound_at(target.start())?;
-            if variable.bindings.len() != 1 {
-                return None;
+/// The one place where a class is called.
+struct Instance<'a> {
+    call: &'a ExprCall,
+    statement: AnyNodeRef<'a>,
+    /// The name of the object, and its variable, if the statement assigns it to one.
+    variable: Option<(&'a str, &'a Variable)>,
+    /// Whether a function creates it.
+    is_local: bool,
+}
+
+impl<'a> Instance<'a> {
+    fn of(program: &'a Program, tree: &Tree<'a>, only: &Use) -> Option<Self> {
+        let call = tree.nodes.iter().find_map(|node| match node.node {
+            AnyNodeRef::ExprCall(call) if call.func.range() == only.range => Some(call),
+            _ => None,
+        })?;
+        let statement = tree
+            .nodes
+            .iter()
+            .rfind(|node| node.node.is_statement() && node.node.range() == only.statement)?
+            .node;
+        let variable = match statement {
+            AnyNodeRef::StmtAssign(assign) if assign.value.range() == call.range => {
+                let [Expr::Name(target)] = assign.targets.as_slice() else {
+                    return None;
+                };
+                let variable = program.scopes().bound_at(target.start())?;
+                if variable.bindings.len() != 1 {
+                    return None;
+                }
+                Some((target.id.as_str(), variable))
             }
-            for used in &variable.uses {
-                edits.edit(Edit::delete(prefix(attribute_of(tree, used.range)?)));
-            }
-            let text = if made.is_empty() {
-                "pass".to_owned()
-            } else {
-                made.join(&glue)
-            };
-            edits.edit(Edit::replace(assign.range, text));
-        }
-        _ => {
-            edits.edit(Edit::delete(prefix(attribute_of(tree, call.range)?)));
-            if !made.is_empty() {
-                let text = made
+            _ => None,
+        };
+        let is_local = tree.nodes.iter().any(|node| {
+            node.node.is_stmt_function_def()
+                && node.node.range() != only.statement
+                && node.node.range().contains_range(only.statement)
+        });
+        Some(Self {
+            call,
+            statement,
+            variable,
+            is_local,
+        })
+    }
+
+    /// The lines of `__init__` with the arguments of the call.
+    fn begun(
+        &self,
+        program: &Program,
+        tree: &Tree<'_>,
+        init: &StmtFunctionDef,
+        own: &str,
+    ) -> Option<Vec<String>> {
+        let site = Site {
+            whole: self.call.range,
+            call: Some(self.call),
+            receiver: None,
+        };
+        let (mut lines, changes) = substituted(program, init, &site, 1)?;
+        lines.extend(beginning(program, tree, init, own, changes)?);
+        // An attribute that is called like the argument that it holds.
+        let is_idle = |line: &String| {
+            line.split_once(" = ")
+                .is_some_and(|(left, right)| left == right)
+        };
+        lines.retain(|line| !is_idle(line));
+        Some(lines)
+    }
+
+    /// Puts some lines before the statement that creates the object, and removes the object from
+    /// its uses.
+    fn replace(
+        &self,
+        program: &Program,
+        tree: &Tree<'_>,
+        lines: &[String],
+        is_called: bool,
+        edits: &mut EditSet,
+    ) -> Option<()> {
+        let indent = program.indentation(self.statement.range())?;
+        let glue = format!("{}{indent}", program.newline());
+        let Some((_, variable)) = self.variable else {
+            edits.edit(Edit::delete(prefix(attribute_of(tree, self.call.range)?)));
+            if !lines.is_empty() {
+                let text = lines
                     .iter()
                     .flat_map(|line| [line.as_str(), &glue])
                     .collect::<String>();
-                edits.edit(Edit::replace(
-                    TextRange::empty(only.statement.start()),
-                    text,
-                ));
+                let place = TextRange::empty(self.statement.start());
+                edits.edit(Edit::replace(place, text));
             }
+            return Some(());
+        };
+        // The object's attributes become plain names.
+        for used in &variable.uses {
+            if is_called && is_callee(tree, used.range) {
+                continue;
+            }
+            edits.edit(Edit::delete(prefix(attribute_of(tree, used.range)?)));
         }
+        let text = if lines.is_empty() {
+            "pass".to_owned()
+        } else {
+            lines.join(&glue)
+        };
+        edits.edit(Edit::replace(self.statement.range(), text));
+        Some(())
     }
-    Some(())
+}
+
+/// Whether the expression at a range is called.
+fn is_callee(tree: &Tree<'_>, range: TextRange) -> bool {
+    tree.nodes
+        .iter()
+        .any(|node| matches!(node.node, AnyNodeRef::ExprCall(call) if call.func.range() == range))
 }
 
 #[cfg(test)]
@@ -175,6 +261,35 @@ mod tests {
             &FLATTEN_INSTANCES,
             "class A:\n    def __init__(self):\n        self.x = []\n        self.x.append(self.f, myself.g)\n    def f(self):\n        pass\na = A()\na.x\n",
             &["def f():\n    pass\nx = []\nx.append(f, myself.g)\nx\n"],
+        );
+    }
+
+    #[test]
+    fn arguments_stand_for_parameters() {
+        check_edits(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def __init__(self, x, y=2):\n        self.x = x\n        if y:\n            self.y = g(y)\na = A(x)\na.x.b(a.y)\n",
+            &["if 2:\n    y = g(2)\nx.b(y)\n"],
+        );
+    }
+
+    #[test]
+    fn what_a_function_creates_is_of_that_function() {
+        check_edits(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def __init__(self, x):\n        self.x = g(x)\n    def f(self, y):\n        return self.x + y\ndef h(x):\n    a = A(x)\n    return a.f(1)\nh(1)\nh(2)\n",
+            &[
+                "def h(x):\n    def f(y):\n        return x + y\n    x = g(x)\n    return f(1)\nh(1)\nh(2)\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_can_be_called_becomes_a_function_of_its_name() {
+        check_edits(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def __init__(self):\n        self.x = 1\n    def __call__(self, y):\n        return self.x + y\na = A()\na(2)\na.x\n",
+            &["def a(y):\n    return x + y\nx = 1\na(2)\nx\n"],
         );
     }
 

@@ -151,11 +151,17 @@ fn statement_of<'a>(tree: &Tree<'a>, place: TextRange) -> Option<AnyNodeRef<'a>>
 /// parameters.
 fn is_simple(def: &ast::StmtFunctionDef, tree: &Tree<'_>) -> bool {
     let mut returns = 0;
-    for node in tree
-        .nodes
-        .iter()
-        .filter(|node| def.range.contains_range(node.node.range()))
-    {
+    let is_within = |inner: TextRange| def.range.contains_range(inner) && def.range != inner;
+    let nested = tree.nodes.iter().filter_map(|node| match node.node {
+        AnyNodeRef::StmtFunctionDef(other) if is_within(other.range) => Some(other.range),
+        AnyNodeRef::ExprLambda(other) if is_within(other.range) => Some(other.range),
+        _ => None,
+    });
+    let nested: Vec<TextRange> = nested.collect();
+    for node in tree.nodes.iter().filter(|node| {
+        let range = node.node.range();
+        is_within(range) && !nested.iter().any(|inner| inner.contains_range(range))
+    }) {
         match node.node {
             AnyNodeRef::StmtReturn(_) => returns += 1,
             AnyNodeRef::ExprYield(_)
@@ -185,7 +191,7 @@ fn inlined(
     }
     let indent = program.indentation(statement.range())?;
     let newline = program.newline();
-    let (assigned, substituted) = substituted(program, def, site)?;
+    let (assigned, substituted) = substituted(program, def, site, 0)?;
 
     let (last, before) = def.body.split_last()?;
     let (body, value) = match last {
@@ -202,6 +208,10 @@ fn inlined(
         Some(value) => Some(rewritten(program, value.range(), &substituted)?),
         None => None,
     };
+    // What is computed for each element, or later, needs lines of its own.
+    if !lines.is_empty() && is_within_expression_scope(tree, statement.range(), site.whole) {
+        return None;
+    }
     let alone = matches!(statement, AnyNodeRef::StmtExpr(it) if it.value.range() == site.whole);
     let mut edits = EditSet::default();
     let insert = |lines: &[String]| {
@@ -238,6 +248,23 @@ fn inlined(
         }
     }
     Some(edits)
+}
+
+/// Whether a comprehension or a `lambda` of a statement stands around a place.
+fn is_within_expression_scope(tree: &Tree<'_>, statement: TextRange, place: TextRange) -> bool {
+    tree.nodes.iter().any(|node| {
+        let range = node.node.range();
+        statement.contains_range(range)
+            && range.contains_range(place)
+            && matches!(
+                node.node,
+                AnyNodeRef::ExprListComp(_)
+                    | AnyNodeRef::ExprSetComp(_)
+                    | AnyNodeRef::ExprDictComp(_)
+                    | AnyNodeRef::ExprGenerator(_)
+                    | AnyNodeRef::ExprLambda(_)
+            )
+    })
 }
 
 #[cfg(test)]
@@ -288,6 +315,37 @@ mod tests {
             &INLINE_FUNCTIONS,
             "class A:\n    async def f(self):\n        await g(self)\nasync def h(a):\n    await a.f()\n",
             &["class A:\n    pass\nasync def h(a):\n    await g(a)\n"],
+        );
+    }
+
+    #[test]
+    fn attributes_stand_for_their_parameter_wherever_it_is_used() {
+        check_edits(
+            &INLINE_FUNCTIONS,
+            "class A:\n    def f(self, x):\n        return self.g(x) + self.h(x)\ny = self.b.f(c.d)\n",
+            &["class A:\n    pass\ny = self.b.g(c.d) + self.b.h(c.d)\n"],
+        );
+    }
+
+    #[test]
+    fn lines_stay_out_of_comprehensions() {
+        check_none(
+            &INLINE_FUNCTIONS,
+            "def f(x):\n    g(x)\n    return h(x)\ny = [f(x) for x in z]\n",
+        );
+        check_edits(
+            &INLINE_FUNCTIONS,
+            "def f(x):\n    return h(x)\ny = [f(x) for x in z]\n",
+            &["y = [h(x) for x in z]\n"],
+        );
+    }
+
+    #[test]
+    fn nested_functions_return_for_themselves() {
+        check_edits(
+            &INLINE_FUNCTIONS,
+            "def f():\n    def g(x):\n        if x: return 1\n        yield 2\n    return g\nh = f()\n",
+            &["def g(x):\n    if x: return 1\n    yield 2\nh = g\n"],
         );
     }
 

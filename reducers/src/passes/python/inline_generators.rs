@@ -129,7 +129,7 @@ fn inlined<'a>(
     if leaves {
         return None;
     }
-    let (mut lines, substituted) = substituted(program, def, &site)?;
+    let (mut lines, substituted) = substituted(program, def, &site, 0)?;
     let whole = |body: &[Stmt]| Some(TextRange::new(body.first()?.start(), body.last()?.end()));
     let outer = program.indentation(whole(&def.body)?)?;
     let inner = program.indentation(yielding.range)?;

@@ -32,9 +32,15 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let edits = match node.node {
             AnyNodeRef::StmtFor(stmt) if stmt.orelse.is_empty() => unroll(cx.program, stmt),
             AnyNodeRef::ExprListComp(it) => {
-                one(cx.program, tree, it.range, &it.elt, &it.generators)
+                one(cx.program, tree, it.range, it.elt.range(), &it.generators)
             }
-            AnyNodeRef::ExprSetComp(it) => one(cx.program, tree, it.range, &it.elt, &it.generators),
+            AnyNodeRef::ExprSetComp(it) => {
+                one(cx.program, tree, it.range, it.elt.range(), &it.generators)
+            }
+            AnyNodeRef::ExprDictComp(it) => {
+                let entry = it.key.range().cover(it.value.range());
+                one(cx.program, tree, it.range, entry, &it.generators)
+            }
             _ => continue,
         };
         if let Some(edits) = edits
@@ -124,7 +130,7 @@ fn one(
     program: &Program,
     tree: &Tree<'_>,
     whole: TextRange,
-    elt: &Expr,
+    element: TextRange,
     generators: &[Comprehension],
 ) -> Option<EditSet> {
     let ([clause], Some(last)) = (generators, generators.last()) else {
@@ -136,7 +142,7 @@ fn one(
         .iter()
         .filter_map(|node| match node.node {
             AnyNodeRef::ExprName(name)
-                if name.id == target.id && elt.range().contains_range(name.range) =>
+                if name.id == target.id && element.contains_range(name.range) =>
             {
                 Some(name.range)
             }
@@ -215,6 +221,11 @@ mod tests {
             &UNROLL_LOOPS,
             "x = {a.b for a in (c + d, e)}\n",
             &["x = {(c + d).b}\n"],
+        );
+        check_edits(
+            &UNROLL_LOOPS,
+            "x = {a: b[a] for a in ('c', 'd')}\n",
+            &["x = {'c': b['c']}\n"],
         );
     }
 

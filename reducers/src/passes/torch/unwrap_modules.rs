@@ -100,9 +100,13 @@ fn flat(
         let own = def.parameters.iter_non_variadic_params().next()?.name();
         let is_init = def.name.as_str() == "__init__";
         has_forward |= def.name.as_str() == "forward";
-        without_self(tree, def, own.as_str(), is_init, &mut edits)?;
+        let changes = without_self(tree, def, own.as_str(), is_init)?;
+        changes.into_iter().for_each(|change| edits.edit(change));
         if is_init {
-            let lines = beginning(program, tree, def, own.as_str())?;
+            if def.parameters.len() != 1 {
+                return None;
+            }
+            let lines = beginning(program, tree, def, own.as_str(), Vec::new())?;
             edits.extend(&made(program, def, &lines)?);
         } else {
             edits.edit(Edit::delete(first_parameter(program, def)?));
