@@ -1,6 +1,8 @@
 //! Methods as functions: without the object that they belong to. Its attributes become global
 //! variables. Called by the passes that flatten classes.
 
+use std::collections::BTreeSet;
+
 use crate::{
     rewrite::edit::{Edit, EditSet, rewritten},
     syntax::{
@@ -9,15 +11,16 @@ use crate::{
     },
 };
 
-/// Removes `self.` within a method. Nothing if the object is used in another way, or changed after
-/// its beginning.
-pub(crate) fn without_self(
-    tree: &Tree<'_>,
+/// Removes `self.` within a method, and returns the attributes that it assigns to after the object's
+/// beginning. Nothing if the object is used in another way.
+pub(crate) fn without_self<'a>(
+    tree: &Tree<'a>,
     def: &StmtFunctionDef,
     own: &str,
     is_init: bool,
     edits: &mut EditSet,
-) -> Option<()> {
+) -> Option<BTreeSet<&'a str>> {
+    let mut assigned = BTreeSet::new();
     for node in tree
         .nodes
         .iter()
@@ -30,14 +33,15 @@ pub(crate) fn without_self(
             continue;
         }
         let attribute = attribute_of(tree, name.range)?;
-        if attribute.ctx != ExprContext::Load && !is_init {
-            return None;
+        if is_init {
+            continue;
         }
-        if !is_init {
-            edits.edit(Edit::delete(prefix(attribute)));
+        if attribute.ctx != ExprContext::Load {
+            assigned.insert(attribute.attr.as_str());
         }
+        edits.edit(Edit::delete(prefix(attribute)));
     }
-    Some(())
+    Some(assigned)
 }
 
 pub(crate) fn attribute_of<'a>(tree: &Tree<'a>, value: TextRange) -> Option<&'a ExprAttribute> {

@@ -1,3 +1,5 @@
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::{
     analysis::statements::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
@@ -8,8 +10,8 @@ use crate::{
         without_self::{attribute_of, beginning, first_parameter, prefix, without_self},
     },
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, Tree,
-        ast::{Expr, ExprCall, Stmt, StmtClassDef, StmtFunctionDef},
+        AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
+        ast::{Expr, ExprAttribute, ExprCall, ExprContext, Stmt, StmtClassDef, StmtFunctionDef},
         scope::Use,
     },
 };
@@ -76,14 +78,19 @@ fn flat(program: &Program, tree: &Tree<'_>, class: &StmtClassDef, only: &Use) ->
     // Without the class's header its methods stand at its indentation.
     let mut edits = unwrap_block(program, class.range, &class.body)?;
     let mut made: Vec<String> = Vec::new();
+    let mut begun = BTreeSet::new();
     for &def in &methods {
         let own = def.parameters.iter_non_variadic_params().next()?.name();
         let is_init = def.name.as_str() == "__init__";
         if def.name.starts_with("__") && !is_init {
             return None;
         }
-        without_self(tree, def, own.as_str(), is_init, &mut edits)?;
+        let assigned = without_self(tree, def, own.as_str(), is_init, &mut edits)?;
+        if !assigned.is_empty() {
+            edits.edit(global(program, class, def, &assigned)?);
+        }
         if is_init {
+            begun = attributes_made(def);
             made = beginning(program, tree, def, own.as_str())?;
             let place = Statements::of(program).place(def.range)?;
             edits.remove(place);
@@ -91,19 +98,84 @@ fn flat(program: &Program, tree: &Tree<'_>, class: &StmtClassDef, only: &Use) ->
             edits.edit(Edit::delete(first_parameter(program, def)?));
         }
     }
-    at_the_call(program, tree, only, &made, &mut edits)?;
+    let assigned = at_the_call(program, tree, only, &made, &mut edits)?;
+    add_globals(program, tree, only, begun, assigned, &mut edits)?;
     Some(edits)
 }
 
-/// Puts the body of `__init__` before the statement that creates the object, and removes the object
-/// from its uses.
-fn at_the_call(
+/// The attributes that `__init__` assigns to.
+fn attributes_made(def: &StmtFunctionDef) -> BTreeSet<&str> {
+    let targets = def.body.iter().filter_map(Stmt::as_assign_stmt);
+    let attributes = targets.flat_map(|assign| &assign.targets);
+    let attributes = attributes.filter_map(Expr::as_attribute_expr);
+    attributes
+        .map(|attribute| attribute.attr.as_str())
+        .collect()
+}
+
+/// The edit that makes the names that a method assigns to global, once it is a function.
+fn global(
     program: &Program,
-    tree: &Tree<'_>,
+    class: &StmtClassDef,
+    def: &StmtFunctionDef,
+    names: &BTreeSet<&str>,
+) -> Option<Edit> {
+    let first = def.body.first()?.start();
+    let outer = program.indentation(class.range)?;
+    let inner = program.indentation(class.body.first()?.range())?;
+    let deeper = program.indentation(def.body.first()?.range())?;
+    let deeper = deeper.strip_prefix(inner)?;
+    let names: Vec<&str> = names.iter().copied().collect();
+    let names = names.join(", ");
+    let text = format!("global {names}{}{outer}{deeper}", program.newline());
+    Some(Edit::replace(TextRange::empty(first), text))
+}
+
+/// Makes the attributes global that functions assign to: one that creates the object the attributes
+/// with which that begins, and each the others.
+fn add_globals<'a>(
+    program: &Program,
+    tree: &Tree<'a>,
+    only: &Use,
+    begun: BTreeSet<&'a str>,
+    assigned: Vec<&'a ExprAttribute>,
+    edits: &mut EditSet,
+) -> Option<()> {
+    let mut names: BTreeMap<TextSize, (&StmtFunctionDef, BTreeSet<&str>)> = BTreeMap::new();
+    let begun = begun.into_iter().map(|name| (only.range, name));
+    let assigned = assigned
+        .into_iter()
+        .map(|attribute| (attribute.range, attribute.attr.as_str()));
+    for (place, name) in begun.chain(assigned) {
+        let mut functions = tree.nodes.iter().rev().filter_map(|node| match node.node {
+            AnyNodeRef::StmtFunctionDef(def) if def.range.contains_range(place) => Some(def),
+            _ => None,
+        });
+        if let Some(def) = functions.next() {
+            let (_, of_function) = names
+                .entry(def.start())
+                .or_insert_with(|| (def, BTreeSet::new()));
+            of_function.insert(name);
+        }
+    }
+    for (def, names) in names.into_values() {
+        let names: Vec<&str> = names.into_iter().collect();
+        let names = names.join(", ");
+        let first = def.body.first()?.range();
+        edits.edit(Edit::before(program, first, &format!("global {names}")));
+    }
+    Some(())
+}
+
+/// Puts the body of `__init__` before the statement that creates the object, and removes the object
+/// from its uses. Returns the attributes that are assigned to there.
+fn at_the_call<'a>(
+    program: &Program,
+    tree: &Tree<'a>,
     only: &Use,
     made: &[String],
     edits: &mut EditSet,
-) -> Option<()> {
+) -> Option<Vec<&'a ExprAttribute>> {
     let call: &ExprCall = tree.nodes.iter().find_map(|node| match node.node {
         AnyNodeRef::ExprCall(call)
             if call.func.range() == only.range && call.arguments.is_empty() =>
@@ -118,6 +190,7 @@ fn at_the_call(
         .rfind(|node| node.node.is_statement() && node.node.range() == only.statement)?;
     let indent = program.indentation(only.statement)?;
     let glue = format!("{}{indent}", program.newline());
+    let mut assigned = Vec::new();
     match statement.node {
         // A variable for the object: its attributes become plain names.
         AnyNodeRef::StmtAssign(assign) if assign.value.range() == call.range => {
@@ -129,7 +202,11 @@ fn at_the_call(
                 return None;
             }
             for used in &variable.uses {
-                edits.edit(Edit::delete(prefix(attribute_of(tree, used.range)?)));
+                let attribute = attribute_of(tree, used.range)?;
+                if attribute.ctx != ExprContext::Load {
+                    assigned.push(attribute);
+                }
+                edits.edit(Edit::delete(prefix(attribute)));
             }
             let text = if made.is_empty() {
                 "pass".to_owned()
@@ -152,7 +229,7 @@ fn at_the_call(
             }
         }
     }
-    Some(())
+    Some(assigned)
 }
 
 #[cfg(test)]
@@ -179,6 +256,22 @@ mod tests {
     }
 
     #[test]
+    fn attributes_that_functions_assign_to_are_global() {
+        check_edits(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def f(self):\n        self.x = 1\nA().f()\n",
+            &["def f():\n    global x\n    x = 1\nf()\n"],
+        );
+        check_edits(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def __init__(self):\n        self.x = {}\n    def f(self): return self.x\ndef g():\n    a = A()\n    a.y = 1\n    return a.f()\n",
+            &[
+                "def f(): return x\ndef g():\n    global x, y\n    x = {}\n    y = 1\n    return f()\n",
+            ],
+        );
+    }
+
+    #[test]
     fn objects_of_other_use_stay() {
         check_none(
             &FLATTEN_INSTANCES,
@@ -187,10 +280,6 @@ mod tests {
         check_none(
             &FLATTEN_INSTANCES,
             "class A(B):\n    def f(self):\n        pass\nA().f()\n",
-        );
-        check_none(
-            &FLATTEN_INSTANCES,
-            "class A:\n    def f(self):\n        self.x = 1\nA().f()\n",
         );
         check_none(
             &FLATTEN_INSTANCES,

@@ -32,9 +32,15 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let edits = match node.node {
             AnyNodeRef::StmtFor(stmt) if stmt.orelse.is_empty() => unroll(cx.program, stmt),
             AnyNodeRef::ExprListComp(it) => {
-                one(cx.program, tree, it.range, &it.elt, &it.generators)
+                one(cx.program, tree, it.range, it.elt.range(), &it.generators)
             }
-            AnyNodeRef::ExprSetComp(it) => one(cx.program, tree, it.range, &it.elt, &it.generators),
+            AnyNodeRef::ExprSetComp(it) => {
+                one(cx.program, tree, it.range, it.elt.range(), &it.generators)
+            }
+            AnyNodeRef::ExprDictComp(it) => {
+                let pair = it.key.range().cover(it.value.range());
+                one(cx.program, tree, it.range, pair, &it.generators)
+            }
             _ => continue,
         };
         if let Some(edits) = edits
@@ -124,7 +130,7 @@ fn one(
     program: &Program,
     tree: &Tree<'_>,
     whole: TextRange,
-    elt: &Expr,
+    elt: TextRange,
     generators: &[Comprehension],
 ) -> Option<EditSet> {
     let ([clause], Some(last)) = (generators, generators.last()) else {
@@ -136,7 +142,7 @@ fn one(
         .iter()
         .filter_map(|node| match node.node {
             AnyNodeRef::ExprName(name)
-                if name.id == target.id && elt.range().contains_range(name.range) =>
+                if name.id == target.id && elt.contains_range(name.range) =>
             {
                 Some(name.range)
             }
@@ -206,6 +212,11 @@ mod tests {
 
     #[test]
     fn comprehensions_have_one_element() {
+        check_edits(
+            &UNROLL_LOOPS,
+            "a = {b: f(b) for b in [c, d] if b}\n",
+            &["a = {c: f(c)}\n"],
+        );
         check_edits(
             &UNROLL_LOOPS,
             "x = [f(a) for b in c if d]\n",

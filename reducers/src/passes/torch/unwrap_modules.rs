@@ -100,7 +100,10 @@ fn flat(
         let own = def.parameters.iter_non_variadic_params().next()?.name();
         let is_init = def.name.as_str() == "__init__";
         has_forward |= def.name.as_str() == "forward";
-        without_self(tree, def, own.as_str(), is_init, &mut edits)?;
+        let assigned = without_self(tree, def, own.as_str(), is_init, &mut edits)?;
+        if !assigned.is_empty() {
+            return None;
+        }
         if is_init {
             let lines = beginning(program, tree, def, own.as_str())?;
             edits.extend(&made(program, def, &lines)?);
