@@ -44,6 +44,7 @@ pub static PASSES: &[&Pass] = &[
     &python::unroll_loops::UNROLL_LOOPS,
     &python::inline_functions::INLINE_FUNCTIONS,
     &python::inline_generators::INLINE_GENERATORS,
+    &python::inline_managers::INLINE_MANAGERS,
     &python::merge_classes::MERGE_CLASSES,
     &python::write_classes::WRITE_CLASSES,
     &python::flatten_instances::FLATTEN_INSTANCES,

@@ -26,7 +26,7 @@ use crate::{
     cli::{BenchArgs, Exit, Failure, Printer, RunArgs, SandboxWhen},
     engine::{Halt, Stop},
     journal::Journal,
-    judge::{Confirmed, FLAKY_RUNS, Measure, confirm},
+    judge::{Alone, Confirmed, FLAKY_RUNS, Measure, confirm},
     oracle::Baseline,
     report::{Output, Progress, encoded, write_atomically},
     runner::{Covered, Interpreter, Job, Start},
@@ -359,7 +359,10 @@ fn run(
     args: &BenchArgs,
     printer: Printer,
 ) -> Result<Row, Failure> {
-    let session = Session::start(&case.target, &run_args(case, python, args))?;
+    let mut session = Session::start(&case.target, &run_args(case, python, args))?;
+    if case.is_project() {
+        session.inline()?;
+    }
     let effort = Effort {
         max_runs: None,
         end: None,
@@ -415,6 +418,9 @@ fn faults(case: &Case, minimized: &Minimized) -> Vec<String> {
     }
     if !minimized.confirmed.is_certain() {
         faults.push("not confirmed by fresh runs".to_owned());
+    }
+    if case.is_project() && minimized.alone != Some(Alone::Empty) {
+        faults.push("does not stand alone".to_owned());
     }
     faults
 }

@@ -225,6 +225,17 @@ impl Units {
         None
     }
 
+    /// The meaning of a name that a package does not bind: a module in it, as importing one makes it
+    /// an attribute of the package.
+    pub(super) fn inner(&self, at: usize, name: &str) -> Option<Meaning> {
+        let unit = &self.all[at];
+        if unit.package != unit.name {
+            return None;
+        }
+        let inner = format!("{}.{name}", unit.name);
+        self.is_known(&inner).then_some(Meaning::Module(inner))
+    }
+
     /// The foreign name that a variable of the module's scope imports, if it does nothing else: the
     /// same name in two modules is one thing.
     pub(super) fn foreign(&self, (at, name): &Entity) -> Option<String> {

@@ -186,7 +186,9 @@ impl ReferenceFinder<'_> {
             }
         }
         for load in &self.unit.program.scopes().unbound {
-            if let Some(meaning) = self.units.by_star(self.at, &load.name) {
+            let by_star = self.units.by_star(self.at, &load.name);
+            let meaning = by_star.or_else(|| self.units.inner(self.at, &load.name));
+            if let Some(meaning) = meaning {
                 self.add(load.range, &meaning, found);
             }
         }

@@ -115,6 +115,22 @@ fn names_that_clash_are_renamed() {
 }
 
 #[test]
+fn packages_see_the_modules_that_are_imported_in_them() {
+    check(
+        "import shop\nshop.f()\n",
+        &[
+            (
+                "shop",
+                (0, 1),
+                "from .core import *\nnames = core.names + ['f']\ndef f(): return core.g()\n",
+            ),
+            ("shop.core", (1, 1), "names = []\ndef g(): pass\n"),
+        ],
+        "core_names = []\ndef g(): pass\nnames = core_names + ['f']\ndef f(): return g()\nf()\n",
+    );
+}
+
+#[test]
 fn what_two_import_from_elsewhere_is_one_thing() {
     check(
         "import os\nimport util\nos.getcwd()\n",

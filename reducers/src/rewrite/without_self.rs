@@ -1,6 +1,8 @@
 //! Methods as functions: without the object that they belong to. Its attributes become
 //! variables. Called by the passes that flatten classes.
 
+use std::collections::BTreeSet;
+
 use crate::{
     rewrite::{edit::Edit, reindent::reindented},
     syntax::{
@@ -9,15 +11,16 @@ use crate::{
     },
 };
 
-/// The edits that remove `self.` within a method. `None` if the object is used in another way, or
-/// changed after its beginning.
-pub(crate) fn without_self(
-    tree: &Tree<'_>,
+/// The edits that remove `self.` within a method, and the attributes that it assigns to after the
+/// object's beginning. `None` if the object is used in another way.
+pub(crate) fn without_self<'a>(
+    tree: &Tree<'a>,
     def: &StmtFunctionDef,
     own: &str,
     is_init: bool,
-) -> Option<Vec<Edit>> {
+) -> Option<(Vec<Edit>, BTreeSet<&'a str>)> {
     let mut edits = Vec::new();
+    let mut assigned = BTreeSet::new();
     for node in tree
         .nodes
         .iter()
@@ -30,14 +33,15 @@ pub(crate) fn without_self(
             continue;
         }
         let attribute = attribute_of(tree, name.range)?;
-        if attribute.ctx != ExprContext::Load && !is_init {
-            return None;
+        if is_init {
+            continue;
         }
-        if !is_init {
-            edits.push(Edit::delete(prefix(attribute)));
+        if attribute.ctx != ExprContext::Load {
+            assigned.insert(attribute.attr.as_str());
         }
+        edits.push(Edit::delete(prefix(attribute)));
     }
-    Some(edits)
+    Some((edits, assigned))
 }
 
 pub(crate) fn attribute_of<'a>(tree: &Tree<'a>, value: TextRange) -> Option<&'a ExprAttribute> {

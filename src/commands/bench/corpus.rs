@@ -164,9 +164,14 @@ impl Case {
         read().map_err(|error| broken(&name, error))
     }
 
+    /// Whether the input is a project with several files.
+    pub(super) fn is_project(&self) -> bool {
+        self.expected.given.is_some()
+    }
+
     /// Changes to the folder in which the input was typed.
     pub(super) fn enter(&self) -> Result<(), Failure> {
-        if self.expected.given.is_none() {
+        if !self.is_project() {
             return Ok(());
         }
         std::env::set_current_dir(self.folder.join(PROJECT))

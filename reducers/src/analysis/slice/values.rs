@@ -81,15 +81,18 @@ impl<'a> Slicer<'a> {
         {
             for (range, value) in self.outline.paths_in(self.outline.own_range(index), frame) {
                 let is_inside = edits.iter().any(|edit| edit.range.contains_range(range));
-                // If all changes of objects are kept, an object as it was made does not stand for
-                // its later state.
-                let stands = self.depth != Depth::Full || value.is_exact;
-                if !is_inside && value.text().len() <= LONG && stands {
+                if !is_inside && value.text().len() <= LONG && self.stands(value) {
                     edits.push(Edit::replace(range, value.text()));
                 }
             }
         }
         edits
+    }
+
+    /// Whether a value can replace what made it. If all changes of objects are kept, an object as it
+    /// was made does not stand for its later state.
+    fn stands(&self, value: &RecordedValue) -> bool {
+        self.depth != Depth::Full || value.is_exact
     }
 
     /// The return value of a function that is not in the traceback.
@@ -101,7 +104,7 @@ impl<'a> Slicer<'a> {
         let line = self.outline.line_of(statement.range.start());
         // A function that returns nothing is called for its effect.
         let returned = self.evidence.returned.get(&line);
-        let value = returned.filter(|value| !value.is_none())?;
+        let value = returned.filter(|value| !value.is_none() && self.stands(value))?;
         if self.evidence.varying.contains(&line) {
             // Its last return value went to one of its callers, and a function that a library calls
             // has many.
@@ -173,7 +176,12 @@ impl<'a> Slicer<'a> {
                 .any(|around| around == index)
         });
         let value = |expr: &Expr| match expr {
-            Expr::Name(it) => values.values.get(it.id.as_str()).map(RecordedValue::text),
+            Expr::Name(it) => {
+                let value = values.values.get(it.id.as_str());
+                value
+                    .filter(|value| self.stands(value))
+                    .map(RecordedValue::text)
+            }
             _ => None,
         };
         let turn = match &*stmt.target {

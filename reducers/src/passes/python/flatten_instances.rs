@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use crate::{
     analysis::{calls::Site, statements::Statements},
     pass::{PassContext, Prior, Proposals, Stage, pass},
@@ -11,7 +13,7 @@ use crate::{
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, Tree,
-        ast::{Expr, ExprCall, Stmt, StmtClassDef, StmtFunctionDef},
+        ast::{Expr, ExprCall, ExprContext, Stmt, StmtClassDef, StmtFunctionDef},
         scope::{Use, Variable},
     },
 };
@@ -98,13 +100,16 @@ fn flat(program: &Program, tree: &Tree<'_>, class: &StmtClassDef, only: &Use) ->
         if def.name.starts_with("__") && !is_init && !is_call {
             return None;
         }
-        let mut changes = without_self(tree, def, own.as_str(), is_init)?;
+        let (mut changes, assigned) = without_self(tree, def, own.as_str(), is_init)?;
         if is_init {
             made = instance.begun(program, tree, def, own.as_str())?;
             if !goes {
                 edits.remove(statements.place(def.range)?);
             }
             continue;
+        }
+        if !assigned.is_empty() {
+            changes.push(instance.declaration(program, class, def, &assigned)?);
         }
         changes.push(Edit::delete(first_parameter(program, def)?));
         if is_call {
@@ -156,11 +161,7 @@ impl<'a> Instance<'a> {
             }
             _ => None,
         };
-        let is_local = tree.nodes.iter().any(|node| {
-            node.node.is_stmt_function_def()
-                && node.node.range() != only.statement
-                && node.node.range().contains_range(only.statement)
-        });
+        let is_local = function_around(tree, only.statement).is_some();
         Some(Self {
             call,
             statement,
@@ -193,6 +194,35 @@ impl<'a> Instance<'a> {
         Some(lines)
     }
 
+    /// Whether a place is in the function that creates the object, or in none if none does.
+    fn is_here(&self, tree: &Tree<'_>, place: TextRange) -> bool {
+        let function = |place| function_around(tree, place).map(|def| def.range);
+        function(place) == function(self.statement.range())
+    }
+
+    /// The edit by which a method that assigns to attributes declares them as variables from
+    /// outside, once it is a function.
+    fn declaration(
+        &self,
+        program: &Program,
+        class: &StmtClassDef,
+        method: &StmtFunctionDef,
+        names: &BTreeSet<&str>,
+    ) -> Option<Edit> {
+        let body = method.body.first()?.range();
+        let deeper = program.indentation(body)?;
+        let deeper = deeper.strip_prefix(program.indentation(method.range)?)?;
+        let names: Vec<&str> = names.iter().copied().collect();
+        let names = names.join(", ");
+        let text = if self.is_local {
+            format!("nonlocal {names}\n{deeper}")
+        } else {
+            let outer = program.indentation(class.range)?;
+            format!("global {names}{}{outer}{deeper}", program.newline())
+        };
+        Some(Edit::replace(TextRange::empty(body.start()), text))
+    }
+
     /// Puts some lines before the statement that creates the object, and removes the object from
     /// its uses.
     fn replace(
@@ -222,7 +252,11 @@ impl<'a> Instance<'a> {
             if is_called && is_callee(tree, used.range) {
                 continue;
             }
-            edits.edit(Edit::delete(prefix(attribute_of(tree, used.range)?)));
+            let attribute = attribute_of(tree, used.range)?;
+            if attribute.ctx != ExprContext::Load && !self.is_here(tree, used.range) {
+                return None;
+            }
+            edits.edit(Edit::delete(prefix(attribute)));
         }
         let text = if lines.is_empty() {
             "pass".to_owned()
@@ -232,6 +266,19 @@ impl<'a> Instance<'a> {
         edits.edit(Edit::replace(self.statement.range(), text));
         Some(())
     }
+}
+
+/// The function around a place, if any.
+fn function_around<'a>(tree: &Tree<'a>, place: TextRange) -> Option<&'a StmtFunctionDef> {
+    let mut functions = tree.nodes.iter().rev().filter_map(|node| match node.node {
+        AnyNodeRef::StmtFunctionDef(def)
+            if def.range != place && def.range.contains_range(place) =>
+        {
+            Some(def)
+        }
+        _ => None,
+    });
+    functions.next()
 }
 
 /// Whether the expression at a range is called.
@@ -261,6 +308,22 @@ mod tests {
             &FLATTEN_INSTANCES,
             "class A:\n    def __init__(self):\n        self.x = []\n        self.x.append(self.f, myself.g)\n    def f(self):\n        pass\na = A()\na.x\n",
             &["def f():\n    pass\nx = []\nx.append(f, myself.g)\nx\n"],
+        );
+    }
+
+    #[test]
+    fn attributes_that_methods_assign_to_are_declared() {
+        check_edits(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def f(self):\n        self.x = 1\nA().f()\n",
+            &["def f():\n    global x\n    x = 1\nf()\n"],
+        );
+        check_edits(
+            &FLATTEN_INSTANCES,
+            "class A:\n    def __init__(self):\n        self.x = {}\n    def f(self):\n        self.x = 1\ndef g():\n    a = A()\n    a.y = 2\n    return a.f()\n",
+            &[
+                "def g():\n    def f():\n        nonlocal x\n        x = 1\n    x = {}\n    y = 2\n    return f()\n",
+            ],
         );
     }
 
@@ -302,10 +365,6 @@ mod tests {
         check_none(
             &FLATTEN_INSTANCES,
             "class A(B):\n    def f(self):\n        pass\nA().f()\n",
-        );
-        check_none(
-            &FLATTEN_INSTANCES,
-            "class A:\n    def f(self):\n        self.x = 1\nA().f()\n",
         );
         check_none(
             &FLATTEN_INSTANCES,

@@ -1,6 +1,6 @@
 use crate::{
     analysis::{
-        calls::{Site, only_call, site},
+        calls::{Site, class_around, only_call, site},
         statements::Statements,
     },
     pass::{PassContext, Prior, Proposals, Stage, pass},
@@ -89,7 +89,11 @@ fn method_site<'a>(tree: &Tree<'a>, at: usize, def: &ast::StmtFunctionDef) -> Op
     let mut found = None;
     for (index, node) in tree.nodes.iter().enumerate() {
         match node.node {
-            AnyNodeRef::StmtFunctionDef(other) if index != at && other.name.as_str() == name => {
+            AnyNodeRef::StmtFunctionDef(other)
+                if index != at
+                    && other.name.as_str() == name
+                    && class_around(tree, node.parent).is_some() =>
+            {
                 return None;
             }
             AnyNodeRef::ExprAttribute(it)
@@ -315,6 +319,15 @@ mod tests {
             &INLINE_FUNCTIONS,
             "class A:\n    async def f(self):\n        await g(self)\nasync def h(a):\n    await a.f()\n",
             &["class A:\n    pass\nasync def h(a):\n    await g(a)\n"],
+        );
+    }
+
+    #[test]
+    fn a_function_of_the_same_name_is_no_method() {
+        check_edits(
+            &INLINE_FUNCTIONS,
+            "class A:\n    def f(self): g()\ndef f(x):\n    x.f()\nf(1), f(2)\n",
+            &["class A:\n    pass\ndef f(x):\n    g()\nf(1), f(2)\n"],
         );
     }
 

@@ -214,6 +214,11 @@ mod tests {
     fn comprehensions_have_one_element() {
         check_edits(
             &UNROLL_LOOPS,
+            "a = {b: f(b) for b in [c, d] if b}\n",
+            &["a = {c: f(c)}\n"],
+        );
+        check_edits(
+            &UNROLL_LOOPS,
             "x = [f(a) for b in c if d]\n",
             &["x = [f(a)]\n"],
         );

@@ -100,7 +100,10 @@ fn flat(
         let own = def.parameters.iter_non_variadic_params().next()?.name();
         let is_init = def.name.as_str() == "__init__";
         has_forward |= def.name.as_str() == "forward";
-        let changes = without_self(tree, def, own.as_str(), is_init)?;
+        let (changes, assigned) = without_self(tree, def, own.as_str(), is_init)?;
+        if !assigned.is_empty() {
+            return None;
+        }
         changes.into_iter().for_each(|change| edits.edit(change));
         if is_init {
             if def.parameters.len() != 1 {
