@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{FOR_EFFECT, Nodes, Operations, tests};
 use crate::{
     analysis::{
-        calls::{call_in, given},
+        calls::{call_in, fields, given},
         dependence_graph::DependenceGraph,
         names::is_main_check,
         statement_tree::{StatementTree, is_changing},
@@ -357,8 +357,11 @@ impl<'o, 'a> Rest<'o, 'a> {
                         .map(|pair| pair[0])
                         .collect();
                     if passing.is_empty() && !self.is_part && !is_receiver {
-                        let calls = function.map(|function| self.calls_of(function));
-                        self.todo.extend(calls.into_iter().flatten());
+                        let calls =
+                            function.map(|function| self.arguments(function, &variable.name));
+                        for (statement, argument) in calls.into_iter().flatten() {
+                            self.grow_by_part(statement, argument);
+                        }
                     }
                     for statement in passing {
                         match self.argument(statement, function, &variable.name) {
@@ -438,31 +441,36 @@ impl<'o, 'a> Rest<'o, 'a> {
         found
     }
 
-    /// The executed statements that call a function of the program, or create objects of its class
-    /// if it is a constructor.
-    fn calls_of(&self, function: usize) -> Vec<usize> {
+    /// The arguments that calls of a function of the program give for a parameter, or that create
+    /// objects of its class if it is a constructor.
+    fn arguments(&self, function: usize, parameter: &str) -> Vec<(usize, TextRange)> {
         let outline = self.outline;
         let Some(def) = outline.statements[function].node.as_stmt_function_def() else {
             return Vec::new();
         };
         let class = outline.statements[function].parent;
         let class = class.and_then(|class| outline.statements[class].node.as_stmt_class_def());
-        match class {
-            Some(class) if def.name.as_str() == "__init__" => self.calls(&class.name),
-            _ => self.calls(&def.name),
-        }
+        let name = match class {
+            Some(class) if def.name.as_str() == "__init__" => &class.name,
+            _ => &def.name,
+        };
+        let mut parameters = def.parameters.iter_non_variadic_params();
+        let position = parameters.position(|its| its.name() == parameter);
+        let position = position.map(|at| at.saturating_sub(usize::from(class.is_some())));
+        position.map_or_else(Vec::new, |at| self.given_for(name, parameter, at))
     }
 
-    /// The executed statements that call something of a name.
-    fn calls(&self, name: &str) -> Vec<usize> {
-        let is_call = |node: &AnyNodeRef<'_>| {
-            let call = node.as_expr_call();
-            call.is_some_and(|call| called(&call.func) == Some(name))
-        };
-        let all = (0..self.outline.statements.len())
-            .filter(|&statement| self.outline.statements[statement].is_executed);
-        all.filter(|&statement| self.nodes[statement].iter().any(is_call))
-            .collect()
+    /// The arguments that executed calls of a name give for a parameter.
+    fn given_for(&self, name: &str, parameter: &str, position: usize) -> Vec<(usize, TextRange)> {
+        let mut found = Vec::new();
+        for (at, statement) in self.outline.statements.iter().enumerate() {
+            let calls = self.nodes[at].iter().filter_map(AnyNodeRef::as_expr_call);
+            let calls = calls.filter(|call| called(&call.func) == Some(name));
+            let values = calls.filter_map(|call| given(call, parameter, position).argument());
+            let values = values.map(|(_, value)| (at, value.range()));
+            found.extend(values.filter(|_| statement.is_executed));
+        }
+        found
     }
 
     /// The expression that a binding gets, where a statement assigns several to as many names.
@@ -510,10 +518,14 @@ impl<'o, 'a> Rest<'o, 'a> {
             let outline = self.outline;
             let class = outline.statements[member].parent;
             let class = class.and_then(|class| outline.statements[class].node.as_stmt_class_def());
-            if let Some(class) = class.filter(|_| !self.is_part)
-                && outline.statements[member].node.is_stmt_ann_assign()
-            {
-                self.todo.extend(self.calls(&class.name));
+            let Some(class) = class.filter(|_| !self.is_part) else {
+                continue;
+            };
+            let mut its = fields(class).into_iter();
+            if let Some(position) = its.position(|(field, _)| field == name.as_str()) {
+                for (statement, argument) in self.given_for(&class.name, name, position) {
+                    self.grow_by_part(statement, argument);
+                }
             }
         }
         self.todo.extend(self.graph.stores(name));
