@@ -107,8 +107,10 @@ impl<'a> Manager<'a> {
                 let def = statement.as_function_def_stmt()?;
                 (def.name.as_str() == name).then_some(def)
             })?;
-            let simple = found.decorator_list.is_empty() && found.is_async == with.is_async;
-            (simple && ends_at_its_end(tree, found)).then_some(found)
+            // A plain method of an asynchronous block may fail before its result is awaited.
+            let fits = with.is_async || !found.is_async;
+            let is_simple = found.decorator_list.is_empty() && ends_at_its_end(tree, found);
+            (fits && is_simple).then_some(found)
         };
         let [enter, exit] = if with.is_async {
             ["__aenter__", "__aexit__"]
