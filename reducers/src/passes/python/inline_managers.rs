@@ -302,6 +302,19 @@ mod tests {
     }
 
     #[test]
+    fn a_plain_method_of_an_asynchronous_block_may_stand_there() {
+        check_edits(
+            &INLINE_MANAGERS,
+            "class A:\n    async def __aenter__(self):\n        await f()\n    def __aexit__(self, *error):\n        g()\nasync def h():\n    async with A(): pass\n",
+            &["class A:\n    pass\nasync def h():\n    self = A()\n    await f()\n    g()\n"],
+        );
+        check_none(
+            &INLINE_MANAGERS,
+            "class A:\n    def __enter__(self): f()\n    async def __exit__(self, *error): await g()\nwith A(): a\n",
+        );
+    }
+
+    #[test]
     fn what_is_entered_twice_or_leaves_early_stays() {
         let class = "class A:\n    def __enter__(self): f()\n    def __exit__(self, *error): g()\n";
         check_none(
