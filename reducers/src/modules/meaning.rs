@@ -209,7 +209,8 @@ impl Units {
             matches!(&import.target, ImportTarget::Star(source) if self.offers(source, name, depth))
         })
         };
-        !name.starts_with('_') && (is_bound || by_star())
+        let is_inner = || self.inner(at, name).is_some();
+        !name.starts_with('_') && (is_bound || by_star() || is_inner())
     }
 
     /// The meaning of a name that a unit does not bind, by its star imports.

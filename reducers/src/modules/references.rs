@@ -6,7 +6,7 @@ use crate::{
     modules::{
         ModuleRefusal,
         meaning::{Entity, Meaning, Units},
-        unit::ModuleUnit,
+        unit::{ImportTarget, ModuleUnit},
     },
     syntax::{
         AnyNodeRef, Ranged, TextRange,
@@ -69,7 +69,7 @@ impl References {
             refused.append(&mut finder.refused);
             found.doubts.extend(doubts(units, unit));
         }
-        let imported: BTreeSet<&str> = units.all.iter().flat_map(imported).collect();
+        let imported: BTreeSet<String> = units.all.iter().flat_map(imported).collect();
         for unit in units.all.iter().skip(1) {
             if unit.global("__getattr__").is_some() {
                 refused.push(refusal(
@@ -77,7 +77,7 @@ impl References {
                     "it makes its names when they are asked for",
                 ));
             }
-            let is_imported = imported.contains(unit.name.as_str())
+            let is_imported = imported.contains(&unit.name)
                 || imported.iter().any(|name| is_within(name, &unit.name));
             if !is_imported {
                 found.objects.insert(unit.name.clone());
@@ -107,10 +107,18 @@ impl References {
     }
 }
 
-/// The modules that the executed imports of a unit name.
-fn imported(unit: &ModuleUnit) -> Vec<&str> {
+/// The modules that the executed imports of a unit name, and what they import from these, which may
+/// be modules, too.
+fn imported(unit: &ModuleUnit) -> Vec<String> {
     let imports = unit.imports.iter().filter(|import| import.is_executed);
-    imports.map(|import| import.module.as_str()).collect()
+    let names = imports.flat_map(|import| {
+        let part = match &import.target {
+            ImportTarget::Member(module, name) => Some(format!("{module}.{name}")),
+            _ => None,
+        };
+        std::iter::once(import.module.clone()).chain(part)
+    });
+    names.collect()
 }
 
 /// Whether a module lies in a package.

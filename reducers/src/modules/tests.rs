@@ -131,6 +131,18 @@ fn packages_see_the_modules_that_are_imported_in_them() {
 }
 
 #[test]
+fn stars_bring_the_modules_of_a_package() {
+    check(
+        "from shop import *\ncore.f()\n",
+        &[
+            ("shop", (0, 1), "from . import core as _core\n"),
+            ("shop.core", (1, 1), "def f(): pass\n"),
+        ],
+        "def f(): pass\nf()\n",
+    );
+}
+
+#[test]
 fn what_two_import_from_elsewhere_is_one_thing() {
     check(
         "import os\nimport util\nos.getcwd()\n",

@@ -107,8 +107,10 @@ impl<'a> Manager<'a> {
                 let def = statement.as_function_def_stmt()?;
                 (def.name.as_str() == name).then_some(def)
             })?;
-            let simple = found.decorator_list.is_empty() && found.is_async == with.is_async;
-            (simple && ends_at_its_end(tree, found)).then_some(found)
+            // A plain method of an asynchronous block may fail before its result is awaited.
+            let fits = with.is_async || !found.is_async;
+            let is_simple = found.decorator_list.is_empty() && ends_at_its_end(tree, found);
+            (fits && is_simple).then_some(found)
         };
         let [enter, exit] = if with.is_async {
             ["__aenter__", "__aexit__"]
@@ -296,6 +298,19 @@ mod tests {
             &INLINE_MANAGERS,
             "class A:\n    def __enter__(self):\n        return self.x\n    def __exit__(self, *error):\n        g()\nwith A() as x:\n    if x:\n        f(x)\n",
             &["class A:\n    pass\nself = A()\nx = self.x\nif x:\n    f(x)\ng()\n"],
+        );
+    }
+
+    #[test]
+    fn a_plain_method_of_an_asynchronous_block_may_stand_there() {
+        check_edits(
+            &INLINE_MANAGERS,
+            "class A:\n    async def __aenter__(self):\n        await f()\n    def __aexit__(self, *error):\n        g()\nasync def h():\n    async with A(): pass\n",
+            &["class A:\n    pass\nasync def h():\n    self = A()\n    await f()\n    g()\n"],
+        );
+        check_none(
+            &INLINE_MANAGERS,
+            "class A:\n    def __enter__(self): f()\n    async def __exit__(self, *error): await g()\nwith A(): a\n",
         );
     }
 

@@ -1,0 +1,8 @@
+import weakref
+
+class Person:
+    __slots__ = ()
+
+    def f(self): ...
+
+weakref.WeakMethod(Person().f)

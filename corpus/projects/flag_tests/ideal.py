@@ -1,0 +1,3 @@
+from configparser import ConfigParser
+
+ConfigParser().read_dict({"": {"": "%"}})

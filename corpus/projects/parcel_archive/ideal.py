@@ -1,0 +1,3 @@
+from zipfile import ZipInfo
+
+ZipInfo("", (0,))
