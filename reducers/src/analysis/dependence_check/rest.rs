@@ -33,6 +33,19 @@ pub struct Side {
 /// Through how many calls what is passed on is followed.
 const DEPTH: usize = 4;
 
+/// The calls by which a program reads its command line: what it reads is as good as a constant.
+const OF_COMMAND_LINES: [&str; 9] = [
+    "ArgumentParser",
+    "add_argument",
+    "add_argument_group",
+    "add_parser",
+    "add_subparsers",
+    "getenv",
+    "parse_args",
+    "parse_known_args",
+    "set_defaults",
+];
+
 /// By how much more often one of two sides has something than the other.
 pub type Surplus = BTreeMap<String, i64>;
 
@@ -581,26 +594,30 @@ impl<'o, 'a> Rest<'o, 'a> {
                     Expr::Attribute(it) => (&it.attr.id, true),
                     _ => return Vec::new(),
                 };
-                let is_own = self
-                    .outline
-                    .program
-                    .scopes()
-                    .variables
-                    .iter()
-                    .any(|variable| {
-                        let mut bindings = variable.bindings.iter();
-                        variable.name == *name
-                            && bindings.any(|binding| binding.kind != BindingKind::Import)
-                            && is_method == (variable.scope == ScopeKind::Class)
-                    });
+                let variables = self.graph.variables();
+                let is_bound = variables.iter().any(|variable| {
+                    let mut bindings = variable.bindings.iter();
+                    variable.name == *name
+                        && bindings.any(|binding| binding.kind != BindingKind::Import)
+                        && is_method == (variable.scope == ScopeKind::Class)
+                });
+                let is_stored = is_method && self.graph.stores(name).next().is_some();
+                let is_own = is_bound || is_stored;
+                let is_input = OF_COMMAND_LINES.contains(&name.as_str());
+                // A field of a class is declared, not computed.
+                let is_declaration = self.outline.statements[statement].node.is_stmt_ann_assign()
+                    && matches!(name.as_str(), "field" | "ib");
+                if is_own || is_input || is_declaration {
+                    return Vec::new();
+                }
                 let statement = self.outline.statements[statement].node;
                 let is_alone = statement
                     .as_stmt_expr()
                     .is_some_and(|stmt| stmt.value.range() == call.range);
-                match is_own {
-                    true => Vec::new(),
-                    false if is_alone || is_changing(name) => vec![format!("{name}(){FOR_EFFECT}")],
-                    false => vec![format!("{name}()")],
+                if is_alone || is_changing(name) {
+                    vec![format!("{name}(){FOR_EFFECT}")]
+                } else {
+                    vec![format!("{name}()")]
                 }
             }
             // A computation with only literals is a literal itself.
