@@ -21,12 +21,18 @@ use crate::{
 const SHOW: &str = r#"__import__("sys").stderr.write("\x1ecaught\x1f" + __import__("traceback").format_exc() + "\x1e")"#;
 
 /// The program, changed to print the exceptions that decide its report: those of the handlers
-/// around a reporting statement, and of each `try` statement that sets a value that it reads. None
-/// if there are none.
+/// around a reporting statement, of each `try` statement that sets a value that it reads, and of
+/// handlers that compute something on which it depends. None if there are none.
 pub fn showing_caught(program: &Program, report_site: &ReportSite) -> Option<String> {
     let found = told(program, report_site, None, &|tree, nodes, frames| {
         let conditions = Rest::of(tree, nodes).conditions_of(&frames);
         let reporting = frames.last().copied();
+        let rest = Rest::of(tree, nodes).of_frames(frames);
+        let deciding: Vec<TextRange> = rest
+            .statements()
+            .chain(reporting)
+            .map(|statement| tree.statements[statement].range)
+            .collect();
         let read: BTreeSet<&Name> = reporting
             .iter()
             .chain(&conditions)
@@ -41,7 +47,7 @@ pub fn showing_caught(program: &Program, report_site: &ReportSite) -> Option<Str
                 _ => None,
             });
         tries
-            .flat_map(|attempt| handlers(tree, attempt, reporting, &read))
+            .flat_map(|attempt| handlers(tree, attempt, &deciding, &read))
             .filter_map(|handler| show(program, handler))
             .collect::<Vec<_>>()
     });
@@ -57,18 +63,18 @@ pub fn caught(stderr: &str) -> impl Iterator<Item = &str> {
     shown.map(|(_, traceback)| traceback)
 }
 
-/// The handlers of a `try` statement that concern a report: the one that holds it, and all if the
-/// statement sets a value that the report reads.
+/// The handlers of a `try` statement that concern a report: those that hold it or something that it
+/// depends on, and all if the statement sets a value that the report reads.
 fn handlers<'a>(
     tree: &StatementTree<'a>,
     attempt: &'a StmtTry,
-    reporting: Option<usize>,
+    deciding: &[TextRange],
     read: &BTreeSet<&Name>,
 ) -> Vec<&'a ExceptHandler> {
     let sets = sets_any(tree, attempt.range, read);
     let holds = |handler: &&ExceptHandler| {
-        let statement = reporting.map(|reporting| tree.statements[reporting].range);
-        statement.is_some_and(|range| handler.range().contains_range(range))
+        let mut statements = deciding.iter();
+        statements.any(|range| handler.range().contains_range(*range))
     };
     let handlers = attempt.handlers.iter();
     handlers.filter(|handler| sets || holds(handler)).collect()
@@ -107,6 +113,17 @@ mod tests {
         let found = showing_caught(&program, &ReportSite::Words(words));
         let found = found.map(|text| text.replace(SHOW, "SHOW"));
         assert_eq!(found.as_deref(), expected);
+    }
+
+    #[test]
+    fn handlers_in_functions_that_the_report_calls_show_what_they_handle() {
+        check(
+            "def f(g):\n    try:\n        return g()\n    except A as e:\n        return str(e)\n    except B:\n        pass\nif f(x) != f(y):\n    print('lost')\n",
+            &["lost"],
+            Some(
+                "def f(g):\n    try:\n        return g()\n    except A as e:\n        SHOW\n        return str(e)\n    except B:\n        pass\nif f(x) != f(y):\n    print('lost')\n",
+            ),
+        );
     }
 
     #[test]

@@ -109,7 +109,7 @@ impl<'o, 'a> Rest<'o, 'a> {
 
     /// Follows frames, outermost first: the values that they pass on, and the conditions that lead
     /// to them.
-    pub(super) fn of_frames(mut self, frames: Vec<usize>) -> Self {
+    pub(crate) fn of_frames(mut self, frames: Vec<usize>) -> Self {
         self.todo.extend(self.conditions_of(&frames));
         self.todo.extend(frames.last());
         self.frames = frames;
@@ -123,7 +123,7 @@ impl<'o, 'a> Rest<'o, 'a> {
     }
 
     /// The statements in it.
-    pub(super) fn statements(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn statements(&self) -> impl Iterator<Item = usize> + '_ {
         self.seen.iter().copied()
     }
 

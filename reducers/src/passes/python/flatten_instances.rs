@@ -119,7 +119,9 @@ fn flat(program: &Program, tree: &Tree<'_>, class: &StmtClassDef, only: &Use) ->
         if instance.is_local {
             local.extend(reindented(program, def.range, &changes, false)?);
         } else {
-            changes.into_iter().for_each(|change| edits.edit(change));
+            for change in changes {
+                edits.edit(change);
+            }
         }
     }
     local.extend(made);

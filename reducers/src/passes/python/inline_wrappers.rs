@@ -15,8 +15,8 @@ use crate::{
 
 pass! {
     /// Replaces uses of a function that only calls another function, or that only returns an
-    /// expression and has no parameters, with that function or expression, and objects that only
-    /// hold a value with that value.
+    /// expression and has no parameters, with that function or expression, and objects that do
+    /// nothing but keep a value with that value.
     ///
     /// A decorated function that is used once is replaced with the function that it calls,
     /// decorated in place.

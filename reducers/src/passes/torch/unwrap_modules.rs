@@ -104,7 +104,9 @@ fn flat(
         if !assigned.is_empty() {
             return None;
         }
-        changes.into_iter().for_each(|change| edits.edit(change));
+        for change in changes {
+            edits.edit(change);
+        }
         if is_init {
             if def.parameters.len() != 1 {
                 return None;
