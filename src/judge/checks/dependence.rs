@@ -4,7 +4,9 @@
 
 use minrepro_reducers::{
     analysis::{
-        dependence_check::{Grounds, Operations, Receivers, ReportSite, include, operations, receivers},
+        dependence_check::{
+            Grounds, Operations, Receivers, ReportSite, include, operations, receivers,
+        },
         watch::{Told, expects_constants, sides, watched, without_numbers},
     },
     syntax::Program,
