@@ -318,6 +318,14 @@ pub(crate) struct Site<'a> {
     pub(crate) receiver: Option<&'a Expr>,
 }
 
+/// The call whose callee stands at a range.
+pub(crate) fn call_of<'a>(tree: &Tree<'a>, callee: TextRange) -> Option<&'a ast::ExprCall> {
+    tree.nodes.iter().find_map(|node| match node.node {
+        AnyNodeRef::ExprCall(call) if call.func.range() == callee => Some(call),
+        _ => None,
+    })
+}
+
 /// The one use of a function, whatever its decorators make of it.
 pub(crate) fn only_call<'a>(
     program: &Program,

@@ -6,6 +6,7 @@
 //! Called by the judge of candidates; proposes nothing.
 
 mod makers;
+mod passing;
 mod rest;
 
 use std::collections::BTreeSet;

@@ -3,17 +3,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{FOR_EFFECT, Nodes, Operations, tests};
+use super::{
+    FOR_EFFECT, Nodes, Operations,
+    passing::{Passing, is_method},
+    tests,
+};
 use crate::{
     analysis::{
-        calls::{call_in, fields, given},
+        calls::fields,
         dependence_graph::DependenceGraph,
         names::is_main_check,
         statement_tree::{StatementTree, is_changing},
     },
     syntax::{
         AnyNodeRef, Ranged, TextRange, TextSize,
-        ast::{CmpOp, Expr, ExprCall, Stmt, name::Name},
+        ast::{CmpOp, Expr, Stmt, name::Name},
         scope::{Binding, BindingKind, ScopeKind},
     },
     torch::producers::made_by,
@@ -29,9 +33,6 @@ pub struct Side {
     /// Its numbers, texts and other constants, and where they stand.
     pub literals: BTreeSet<(TextSize, String)>,
 }
-
-/// Through how many calls what is passed on is followed.
-const DEPTH: usize = 4;
 
 /// The calls by which a program reads its command line: what it reads is as good as a constant.
 const OF_COMMAND_LINES: [&str; 9] = [
@@ -104,6 +105,14 @@ impl<'o, 'a> Rest<'o, 'a> {
             frames: Vec::new(),
             of: Side::default(),
             is_part: false,
+        }
+    }
+
+    fn passing(&self) -> Passing<'_, 'o, 'a> {
+        Passing {
+            tree: self.outline,
+            graph: &self.graph,
+            nodes: self.nodes,
         }
     }
 
@@ -333,12 +342,6 @@ impl<'o, 'a> Rest<'o, 'a> {
         })
     }
 
-    /// Whether a function is a method.
-    fn is_method(&self, function: Option<usize>) -> bool {
-        let class = function.and_then(|function| self.outline.statements[function].parent);
-        class.is_some_and(|class| self.outline.statements[class].node.is_stmt_class_def())
-    }
-
     /// Follows the values that a function returns, and the conditions that decide which.
     fn results_of(&mut self, function: usize) {
         let is_result = |statement: &usize| {
@@ -360,7 +363,8 @@ impl<'o, 'a> Rest<'o, 'a> {
                 BindingKind::Import => {}
                 BindingKind::Parameter => {
                     let function = self.outline.at(binding.statement);
-                    let is_receiver = self.is_method(function) && is_receiver(&variable.name);
+                    let is_receiver =
+                        is_method(self.outline, function) && is_receiver(&variable.name);
                     if self.is_part && is_receiver {
                         continue;
                     }
@@ -370,14 +374,14 @@ impl<'o, 'a> Rest<'o, 'a> {
                         .map(|pair| pair[0])
                         .collect();
                     if passing.is_empty() && !self.is_part && !is_receiver {
-                        let calls =
-                            function.map(|function| self.arguments(function, &variable.name));
+                        let calls = function
+                            .map(|function| self.passing().arguments(function, &variable.name));
                         for (statement, argument) in calls.into_iter().flatten() {
                             self.grow_by_part(statement, argument);
                         }
                     }
                     for statement in passing {
-                        match self.argument(statement, function, &variable.name) {
+                        match self.passing().argument(statement, function, &variable.name) {
                             Some(argument) if self.is_part => {
                                 self.grow_by_part(statement, argument);
                             }
@@ -400,90 +404,10 @@ impl<'o, 'a> Rest<'o, 'a> {
         if !self.is_part {
             let uses = self.graph.uses(index);
             let changes: Vec<usize> = uses
-                .flat_map(|(statement, range)| self.changes_by_passing(statement, range, DEPTH))
+                .flat_map(|(statement, range)| self.passing().changes_by_passing(statement, range))
                 .collect();
             self.todo.extend(changes);
         }
-    }
-
-    /// The statements by which a function of the program changes what a statement passes to it, if
-    /// one does, and the statement itself.
-    fn changes_by_passing(&self, statement: usize, passed: TextRange, depth: usize) -> Vec<usize> {
-        let Some(depth) = depth.checked_sub(1) else {
-            return Vec::new();
-        };
-        let calls = self.nodes[statement].iter();
-        let calls = calls.filter_map(|node| node.as_expr_call().copied());
-        let parameters = calls.flat_map(|call| self.parameters_of(call, passed));
-        let changes: Vec<usize> = parameters
-            .flat_map(|parameter| {
-                let mut changes: Vec<usize> = self.graph.changes_in_place(parameter).collect();
-                for (statement, range) in self.graph.uses(parameter) {
-                    changes.extend(self.changes_by_passing(statement, range, depth));
-                }
-                changes
-            })
-            .collect();
-        let caller = Some(statement).filter(|_| !changes.is_empty());
-        caller.into_iter().chain(changes).collect()
-    }
-
-    /// The variables of the parameters for which a call passes the argument of a range to functions
-    /// of the program.
-    fn parameters_of(&self, call: &ExprCall, passed: TextRange) -> Vec<usize> {
-        let mut arguments = call.arguments.arguments_source_order();
-        let is_passed = arguments.any(|argument| argument.value().range() == passed);
-        let Some(name) = called(&call.func).filter(|_| is_passed) else {
-            return Vec::new();
-        };
-        let mut found = Vec::new();
-        for (function, def) in self.outline.functions(name) {
-            let own = usize::from(self.is_method(Some(function)));
-            let parameters = def.parameters.iter_non_variadic_params().skip(own);
-            let of_argument = parameters.enumerate().find(|(position, parameter)| {
-                let argument = given(call, parameter.name(), *position).argument();
-                argument.is_some_and(|(_, value)| value.range() == passed)
-            });
-            let at = of_argument.map(|(_, parameter)| parameter.name().range);
-            let mut variables = self.graph.variables().iter();
-            found.extend(variables.position(|variable| {
-                let mut bindings = variable.bindings.iter();
-                bindings.any(|binding| Some(binding.range) == at)
-            }));
-        }
-        found
-    }
-
-    /// The arguments that calls of a function of the program give for a parameter, or that create
-    /// objects of its class if it is a constructor.
-    fn arguments(&self, function: usize, parameter: &str) -> Vec<(usize, TextRange)> {
-        let outline = self.outline;
-        let Some(def) = outline.statements[function].node.as_stmt_function_def() else {
-            return Vec::new();
-        };
-        let class = outline.statements[function].parent;
-        let class = class.and_then(|class| outline.statements[class].node.as_stmt_class_def());
-        let name = match class {
-            Some(class) if def.name.as_str() == "__init__" => &class.name,
-            _ => &def.name,
-        };
-        let mut parameters = def.parameters.iter_non_variadic_params();
-        let position = parameters.position(|its| its.name() == parameter);
-        let position = position.map(|at| at.saturating_sub(usize::from(class.is_some())));
-        position.map_or_else(Vec::new, |at| self.given_for(name, parameter, at))
-    }
-
-    /// The arguments that executed calls of a name give for a parameter.
-    fn given_for(&self, name: &str, parameter: &str, position: usize) -> Vec<(usize, TextRange)> {
-        let mut found = Vec::new();
-        for (at, statement) in self.outline.statements.iter().enumerate() {
-            let calls = self.nodes[at].iter().filter_map(AnyNodeRef::as_expr_call);
-            let calls = calls.filter(|call| called(&call.func) == Some(name));
-            let values = calls.filter_map(|call| given(call, parameter, position).argument());
-            let values = values.map(|(_, value)| (at, value.range()));
-            found.extend(values.filter(|_| statement.is_executed));
-        }
-        found
     }
 
     /// The expression that a binding gets, where a statement assigns several to as many names.
@@ -500,18 +424,6 @@ impl<'o, 'a> Rest<'o, 'a> {
             && !values.elts.iter().any(Expr::is_starred_expr);
         let pair = pairs.find(|(target, _)| target.range().contains_range(binding.range));
         pair.filter(|_| is_exact).map(|(_, value)| value.range())
-    }
-
-    /// The argument that a statement which calls a function gives for a parameter, if that is
-    /// known.
-    fn argument(&self, statement: usize, function: Option<usize>, name: &str) -> Option<TextRange> {
-        let outline = self.outline;
-        let def = outline.statements[function?].node.as_stmt_function_def()?;
-        let mut parameters = def.parameters.iter_non_variadic_params();
-        let position = parameters.position(|parameter| parameter.name() == name)?;
-        let position = position.checked_sub(usize::from(self.is_method(function)))?;
-        let (call, _) = call_in(outline.program, &def.name, outline.own_range(statement))?;
-        Some(given(call, name, position).argument()?.1.range())
     }
 
     fn grow_by_attribute(&mut self, name: &Name) {
@@ -536,7 +448,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             };
             let mut its = fields(class).into_iter();
             if let Some(position) = its.position(|(field, _)| field == name.as_str()) {
-                for (statement, argument) in self.given_for(&class.name, name, position) {
+                for (statement, argument) in self.passing().given_for(&class.name, name, position) {
                     self.grow_by_part(statement, argument);
                 }
             }
@@ -550,7 +462,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             let mut changes = Vec::new();
             for (at, statement) in executed {
                 for (_, range) in statement.attributes.iter().filter(|(read, _)| read == name) {
-                    changes.extend(self.changes_by_passing(at, *range, DEPTH));
+                    changes.extend(self.passing().changes_by_passing(at, *range));
                 }
             }
             self.todo.extend(changes);
@@ -646,15 +558,6 @@ impl<'o, 'a> Rest<'o, 'a> {
             }
             _ => Vec::new(),
         }
-    }
-}
-
-/// The last part of the name of a callee.
-fn called(callee: &Expr) -> Option<&str> {
-    match callee {
-        Expr::Name(name) => Some(name.id.as_str()),
-        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
-        _ => None,
     }
 }
 

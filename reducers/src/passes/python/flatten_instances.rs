@@ -1,7 +1,10 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    analysis::{calls::Site, statements::Statements},
+    analysis::{
+        calls::{Site, call_of},
+        statements::Statements,
+    },
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         arguments::substituted,
@@ -141,10 +144,7 @@ struct Instance<'a> {
 
 impl<'a> Instance<'a> {
     fn of(program: &'a Program, tree: &Tree<'a>, only: &Use) -> Option<Self> {
-        let call = tree.nodes.iter().find_map(|node| match node.node {
-            AnyNodeRef::ExprCall(call) if call.func.range() == only.range => Some(call),
-            _ => None,
-        })?;
+        let call = call_of(tree, only.range)?;
         let statement = tree
             .nodes
             .iter()
@@ -251,7 +251,7 @@ impl<'a> Instance<'a> {
         };
         // The object's attributes become plain names.
         for used in &variable.uses {
-            if is_called && is_callee(tree, used.range) {
+            if is_called && call_of(tree, used.range).is_some() {
                 continue;
             }
             let attribute = attribute_of(tree, used.range)?;
@@ -281,13 +281,6 @@ fn function_around<'a>(tree: &Tree<'a>, place: TextRange) -> Option<&'a StmtFunc
         _ => None,
     });
     functions.next()
-}
-
-/// Whether the expression at a range is called.
-fn is_callee(tree: &Tree<'_>, range: TextRange) -> bool {
-    tree.nodes
-        .iter()
-        .any(|node| matches!(node.node, AnyNodeRef::ExprCall(call) if call.func.range() == range))
 }
 
 #[cfg(test)]

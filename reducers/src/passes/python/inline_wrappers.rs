@@ -1,5 +1,5 @@
 use crate::{
-    analysis::statements::Statements,
+    analysis::{calls::call_of, statements::Statements},
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
@@ -7,7 +7,7 @@ use crate::{
         parenthesize::as_primary,
     },
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, Tree,
+        Program, Ranged, TextRange, Tree,
         ast::{ArgOrKeyword, Decorator, Expr, Parameters, Stmt, StmtClassDef, StmtFunctionDef},
         scope::Variable,
     },
@@ -76,7 +76,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let found = match (wrapped(def), parameterless(def)) {
             (Some(function), _) => Some((function, uses.collect::<Vec<TextRange>>())),
             (None, Some(value)) => uses
-                .map(|usage| call_of(tree, usage))
+                .map(|usage| bare_call_of(tree, usage))
                 .collect::<Option<_>>()
                 .map(|call| (value, call)),
             (None, None) => None,
@@ -115,7 +115,7 @@ fn unheld(
         .uses
         .iter()
         .filter(|usage| !class.range.contains_range(usage.range))
-        .map(|usage| call_of(tree, usage.range))
+        .map(|usage| bare_call_of(tree, usage.range))
         .peekable();
     objects.peek()?;
     for object in objects {
@@ -161,7 +161,7 @@ fn decorated(
         };
         let is_plain = def.parameters.is_empty() && !def.is_async;
         (
-            call_of(tree, used).filter(|_| is_plain)?,
+            bare_call_of(tree, used).filter(|_| is_plain)?,
             &*call.func,
             program.slice(call.arguments.range),
         )
@@ -244,16 +244,11 @@ fn parameterless(def: &StmtFunctionDef) -> Option<&Expr> {
     .then_some(value)
 }
 
-/// The call whose function stands at a range.
-fn call_of(tree: &Tree<'_>, function: TextRange) -> Option<TextRange> {
-    tree.nodes.iter().find_map(|node| match node.node {
-        AnyNodeRef::ExprCall(call)
-            if call.func.range() == function && call.arguments.is_empty() =>
-        {
-            Some(call.range)
-        }
-        _ => None,
-    })
+/// The call without arguments whose callee stands at a range.
+fn bare_call_of(tree: &Tree<'_>, callee: TextRange) -> Option<TextRange> {
+    let call = call_of(tree, callee);
+    call.filter(|call| call.arguments.is_empty())
+        .map(|call| call.range)
 }
 
 fn binds(parameters: &Parameters, name: &Expr) -> bool {

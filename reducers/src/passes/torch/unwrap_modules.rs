@@ -1,5 +1,5 @@
 use crate::{
-    analysis::statements::Statements,
+    analysis::{calls::call_of, statements::Statements},
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
@@ -8,7 +8,7 @@ use crate::{
         without_self::{beginning, first_parameter, without_self},
     },
     syntax::{
-        AnyNodeRef, Program, Ranged, Tree,
+        Program, Tree,
         ast::{Stmt, StmtClassDef, StmtFunctionDef},
         scope::{ScopeKind, Use},
     },
@@ -82,14 +82,7 @@ fn flat(
     if !is_module || !is_alone || class.range.contains_range(only.range) {
         return None;
     }
-    let call = tree.nodes.iter().find_map(|node| match node.node {
-        AnyNodeRef::ExprCall(call)
-            if call.func.range() == only.range && call.arguments.is_empty() =>
-        {
-            Some(call)
-        }
-        _ => None,
-    })?;
+    let call = call_of(tree, only.range).filter(|call| call.arguments.is_empty())?;
     let mut edits = unwrap_block(program, class.range, &class.body)?;
     edits.edit(Edit::replace(call.range, "forward"));
     let mut has_forward = false;

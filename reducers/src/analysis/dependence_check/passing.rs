@@ -1,0 +1,148 @@
+//! What a program passes on: the arguments that its calls give for the parameters of its own
+//! functions, and the changes that these functions make in them. Goes by names. Called by the rest
+//! of the dependence check.
+
+use super::Nodes;
+use crate::{
+    analysis::{
+        calls::{call_in, given},
+        dependence_graph::DependenceGraph,
+        statement_tree::StatementTree,
+    },
+    syntax::{
+        AnyNodeRef, Ranged, TextRange,
+        ast::{Expr, ExprCall},
+    },
+};
+
+/// Through how many calls what is passed on is followed.
+const DEPTH: usize = 4;
+
+/// The calls of a program and the functions that it defines.
+pub(super) struct Passing<'r, 'o, 'a> {
+    pub(super) tree: &'o StatementTree<'a>,
+    pub(super) graph: &'r DependenceGraph<'o, 'a>,
+    pub(super) nodes: &'o Nodes<'a>,
+}
+
+impl Passing<'_, '_, '_> {
+    /// The statements by which a function of the program changes what a statement passes to it, if
+    /// one does, and the statement itself.
+    pub(super) fn changes_by_passing(&self, statement: usize, passed: TextRange) -> Vec<usize> {
+        self.changes_within(statement, passed, DEPTH)
+    }
+
+    fn changes_within(&self, statement: usize, passed: TextRange, depth: usize) -> Vec<usize> {
+        let Some(depth) = depth.checked_sub(1) else {
+            return Vec::new();
+        };
+        let calls = self.nodes[statement].iter();
+        let calls = calls.filter_map(|node| node.as_expr_call().copied());
+        let parameters = calls.flat_map(|call| self.parameters_of(call, passed));
+        let changes: Vec<usize> = parameters
+            .flat_map(|parameter| {
+                let mut changes: Vec<usize> = self.graph.changes_in_place(parameter).collect();
+                for (statement, range) in self.graph.uses(parameter) {
+                    changes.extend(self.changes_within(statement, range, depth));
+                }
+                changes
+            })
+            .collect();
+        let caller = Some(statement).filter(|_| !changes.is_empty());
+        caller.into_iter().chain(changes).collect()
+    }
+
+    /// The variables of the parameters for which a call passes the argument of a range to functions
+    /// of the program.
+    fn parameters_of(&self, call: &ExprCall, passed: TextRange) -> Vec<usize> {
+        let mut arguments = call.arguments.arguments_source_order();
+        let is_passed = arguments.any(|argument| argument.value().range() == passed);
+        let Some(name) = called(&call.func).filter(|_| is_passed) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for (function, def) in self.tree.functions(name) {
+            let own = usize::from(is_method(self.tree, Some(function)));
+            let parameters = def.parameters.iter_non_variadic_params().skip(own);
+            let of_argument = parameters.enumerate().find(|(position, parameter)| {
+                let argument = given(call, parameter.name(), *position).argument();
+                argument.is_some_and(|(_, value)| value.range() == passed)
+            });
+            let at = of_argument.map(|(_, parameter)| parameter.name().range);
+            let mut variables = self.graph.variables().iter();
+            found.extend(variables.position(|variable| {
+                let mut bindings = variable.bindings.iter();
+                bindings.any(|binding| Some(binding.range) == at)
+            }));
+        }
+        found
+    }
+
+    /// The arguments that calls of a function of the program give for a parameter, or that create
+    /// objects of its class if it is a constructor.
+    pub(super) fn arguments(&self, function: usize, parameter: &str) -> Vec<(usize, TextRange)> {
+        let Some(def) = self.tree.statements[function].node.as_stmt_function_def() else {
+            return Vec::new();
+        };
+        let class = self.tree.statements[function].parent;
+        let class = class.and_then(|class| self.tree.statements[class].node.as_stmt_class_def());
+        let name = match class {
+            Some(class) if def.name.as_str() == "__init__" => &class.name,
+            _ => &def.name,
+        };
+        let mut parameters = def.parameters.iter_non_variadic_params();
+        let position = parameters.position(|its| its.name() == parameter);
+        let position = position.map(|at| at.saturating_sub(usize::from(class.is_some())));
+        position.map_or_else(Vec::new, |at| self.given_for(name, parameter, at))
+    }
+
+    /// The arguments that executed calls of a name give for a parameter.
+    pub(super) fn given_for(
+        &self,
+        name: &str,
+        parameter: &str,
+        position: usize,
+    ) -> Vec<(usize, TextRange)> {
+        let mut found = Vec::new();
+        for (at, statement) in self.tree.statements.iter().enumerate() {
+            let calls = self.nodes[at].iter().filter_map(AnyNodeRef::as_expr_call);
+            let calls = calls.filter(|call| called(&call.func) == Some(name));
+            let values = calls.filter_map(|call| given(call, parameter, position).argument());
+            let values = values.map(|(_, value)| (at, value.range()));
+            found.extend(values.filter(|_| statement.is_executed));
+        }
+        found
+    }
+
+    /// The argument that a statement which calls a function gives for a parameter, if that is
+    /// known.
+    pub(super) fn argument(
+        &self,
+        statement: usize,
+        function: Option<usize>,
+        name: &str,
+    ) -> Option<TextRange> {
+        let tree = self.tree;
+        let def = tree.statements[function?].node.as_stmt_function_def()?;
+        let mut parameters = def.parameters.iter_non_variadic_params();
+        let position = parameters.position(|parameter| parameter.name() == name)?;
+        let position = position.checked_sub(usize::from(is_method(self.tree, function)))?;
+        let (call, _) = call_in(tree.program, &def.name, tree.own_range(statement))?;
+        Some(given(call, name, position).argument()?.1.range())
+    }
+}
+
+/// Whether a function is a method.
+pub(super) fn is_method(tree: &StatementTree<'_>, function: Option<usize>) -> bool {
+    let class = function.and_then(|function| tree.statements[function].parent);
+    class.is_some_and(|class| tree.statements[class].node.is_stmt_class_def())
+}
+
+/// The last part of the name of a callee.
+fn called(callee: &Expr) -> Option<&str> {
+    match callee {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
+        _ => None,
+    }
+}
