@@ -8,7 +8,7 @@ use std::{
 };
 
 use minrepro_reducers::{
-    analysis::dependents::with_dependents,
+    analysis::dependents::{Readers, with_dependents},
     cost::Cost,
     pass::Proposal,
     rewrite::{
@@ -19,7 +19,7 @@ use minrepro_reducers::{
 };
 
 use super::tuning::CONTEXT;
-use crate::{journal::Key, judge::Candidate};
+use crate::{journal::Key, judge::Candidate, oracle::Verdict};
 
 /// The program that proposals are made against, and what is known about it.
 #[derive(Clone)]
@@ -32,9 +32,14 @@ pub(super) struct Base {
     unbound_names: bool,
     /// Statements that could not be removed alone.
     needed: BTreeSet<ItemId>,
+    /// Those of them without which the program succeeded: nothing else missed them.
+    decisive: BTreeSet<ItemId>,
     /// The statements that fail, as a traced run showed: without them a program can hardly show the
     /// bug.
     failing: BTreeSet<ItemId>,
+    /// Whether failing statements may be moved to another place.
+    moves_failing: bool,
+    readers: Arc<Readers>,
 }
 
 /// The outcome of applying edits.
@@ -63,6 +68,7 @@ impl Base {
             .map(str::to_owned)
             .collect();
         let cost = Cost::of(&program);
+        let readers = Readers::of(&program);
         Self {
             program,
             key,
@@ -70,7 +76,10 @@ impl Base {
             unbound,
             unbound_names,
             needed: BTreeSet::new(),
+            decisive: BTreeSet::new(),
             failing: BTreeSet::new(),
+            moves_failing: false,
+            readers: Arc::new(readers),
         }
     }
 
@@ -82,19 +91,25 @@ impl Base {
         };
         Self {
             needed: rebased(&self.needed),
+            decisive: rebased(&self.decisive),
             failing: rebased(&self.failing),
+            moves_failing: self.moves_failing,
             ..Self::new(program, self.unbound_names)
         }
     }
 
-    /// Remembers that a statement cannot be removed alone, if the edits are its removal.
-    pub(super) fn note_needed(&mut self, edits: &EditSet) {
+    /// Remembers that a statement cannot be removed alone, if the edits are its removal, and how the
+    /// program ended without it.
+    pub(super) fn note_needed(&mut self, edits: &EditSet, verdict: &Verdict) {
         let mut removals = edits.removals();
         if let (Some(place), None) = (removals.next(), removals.next())
             && *edits == EditSet::removal(place)
-            && self.program.rows()[place.row as usize].kind.is_suite()
+            && self.program.row(place).kind.is_suite()
         {
             self.needed.insert(place);
+            if matches!(verdict, Verdict::Passed) {
+                self.decisive.insert(place);
+            }
         }
     }
 
@@ -103,20 +118,55 @@ impl Base {
         self.failing = failing;
     }
 
-    /// Like [`Base::attempt`], but prunes candidates that remove a failing statement: they nearly
-    /// always end without the bug, so they are left to the final sweep, which tries everything.
+    /// Whether edits remove a failing or decisive statement. Without it the program nearly always
+    /// ends without the bug, whatever else of it has changed since. A decisive statement may be
+    /// moved, as when its function is inlined. A failing one may be moved only late: until then
+    /// the recorded values of its function are the shortest way to it.
+    pub(super) fn removes_vital(&self, edits: &EditSet) -> bool {
+        let mut removals = edits.removals();
+        let is_moved = !edits.only_removes();
+        removals.any(|part| {
+            !(is_moved && self.moves_failing) && self.holds_any(part, &self.failing)
+                || !is_moved && self.holds_any(part, &self.decisive)
+        })
+    }
+
+    /// Allows that failing statements are moved from here on. Says whether they were not before.
+    pub(super) fn move_failing(&mut self) -> bool {
+        !std::mem::replace(&mut self.moves_failing, true)
+    }
+
+    /// Whether a part is, or holds, one of some statements.
+    fn holds_any(&self, part: ItemId, statements: &BTreeSet<ItemId>) -> bool {
+        let part = self.program.item(part);
+        let mut statements = statements.iter();
+        statements.any(|&statement| part.contains_range(self.program.item(statement)))
+    }
+
+    /// Like [`Base::attempt`], but goes by what other candidates would most likely show. An
+    /// attribute that a removal leaves without a definition is removed wherever it is read, and
+    /// candidates are pruned that remove a failing or decisive statement, themselves or with what
+    /// depends on their names. The final sweep tries everything as it is proposed.
     pub(super) fn attempt_sparing(&self, edits: &EditSet) -> Attempt {
-        let lists = self.program.rows();
-        let range = |place: &ItemId| lists[place.row as usize].items[place.item as usize];
-        let removes_failing = |edits: &EditSet| {
-            edits.removals().any(|removed| {
-                self.failing
-                    .iter()
-                    .any(|failing| range(&removed).contains_range(range(failing)))
+        let wider = edits
+            .only_removes()
+            .then(|| self.readers.removed_with(&self.program, edits));
+        let edits = wider.as_ref().unwrap_or(edits);
+        if self.removes_vital(edits) {
+            return Attempt::Pruned;
+        }
+        let drags_decisive = |candidate: &Candidate| {
+            let mut removals = candidate.edits.removals();
+            removals.any(|part| {
+                !edits.removals().any(|own| own == part) && self.holds_any(part, &self.decisive)
             })
         };
         match self.attempt(edits) {
-            Attempt::Candidate(candidate) if removes_failing(&candidate.edits) => Attempt::Pruned,
+            Attempt::Candidate(candidate)
+                if self.removes_vital(&candidate.edits) || drags_decisive(&candidate) =>
+            {
+                Attempt::Pruned
+            }
             attempt => attempt,
         }
     }

@@ -82,8 +82,13 @@ fn run(search: &mut Search<'_>) -> Result<(), Stop> {
     loop {
         search.begin_step(SearchStep::Parts);
         search.begin_confirmation()?;
-        while search.greedy_search(&MATTER)? == SearchEnd::Shrunk || search.is_worth_tracing() {
-            search.trace_guided()?;
+        loop {
+            while search.greedy_search(&MATTER)? == SearchEnd::Shrunk || search.is_worth_tracing() {
+                search.trace_guided()?;
+            }
+            if !search.move_failing() {
+                break;
+            }
         }
         // Layout last: it hardly ever matters to the bug, and least of it is left now.
         search.begin_step(SearchStep::Layout);

@@ -114,6 +114,30 @@ pub fn packages(
     found.into_iter().flatten().collect()
 }
 
+/// What the arguments of the calls in a failing statement are read off objects by, given the lines
+/// of its frames, outermost first: the attributes and methods that the program does not define.
+pub fn read_for_arguments(
+    program: &Program,
+    frames: &[u32],
+    evidence: Option<&Evidence>,
+) -> BTreeSet<String> {
+    let site = ReportSite::Raised(frames.to_vec());
+    let found = told(program, &site, evidence, &|outline, nodes, frames| {
+        let Some(&last) = frames.last() else {
+            return BTreeSet::new();
+        };
+        let calls = nodes[last].iter().filter_map(AnyNodeRef::as_expr_call);
+        let arguments = calls.flat_map(|call| call.arguments.arguments_source_order());
+        arguments
+            .flat_map(|argument| {
+                let part = argument.value().range();
+                Rest::of(outline, nodes).read_off_objects(last, part, &frames)
+            })
+            .collect()
+    });
+    found.into_iter().flatten().collect()
+}
+
 /// Packages that make no values.
 const WORDLESS: [&str; 4] = ["__future__", "typing", "typing_extensions", "sys"];
 
@@ -255,6 +279,20 @@ mod tests {
         assert_eq!(of(class, &[5, 4]), "pathlib");
     }
 
+    #[test]
+    fn arguments_are_read_off_objects() {
+        let of = |text: &str, frames: &[u32]| {
+            let found = read_for_arguments(&Program::parse(text).unwrap(), frames, None);
+            found.into_iter().collect::<Vec<_>>().join(" ")
+        };
+        let text = "import lib\nclass A:\n    def __init__(self):\n        self.d = lib.D(2)\n    \
+                    def m(self):\n        return self.d.mode\n    def f(self):\n        return \
+                    self.d.log(self.m()).exp()\nA().f()\n";
+        assert_eq!(of(text, &[9, 8]), "mode");
+        assert_eq!(of("import lib\nlib.D(2).log(lib.tensor(0)).exp()\n", &[2]), "");
+        assert_eq!(of("import lib\nx = lib.D()\nlib.f(x.a.b(1), k=x)\n", &[3]), "a b");
+    }
+
     #[track_caller]
     fn check(text: &str, report_site: &ReportSite, expected: &[&str]) {
         let found = operations(&Program::parse(text).unwrap(), report_site, None);
@@ -277,6 +315,20 @@ mod tests {
         );
         last("assert False\n", &[]);
         last("assert open('a')[:]\n", &["open()"]);
+        last(
+            "from torch import nn, optim\nm = nn.Linear(1, 1)\no = optim.SGD(m.parameters())\n\
+             m(x).sum().backward()\no.step()\nassert m.bias\n",
+            &["Linear()", "SGD()", "backward() alone", "parameters()", "step() alone", "sum()"],
+        );
+        last(
+            "from threading import Thread\nx = []\nt = Thread(target=f, args=(x,))\nt.start()\nassert x\n",
+            &["Thread()", "start() alone"],
+        );
+        last(
+            "from torch import nn, optim\nm = nn.Linear(1, 1)\no = optim.SGD(m.parameters())\n\
+             assert m.bias\n",
+            &["Linear()"],
+        );
         last(
             "y = abs(2)\ny.backward()\nassert y.grad\n",
             &["abs()", "backward() alone"],

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 
 use crate::{
     analysis::{
-        dependence_graph::DependenceGraph, statement_tree::StatementTree, statements::Statements,
+        dependence_graph::DependenceGraph,
+        statement_tree::StatementTree,
+        statements::{Attribute, Statements},
     },
     rewrite::edit::EditSet,
     syntax::{
@@ -24,8 +26,7 @@ impl DependenceGraph<'_, '_> {
         seeds: impl IntoIterator<Item = ItemId>,
         deleted: &[TextRange],
     ) -> BTreeSet<ItemId> {
-        let rows = self.tree.program.rows();
-        let range = |place: &ItemId| rows[place.row as usize].items[place.item as usize];
+        let range = |place: &ItemId| self.tree.program.item(*place);
         let mut removed: BTreeSet<ItemId> = seeds.into_iter().collect();
         let mut ranges: Vec<TextRange> = removed.iter().map(range).collect();
         ranges.extend_from_slice(deleted);
@@ -74,7 +75,7 @@ pub fn with_dependents(program: &Program, edits: &EditSet) -> Option<EditSet> {
         .collect();
     let removals: BTreeSet<ItemId> = edits
         .removals()
-        .filter(|place| program.rows()[place.row as usize].kind.is_suite())
+        .filter(|place| program.row(*place).kind.is_suite())
         .collect();
     let tree = StatementTree::untraced(program);
     let closed = DependenceGraph::of(&tree).with_dependents(removals.iter().copied(), &deleted);
@@ -86,6 +87,41 @@ pub fn with_dependents(program: &Program, edits: &EditSet) -> Option<EditSet> {
         wider.remove(place);
     }
     Some(wider)
+}
+
+/// The attributes that a program itself defines, and the statements that read them.
+#[derive(Clone, Debug, Default)]
+pub struct Readers(Vec<Attribute>);
+
+impl Readers {
+    /// Those of a program.
+    pub fn of(program: &Program) -> Self {
+        Self(Statements::of(program).attributes().into_values().collect())
+    }
+
+    /// A removal with the statements that read attributes which nothing defines without it. That is
+    /// a guess: an attribute of the same name may be a library's.
+    #[must_use]
+    pub fn removed_with(&self, program: &Program, removal: &EditSet) -> EditSet {
+        let mut wider = removal.clone();
+        loop {
+            let before = wider.clone();
+            let ranges: Vec<TextRange> = before.removals().map(|item| program.item(item)).collect();
+            let is_left =
+                |range: TextRange| !ranges.iter().any(|removed| removed.contains_range(range));
+            for attribute in &self.0 {
+                let mut definitions = attribute.definitions.iter();
+                if definitions.any(|&definition| is_left(program.item(definition))) {
+                    continue;
+                }
+                let readers = attribute.uses.iter().filter(|(_, range)| is_left(*range));
+                readers.for_each(|(statement, _)| wider.remove(*statement));
+            }
+            if wider == before {
+                return wider;
+            }
+        }
+    }
 }
 
 /// A text without the classes and functions that nothing in it uses; `None` if it is no program.

@@ -9,8 +9,11 @@ use crate::{
 };
 
 /// The keywords that each call of a function or method is given, in the order of the text, by the
-/// last part of its name.
+/// last part of its name. [`UNPACKED`] stands for those of a mapping.
 pub type Keywords = BTreeMap<String, Vec<BTreeSet<String>>>;
+
+/// The mark of keywords that a mapping holds.
+const UNPACKED: &str = "**";
 
 /// The keywords that all calls of a foreign function pass.
 pub fn keywords(program: &Program) -> Keywords {
@@ -24,7 +27,10 @@ pub fn keywords(program: &Program) -> Keywords {
             continue;
         };
         let named = call.arguments.keywords.iter();
-        let given = named.filter_map(|keyword| Some(keyword.arg.as_ref()?.to_string()));
+        let given = named.map(|keyword| {
+            let name = keyword.arg.as_ref();
+            name.map_or_else(|| UNPACKED.to_owned(), ToString::to_string)
+        });
         found
             .entry(name.to_owned())
             .or_default()
@@ -43,14 +49,24 @@ pub fn are_given(known: &Keywords, candidate: &Keywords) -> bool {
         };
         if known.len() < calls.len() {
             let by_all = |keyword: &&String| known.iter().all(|given| given.contains(*keyword));
-            let by_all: BTreeSet<_> = known.iter().flatten().filter(by_all).collect();
+            let by_all: BTreeSet<String> =
+                known.iter().flatten().filter(by_all).cloned().collect();
             let mut calls = calls.iter();
-            return calls.all(|given| by_all.iter().all(|keyword| given.contains(*keyword)));
+            return calls.all(|given| passes(&by_all, given));
         }
         let mut left = known.iter();
         let mut calls = calls.iter();
-        calls.all(|given| left.any(|known| known.is_subset(given)))
+        calls.all(|given| left.any(|known| passes(known, given)))
     })
+}
+
+/// Whether a call that is given some keywords passes known ones. Those of a mapping may be written
+/// out.
+fn passes(known: &BTreeSet<String>, given: &BTreeSet<String>) -> bool {
+    let is_unpacked = || !given.is_subset(known);
+    known
+        .iter()
+        .all(|keyword| given.contains(keyword) || keyword == UNPACKED && is_unpacked())
 }
 
 #[cfg(test)]
@@ -71,5 +87,9 @@ mod tests {
             &of("for _ in x: y.z(p=1), y.z(p=2), y.z(p=3)\n")
         ));
         assert!(!are_given(&known, &of("y.z(p=1), y.z(p=2)\n")));
+        let known = of("from lib import A\nA(k=1, **settings)\n");
+        assert!(are_given(&known, &of("A(k=1, **{'m': 2})\n")));
+        assert!(are_given(&known, &of("A(k=1, m=2)\n")));
+        assert!(!are_given(&known, &of("A(k=1)\n")));
     }
 }

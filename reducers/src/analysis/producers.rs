@@ -100,6 +100,18 @@ pub fn missing_name(class: &str, message: &str) -> Option<String> {
     }
 }
 
+/// The names that a message quotes.
+pub fn quoted_names(message: &str) -> Vec<String> {
+    let is_name = |text: &str| {
+        let mut chars = text.chars();
+        chars.next().is_some_and(|first| first.is_alphabetic() || first == '_')
+            && chars.all(|char| char.is_alphanumeric() || char == '_')
+    };
+    let quoted = ['\'', '"', '`'].map(|mark| message.split(mark).skip(1).step_by(2));
+    let names = quoted.into_iter().flatten().filter(|text| is_name(text));
+    names.map(str::to_owned).collect()
+}
+
 /// The methods that store what a method takes out, if a failure says that nothing is there.
 pub fn counterparts(class: &str, method: &str) -> &'static [&'static str] {
     match (class, method) {
@@ -322,6 +334,15 @@ mod tests {
             None
         );
         assert_eq!(owner_class("'Series' object has no"), Some("Series"));
+    }
+
+    #[test]
+    fn names_are_quoted_in_all_ways() {
+        assert_eq!(
+            quoted_names("'form' is undefined, but `x_1` and \"y\" are; 'a b', '7' are no names"),
+            ["form", "y", "x_1"]
+        );
+        assert!(quoted_names("it's its").is_empty());
     }
 
     #[test]

@@ -380,6 +380,17 @@ impl<'a> StatementTree<'a> {
         self.program.slice(self.own_range(index))
     }
 
+    /// The executed statements that read an attribute of a name.
+    pub(crate) fn executed_with(&self, attribute: &str) -> Vec<usize> {
+        let reads = |statement: &Statement<'_>| {
+            let mut read = statement.attributes.iter();
+            statement.is_executed && read.any(|(name, _)| name == attribute)
+        };
+        let statements = self.statements.iter().enumerate();
+        let reading = statements.filter(|(_, statement)| reads(statement));
+        reading.map(|(at, _)| at).collect()
+    }
+
     /// The names of the attributes that are read within a range.
     pub(crate) fn attributes_in(
         &self,

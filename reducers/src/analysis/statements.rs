@@ -45,7 +45,7 @@ impl<'a> Statements<'a> {
 
     /// The statement that stands after another, in the same suite.
     pub(crate) fn next(&self, place: ItemId) -> Option<TextRange> {
-        self.program.rows()[place.row as usize]
+        self.program.row(place)
             .items
             .get(place.item as usize + 1)
             .copied()
@@ -102,7 +102,7 @@ impl<'a> Statements<'a> {
 
     /// The text of a statement.
     pub(crate) fn range(&self, place: ItemId) -> TextRange {
-        self.program.rows()[place.row as usize].items[place.item as usize]
+        self.program.item(place)
     }
 
     /// How much of the program's text some statements are, in bytes, nested ones counted once.

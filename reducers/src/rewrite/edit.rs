@@ -58,6 +58,11 @@ impl EditSet {
         self.removals.iter().copied()
     }
 
+    /// Whether it removes from rows and puts no other text anywhere.
+    pub fn only_removes(&self) -> bool {
+        self.edits.is_empty()
+    }
+
     /// Whether nothing is edited.
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty() && self.removals.is_empty()

@@ -16,6 +16,13 @@ pub fn made_by(attribute: &str) -> Option<&'static str> {
     (attribute == "grad").then_some("backward")
 }
 
+/// The method whose results an object of a class changes the values by that it was given: an
+/// optimizer changes parameters by their gradients.
+pub fn moved_by(class: &str) -> Option<&'static str> {
+    let is_optimizer = class.starts_with("torch.optim.") && !class.contains("lr_scheduler");
+    is_optimizer.then_some("backward")
+}
+
 /// The functions that give a tensor the property that it lacks according to a message.
 pub fn giving(message: &str) -> &'static [&'static str] {
     if message.contains("does not require grad") {

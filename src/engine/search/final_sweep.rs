@@ -26,7 +26,8 @@ impl Search<'_> {
     /// then.
     pub(in crate::engine) fn final_sweep(&mut self, stages: &[Stage]) -> Result<SearchEnd, Stop> {
         self.kept.clear();
-        let pool = self.pool(stages)?;
+        let proposals = self.proposals_of(stages)?;
+        let pool = self.pool_of(proposals)?;
         let mut members = self.singles(&pool)?;
         self.tally.pruned += (pool.len() - members.len()) as u64;
         let mut seen = HashSet::new();
@@ -109,7 +110,7 @@ impl Search<'_> {
             return;
         }
         self.priors.refuse(&chunk.names);
-        self.base.note_needed(&candidate.edits);
+        self.base.note_needed(&candidate.edits, &verdict);
         self.kept.push(WhyKept {
             line: self.base.line_of(&chunk.edits),
             pass: chunk.pass().to_owned(),

@@ -27,7 +27,7 @@ impl Search<'_> {
     /// while the union itself is being judged, as one more candidate of that batch. If it does not
     /// hold, its batch counts for nothing, and the successes are folded with care.
     pub(in crate::engine) fn greedy_search(&mut self, stages: &[Stage]) -> Result<SearchEnd, Stop> {
-        let mut pool = self.pool(stages)?;
+        let mut pool = self.sparing_pool(stages)?;
         let mut repairs: VecDeque<Chunk> = VecDeque::new();
         let mut pending: Option<Pending> = None;
         let most = if self.options.singly { 1 } else { BATCH };
@@ -35,7 +35,7 @@ impl Search<'_> {
             if !self.confirm_on_the_way()? {
                 // Everything made from a program that does not hold is void, a union of it as well.
                 pending = None;
-                pool = self.pool(stages)?;
+                pool = self.sparing_pool(stages)?;
                 repairs.clear();
             }
             let tokens = self.base.program.size().tokens;
@@ -72,7 +72,7 @@ impl Search<'_> {
             }
             // The program is another one: all is proposed anew, and repairs of the old one are
             // void.
-            pool = match self.pool(stages) {
+            pool = match self.sparing_pool(stages) {
                 Ok(pool) => pool,
                 Err(stop) => {
                     // No verdict says that the union holds.
@@ -87,6 +87,19 @@ impl Search<'_> {
                 self.check_budget()?;
             }
         }
+    }
+
+    /// Allows that failing statements are moved from here on. Says whether they were not before.
+    pub(in crate::engine) fn move_failing(&mut self) -> bool {
+        self.base.move_failing()
+    }
+
+    /// The proposals of the passes of some stages for the program, without those that remove a
+    /// failing or decisive statement.
+    fn sparing_pool(&mut self, stages: &[Stage]) -> Result<ProposalPool, Stop> {
+        let mut proposals = self.proposals_of(stages)?;
+        proposals.retain(|proposal| !self.base.removes_vital(&proposal.edits));
+        self.pool_of(proposals)
     }
 
     /// Judges a batch and a union, in parallel with speculative runs.
@@ -143,7 +156,7 @@ impl Search<'_> {
         if chunk.units.len() > 1 {
             return None;
         }
-        self.base.note_needed(&candidate.edits);
+        self.base.note_needed(&candidate.edits, verdict);
         self.widened(chunk, candidate, verdict)
     }
 

@@ -204,13 +204,12 @@ impl<'a> Search<'a> {
     }
 
     /// The proposals of the passes of some stages for the program.
-    fn pool(&mut self, stages: &[Stage]) -> Result<ProposalPool, Stop> {
+    fn proposals_of(&mut self, stages: &[Stage]) -> Result<Vec<Proposal>, Stop> {
         let passes: Vec<&'static Pass> = stages
             .iter()
             .flat_map(|&stage| registry::of_stage(&self.passes, stage))
             .collect();
-        let proposals = self.proposals(&passes, None)?;
-        self.pool_of(proposals)
+        self.proposals(&passes, None)
     }
 
     fn pool_of(&self, proposals: Vec<Proposal>) -> Result<ProposalPool, Stop> {

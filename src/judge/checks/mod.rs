@@ -30,6 +30,7 @@ checks! {
     callbacks,
     failing_call,
     sources,
+    rejected_argument,
     producers,
     preserved,
     checked_tensors,

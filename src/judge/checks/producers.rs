@@ -8,6 +8,7 @@ use minrepro_reducers::{
         lost_values::lost_values,
         producers::{
             Producer, added_to, attributes_read, counterparts, missing_name, owner_class, produces,
+            quoted_names,
         },
         quoted_lines::quoted_lines,
     },
@@ -66,6 +67,9 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
             property(raised),
         ];
         let mut found: Vec<Producer> = given.into_iter().flatten().collect();
+        if found.is_empty() {
+            found = named_by_library(raised);
+        }
         if found.is_empty() {
             found = none_in_place(program, raised);
         }
@@ -126,6 +130,19 @@ fn lost_by_library(program: &Program, exception: &Exception) -> Option<Producer>
             _ => Producer::Store(name),
         })
     })
+}
+
+/// The code that stores under the names that a message of a library quotes: as a keyword, a key or
+/// an attribute, or at least in a text. A template reports a value that it was given as undefined
+/// in the words for one that it was not given.
+fn named_by_library(exception: &Exception) -> Vec<Producer> {
+    const READ_ALREADY: [&str; 2] = ["AttributeError", "KeyError"];
+    if !is_in_library(exception) || READ_ALREADY.contains(&exception.short_class()) {
+        return Vec::new();
+    }
+    let names = quoted_names(&exception.message);
+    let stores = names.iter().cloned().map(Producer::Store);
+    stores.chain(names.iter().cloned().map(Producer::Key)).collect()
 }
 
 /// The method that stores the values that a library did not return. The script fails where it reads

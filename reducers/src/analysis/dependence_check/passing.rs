@@ -7,12 +7,14 @@ use crate::{
     analysis::{
         calls::{call_in, given},
         dependence_graph::DependenceGraph,
+        names::ImportedNames,
         statement_tree::StatementTree,
     },
     syntax::{
         AnyNodeRef, Ranged, TextRange,
         ast::{Expr, ExprCall},
     },
+    torch::producers::moved_by,
 };
 
 /// Through how many calls what is passed on is followed.
@@ -26,12 +28,16 @@ pub(super) struct Passing<'r, 'o, 'a> {
 }
 
 impl Passing<'_, '_, '_> {
-    /// The statements by which a function of the program changes what a statement passes to it, if
-    /// one does, and the statement itself.
-    pub(super) fn changes_by_passing(&self, statement: usize, passed: TextRange) -> Vec<usize> {
-        self.changes_within(statement, passed, DEPTH)
+    /// The statements that change what a statement passes to a function of the program or to an
+    /// object that a package makes.
+    pub(super) fn changes(&self, statement: usize, passed: TextRange) -> Vec<usize> {
+        let mut changes = self.changes_within(statement, passed, DEPTH);
+        changes.extend(self.changes_by_holder(statement, passed));
+        changes
     }
 
+    /// The statements by which a function of the program changes what a statement passes to it, if
+    /// one does, and the statement itself.
     fn changes_within(&self, statement: usize, passed: TextRange, depth: usize) -> Vec<usize> {
         let Some(depth) = depth.checked_sub(1) else {
             return Vec::new();
@@ -50,6 +56,50 @@ impl Passing<'_, '_, '_> {
             .collect();
         let caller = Some(statement).filter(|_| !changes.is_empty());
         caller.into_iter().chain(changes).collect()
+    }
+
+    /// The statements that change a value through an object which a package made with it, if a
+    /// statement keeps that object: `optimizer.step()` changes what `SGD` was given.
+    fn changes_by_holder(&self, statement: usize, given: TextRange) -> Vec<usize> {
+        let Some(assign) = self.tree.statements[statement].node.as_stmt_assign() else {
+            return Vec::new();
+        };
+        let (Some(call), [target]) = (assign.value.as_call_expr(), &*assign.targets) else {
+            return Vec::new();
+        };
+        if !call.arguments.range.contains_range(given) {
+            return Vec::new();
+        }
+        let imported = ImportedNames::of(self.tree.program.tree());
+        let class = imported.path(&call.func);
+        let class = class.filter(|path| {
+            let name = path.rsplit('.').next();
+            name.is_some_and(|name| name.starts_with(char::is_uppercase))
+        });
+        let Some(class) = class else {
+            return Vec::new();
+        };
+        let mut changes: Vec<usize> = match target {
+            Expr::Name(name) => {
+                let variables = self.graph.variables().iter();
+                let holders = variables.enumerate().filter(|(_, variable)| {
+                    let mut bindings = variable.bindings.iter();
+                    bindings.any(|binding| binding.range == name.range)
+                });
+                holders
+                    .flat_map(|(holder, _)| self.graph.changes_in_place(holder))
+                    .collect()
+            }
+            Expr::Attribute(attribute) => self
+                .graph
+                .attribute_changes_in_place(&attribute.attr)
+                .collect(),
+            _ => Vec::new(),
+        };
+        if let Some(maker) = moved_by(&class).filter(|_| !changes.is_empty()) {
+            changes.extend(self.tree.executed_with(maker));
+        }
+        changes
     }
 
     /// The variables of the parameters for which a call passes the argument of a range to functions

@@ -12,7 +12,7 @@ use crate::{
     analysis::{
         calls::fields,
         dependence_graph::DependenceGraph,
-        names::is_main_check,
+        names::{ImportedNames, is_main_check},
         statement_tree::{StatementTree, is_changing},
     },
     syntax::{
@@ -143,6 +143,31 @@ impl<'o, 'a> Rest<'o, 'a> {
         self.grow_by_part(statement, part);
         self.grow_all();
         self.of
+    }
+
+    /// The attributes and methods of objects that a part of a statement depends on, unless the
+    /// program defines them.
+    pub(super) fn read_off_objects(
+        mut self,
+        statement: usize,
+        part: TextRange,
+        frames: &[usize],
+    ) -> BTreeSet<String> {
+        self.frames = frames.to_vec();
+        self.is_part = true;
+        self.grow_by_part(statement, part);
+        self.grow_all();
+        let imported = ImportedNames::of(self.outline.program.tree());
+        let own = self.nodes[statement].iter();
+        let own = own.filter(|node| part.contains_range(node.range()));
+        let others = self.seen.iter().flat_map(|&seen| &self.nodes[seen]);
+        let attributes = own.chain(others).filter(|node| {
+            let attribute = node.as_expr_attribute();
+            attribute.is_some_and(|attribute| imported.attribute(attribute).is_none())
+        });
+        attributes
+            .filter_map(|node| self.foreign_name(*node))
+            .collect()
     }
 
     fn grow_all(&mut self) {
@@ -404,7 +429,7 @@ impl<'o, 'a> Rest<'o, 'a> {
         if !self.is_part {
             let uses = self.graph.uses(index);
             let changes: Vec<usize> = uses
-                .flat_map(|(statement, range)| self.passing().changes_by_passing(statement, range))
+                .flat_map(|(statement, range)| self.passing().changes(statement, range))
                 .collect();
             self.todo.extend(changes);
         }
@@ -428,12 +453,7 @@ impl<'o, 'a> Rest<'o, 'a> {
 
     fn grow_by_attribute(&mut self, name: &Name) {
         if let Some(maker) = made_by(name) {
-            let statements = self.outline.statements.iter().enumerate();
-            let calls = statements.filter(|(_, statement)| {
-                let mut attributes = statement.attributes.iter();
-                statement.is_executed && attributes.any(|(name, _)| name == maker)
-            });
-            self.todo.extend(calls.map(|(at, _)| at));
+            self.todo.extend(self.outline.executed_with(maker));
         }
         let members = self.graph.members(name).iter();
         let members: Vec<usize> = members.map(|definition| definition.statement).collect();
@@ -462,7 +482,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             let mut changes = Vec::new();
             for (at, statement) in executed {
                 for (_, range) in statement.attributes.iter().filter(|(read, _)| read == name) {
-                    changes.extend(self.passing().changes_by_passing(at, *range));
+                    changes.extend(self.passing().changes(at, *range));
                 }
             }
             self.todo.extend(changes);

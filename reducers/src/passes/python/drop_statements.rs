@@ -104,7 +104,7 @@ fn is_alone_and_bare(program: &Program, row: u32) -> bool {
 
 /// A statement, named by its first line.
 fn describe(program: &Program, place: ItemId) -> String {
-    let text = program.slice(program.rows()[place.row as usize].items[place.item as usize]);
+    let text = program.slice(program.item(place));
     let line = text.lines().next().unwrap_or_default();
     let short: String = line.chars().take(60).collect();
     if short.len() < text.len() {

@@ -60,7 +60,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             continue;
         };
         let mut edits = EditSet::one(Edit::replace(
-            cx.program.rows()[to.row as usize].items[to.item as usize],
+            cx.program.item(to),
             text,
         ));
         edits.remove(from);
