@@ -95,6 +95,16 @@ impl<'a> Others<'a> {
         }
     }
 
+    /// The last part of an imported name.
+    pub(crate) fn imported<'c>(&self, name: &'c Expr) -> Option<&'c str> {
+        self.imported.path(name)?;
+        match name {
+            Expr::Name(name) => Some(&*name.id),
+            Expr::Attribute(attribute) => Some(&*attribute.attr),
+            _ => None,
+        }
+    }
+
     /// The last part of the name of the callee, unless it is the program's own.
     pub(crate) fn called<'c>(&self, call: &'c ast::ExprCall) -> Option<&'c str> {
         match &*call.func {

@@ -321,6 +321,10 @@ mod tests {
             &["Linear()", "SGD()", "backward() alone", "parameters()", "step() alone", "sum()"],
         );
         last(
+            "class M:\n    def __call__(self, y): self.n = y\nm = M()\nm(abs(2))\nassert m.n\n",
+            &["abs()", "object() alone"],
+        );
+        last(
             "from threading import Thread\nx = []\nt = Thread(target=f, args=(x,))\nt.start()\nassert x\n",
             &["Thread()", "start() alone"],
         );

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     analysis::calls::Others,
-    syntax::{AnyNodeRef, Program},
+    syntax::{AnyNodeRef, Program, ast::ExprCall},
 };
 
 /// The keywords that each call of a function or method is given, in the order of the text, by the
@@ -20,23 +20,28 @@ pub fn keywords(program: &Program) -> Keywords {
     let others = Others::of(program);
     let mut found = Keywords::new();
     for node in &program.tree().nodes {
-        let AnyNodeRef::ExprCall(call) = node.node else {
-            continue;
+        let (name, given) = match node.node {
+            AnyNodeRef::ExprCall(call) => (others.called(call), names(call)),
+            // A decorator without arguments is a call as well.
+            AnyNodeRef::Decorator(decorator) => {
+                (others.imported(&decorator.expression), BTreeSet::new())
+            }
+            _ => continue,
         };
-        let Some(name) = others.called(call) else {
-            continue;
-        };
-        let named = call.arguments.keywords.iter();
-        let given = named.map(|keyword| {
-            let name = keyword.arg.as_ref();
-            name.map_or_else(|| UNPACKED.to_owned(), ToString::to_string)
-        });
-        found
-            .entry(name.to_owned())
-            .or_default()
-            .push(given.collect());
+        if let Some(name) = name {
+            found.entry(name.to_owned()).or_default().push(given);
+        }
     }
     found
+}
+
+fn names(call: &ExprCall) -> BTreeSet<String> {
+    let keywords = call.arguments.keywords.iter();
+    let names = keywords.map(|keyword| {
+        let name = keyword.arg.as_ref();
+        name.map_or_else(|| UNPACKED.to_owned(), ToString::to_string)
+    });
+    names.collect()
 }
 
 /// Whether the calls of a candidate pass the keywords that the program's calls pass. Its calls of a
@@ -87,6 +92,9 @@ mod tests {
             &of("for _ in x: y.z(p=1), y.z(p=2), y.z(p=3)\n")
         ));
         assert!(!are_given(&known, &of("y.z(p=1), y.z(p=2)\n")));
+        let known = of("import lib\n@lib.option('--x', default=1)\ndef f(): pass\n");
+        assert!(are_given(&known, &of("import lib\n@lib.option(default=1)\ndef f(): pass\n")));
+        assert!(!are_given(&known, &of("import lib\n@lib.option\ndef f(): pass\n")));
         let known = of("from lib import A\nA(k=1, **settings)\n");
         assert!(are_given(&known, &of("A(k=1, **{'m': 2})\n")));
         assert!(are_given(&known, &of("A(k=1, m=2)\n")));

@@ -23,6 +23,7 @@ pub mod producers;
 pub mod quoted_lines;
 pub(crate) mod recorded_calls;
 pub mod results;
+pub mod same_sides;
 pub(crate) mod slice;
 pub(crate) mod special_names;
 pub(crate) mod statement_tree;

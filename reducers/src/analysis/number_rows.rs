@@ -28,21 +28,36 @@ pub fn number_rows(program: &Program) -> Vec<Vec<String>> {
 
 /// How many zeros a program writes out; those that are keys only name something.
 pub fn zeros(program: &Program) -> usize {
-    let tree = program.tree();
-    let is_key = |node: AnyNodeRef<'_>, parent: Option<u32>| {
-        let parent = parent.map(|parent| tree.nodes[parent as usize].node);
-        let dict = parent.and_then(|parent| parent.as_expr_dict().copied());
-        dict.is_some_and(|dict| {
+    let is_key = |node: AnyNodeRef<'_>, parent: AnyNodeRef<'_>| {
+        parent.as_expr_dict().is_some_and(|dict| {
             let mut keys = dict.items.iter().filter_map(|item| item.key.as_ref());
             keys.any(|key| key.range() == node.range())
         })
     };
+    count_zeros(program, |node, parent| !is_key(node, parent))
+}
+
+/// How many zeros are operands of an arithmetic operation: the result is the other operand, or
+/// nothing.
+pub fn zero_operands(program: &Program) -> usize {
+    count_zeros(program, |_, parent| parent.is_expr_bin_op())
+}
+
+/// How many zeros with such a parent a program writes out.
+fn count_zeros(
+    program: &Program,
+    counts: impl Fn(AnyNodeRef<'_>, AnyNodeRef<'_>) -> bool,
+) -> usize {
+    let tree = program.tree();
     let is_zero = |node: AnyNodeRef<'_>| {
         node.is_expr_number_literal() && program.slice(node.range()).parse() == Ok(0.0)
     };
-    let nodes = tree.nodes.iter();
-    let zeros = nodes.filter(|node| is_zero(node.node) && !is_key(node.node, node.parent));
-    zeros.count()
+    let nodes = tree.nodes.iter().filter(|node| is_zero(node.node));
+    let counted = nodes.filter(|node| {
+        let parent = node.parent.map(|parent| tree.nodes[parent as usize].node);
+        parent.is_none_or(|parent| counts(node.node, parent))
+    });
+    counted.count()
 }
 
 /// Whether a row is what is left of another after some of its numbers were removed.
@@ -62,6 +77,13 @@ fn is_number(element: &Expr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zeros_are_operands() {
+        let count = |text: &str| zero_operands(&Program::parse(text).unwrap());
+        assert_eq!(count("abs(0 - x) + 0.0\n"), 2);
+        assert_eq!(count("f(0, x[0] - 1)\nx = 0\nx == 0\n"), 0);
+    }
 
     #[test]
     fn rows_are_found_and_compared() {

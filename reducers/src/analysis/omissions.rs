@@ -1,5 +1,5 @@
 //! Single parts of a program that can be left out: a keyword of calls, a call that its receiver or
-//! first argument can replace, a decorator, a context. If a program succeeds without a part, the
+//! first argument can replace, a decorator, a context, a special method. If a program succeeds without a part, the
 //! part is one reason why it fails. Goes only by names of libraries. Called by the judge; proposes
 //! nothing.
 
@@ -41,7 +41,7 @@ impl ProgramPart {
             Omission::Operator(symbol) => {
                 operations(program, symbol) > self.elsewhere || self.without(program).is_some()
             }
-            Omission::Keyword(_) | Omission::Call(_) => true,
+            Omission::Keyword(_) | Omission::Call(_) | Omission::Hook(_) => true,
         };
         is_there && self.words.is_subset(words)
     }
@@ -69,7 +69,7 @@ pub fn parts(program: &Program, of: Libraries, lines: &[u32]) -> Vec<ProgramPart
     let parts = found.into_iter().map(|(omission, place)| ProgramPart {
         elsewhere: match &omission {
             Omission::Operator(symbol) => operations(program, symbol) - place.count,
-            Omission::Keyword(_) | Omission::Call(_) => 0,
+            Omission::Keyword(_) | Omission::Call(_) | Omission::Hook(_) => 0,
         },
         omission,
         of,
@@ -190,6 +190,18 @@ mod tests {
         let found = parts(&Program::parse(text).unwrap(), Libraries::All, &[]);
         let names: Vec<String> = found.iter().map(|part| part.omission.name()).collect();
         assert_eq!(names, ["maxsize=", "put"]);
+    }
+
+    #[test]
+    fn special_methods_are_parts() {
+        check(
+            "import lib\nclass A:\n    def __init__(self): pass\n    def __eq__(self, other): return \
+             True\nlib.unique = A()\n",
+            &[(
+                "__eq__",
+                "import lib\nclass A:\n    def __init__(self): pass\nlib.unique = A()\n",
+            )],
+        );
     }
 
     #[test]

@@ -47,6 +47,25 @@ pub(crate) fn is_of_library(name: &str) -> bool {
     })
 }
 
+/// Special names that a program needs to run at all, or by which it only shows itself.
+const OF_EVERY_OBJECT: [&str; 9] = [
+    "call",
+    "enter",
+    "exit",
+    "format",
+    "init",
+    "new",
+    "post_init",
+    "repr",
+    "str",
+];
+
+/// Whether a name is one of a method that the interpreter or a library asks for if a class has it,
+/// and does without otherwise.
+pub(crate) fn is_hook(name: &str) -> bool {
+    inner(name).is_some_and(|name| !OF_EVERY_OBJECT.contains(&name))
+}
+
 /// Whether a name is one by which a class tells `copy` and `pickle` what to do with its objects.
 pub(crate) fn is_of_copying(name: &str) -> bool {
     inner(name).is_some_and(|name| OF_COPYING.contains(&name))

@@ -11,7 +11,7 @@ use crate::{
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
-        ast::{Alias, ExprCall, Stmt},
+        ast::{Alias, Expr, ExprCall, Stmt, StmtFunctionDef},
         lines::newline_of,
     },
     torch::dimensions::whole_number,
@@ -63,11 +63,30 @@ pub fn seeds_random_numbers(program: &Program) -> bool {
 }
 
 /// How often at most a program gives the same seed: where it does so twice, it draws the same
-/// numbers twice.
+/// numbers twice. A function that seeds counts as often as the program calls it by name.
 pub fn equal_seedings(program: &Program) -> usize {
+    let nodes = &program.tree().nodes;
+    let functions: Vec<&StmtFunctionDef> = nodes
+        .iter()
+        .filter_map(|node| node.node.as_stmt_function_def().copied())
+        .collect();
+    let calls_of = |name: &str| {
+        let calls = nodes.iter().filter_map(|node| node.node.as_expr_call());
+        let called = calls.filter(|call| match &*call.func {
+            Expr::Name(callee) => callee.id == name,
+            Expr::Attribute(callee) => callee.attr.as_str() == name,
+            _ => false,
+        });
+        called.count()
+    };
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for call in seeding_calls(program) {
-        *counts.entry(program.slice(call.range)).or_default() += 1;
+        let around = functions
+            .iter()
+            .filter(|def| def.range.contains_range(call.range))
+            .min_by_key(|def| def.range.len());
+        let times = around.map_or(1, |def| calls_of(&def.name).max(1));
+        *counts.entry(program.slice(call.range)).or_default() += times;
     }
     counts.into_values().max().unwrap_or_default()
 }
@@ -239,6 +258,8 @@ mod tests {
         assert_eq!(count("t.manual_seed(2)\nf()\nt.manual_seed(2)\n"), 2);
         assert_eq!(count("t.manual_seed(2)\nrandom.seed(2)\n"), 1);
         assert_eq!(count("f()\n"), 0);
+        assert_eq!(count("def f():\n    t.manual_seed(2)\nf()\na.f()\n"), 2);
+        assert_eq!(count("def f():\n    t.manual_seed(2)\n"), 1);
     }
 
     #[test]

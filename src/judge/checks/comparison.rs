@@ -8,8 +8,9 @@ use minrepro_reducers::{
     analysis::{
         dependence_check::{ReportSite, Side, Surplus, surplus},
         keywords::{Keywords, are_given, keywords},
-        number_rows::{is_left_of, number_rows, zeros},
+        number_rows::{is_left_of, number_rows, zero_operands, zeros},
         polarity::reports_failure,
+        same_sides::compares_with_itself,
         tied_constants::{Ties, are_tied, come_back, round_trips, ties},
         watch::{asked, expects_constants, sides, written_elements},
     },
@@ -52,6 +53,8 @@ struct Comparison {
     shared: BTreeSet<String>,
     /// The number of zeros: most things are the same for zeros.
     zeros: usize,
+    /// The number of those that are operands.
+    zero_operands: usize,
     /// The number of elements that the compared values write out.
     written: usize,
     /// The keywords of calls, if no control shows the effect of a call without one.
@@ -60,6 +63,8 @@ struct Comparison {
     ties: Ties,
     /// The things that the script sets to a constant and compares with the same constant.
     round_trips: BTreeSet<String>,
+    /// Whether it compares a thing with itself.
+    is_with_itself: bool,
     /// Whether a control shows that the sides are equal without the bug.
     is_controlled: bool,
 }
@@ -154,10 +159,12 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         rows,
         shared: shared(&sides),
         zeros: zeros(program),
+        zero_operands: zero_operands(program),
         written: written_elements(program, &site),
         keywords,
         ties,
         round_trips,
+        is_with_itself: compares_with_itself(program, &site),
         is_controlled,
     };
     Ok(Some(Box::new(check)))
@@ -191,6 +198,9 @@ impl Comparison {
             known.is_some_and(|known| count < *known)
         };
         if asked(program, site).into_iter().any(asks_less) {
+            return false;
+        }
+        if !self.is_with_itself && compares_with_itself(program, site) {
             return false;
         }
         let sides = sides(program, site, None);
@@ -228,6 +238,7 @@ impl Check for Comparison {
             && self.has_rows(shown.program)
             && come_back(&self.round_trips, shown.program)
             && zeros(shown.program) <= self.zeros
+            && zero_operands(shown.program) <= self.zero_operands
             && are_given(&self.keywords, &keywords(shown.program));
         (!holds).then_some(Verdict::Vacuous)
     }

@@ -13,6 +13,7 @@ use crate::{
     syntax::{
         AnyNodeRef, Ranged, TextRange,
         ast::{Expr, ExprCall},
+        scope::BindingKind,
     },
     torch::producers::moved_by,
 };
@@ -33,7 +34,18 @@ impl Passing<'_, '_, '_> {
     pub(super) fn changes(&self, statement: usize, passed: TextRange) -> Vec<usize> {
         let mut changes = self.changes_within(statement, passed, DEPTH);
         changes.extend(self.changes_by_holder(statement, passed));
+        changes.extend(Some(statement).filter(|&statement| self.is_called_alone(statement, passed)));
         changes
+    }
+
+    /// Whether a statement only calls an object: that changes the object, or does nothing.
+    fn is_called_alone(&self, statement: usize, object: TextRange) -> bool {
+        let stmt = self.tree.statements[statement].node.as_stmt_expr();
+        let call = stmt.and_then(|stmt| stmt.value.as_call_expr());
+        call.is_some_and(|call| match &*call.func {
+            Expr::Name(name) => name.range == object && is_object(self.tree, &name.id),
+            callee => callee.range() == object,
+        })
     }
 
     /// The statements by which a function of the program changes what a statement passes to it, if
@@ -186,6 +198,22 @@ impl Passing<'_, '_, '_> {
 pub(super) fn is_method(tree: &StatementTree<'_>, function: Option<usize>) -> bool {
     let class = function.and_then(|function| tree.statements[function].parent);
     class.is_some_and(|class| tree.statements[class].node.is_stmt_class_def())
+}
+
+/// Whether a name is that of a variable that is assigned, not of a function, a class or an import.
+pub(super) fn is_object(tree: &StatementTree<'_>, name: &str) -> bool {
+    let variables = tree.program.scopes().variables.iter();
+    let mut bindings = variables
+        .filter(|variable| variable.name == name)
+        .flat_map(|variable| &variable.bindings)
+        .peekable();
+    bindings.peek().is_some()
+        && bindings.all(|binding| {
+            !matches!(
+                binding.kind,
+                BindingKind::Import | BindingKind::Function | BindingKind::Class
+            )
+        })
 }
 
 /// The last part of the name of a callee.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     FOR_EFFECT, Nodes, Operations,
-    passing::{Passing, is_method},
+    passing::{Passing, is_method, is_object},
     tests,
 };
 use crate::{
@@ -535,17 +535,25 @@ impl<'o, 'a> Rest<'o, 'a> {
                 });
                 let is_stored = is_method && self.graph.stores(name).next().is_some();
                 let is_own = is_bound || is_stored;
+                let node = self.outline.statements[statement].node;
+                let is_alone = node
+                    .as_stmt_expr()
+                    .is_some_and(|stmt| stmt.value.range() == call.range);
+                let is_object = if is_method {
+                    is_stored && !is_bound
+                } else {
+                    is_object(self.outline, name)
+                };
+                if is_alone && is_object {
+                    return vec![format!("object(){FOR_EFFECT}")];
+                }
                 let is_input = OF_COMMAND_LINES.contains(&name.as_str());
                 // A field of a class is declared, not computed.
-                let is_declaration = self.outline.statements[statement].node.is_stmt_ann_assign()
+                let is_declaration = node.is_stmt_ann_assign()
                     && matches!(name.as_str(), "field" | "ib");
                 if is_own || is_input || is_declaration {
                     return Vec::new();
                 }
-                let statement = self.outline.statements[statement].node;
-                let is_alone = statement
-                    .as_stmt_expr()
-                    .is_some_and(|stmt| stmt.value.range() == call.range);
                 if is_alone || is_changing(name) {
                     vec![format!("{name}(){FOR_EFFECT}")]
                 } else {

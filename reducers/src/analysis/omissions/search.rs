@@ -7,6 +7,7 @@ use crate::{
         calls::Others,
         names::ImportedNames,
         omissions::words::{Libraries, Omission, last, word},
+        special_names::is_hook,
         watch::assigned,
     },
     rewrite::{
@@ -15,7 +16,7 @@ use crate::{
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
-        ast::{Expr, ExprCall, Keyword, UnaryOp},
+        ast::{Expr, ExprCall, Keyword, StmtFunctionDef, UnaryOp},
         rows::RowKind,
     },
 };
@@ -152,6 +153,7 @@ impl<'a> PartSearch<'a> {
                     }
                     self.call(called, call, index);
                 }
+                AnyNodeRef::StmtFunctionDef(def) if is_hook(&def.name) => self.hook(def),
                 AnyNodeRef::ExprBinOp(operation) => {
                     self.operator(operation.op.as_str(), operation.range, &operation.left);
                 }
@@ -196,6 +198,16 @@ impl<'a> PartSearch<'a> {
         }
         match item {
             Some(edits) => self.add(omission, edits, words, keyword.range, None),
+            None => drop(self.fixed.insert(omission)),
+        }
+    }
+
+    /// A method that the interpreter or a library asks for, if the class has it.
+    fn hook(&mut self, def: &StmtFunctionDef) {
+        let omission = Omission::Hook(def.name.to_string());
+        let words = BTreeSet::from([word(&def.name)]);
+        match self.item(RowKind::Suite, def.range) {
+            Some(edits) => self.add(omission, edits, words, def.range, None),
             None => drop(self.fixed.insert(omission)),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analysis::names::is_installed,
+    analysis::{names::is_installed, special_names::is_hook},
     syntax::{AnyNodeRef, Program},
 };
 
@@ -36,6 +36,8 @@ pub enum Omission {
     Call(String),
     /// An operator between objects of a package.
     Operator(String),
+    /// Methods with a special name, by which a library asks objects of the program's own classes.
+    Hook(String),
 }
 
 impl Omission {
@@ -43,13 +45,13 @@ impl Omission {
     pub fn name(&self) -> String {
         match self {
             Self::Keyword(name) => format!("{name}="),
-            Self::Call(name) | Self::Operator(name) => name.clone(),
+            Self::Call(name) | Self::Operator(name) | Self::Hook(name) => name.clone(),
         }
     }
 }
 
-/// The words of a program by which it has its parts: names, attributes, keywords, and texts that
-/// could be names.
+/// The words of a program by which it has its parts: names, attributes, keywords, special methods,
+/// and texts that could be names.
 pub fn words(program: &Program) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for node in &program.tree().nodes {
@@ -64,6 +66,7 @@ pub fn words(program: &Program) -> BTreeSet<String> {
             AnyNodeRef::StmtAugAssign(assign) => found.insert(assign.op.as_str().to_owned()),
             AnyNodeRef::ExprUnaryOp(operation) => found.insert(operation.op.as_str().to_owned()),
             AnyNodeRef::Alias(alias) => found.insert(word(last(&alias.name))),
+            AnyNodeRef::StmtFunctionDef(def) if is_hook(&def.name) => found.insert(word(&def.name)),
             AnyNodeRef::ExprStringLiteral(text) => found.insert(word(text.value.to_str())),
             _ => false,
         };
