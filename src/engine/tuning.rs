@@ -47,7 +47,7 @@ pub(super) const CONTEXT: usize = 1;
 
 /// Down to how many tenths of its tokens a program has shrunk since the last traced run when
 /// another is worth its run.
-pub(super) const SHRUNK_TENTHS: u32 = 7;
+pub(super) const SHRUNK_TENTHS: u32 = 8;
 
 /// The size of a trace-guided candidate at most, in tenths of the program's tokens. Single changes
 /// reach smaller gains as well, and leave more of the author's text.

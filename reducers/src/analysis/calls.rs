@@ -120,6 +120,52 @@ impl<'a> Others<'a> {
     }
 }
 
+/// Methods of data that no package makes: texts, collections, files.
+const METHODS_OF_DATA: [&str; 37] = [
+    "add",
+    "append",
+    "capitalize",
+    "clear",
+    "close",
+    "copy",
+    "count",
+    "decode",
+    "encode",
+    "endswith",
+    "extend",
+    "find",
+    "flush",
+    "format",
+    "get",
+    "index",
+    "insert",
+    "items",
+    "join",
+    "keys",
+    "lower",
+    "lstrip",
+    "pop",
+    "read",
+    "remove",
+    "replace",
+    "rstrip",
+    "setdefault",
+    "sort",
+    "split",
+    "startswith",
+    "strip",
+    "title",
+    "update",
+    "upper",
+    "values",
+    "write",
+];
+
+/// Whether a method is one of data that no package makes, to go by its name.
+pub(crate) fn is_of_data(method: &str) -> bool {
+    METHODS_OF_DATA.contains(&method)
+}
+
 /// The last parts of the names of the foreign functions that the statement on a line calls. Empty
 /// if the statement does anything else that may fail.
 pub fn called_on(program: &Program, line: u32) -> BTreeSet<String> {

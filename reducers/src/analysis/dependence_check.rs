@@ -6,6 +6,7 @@
 //! Called by the judge of candidates; proposes nothing.
 
 mod makers;
+mod operations;
 mod passing;
 mod rest;
 
@@ -289,8 +290,14 @@ mod tests {
                     def m(self):\n        return self.d.mode\n    def f(self):\n        return \
                     self.d.log(self.m()).exp()\nA().f()\n";
         assert_eq!(of(text, &[9, 8]), "mode");
-        assert_eq!(of("import lib\nlib.D(2).log(lib.tensor(0)).exp()\n", &[2]), "");
-        assert_eq!(of("import lib\nx = lib.D()\nlib.f(x.a.b(1), k=x)\n", &[3]), "a b");
+        assert_eq!(
+            of("import lib\nlib.D(2).log(lib.tensor(0)).exp()\n", &[2]),
+            ""
+        );
+        assert_eq!(
+            of("import lib\nx = lib.D()\nlib.f(x.a.b(1), k=x)\n", &[3]),
+            "a b"
+        );
     }
 
     #[track_caller]
@@ -315,13 +322,27 @@ mod tests {
         );
         last("assert False\n", &[]);
         last("assert open('a')[:]\n", &["open()"]);
+        last("x = 2\ny = -x\nassert open('a') < 1 - x - y\n", &["<", "open()"]);
+        last("x = 2\nx = f(x)\nassert 1 - x\n", &["-", "f()"]);
         last(
             "from torch import nn, optim\nm = nn.Linear(1, 1)\no = optim.SGD(m.parameters())\n\
              m(x).sum().backward()\no.step()\nassert m.bias\n",
-            &["Linear()", "SGD()", "backward() alone", "parameters()", "step() alone", "sum()"],
+            &[
+                "Linear()",
+                "SGD()",
+                "backward() alone",
+                "parameters()",
+                "step() alone",
+                "sum()",
+            ],
         );
         last(
             "class M:\n    def __call__(self, y): self.n = y\nm = M()\nm(abs(2))\nassert m.n\n",
+            &["abs()", "object() alone"],
+        );
+        last(
+            "class M:\n    def on(self): return self\n    def __call__(self, y): self.n = y\n\
+             m = M()\nm.on()(abs(2))\nassert m.n\n",
             &["abs()", "object() alone"],
         );
         last(

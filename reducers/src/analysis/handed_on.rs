@@ -17,7 +17,8 @@ use crate::{
     },
 };
 
-/// The functions that a program mentions without calling them.
+/// The functions that a program mentions without calling them, and those that it only decorates: who
+/// registers them calls them.
 pub fn handed_on(program: &Program) -> BTreeSet<String> {
     let tree = program.tree();
     let is_called = |name: &ExprName, parent: Option<u32>| {
@@ -35,9 +36,21 @@ pub fn handed_on(program: &Program) -> BTreeSet<String> {
         _ => None,
     });
     let mentioned: BTreeSet<&str> = mentioned.collect();
-    let defined = definitions(program).map(|definition| definition.name.as_str());
-    let found = defined.filter(|name| mentioned.contains(name));
-    found.map(str::to_owned).collect()
+    let named: BTreeSet<&str> = tree
+        .nodes
+        .iter()
+        .filter_map(|node| match node.node {
+            AnyNodeRef::ExprName(name) if name.ctx.is_load() => Some(name.id.as_str()),
+            AnyNodeRef::ExprAttribute(attribute) => Some(attribute.attr.as_str()),
+            _ => None,
+        })
+        .collect();
+    let found = definitions(program).filter(|definition| {
+        let name = definition.name.as_str();
+        let is_registered = !definition.decorator_list.is_empty() && !named.contains(name);
+        mentioned.contains(name) || is_registered
+    });
+    found.map(|definition| definition.name.to_string()).collect()
 }
 
 /// The special methods that some package or copying looks up, not the language, of the classes that a
@@ -143,7 +156,8 @@ pub fn saying_what_runs(program: &Program, names: &BTreeSet<String>) -> Option<S
         .filter_map(|definition| {
             let first: &Stmt = definition.body.first()?;
             let name = definition.name.as_str();
-            let say = format!(r#"__import__("sys").stderr.write("\x1e{name}\x1fran\x1e\n")"#);
+            // Whoever calls it may have put another stream in the place of standard error.
+            let say = format!(r#"__import__("sys").__stderr__.write("\x1e{name}\x1fran\x1e\n")"#);
             Some(Edit::before(program, first.range(), &say))
         })
         .collect();
@@ -185,6 +199,14 @@ mod tests {
             found,
             of(&format!("{class}x.view(A)\n").replace("self", "self, *args"))
         );
+    }
+
+    #[test]
+    fn decorated_functions_are_handed_on_if_nothing_names_them() {
+        let of = |text: &str| handed_on(&Program::parse(text).unwrap());
+        assert_eq!(of("@app.get('/')\ndef f(): pass\n").len(), 1);
+        assert!(of("@cache\ndef f(): pass\nf()\n").is_empty());
+        assert!(of("class A:\n    @property\n    def f(self): pass\nA().f\n").is_empty());
     }
 
     #[test]

@@ -54,8 +54,7 @@ pub fn are_given(known: &Keywords, candidate: &Keywords) -> bool {
         };
         if known.len() < calls.len() {
             let by_all = |keyword: &&String| known.iter().all(|given| given.contains(*keyword));
-            let by_all: BTreeSet<String> =
-                known.iter().flatten().filter(by_all).cloned().collect();
+            let by_all: BTreeSet<String> = known.iter().flatten().filter(by_all).cloned().collect();
             let mut calls = calls.iter();
             return calls.all(|given| passes(&by_all, given));
         }
@@ -93,8 +92,14 @@ mod tests {
         ));
         assert!(!are_given(&known, &of("y.z(p=1), y.z(p=2)\n")));
         let known = of("import lib\n@lib.option('--x', default=1)\ndef f(): pass\n");
-        assert!(are_given(&known, &of("import lib\n@lib.option(default=1)\ndef f(): pass\n")));
-        assert!(!are_given(&known, &of("import lib\n@lib.option\ndef f(): pass\n")));
+        assert!(are_given(
+            &known,
+            &of("import lib\n@lib.option(default=1)\ndef f(): pass\n")
+        ));
+        assert!(!are_given(
+            &known,
+            &of("import lib\n@lib.option\ndef f(): pass\n")
+        ));
         let known = of("from lib import A\nA(k=1, **settings)\n");
         assert!(are_given(&known, &of("A(k=1, **{'m': 2})\n")));
         assert!(are_given(&known, &of("A(k=1, m=2)\n")));

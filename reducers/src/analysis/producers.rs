@@ -104,7 +104,9 @@ pub fn missing_name(class: &str, message: &str) -> Option<String> {
 pub fn quoted_names(message: &str) -> Vec<String> {
     let is_name = |text: &str| {
         let mut chars = text.chars();
-        chars.next().is_some_and(|first| first.is_alphabetic() || first == '_')
+        chars
+            .next()
+            .is_some_and(|first| first.is_alphabetic() || first == '_')
             && chars.all(|char| char.is_alphanumeric() || char == '_')
     };
     let quoted = ['\'', '"', '`'].map(|mark| message.split(mark).skip(1).step_by(2));

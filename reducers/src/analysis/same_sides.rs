@@ -85,9 +85,7 @@ fn assigned(tree: &StatementTree<'_>, statement: usize, name: &str) -> Option<Te
 /// without an argument.
 fn is_read(node: AnyNodeRef<'_>) -> bool {
     match node {
-        AnyNodeRef::ExprCall(call) => {
-            call.func.is_attribute_expr() && call.arguments.is_empty()
-        }
+        AnyNodeRef::ExprCall(call) => call.func.is_attribute_expr() && call.arguments.is_empty(),
         AnyNodeRef::ExprName(_)
         | AnyNodeRef::ExprAttribute(_)
         | AnyNodeRef::ExprSubscript(_)

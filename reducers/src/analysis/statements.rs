@@ -45,7 +45,8 @@ impl<'a> Statements<'a> {
 
     /// The statement that stands after another, in the same suite.
     pub(crate) fn next(&self, place: ItemId) -> Option<TextRange> {
-        self.program.row(place)
+        self.program
+            .row(place)
             .items
             .get(place.item as usize + 1)
             .copied()

@@ -214,9 +214,7 @@ impl Check for Preserved {
             || !self.permissions.is_subset(&permissions(program))
             || !self.looked_up.is_empty() && !self.looked_up.is_subset(&looked_up(program))
             || !are_decorated(&self.decorated, program)
-            || self.seedings > 1
-                && draws_random_numbers(program)
-                && equal_seedings(program) < 2
+            || self.seedings > 1 && draws_random_numbers(program) && equal_seedings(program) < 2
             || !self.settings.are_kept_by(&CallSettings::of(program))
     }
 

@@ -132,17 +132,25 @@ fn lost_by_library(program: &Program, exception: &Exception) -> Option<Producer>
     })
 }
 
-/// The code that stores under the names that a message of a library quotes: as a keyword, a key or
+/// The code that stores under the names that a library reports as missing: as a keyword, a key or
 /// an attribute, or at least in a text. A template reports a value that it was given as undefined
 /// in the words for one that it was not given.
 fn named_by_library(exception: &Exception) -> Vec<Producer> {
     const READ_ALREADY: [&str; 2] = ["AttributeError", "KeyError"];
-    if !is_in_library(exception) || READ_ALREADY.contains(&exception.short_class()) {
+    const OF_ABSENCE: [&str; 9] = [
+        "lacks", "missing", "no", "not", "required", "undefined", "unknown", "unset", "without",
+    ];
+    let mut words = exception.message.split(|char: char| !char.is_alphanumeric());
+    let reports_absence = words.any(|word| OF_ABSENCE.contains(&word.to_lowercase().as_str()));
+    let is_read = READ_ALREADY.contains(&exception.short_class());
+    if !reports_absence || is_read || !is_in_library(exception) {
         return Vec::new();
     }
     let names = quoted_names(&exception.message);
     let stores = names.iter().cloned().map(Producer::Store);
-    stores.chain(names.iter().cloned().map(Producer::Key)).collect()
+    stores
+        .chain(names.iter().cloned().map(Producer::Key))
+        .collect()
 }
 
 /// The method that stores the values that a library did not return. The script fails where it reads

@@ -70,7 +70,10 @@ impl Check for RejectedArgument {
 
     fn claim(&self) -> Option<String> {
         let names: Vec<String> = self.0.iter().map(|name| format!("`{name}`")).collect();
-        Some(format!("what is rejected comes from {}", names.join(" or ")))
+        Some(format!(
+            "what is rejected comes from {}",
+            names.join(" or ")
+        ))
     }
 
     fn findings(&self) -> Value {

@@ -34,16 +34,19 @@ impl Passing<'_, '_, '_> {
     pub(super) fn changes(&self, statement: usize, passed: TextRange) -> Vec<usize> {
         let mut changes = self.changes_within(statement, passed, DEPTH);
         changes.extend(self.changes_by_holder(statement, passed));
-        changes.extend(Some(statement).filter(|&statement| self.is_called_alone(statement, passed)));
+        changes
+            .extend(Some(statement).filter(|&statement| self.is_called_alone(statement, passed)));
         changes
     }
 
-    /// Whether a statement only calls an object: that changes the object, or does nothing.
+    /// Whether a statement only calls an object, or what a method of it gives back: that changes
+    /// the object, or does nothing.
     fn is_called_alone(&self, statement: usize, object: TextRange) -> bool {
         let stmt = self.tree.statements[statement].node.as_stmt_expr();
         let call = stmt.and_then(|stmt| stmt.value.as_call_expr());
         call.is_some_and(|call| match &*call.func {
             Expr::Name(name) => name.range == object && is_object(self.tree, &name.id),
+            Expr::Call(inner) => receiver(inner).is_some_and(|its| its.range() == object),
             callee => callee.range() == object,
         })
     }
@@ -214,6 +217,15 @@ pub(super) fn is_object(tree: &StatementTree<'_>, name: &str) -> bool {
                 BindingKind::Import | BindingKind::Function | BindingKind::Class
             )
         })
+}
+
+/// The object on which the first of a chain of calls is made: `x` of `x.f()()`.
+fn receiver(call: &ExprCall) -> Option<&Expr> {
+    match &*call.func {
+        Expr::Call(inner) => receiver(inner),
+        Expr::Attribute(method) => Some(&method.value),
+        _ => None,
+    }
 }
 
 /// The last part of the name of a callee.

@@ -4,20 +4,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    FOR_EFFECT, Nodes, Operations,
-    passing::{Passing, is_method, is_object},
+    Nodes, Operations,
+    passing::{Passing, is_method},
     tests,
 };
 use crate::{
     analysis::{
-        calls::fields,
+        calls::{fields, is_of_data},
         dependence_graph::DependenceGraph,
         names::{ImportedNames, is_main_check},
-        statement_tree::{StatementTree, is_changing},
+        statement_tree::StatementTree,
     },
     syntax::{
         AnyNodeRef, Ranged, TextRange, TextSize,
-        ast::{CmpOp, Expr, Stmt, name::Name},
+        ast::{Expr, Stmt, name::Name},
         scope::{Binding, BindingKind, ScopeKind},
     },
     torch::producers::made_by,
@@ -33,19 +33,6 @@ pub struct Side {
     /// Its numbers, texts and other constants, and where they stand.
     pub literals: BTreeSet<(TextSize, String)>,
 }
-
-/// The calls by which a program reads its command line: what it reads is as good as a constant.
-const OF_COMMAND_LINES: [&str; 9] = [
-    "ArgumentParser",
-    "add_argument",
-    "add_argument_group",
-    "add_parser",
-    "add_subparsers",
-    "getenv",
-    "parse_args",
-    "parse_known_args",
-    "set_defaults",
-];
 
 /// By how much more often one of two sides has something than the other.
 pub type Surplus = BTreeMap<String, i64>;
@@ -78,8 +65,8 @@ pub fn surplus(
 
 /// A slice that grows backwards from what a statement reads, and the operations in it.
 pub(crate) struct Rest<'o, 'a> {
-    outline: &'o StatementTree<'a>,
-    graph: DependenceGraph<'o, 'a>,
+    pub(super) outline: &'o StatementTree<'a>,
+    pub(super) graph: DependenceGraph<'o, 'a>,
     nodes: &'o Nodes<'a>,
     seen: BTreeSet<usize>,
     variables: BTreeSet<usize>,
@@ -146,7 +133,7 @@ impl<'o, 'a> Rest<'o, 'a> {
     }
 
     /// The attributes and methods of objects that a part of a statement depends on, unless the
-    /// program defines them.
+    /// program defines them or any data have them.
     pub(super) fn read_off_objects(
         mut self,
         statement: usize,
@@ -163,7 +150,9 @@ impl<'o, 'a> Rest<'o, 'a> {
         let others = self.seen.iter().flat_map(|&seen| &self.nodes[seen]);
         let attributes = own.chain(others).filter(|node| {
             let attribute = node.as_expr_attribute();
-            attribute.is_some_and(|attribute| imported.attribute(attribute).is_none())
+            attribute.is_some_and(|attribute| {
+                imported.attribute(attribute).is_none() && !is_of_data(&attribute.attr)
+            })
         });
         attributes
             .filter_map(|node| self.foreign_name(*node))
@@ -486,105 +475,6 @@ impl<'o, 'a> Rest<'o, 'a> {
                 }
             }
             self.todo.extend(changes);
-        }
-    }
-
-    /// The text of a node, if it is a constant.
-    fn literal(&self, node: AnyNodeRef<'_>) -> Option<String> {
-        let is_constant = node.is_expr_number_literal()
-            || node.is_expr_string_literal()
-            || node.is_expr_bytes_literal()
-            || node.is_expr_boolean_literal()
-            || node.is_expr_none_literal();
-        is_constant.then(|| self.outline.program.slice(node.range()).to_owned())
-    }
-
-    /// The last part of the name that a node reads, unless the program binds it.
-    fn foreign_name(&self, node: AnyNodeRef<'_>) -> Option<String> {
-        match node {
-            AnyNodeRef::ExprName(name) => {
-                let mut variables = self.outline.program.scopes().variables.iter();
-                let is_own = variables.any(|variable| variable.name == name.id);
-                (!is_own).then(|| name.id.to_string())
-            }
-            AnyNodeRef::ExprAttribute(attribute) => {
-                let name = attribute.attr.as_str();
-                let is_own = !self.graph.members(name).is_empty()
-                    || self.graph.stores(name).next().is_some();
-                (!is_own).then(|| name.to_owned())
-            }
-            _ => None,
-        }
-    }
-
-    /// The operation of a node of a statement, unless it calls one of the program's own functions.
-    fn operation(&self, node: AnyNodeRef<'_>, statement: usize) -> Vec<String> {
-        match node {
-            AnyNodeRef::ExprCall(call) => {
-                let (name, is_method) = match &*call.func {
-                    Expr::Name(it) => (&it.id, false),
-                    Expr::Attribute(it) => (&it.attr.id, true),
-                    _ => return Vec::new(),
-                };
-                let variables = self.graph.variables();
-                let is_bound = variables.iter().any(|variable| {
-                    let mut bindings = variable.bindings.iter();
-                    variable.name == *name
-                        && bindings.any(|binding| binding.kind != BindingKind::Import)
-                        && is_method == (variable.scope == ScopeKind::Class)
-                });
-                let is_stored = is_method && self.graph.stores(name).next().is_some();
-                let is_own = is_bound || is_stored;
-                let node = self.outline.statements[statement].node;
-                let is_alone = node
-                    .as_stmt_expr()
-                    .is_some_and(|stmt| stmt.value.range() == call.range);
-                let is_object = if is_method {
-                    is_stored && !is_bound
-                } else {
-                    is_object(self.outline, name)
-                };
-                if is_alone && is_object {
-                    return vec![format!("object(){FOR_EFFECT}")];
-                }
-                let is_input = OF_COMMAND_LINES.contains(&name.as_str());
-                // A field of a class is declared, not computed.
-                let is_declaration = node.is_stmt_ann_assign()
-                    && matches!(name.as_str(), "field" | "ib");
-                if is_own || is_input || is_declaration {
-                    return Vec::new();
-                }
-                if is_alone || is_changing(name) {
-                    vec![format!("{name}(){FOR_EFFECT}")]
-                } else {
-                    vec![format!("{name}()")]
-                }
-            }
-            // A computation with only literals is a literal itself.
-            AnyNodeRef::ExprBinOp(it)
-                if it.left.is_literal_expr() && it.right.is_literal_expr() =>
-            {
-                Vec::new()
-            }
-            AnyNodeRef::ExprCompare(it)
-                if it.left.is_literal_expr()
-                    && it.comparators.iter().all(Expr::is_literal_expr) =>
-            {
-                Vec::new()
-            }
-            AnyNodeRef::ExprBinOp(it) => vec![it.op.as_str().to_owned()],
-            // A slice of everything leaves nothing out.
-            AnyNodeRef::ExprSlice(it) if it.lower.is_none() && it.upper.is_none() => Vec::new(),
-            AnyNodeRef::ExprSlice(_) => vec!["[:]".to_owned()],
-            AnyNodeRef::ExprCompare(it) => {
-                let is_presence = |operator: &&CmpOp| matches!(operator, CmpOp::Is | CmpOp::IsNot);
-                it.ops
-                    .iter()
-                    .filter(|operator| !is_presence(operator))
-                    .map(|operator| operator.as_str().to_owned())
-                    .collect()
-            }
-            _ => Vec::new(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     analysis::{
-        calls::Others,
+        calls::{Others, is_of_data},
         names::ImportedNames,
         omissions::words::{Libraries, Omission, last, word},
         special_names::is_hook,
@@ -51,47 +51,6 @@ const VIEWS: [&str; 6] = ["H", "T", "data", "grad", "mH", "mT"];
 
 /// How many names may stand between an object and the call that makes it.
 const DEPTH: usize = 8;
-
-/// Methods of data that no package makes: texts, collections, files.
-const METHODS_OF_DATA: [&str; 37] = [
-    "add",
-    "append",
-    "capitalize",
-    "clear",
-    "close",
-    "copy",
-    "count",
-    "decode",
-    "encode",
-    "endswith",
-    "extend",
-    "find",
-    "flush",
-    "format",
-    "get",
-    "index",
-    "insert",
-    "items",
-    "join",
-    "keys",
-    "lower",
-    "lstrip",
-    "pop",
-    "read",
-    "remove",
-    "replace",
-    "rstrip",
-    "setdefault",
-    "sort",
-    "split",
-    "startswith",
-    "strip",
-    "title",
-    "update",
-    "upper",
-    "values",
-    "write",
-];
 
 /// Where a part stands.
 pub(super) struct Occurrences {
@@ -173,7 +132,7 @@ impl<'a> PartSearch<'a> {
         let name = self.others.called(call)?;
         let path = self.imported.path(&call.func);
         let is_method = call.func.is_attribute_expr() && path.is_none();
-        let is_of_data = METHODS_OF_DATA.contains(&name);
+        let is_of_data = is_of_data(name);
         let is_foreign =
             path.is_some_and(|path| self.libraries.contain(&path)) || is_method && !is_of_data;
         // Seeds decide about chance, not about the computed values, and a number is as good as the

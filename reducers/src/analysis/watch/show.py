@@ -19,4 +19,4 @@ if kind.__module__ not in plain or " at 0x" in text:
         text += numbers(value)
     except Exception:
         pass
-sys.stderr.write(chr(30) + place + chr(31) + text + chr(30) + "\n")
+sys.__stderr__.write(chr(30) + place + chr(31) + text + chr(30) + "\n")

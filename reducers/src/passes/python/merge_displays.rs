@@ -59,10 +59,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         else {
             continue;
         };
-        let mut edits = EditSet::one(Edit::replace(
-            cx.program.item(to),
-            text,
-        ));
+        let mut edits = EditSet::one(Edit::replace(cx.program.item(to), text));
         edits.remove(from);
         if gains(cx.program, &edits) {
             out.propose(

@@ -1,0 +1,165 @@
+//! The operations, constants and foreign names that nodes of a program stand for. Called by the rest
+//! of the dependence check.
+
+use super::{FOR_EFFECT, Rest, passing::is_object};
+use crate::{
+    analysis::{statement_tree::is_changing, watch::assigned},
+    syntax::{
+        AnyNodeRef, Ranged,
+        ast::{CmpOp, Expr, ExprCall, Operator},
+        scope::{BindingKind, ScopeKind},
+    },
+};
+
+/// The calls by which a program reads its command line: what it reads is as good as a constant.
+const OF_COMMAND_LINES: [&str; 9] = [
+    "ArgumentParser",
+    "add_argument",
+    "add_argument_group",
+    "add_parser",
+    "add_subparsers",
+    "getenv",
+    "parse_args",
+    "parse_known_args",
+    "set_defaults",
+];
+
+/// Through how many variables and operations a constant is followed.
+const DEPTH: usize = 6;
+
+impl Rest<'_, '_> {
+    /// The text of a node, if it is a constant.
+    pub(super) fn literal(&self, node: AnyNodeRef<'_>) -> Option<String> {
+        let is_constant = node.is_expr_number_literal()
+            || node.is_expr_string_literal()
+            || node.is_expr_bytes_literal()
+            || node.is_expr_boolean_literal()
+            || node.is_expr_none_literal();
+        is_constant.then(|| self.outline.program.slice(node.range()).to_owned())
+    }
+
+    /// The last part of the name that a node reads, unless the program binds it.
+    pub(super) fn foreign_name(&self, node: AnyNodeRef<'_>) -> Option<String> {
+        match node {
+            AnyNodeRef::ExprName(name) => {
+                let mut variables = self.outline.program.scopes().variables.iter();
+                let is_own = variables.any(|variable| variable.name == name.id);
+                (!is_own).then(|| name.id.to_string())
+            }
+            AnyNodeRef::ExprAttribute(attribute) => {
+                let name = attribute.attr.as_str();
+                let is_own = !self.graph.members(name).is_empty()
+                    || self.graph.stores(name).next().is_some();
+                (!is_own).then(|| name.to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// The operation of a node of a statement, unless it calls one of the program's own functions.
+    pub(super) fn operation(&self, node: AnyNodeRef<'_>, statement: usize) -> Vec<String> {
+        match node {
+            AnyNodeRef::ExprCall(call) => self.call(call, statement).into_iter().collect(),
+            // A computation with only literals is a literal itself.
+            AnyNodeRef::ExprBinOp(it)
+                if it.left.is_literal_expr() && it.right.is_literal_expr() =>
+            {
+                Vec::new()
+            }
+            // A difference compares, as `abs(x - y) > 0.1` does, so that of constants says nothing.
+            AnyNodeRef::ExprBinOp(it)
+                if it.op == Operator::Sub
+                    && self.is_constant(&it.left, DEPTH)
+                    && self.is_constant(&it.right, DEPTH) =>
+            {
+                Vec::new()
+            }
+            AnyNodeRef::ExprCompare(it)
+                if it.left.is_literal_expr()
+                    && it.comparators.iter().all(Expr::is_literal_expr) =>
+            {
+                Vec::new()
+            }
+            AnyNodeRef::ExprBinOp(it) => vec![it.op.as_str().to_owned()],
+            // A slice of everything leaves nothing out.
+            AnyNodeRef::ExprSlice(it) if it.lower.is_none() && it.upper.is_none() => Vec::new(),
+            AnyNodeRef::ExprSlice(_) => vec!["[:]".to_owned()],
+            AnyNodeRef::ExprCompare(it) => {
+                let is_presence = |operator: &&CmpOp| matches!(operator, CmpOp::Is | CmpOp::IsNot);
+                it.ops
+                    .iter()
+                    .filter(|operator| !is_presence(operator))
+                    .map(|operator| operator.as_str().to_owned())
+                    .collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a value is written out, or computed from such values, some variables away.
+    fn is_constant(&self, value: &Expr, depth: usize) -> bool {
+        let Some(depth) = depth.checked_sub(1) else {
+            return false;
+        };
+        match value {
+            Expr::UnaryOp(operation) => self.is_constant(&operation.operand, depth),
+            Expr::BinOp(operation) => {
+                self.is_constant(&operation.left, depth)
+                    && self.is_constant(&operation.right, depth)
+            }
+            Expr::Name(name) => {
+                let mut variables = self.outline.program.scopes().variables.iter();
+                let variable = variables.find(|variable| variable.name == name.id);
+                variable.is_some_and(|variable| {
+                    let mut bindings = variable.bindings.iter();
+                    let is_set = |statement| {
+                        let value = assigned(self.outline.program, statement);
+                        value.is_some_and(|value| self.is_constant(value, depth))
+                    };
+                    !variable.bindings.is_empty() && bindings.all(|its| is_set(its.statement))
+                })
+            }
+            value => value.is_literal_expr(),
+        }
+    }
+
+    /// The operation of a call, unless it calls one of the program's own functions for its result.
+    fn call(&self, call: &ExprCall, statement: usize) -> Option<String> {
+        let node = self.outline.statements[statement].node;
+        let is_alone = node
+            .as_stmt_expr()
+            .is_some_and(|stmt| stmt.value.range() == call.range);
+        let object = || Some(format!("object(){FOR_EFFECT}")).filter(|_| is_alone);
+        let (name, is_method) = match &*call.func {
+            Expr::Name(name) => (&name.id, false),
+            Expr::Attribute(attribute) => (&attribute.attr.id, true),
+            Expr::Call(_) => return object(),
+            _ => return None,
+        };
+        let variables = self.graph.variables();
+        let is_bound = variables.iter().any(|variable| {
+            let mut bindings = variable.bindings.iter();
+            variable.name == *name
+                && bindings.any(|binding| binding.kind != BindingKind::Import)
+                && is_method == (variable.scope == ScopeKind::Class)
+        });
+        let is_stored = is_method && self.graph.stores(name).next().is_some();
+        if is_bound || is_stored {
+            let is_object = if is_method {
+                !is_bound
+            } else {
+                is_object(self.outline, name)
+            };
+            return object().filter(|_| is_object);
+        }
+        let is_input = OF_COMMAND_LINES.contains(&name.as_str());
+        // A field of a class is declared, not computed.
+        let is_declaration = node.is_stmt_ann_assign() && matches!(name.as_str(), "field" | "ib");
+        let effect = if is_alone || is_changing(name) {
+            FOR_EFFECT
+        } else {
+            ""
+        };
+        (!is_input && !is_declaration).then(|| format!("{name}(){effect}"))
+    }
+}
