@@ -322,7 +322,10 @@ mod tests {
         );
         last("assert False\n", &[]);
         last("assert open('a')[:]\n", &["open()"]);
-        last("x = 2\ny = -x\nassert open('a') < 1 - x - y\n", &["<", "open()"]);
+        last(
+            "x = 2\ny = -x\nassert open('a') < 1 - x - y\n",
+            &["<", "open()"],
+        );
         last("x = 2\nx = f(x)\nassert 1 - x\n", &["-", "f()"]);
         last(
             "from torch import nn, optim\nm = nn.Linear(1, 1)\no = optim.SGD(m.parameters())\n\

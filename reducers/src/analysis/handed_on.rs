@@ -50,7 +50,9 @@ pub fn handed_on(program: &Program) -> BTreeSet<String> {
         let is_registered = !definition.decorator_list.is_empty() && !named.contains(name);
         mentioned.contains(name) || is_registered
     });
-    found.map(|definition| definition.name.to_string()).collect()
+    found
+        .map(|definition| definition.name.to_string())
+        .collect()
 }
 
 /// The special methods that some package or copying looks up, not the language, of the classes that a

@@ -116,7 +116,8 @@ impl<'a> PartSearch<'a> {
                 AnyNodeRef::ExprBinOp(operation) => {
                     self.operator(operation.op.as_str(), operation.range, &operation.left);
                 }
-                AnyNodeRef::ExprUnaryOp(operation) => {
+                // To ask the other way round is no operation.
+                AnyNodeRef::ExprUnaryOp(operation) if operation.op != UnaryOp::Not => {
                     self.operator(operation.op.as_str(), operation.range, &operation.operand);
                 }
                 _ => {}
@@ -271,13 +272,18 @@ impl<'a> PartSearch<'a> {
     }
 
     /// Notes the lines of an expression if calls other than itself stand outside the part of it
-    /// that is kept.
+    /// that is kept. If the program's own functions are among them, more than this part would go.
     fn swallow(&mut self, omission: &Omission, whole: TextRange, kept: TextRange) {
-        let mut within = self.program.tree().within(whole);
-        let is_lost = within.any(|node| {
-            node.is_expr_call() && node.range() != whole && !kept.contains_range(node.range())
-        });
-        if is_lost && let Some(place) = self.found.get_mut(omission) {
+        let within = self.program.tree().within(whole);
+        let calls = within.filter_map(|node| node.as_expr_call().copied());
+        let lost: Vec<&ExprCall> = calls
+            .filter(|call| call.range != whole && !kept.contains_range(call.range))
+            .collect();
+        if lost.iter().any(|call| self.others.called(call).is_none()) {
+            self.fixed.insert(omission.clone());
+        } else if !lost.is_empty()
+            && let Some(place) = self.found.get_mut(omission)
+        {
             let line = |at| self.program.line_of(at);
             place
                 .swallowing

@@ -1,0 +1,8 @@
+import collections
+
+shared = dict({"gain": 3})
+own = collections.ChainMap({}, shared)
+before = shared.copy()
+own.update({"gain": 5})
+after = shared.copy()
+assert before != after, "the update changed nothing"

@@ -1,0 +1,8 @@
+import collections
+
+shared = dict({"gain": 3})
+own = collections.ChainMap({}, shared)
+own.update({"gain": 5})
+before = shared.copy()
+after = shared.copy()
+assert before != after, "the update changed nothing"

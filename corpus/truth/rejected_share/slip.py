@@ -1,0 +1,3 @@
+import random
+
+random.Random(3).sample(["ash"], 4)
