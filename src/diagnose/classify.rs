@@ -123,7 +123,7 @@ impl EvidenceOfRuns<'_> {
             .unwrap_or_default()
     }
 
-    fn passes_without(&self) -> bool {
+    pub(super) fn passes_without(&self) -> bool {
         of(self.rungs, RungKind::Backend(CompilerRank::None)) == Some(RungOutcome::Passes)
     }
 

@@ -55,6 +55,13 @@ impl EnvironmentFacts {
         }
     }
 
+    /// The version of Python: major, minor.
+    pub(super) fn python(&self) -> Option<(u8, u8)> {
+        let mut numbers = self.fact("python")?.split('.');
+        let mut number = || numbers.next()?.parse().ok();
+        Some((number()?, number()?))
+    }
+
     /// A fact by its name.
     pub fn fact(&self, name: &str) -> Option<&str> {
         let found = self.facts.iter().find(|(its, _)| its == name);

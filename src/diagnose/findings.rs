@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
 use serde::{Deserialize, Serialize};
 
+use crate::runner::Outcome;
+
 /// The target of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProbeKind {
@@ -176,6 +178,21 @@ impl Findings {
         }
         found
     }
+}
+
+/// The outcome of a run that died or did not end, with the lines of installed code on its stack.
+pub(super) fn with_code(outcome: &Outcome) -> Outcome {
+    let mut outcome = outcome.clone();
+    for frame in outcome
+        .stack
+        .iter_mut()
+        .filter(|frame| frame.code.is_empty())
+    {
+        let text = fs::read_to_string(&frame.file).unwrap_or_default();
+        let line = text.lines().nth((frame.line as usize).saturating_sub(1));
+        line.unwrap_or_default().trim().clone_into(&mut frame.code);
+    }
+    outcome
 }
 
 /// The program that probes a script.

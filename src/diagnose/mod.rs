@@ -9,6 +9,7 @@ mod findings;
 mod ladder;
 mod look;
 mod page;
+mod patterns;
 mod trace;
 mod views;
 
@@ -29,6 +30,7 @@ pub use environment::EnvironmentFacts;
 pub use findings::{Divergence, DivergingNode, NodeFinding, SourcePlace};
 pub use ladder::{Rung, RungKind, RungOutcome};
 pub use look::{GeneratedCode, SuggestedLabel};
+pub use patterns::PatternFinding;
 pub use trace::{GraphBreak, Recompilation, SizeGuard};
 
 use self::{
@@ -93,6 +95,8 @@ pub struct Diagnosis {
     pub look: Vec<SourcePlace>,
     /// The folder where a test belongs.
     pub test_folder: Option<String>,
+    /// Known patterns that the evidence fits: guesses, each with the check that confirms it.
+    pub patterns: Vec<PatternFinding>,
     /// Labels for an issue.
     pub labels: Vec<SuggestedLabel>,
     /// The facts that could not be found out, and why.
@@ -254,6 +258,7 @@ pub fn diagnose(
     let Some(outcome) = showing.or(reproduced.outcomes.first()) else {
         return Err(DiagnosisError::NoTorch("nothing was run".to_owned()));
     };
+    let outcome = &findings::with_code(outcome);
     let evidence = EvidenceOfRuns {
         program: &subject.program,
         rank: Cost::of(&subject.program).environment,
@@ -275,6 +280,7 @@ pub fn diagnose(
     };
     let mut diagnosis = decided(&session, &evidence);
     diagnosis.environment = EnvironmentFacts::of(subject, &fresh, changed);
+    diagnosis.patterns = patterns::matching(&evidence, diagnosis.environment.python());
     let mut logged = Vec::new();
     for category in &diagnosis.categories {
         logged.extend(session.log(&category.id)?);
@@ -319,6 +325,7 @@ fn decided(session: &Examination<'_>, cx: &EvidenceOfRuns<'_>) -> Diagnosis {
         recompilations: cx.trace.recompilations.clone(),
         size_guards: cx.trace.guards.clone(),
         divergences: cx.accuracy.to_vec(),
+        patterns: Vec::new(),
         labels,
         artifacts: session.folder.display().to_string(),
         logged: Vec::new(),

@@ -42,6 +42,7 @@ pub(super) fn of(diagnosis: &Diagnosis) -> Page {
         guards(diagnosis),
         Some(ladder(diagnosis)),
         look(diagnosis),
+        patterns(diagnosis),
         Some(artifacts(diagnosis)),
         Some(environment(diagnosis)),
     ];
@@ -282,6 +283,17 @@ fn look(diagnosis: &Diagnosis) -> Option<PageSection> {
         "Where to look",
         vec![PageBlock::List(items), PageBlock::Terms(terms)],
     ))
+}
+
+fn patterns(diagnosis: &Diagnosis) -> Option<PageSection> {
+    let mut terms = Vec::new();
+    for one in &diagnosis.patterns {
+        terms.push(("a guess".to_owned(), format!("{} ({})", one.name, one.id)));
+        terms.push(("evidence".to_owned(), one.by.clone()));
+        terms.push(("check".to_owned(), one.check.clone()));
+    }
+    let has_any = !terms.is_empty();
+    has_any.then(|| section("Known patterns to check", vec![PageBlock::Terms(terms)]))
 }
 
 fn artifacts(diagnosis: &Diagnosis) -> PageSection {

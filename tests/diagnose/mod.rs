@@ -21,6 +21,9 @@ struct Known {
     lines: Vec<u32>,
     #[serde(default)]
     node: Option<String>,
+    /// The known patterns that its evidence fits; no others.
+    #[serde(default)]
+    patterns: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -33,6 +36,7 @@ const USUAL: &[&str] = &[
     "export_non_strict_branch.py",
     "graph_break_print.py",
     "../torch/voice_vae/ideal.py",
+    "optimizer_state.py",
 ];
 
 fn minrepro(args: &[&str], folder: &Path) -> Output {
@@ -111,6 +115,14 @@ fn wrong(known: &Known, python: &Path) -> (Vec<String>, f64) {
         let holds = firsts.len() == 1 && firsts[0].starts_with(node.as_str());
         check("first diverging node", node, holds, &found["divergences"]);
     }
+    let patterns = found["patterns"].as_array().unwrap().iter();
+    let patterns: Vec<_> = patterns.map(|one| one["id"].as_str().unwrap()).collect();
+    check(
+        "known patterns",
+        &known.patterns.join(", "),
+        patterns == known.patterns,
+        &found["patterns"],
+    );
     // What the page says must be there.
     for file in ["environment/findings.json", "failure"] {
         let path = place.path().join("x.diagnosis").join(file);
