@@ -1,17 +1,17 @@
 //! `minrepro diagnose SCRIPT`: classifies a failure of PyTorch.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{scrub, session::Session};
 use crate::{
     cli::{DiagnoseArgs, Exit, Failure, Printer, RunArgs},
     diagnose::{
-        Diagnosis, DiagnosisError, ReproducedFailure, category_names, default_folder,
-        diagnose as run, explain,
+        Diagnosis, DiagnosisError, OtherBuild, ReproducedFailure, category_names, default_folder,
+        diagnose as run, elsewhere, explain,
     },
     oracle::Baseline,
     report::{ReportForm, check_writable, target, write_atomically},
-    runner::Start,
+    runner::{RunError, Start},
     target::Target,
 };
 
@@ -33,6 +33,7 @@ pub(super) fn diagnose(args: &DiagnoseArgs, printer: Printer) -> Result<Exit, Fa
         return Err(Failure::usage("the script is missing"));
     };
     let reports = reports(args, script)?;
+    let test = args.emitted_test.as_deref().map(test).transpose()?;
     let run_args = RunArgs {
         signature: args.probe.signature.clone(),
         timeout: args.probe.timeout,
@@ -63,7 +64,8 @@ pub(super) fn diagnose(args: &DiagnoseArgs, printer: Printer) -> Result<Exit, Fa
         reproduced.same,
         reproduced.outcomes.len()
     ));
-    let diagnosis = run(&session.subject, &reproduced, &folder).map_err(|error| match error {
+    let diagnosed = run(&session.subject, &reproduced, &folder);
+    let mut diagnosis = diagnosed.map_err(|error| match error {
         DiagnosisError::Run(error) => error.into(),
         error @ DiagnosisError::NoTorch(_) => {
             let python = session
@@ -79,11 +81,57 @@ pub(super) fn diagnose(args: &DiagnoseArgs, printer: Printer) -> Result<Exit, Fa
             failure
         }
     })?;
+    let builds = builds(args, &session, test.is_some())?;
+    let script = &session.subject.bytes;
+    diagnosis.elsewhere = elsewhere(script, test.as_deref(), &reproduced, builds)?;
     for (path, form) in &reports {
         write(path, *form, &diagnosis)?;
     }
     printer.data(diagnosis.text());
     Ok(Exit::Reduced)
+}
+
+/// The bytes of the test that was made of the script.
+fn test(file: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(file).map_err(|error| {
+        let error = anyhow::Error::new(error);
+        Failure::new(
+            Exit::Usage,
+            error.context(format!("could not read `{}`", file.display())),
+        )
+        .hint("name a file that `minrepro SCRIPT --emit-test FILE` wrote")
+    })
+}
+
+/// The interpreters under which the script is run as well; for a test, that of the session is one.
+fn builds(
+    args: &DiagnoseArgs,
+    session: &Session,
+    has_test: bool,
+) -> Result<Vec<OtherBuild>, Failure> {
+    let own = session.interpreter.as_ref().filter(|_| has_test);
+    let own = own.map(|own| ("here".to_owned(), own.path.clone()));
+    let named = own.into_iter().chain(args.also.iter().cloned());
+    let build = |(name, python): (String, PathBuf)| {
+        let (description, runner) = match session.under(&python) {
+            Ok((found, runner)) => {
+                let torch = found.package("torch");
+                let torch = torch.map(|version| format!(", torch {version}"));
+                let description = format!("{}{}", found.description, torch.unwrap_or_default());
+                (description, Ok(runner))
+            }
+            // An interrupted command ends; an interpreter that does not work is a finding.
+            Err(error @ RunError::Interrupted(_)) => return Err(error.into()),
+            Err(error) => (python.display().to_string(), Err(error.to_string())),
+        };
+        Ok(OtherBuild {
+            name,
+            python,
+            description,
+            runner,
+        })
+    };
+    named.map(build).collect()
 }
 
 /// Runs the script until its signature and the rate of the bug are known.
@@ -123,10 +171,7 @@ fn reproduced(session: &Session) -> Result<ReproducedFailure, Failure> {
 }
 
 /// The files of the reports with their forms, checked before anything is run.
-fn reports(
-    args: &DiagnoseArgs,
-    script: &Path,
-) -> Result<Vec<(std::path::PathBuf, ReportForm)>, Failure> {
+fn reports(args: &DiagnoseArgs, script: &Path) -> Result<Vec<(PathBuf, ReportForm)>, Failure> {
     const HINT: &str = "name a file that ends with .html, .md or .json";
     let checked = args.report.iter().map(|path| {
         let form = ReportForm::of(path).ok_or_else(|| {

@@ -4,6 +4,7 @@
 //! command.
 
 mod classify;
+mod elsewhere;
 mod environment;
 mod findings;
 mod ladder;
@@ -26,6 +27,7 @@ use minrepro_reducers::{
 use serde::Serialize;
 
 pub use classify::{Answer, CategoryFinding};
+pub use elsewhere::{ElsewhereFinding, ElsewhereOutcome, ElsewhereRuns, OtherBuild, elsewhere};
 pub use environment::EnvironmentFacts;
 pub use findings::{Divergence, DivergingNode, NodeFinding, SourcePlace};
 pub use ladder::{Rung, RungKind, RungOutcome};
@@ -91,6 +93,8 @@ pub struct Diagnosis {
     pub generated: Option<GeneratedCode>,
     /// The first results that diverge, a graph each.
     pub divergences: Vec<Divergence>,
+    /// The script and its test under other interpreters, if any were named.
+    pub elsewhere: Vec<ElsewhereFinding>,
     /// Places in PyTorch to look at.
     pub look: Vec<SourcePlace>,
     /// The folder where a test belongs.
@@ -311,6 +315,7 @@ fn decided(session: &Examination<'_>, cx: &EvidenceOfRuns<'_>) -> Diagnosis {
         key_line: look::key_line(cx),
         working_on: look::working_on(cx, component_id),
         generated: look::generated(cx),
+        elsewhere: Vec::new(),
         look: look::places(cx),
         test_folder: look::test_folder(cx, component_id),
         unknown: look::unknown(cx),

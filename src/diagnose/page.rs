@@ -41,6 +41,7 @@ pub(super) fn of(diagnosis: &Diagnosis) -> Page {
         recompilations(diagnosis),
         guards(diagnosis),
         Some(ladder(diagnosis)),
+        elsewhere(diagnosis),
         look(diagnosis),
         patterns(diagnosis),
         Some(artifacts(diagnosis)),
@@ -259,6 +260,29 @@ fn ladder(diagnosis: &Diagnosis) -> PageSection {
         "The ladder, each rung run once",
         vec![PageBlock::Table(vec!["rung", "outcome", "seen"], rows)],
     )
+}
+
+fn elsewhere(diagnosis: &Diagnosis) -> Option<PageSection> {
+    let mut rows = Vec::new();
+    for one in &diagnosis.elsewhere {
+        let programs = [("script", Some(&one.script)), ("test", one.test.as_ref())];
+        for (program, runs) in programs {
+            let Some(runs) = runs else { continue };
+            let mut seen = vec![runs.seen.clone()];
+            seen.extend(runs.difference.clone());
+            rows.push(vec![
+                one.name.clone(),
+                one.build.clone(),
+                program.to_owned(),
+                runs.outcome.words().to_owned(),
+                format!("{} of {}", runs.shown, runs.of),
+                seen.join("; "),
+            ]);
+        }
+    }
+    let columns = vec!["name", "build", "program", "outcome", "runs", "seen"];
+    let table = || PageBlock::Table(columns, rows.clone());
+    (!rows.is_empty()).then(|| section("Under other interpreters", vec![table()]))
 }
 
 fn look(diagnosis: &Diagnosis) -> Option<PageSection> {

@@ -9,7 +9,7 @@ use std::{
 
 use serde::Deserialize;
 
-use crate::support::{command, newest, skip, tell, torch};
+use crate::support::{command, interpreters, newest, skip, tell, torch};
 
 /// What a script's failure is.
 #[derive(Debug, Deserialize)]
@@ -199,4 +199,99 @@ fn a_script_for_pytorch_needs_one_that_can_be_imported() {
         text.contains("libtorch is broken") && text.contains("interpreter: "),
         "{text}"
     );
+}
+
+/// Fails under the newest Python, and by version under others.
+const BY_VERSION: &str = "\
+import sys
+minor = sys.version_info[1]
+if minor == PASSES:
+    sys.exit()
+if minor == OTHERWISE:
+    raise KeyError(minor)
+raise ValueError('bad scale')
+";
+
+/// The same as the body of a test.
+const TEST_BY_VERSION: &str = "\
+import sys
+import unittest
+
+
+class TestValueError(unittest.TestCase):
+    def test_bad_scale(self):
+        if sys.version_info[1] == PASSES:
+            return
+        raise ValueError('bad scale')
+
+
+if __name__ == \"__main__\":
+    unittest.main()
+";
+
+#[test]
+fn the_script_and_its_test_are_run_under_other_interpreters() {
+    let found: Vec<(&u8, &PathBuf)> = interpreters().iter().rev().collect();
+    let [newest, same, passes, otherwise, ..] = found.as_slice() else {
+        return skip("diagnose --also", "fewer than four CPythons");
+    };
+    let place = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let text = text.replace("PASSES", &passes.0.to_string());
+        let text = text.replace("OTHERWISE", &otherwise.0.to_string());
+        minrepro::report::write_atomically(&place.path().join(name), text.as_bytes()).unwrap();
+    };
+    write("x.py", BY_VERSION);
+    write("test_x.py", TEST_BY_VERSION);
+    let also = |name: &str, python: &Path| format!("--also={name}={}", python.display());
+    let named = [
+        also("same", same.1),
+        also("good", passes.1),
+        also("other", otherwise.1),
+        also("gone", Path::new("/no/such/python")),
+    ];
+    let mut args = vec!["diagnose", "x.py", "-s", "ValueError: bad scale"];
+    args.extend(["--emitted-test", "test_x.py"]);
+    args.extend(["--report=x.json", "--report=x.md", "--report=x.html"]);
+    args.extend(["-p", newest.1.to_str().unwrap()]);
+    args.extend(named.iter().map(String::as_str));
+    let output = minrepro(&args, place.path());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let report = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
+    let found: serde_json::Value = serde_json::from_str(&report("x.json")).unwrap();
+    let rows = found["elsewhere"].as_array().unwrap().iter().map(|row| {
+        let runs = |program: &str| {
+            let runs = &row[program];
+            let outcome = runs["outcome"].as_str().unwrap();
+            format!("{outcome} {} of {}", runs["shown"], runs["of"])
+        };
+        let name = row["name"].as_str().unwrap();
+        format!("{name}: {}, {}", runs("script"), runs("test"))
+    });
+    assert_eq!(
+        rows.collect::<Vec<_>>(),
+        [
+            "here: shows 3 of 3, shows 3 of 3",
+            "same: shows 3 of 3, shows 3 of 3",
+            "good: passes 3 of 3, passes 3 of 3",
+            "other: fails_otherwise 3 of 3, shows 3 of 3",
+            "gone: cannot_run 0 of 0, cannot_run 0 of 0",
+        ]
+    );
+    let pages = [
+        report("x.md"),
+        report("x.html"),
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+    ];
+    for page in pages {
+        for words in [
+            "Under other interpreters",
+            "fails in the same way",
+            "fails in another way",
+            "no interpreter at",
+        ] {
+            assert!(page.contains(words), "{words}: {page}");
+        }
+    }
 }
