@@ -1,13 +1,13 @@
 //! The arguments of `diagnose`, as typed. The doc comments are the help texts.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 
 use super::{
     exit::Exit,
     scrub_args::ProbeArgs,
-    values::{build, variable},
+    values::{build, duration, variable},
 };
 
 /// The statuses that have their own meaning for `diagnose`.
@@ -52,6 +52,10 @@ pub struct DiagnoseArgs {
     /// interpreter of `--also`.
     #[arg(long, value_name = "FILE")]
     pub emitted_test: Option<PathBuf>,
+    /// Time limit of PyTorch's own minifier, and again of the minimization of its result; with this,
+    /// small graphs are minified as well [default: 60, and 180].
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub minifier_time: Option<Duration>,
     /// Explain a category, without running anything: how it shows, what to run, and what to read in
     /// the output.
     #[arg(long, value_name = "CATEGORY", conflicts_with = "script")]

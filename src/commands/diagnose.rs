@@ -1,23 +1,29 @@
 //! `minrepro diagnose SCRIPT`: classifies a failure of PyTorch.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use super::{scrub, session::Session};
+use super::{script_runner::Bench, scrub, session::Session};
 use crate::{
     cli::{DiagnoseArgs, Exit, Failure, Printer, RunArgs},
     diagnose::{
-        Diagnosis, DiagnosisError, OtherBuild, ReproducedFailure, category_names, default_folder,
-        diagnose as run, elsewhere, explain,
+        Diagnosis, DiagnosisError, MinifierFinding, OtherBuild, ReproducedFailure, category_names,
+        default_folder, diagnose as run, elsewhere, explain,
     },
     oracle::Baseline,
     report::{ReportForm, check_writable, target, write_atomically},
     runner::{RunError, Start},
+    scrub::script_runner::ScriptRunner as _,
     target::Target,
 };
 
 /// How often the script is run first, and how often if it does not show the bug each time.
 const RUNS: usize = 3;
 const FLAKY_RUNS: usize = 20;
+/// How long the program of PyTorch's minifier is minimized, unless the user sets another limit.
+const MINIMIZING: Duration = Duration::from_mins(3);
 
 pub(super) fn diagnose(args: &DiagnoseArgs, printer: Printer) -> Result<Exit, Failure> {
     if let Some(category) = &args.explain {
@@ -64,7 +70,7 @@ pub(super) fn diagnose(args: &DiagnoseArgs, printer: Printer) -> Result<Exit, Fa
         reproduced.same,
         reproduced.outcomes.len()
     ));
-    let diagnosed = run(&session.subject, &reproduced, &folder);
+    let diagnosed = run(&session.subject, &reproduced, &folder, args.minifier_time);
     let mut diagnosis = diagnosed.map_err(|error| match error {
         DiagnosisError::Run(error) => error.into(),
         error @ DiagnosisError::NoTorch(_) => {
@@ -81,6 +87,9 @@ pub(super) fn diagnose(args: &DiagnoseArgs, printer: Printer) -> Result<Exit, Fa
             failure
         }
     })?;
+    if let Some(found) = &mut diagnosis.minifier {
+        minimize(found, &folder, args, printer)?;
+    }
     let builds = builds(args, &session, test.is_some())?;
     let script = &session.subject.bytes;
     diagnosis.elsewhere = elsewhere(script, test.as_deref(), &reproduced, builds)?;
@@ -89,6 +98,37 @@ pub(super) fn diagnose(args: &DiagnoseArgs, printer: Printer) -> Result<Exit, Fa
     }
     printer.data(diagnosis.text());
     Ok(Exit::Reduced)
+}
+
+/// Minimizes the program of PyTorch's minifier.
+fn minimize(
+    found: &mut MinifierFinding,
+    folder: &Path,
+    args: &DiagnoseArgs,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let (Some(_), Some(file)) = (found.program(), &found.file) else {
+        return Ok(());
+    };
+    let run = RunArgs {
+        env: args.env.clone(),
+        ..scrub::run_args(&args.probe)
+    };
+    let mut bench = Bench::new(run, printer)?;
+    bench.set_limit(args.minifier_time.unwrap_or(MINIMIZING));
+    let output = folder.join("minifier/minimized.py");
+    // The words of a graph's failure may differ from the script's; its own were checked.
+    match bench.minimize(Path::new(file), &[], &[], &output) {
+        Ok(minimized) => {
+            found.set_minimized(&minimized.text);
+            let stopped = "its minimization was stopped by its limit".to_owned();
+            found.not_minimized = (!minimized.is_whole).then_some(stopped);
+        }
+        Err(failure) if matches!(failure.exit, Exit::Interrupted(_)) => return Err(failure),
+        // The program shows the bug all the same.
+        Err(failure) => found.not_minimized = Some(format!("{:#}", failure.error)),
+    }
+    Ok(())
 }
 
 /// The bytes of the test that was made of the script.
@@ -161,9 +201,7 @@ fn reproduced(session: &Session) -> Result<ReproducedFailure, Failure> {
     };
     Ok(ReproducedFailure {
         // Probes take longer than the script: they compile more, and log.
-        timeout: subject
-            .timeout(baseline.wall)
-            .max(std::time::Duration::from_mins(1)),
+        timeout: subject.timeout(baseline.wall).max(Duration::from_mins(1)),
         signature: baseline.signature,
         same: baseline.same,
         outcomes: baseline.outcomes,

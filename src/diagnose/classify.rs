@@ -20,7 +20,7 @@ use super::{
 use crate::runner::{End, Outcome};
 
 /// An answer and its evidence.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Answer {
     /// The answer.
     pub is: String,
@@ -48,7 +48,7 @@ impl Answer {
 }
 
 /// A category that a failure belongs to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct CategoryFinding {
     /// Its name on the command line.
     pub id: String,

@@ -27,7 +27,7 @@ pub struct OtherBuild {
 }
 
 /// What happened under another interpreter.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ElsewhereFinding {
     /// The user's name for it.
     pub name: String,
@@ -42,7 +42,7 @@ pub struct ElsewhereFinding {
 }
 
 /// The runs of a program under another interpreter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ElsewhereRuns {
     /// What they show.
     pub outcome: ElsewhereOutcome,
@@ -57,7 +57,7 @@ pub struct ElsewhereRuns {
 }
 
 /// What runs under another interpreter show; the first that any run shows counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ElsewhereOutcome {
     /// It fails in the same way.

@@ -28,7 +28,7 @@ const TELLING: &[&str] = &[
 ];
 
 /// The environment of a diagnosis.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct EnvironmentFacts {
     /// The interpreter's answers about itself and PyTorch: names and values.
     pub facts: Vec<(String, String)>,

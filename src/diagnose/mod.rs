@@ -9,6 +9,7 @@ mod environment;
 mod findings;
 mod ladder;
 mod look;
+mod minifier;
 mod page;
 mod patterns;
 mod trace;
@@ -32,6 +33,7 @@ pub use environment::EnvironmentFacts;
 pub use findings::{Divergence, DivergingNode, NodeFinding, SourcePlace};
 pub use ladder::{Rung, RungKind, RungOutcome};
 pub use look::{GeneratedCode, SuggestedLabel};
+pub use minifier::{MinifierFinding, SizedProgram};
 pub use patterns::PatternFinding;
 pub use trace::{GraphBreak, Recompilation, SizeGuard};
 
@@ -51,7 +53,7 @@ use crate::{
 pub const VERSION: u32 = 1;
 
 /// The diagnosis of a failure.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Diagnosis {
     /// The version of this form.
     pub version: u32,
@@ -93,6 +95,8 @@ pub struct Diagnosis {
     pub generated: Option<GeneratedCode>,
     /// The first results that diverge, a graph each.
     pub divergences: Vec<Divergence>,
+    /// The result of PyTorch's own minifier, if the failure is one for it.
+    pub minifier: Option<MinifierFinding>,
     /// The script and its test under other interpreters, if any were named.
     pub elsewhere: Vec<ElsewhereFinding>,
     /// Places in PyTorch to look at.
@@ -220,7 +224,8 @@ impl Examination<'_> {
     }
 }
 
-/// Diagnoses a script that shows a bug. Logs and artifacts go to `folder`.
+/// Diagnoses a script that shows a bug. Logs and artifacts go to `folder`. PyTorch's minifier may
+/// take `minifier_time`; without one it takes its usual time, and leaves small graphs alone.
 ///
 /// # Errors
 ///
@@ -229,6 +234,7 @@ pub fn diagnose(
     subject: &Subject,
     reproduced: &ReproducedFailure,
     folder: &Path,
+    minifier_time: Option<Duration>,
 ) -> Result<Diagnosis, DiagnosisError> {
     let started = Instant::now();
     let session = Examination {
@@ -249,16 +255,10 @@ pub fn diagnose(
     }
     let trace = CompilerTrace::read(&folder.join("failure/trace"), &findings.folder);
     let signature = &reproduced.signature;
-    let rungs = ladder::climb(
-        &subject.runner,
-        &subject.program,
-        signature,
-        reproduced.timeout,
-    )?;
-    let showing = reproduced
-        .outcomes
-        .iter()
-        .find(|outcome| signature.matches(outcome));
+    let (runner, program) = (&subject.runner, &subject.program);
+    let rungs = ladder::climb(runner, program, signature, reproduced.timeout)?;
+    let mut outcomes = reproduced.outcomes.iter();
+    let showing = outcomes.find(|outcome| signature.matches(outcome));
     let Some(outcome) = showing.or(reproduced.outcomes.first()) else {
         return Err(DiagnosisError::NoTorch("nothing was run".to_owned()));
     };
@@ -285,6 +285,9 @@ pub fn diagnose(
     let mut diagnosis = decided(&session, &evidence);
     diagnosis.environment = EnvironmentFacts::of(subject, &fresh, changed);
     diagnosis.patterns = patterns::matching(&evidence, diagnosis.environment.python());
+    let settings = &diagnosis.environment.settings;
+    let found = &diagnosis.categories;
+    diagnosis.minifier = minifier::minified(&session, &evidence, found, settings, minifier_time)?;
     let mut logged = Vec::new();
     for category in &diagnosis.categories {
         logged.extend(session.log(&category.id)?);
@@ -315,6 +318,7 @@ fn decided(session: &Examination<'_>, cx: &EvidenceOfRuns<'_>) -> Diagnosis {
         key_line: look::key_line(cx),
         working_on: look::working_on(cx, component_id),
         generated: look::generated(cx),
+        minifier: None,
         elsewhere: Vec::new(),
         look: look::places(cx),
         test_folder: look::test_folder(cx, component_id),

@@ -41,6 +41,7 @@ pub(super) fn of(diagnosis: &Diagnosis) -> Page {
         recompilations(diagnosis),
         guards(diagnosis),
         Some(ladder(diagnosis)),
+        minifier(diagnosis),
         elsewhere(diagnosis),
         look(diagnosis),
         patterns(diagnosis),
@@ -260,6 +261,44 @@ fn ladder(diagnosis: &Diagnosis) -> PageSection {
         "The ladder, each rung run once",
         vec![PageBlock::Table(vec!["rung", "outcome", "seen"], rows)],
     )
+}
+
+fn minifier(diagnosis: &Diagnosis) -> Option<PageSection> {
+    let found = diagnosis.minifier.as_ref()?;
+    let mut terms = Vec::new();
+    if let (Some(before), after) = (found.nodes_before, found.nodes_after) {
+        let after = after.map_or_else(|| "none".to_owned(), |after| after.to_string());
+        let stopped = if found.stopped {
+            ", stopped by its limit"
+        } else {
+            ""
+        };
+        let seconds = found.seconds;
+        let text = format!("{after} of {before} operations, in {seconds:.0} s{stopped}");
+        terms.push(("smallest graph".to_owned(), text));
+    }
+    terms.extend(
+        found
+            .failed
+            .iter()
+            .map(|why| ("no program".to_owned(), why.clone())),
+    );
+    let unminimized = found.not_minimized.iter();
+    terms.extend(unminimized.map(|why| ("not minimized".to_owned(), why.clone())));
+    terms.extend(
+        found
+            .file
+            .iter()
+            .map(|file| ("kept in".to_owned(), file.clone())),
+    );
+    let mut blocks = vec![PageBlock::Terms(terms)];
+    for program in &found.programs {
+        let size = format!("{} tokens", program.tokens);
+        blocks.push(PageBlock::Terms(vec![(program.by.clone(), size)]));
+        let lines = program.text.lines().map(str::to_owned);
+        blocks.push(PageBlock::Code(lines.collect()));
+    }
+    Some(section("PyTorch's own minifier", blocks))
 }
 
 fn elsewhere(diagnosis: &Diagnosis) -> Option<PageSection> {

@@ -12,7 +12,7 @@ use super::{
 use crate::{runner::End, text::first_line};
 
 /// A known pattern that the evidence fits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PatternFinding {
     /// Its name in the table.
     pub id: String,

@@ -21,6 +21,9 @@ struct Known {
     lines: Vec<u32>,
     #[serde(default)]
     node: Option<String>,
+    /// The most operations that PyTorch's minifier leaves, in a program that then shows the bug.
+    #[serde(default)]
+    minified: Option<u64>,
     /// The known patterns that its evidence fits; no others.
     #[serde(default)]
     patterns: Vec<String>,
@@ -37,6 +40,7 @@ const USUAL: &[&str] = &[
     "graph_break_print.py",
     "../torch/voice_vae/ideal.py",
     "optimizer_state.py",
+    "injected_relu.py",
 ];
 
 fn minrepro(args: &[&str], folder: &Path) -> Output {
@@ -52,17 +56,13 @@ fn wrong(known: &Known, python: &Path) -> (Vec<String>, f64) {
     let place = tempfile::tempdir().unwrap();
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/diagnose");
     fs::copy(corpus.join(&known.script), place.path().join("x.py")).unwrap();
-    let output = minrepro(
-        &[
-            "diagnose",
-            "x.py",
-            "--report",
-            "x.json",
-            "-p",
-            python.to_str().unwrap(),
-        ],
-        place.path(),
-    );
+    let python = python.to_str().unwrap();
+    let mut args = vec!["diagnose", "x.py", "--report", "x.json", "-p", python];
+    if known.minified.is_some() {
+        // The minimization of a graph is tested by the reductions.
+        args.push("--minifier-time=45");
+    }
+    let output = minrepro(&args, place.path());
     let stderr = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         return (vec![format!("{}: {stderr}", known.script)], 0.0);
@@ -115,6 +115,37 @@ fn wrong(known: &Known, python: &Path) -> (Vec<String>, f64) {
         let holds = firsts.len() == 1 && firsts[0].starts_with(node.as_str());
         check("first diverging node", node, holds, &found["divergences"]);
     }
+    wrong.extend(wrong_parts(known, &found, place.path()));
+    (wrong, found["seconds"].as_f64().unwrap_or_default())
+}
+
+/// The same for the parts that only some diagnoses have.
+fn wrong_parts(known: &Known, found: &serde_json::Value, place: &Path) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut check = |what: &str, expected: &str, holds: bool, found: &serde_json::Value| {
+        if !holds {
+            wrong.push(format!(
+                "{}: {what} is {found}, not {expected}",
+                known.script
+            ));
+        }
+    };
+    let minifier = &found["minifier"];
+    if let Some(most) = known.minified {
+        let left = minifier["nodes_after"].as_u64();
+        let programs = minifier["programs"].as_array().map_or(0, Vec::len);
+        let holds = left.is_some_and(|left| left <= most) && programs == 2;
+        check(
+            "smallest graph",
+            &format!("at most {most}"),
+            holds,
+            minifier,
+        );
+    } else if ["backend", "accuracy"].contains(&known.category.as_str()) {
+        // It says why not.
+        let holds = minifier["failed"].is_string() || minifier["nodes_after"].is_u64();
+        check("the minifier", "run, or not for a reason", holds, minifier);
+    }
     let patterns = found["patterns"].as_array().unwrap().iter();
     let patterns: Vec<_> = patterns.map(|one| one["id"].as_str().unwrap()).collect();
     check(
@@ -125,10 +156,10 @@ fn wrong(known: &Known, python: &Path) -> (Vec<String>, f64) {
     );
     // What the page says must be there.
     for file in ["environment/findings.json", "failure"] {
-        let path = place.path().join("x.diagnosis").join(file);
+        let path = place.join("x.diagnosis").join(file);
         check("artifact", file, path.exists(), &found["artifacts"]);
     }
-    (wrong, found["seconds"].as_f64().unwrap_or_default())
+    wrong
 }
 
 /// `MINREPRO_TEST_DIAGNOSE=all` diagnoses every script: half an hour; a name diagnoses that one.
