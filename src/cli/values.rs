@@ -52,17 +52,27 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
 
 /// `VERSION=PYTHON`.
 pub(super) fn environment(text: &str) -> Result<(String, PathBuf), String> {
+    named_python(text).ok_or_else(|| "it has the form VERSION=PYTHON".to_owned())
+}
+
+/// `NAME=PYTHON`.
+pub(super) fn build(text: &str) -> Result<(String, PathBuf), String> {
+    named_python(text).ok_or_else(|| "it has the form NAME=PYTHON".to_owned())
+}
+
+/// A name and an interpreter.
+fn named_python(text: &str) -> Option<(String, PathBuf)> {
     match text.split_once('=') {
-        Some((version, python)) if !version.is_empty() && !python.is_empty() => {
+        Some((name, python)) if !name.is_empty() && !python.is_empty() => {
             // Shells do not expand a `~` behind an equals sign.
             let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
             let path = match (python.strip_prefix("~/"), home) {
                 (Some(below), Some(home)) => PathBuf::from(home).join(below),
                 _ => PathBuf::from(python),
             };
-            Ok((version.to_owned(), path))
+            Some((name.to_owned(), path))
         }
-        _ => Err("it has the form VERSION=PYTHON".to_owned()),
+        _ => None,
     }
 }
 
@@ -86,6 +96,11 @@ mod tests {
         assert!(duration("0").is_err() && duration("-1").is_err() && duration("soon").is_err());
         assert_eq!(size("4G"), Ok(4_000_000_000));
         assert_eq!(size("512MiB"), Ok(512 << 20));
+        assert_eq!(
+            build("nightly=/v/bin/python"),
+            Ok(("nightly".to_owned(), "/v/bin/python".into()))
+        );
+        assert!(build("=python3").is_err() && build("python3").is_err());
         assert!(size("12").is_err() && size("much").is_err());
     }
 }

@@ -4,6 +4,7 @@
 use std::{
     io::Write,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use super::{reduce, session::Session};
@@ -19,6 +20,8 @@ pub(super) struct Bench {
     run: RunArgs,
     interpreter: Interpreter,
     printer: Printer,
+    /// How long a reduction may take.
+    limit: Option<Duration>,
 }
 
 impl Bench {
@@ -29,7 +32,13 @@ impl Bench {
             run,
             interpreter,
             printer,
+            limit: None,
         })
+    }
+
+    /// Sets how long a reduction may take.
+    pub(super) fn set_limit(&mut self, limit: Duration) {
+        self.limit = Some(limit);
     }
 
     fn trial(&self, trial: &Trial) -> Result<Vec<Outcome>, Failure> {
@@ -104,7 +113,7 @@ impl ScriptRunner for Bench {
             script: Some(script.to_owned()),
             run,
             output: Some(output.to_owned()),
-            max_time: None,
+            max_time: self.limit,
             max_runs: None,
             passes: Vec::new(),
             keep: Vec::new(),
@@ -125,6 +134,7 @@ impl ScriptRunner for Bench {
         Ok(MinimizedScript {
             text: text.to_string(),
             tokens: (report.programs.before.tokens, report.programs.after.tokens),
+            is_whole: report.undone.is_empty(),
             kept: report.kept,
         })
     }

@@ -17,7 +17,7 @@ use minrepro_reducers::{analysis::names::imported_modules, syntax::Program, torc
 
 use self::{
     bare::Bare,
-    setup::{controls, setup, specs, words},
+    setup::{controls, setup, specs, under, words},
 };
 use crate::{
     cli::{Exit, Failure, Printer, RunArgs, RunnerKind},
@@ -180,6 +180,11 @@ impl Session {
             [empty, beside],
             &bare.files,
         )?)
+    }
+
+    /// Another interpreter, and a runner of the script under it.
+    pub(super) fn under(&self, python: &Path) -> Result<(Interpreter, Runner), RunError> {
+        under(python, &self.setup)
     }
 
     /// Requires that candidates keep the parts that the user named.

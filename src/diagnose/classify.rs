@@ -1,6 +1,8 @@
 //! Classifies a failure by what its runs showed: mode, moment, component, categories, and the line
 //! of the script. Each answer comes with its evidence. Pure.
 
+use std::collections::BTreeSet;
+
 use minrepro_reducers::{
     syntax::Program,
     torch::{
@@ -13,14 +15,14 @@ use regex::Regex;
 use serde::Serialize;
 
 use super::{
-    findings::{Divergence, FakeKernel, Findings, ProbedException, SourcePlace},
+    findings::{Divergence, FakeKernel, Findings, NodeFinding, ProbedException, SourcePlace},
     ladder::{Rung, RungKind, RungOutcome, lowest, of},
     trace::CompilerTrace,
 };
 use crate::runner::{End, Outcome};
 
 /// An answer and its evidence.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Answer {
     /// The answer.
     pub is: String,
@@ -48,7 +50,7 @@ impl Answer {
 }
 
 /// A category that a failure belongs to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct CategoryFinding {
     /// Its name on the command line.
     pub id: String,
@@ -123,7 +125,7 @@ impl EvidenceOfRuns<'_> {
             .unwrap_or_default()
     }
 
-    fn passes_without(&self) -> bool {
+    pub(super) fn passes_without(&self) -> bool {
         of(self.rungs, RungKind::Backend(CompilerRank::None)) == Some(RungOutcome::Passes)
     }
 
@@ -461,6 +463,11 @@ pub(super) fn categories_of(cx: &EvidenceOfRuns<'_>, component: &str) -> Vec<Cat
     found
 }
 
+/// The innermost line of the script that a node comes from.
+fn own_line(node: &NodeFinding) -> Option<u32> {
+    node.places.last().map(|place| place.line)
+}
+
 /// The line of the script that is responsible, as far as the evidence says.
 pub(super) fn guilty(cx: &EvidenceOfRuns<'_>, component: &str) -> Option<(SourcePlace, Answer)> {
     let say =
@@ -502,6 +509,12 @@ pub(super) fn guilty(cx: &EvidenceOfRuns<'_>, component: &str) -> Option<(Source
         let on = &raised.working_on;
         let mut node = on.node.as_ref().into_iter().chain(&on.origins);
         if let Some((node, place)) = node.find_map(|node| Some((node, node.places.last()?))) {
+            let fused: BTreeSet<u32> = on.origins.iter().filter_map(own_line).collect();
+            if on.node.is_none() && fused.len() > 1 {
+                let count = fused.len();
+                let by = format!("one of {count} lines whose nodes were fused into what failed");
+                return Some((place.clone(), Answer::guess(place.shown(), by)));
+            }
             return say(
                 place,
                 format!("Inductor was working on node {} of its graph", node.name),

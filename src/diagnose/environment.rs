@@ -28,7 +28,7 @@ const TELLING: &[&str] = &[
 ];
 
 /// The environment of a diagnosis.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct EnvironmentFacts {
     /// The interpreter's answers about itself and PyTorch: names and values.
     pub facts: Vec<(String, String)>,
@@ -53,6 +53,13 @@ impl EnvironmentFacts {
                 .collect(),
             settings,
         }
+    }
+
+    /// The version of Python: major, minor.
+    pub(super) fn python(&self) -> Option<(u8, u8)> {
+        let mut numbers = self.fact("python")?.split('.');
+        let mut number = || numbers.next()?.parse().ok();
+        Some((number()?, number()?))
     }
 
     /// A fact by its name.

@@ -4,6 +4,9 @@
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::runner::Outcome;
 
 /// The target of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +21,7 @@ pub(super) enum ProbeKind {
 
 /// A place in a source file. Files of the script's folder and of installed packages are named from
 /// there.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct SourcePlace {
     /// The file.
@@ -41,7 +44,7 @@ impl SourcePlace {
 }
 
 /// A node of a graph.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct NodeFinding {
     /// Its name in the graph.
@@ -108,7 +111,7 @@ pub(super) struct ProbedGraph {
 }
 
 /// The first node of a graph whose compiled result is wrong.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct Divergence {
     /// Whether it is a graph of the backward pass.
@@ -126,7 +129,7 @@ pub struct Divergence {
 }
 
 /// A node with how far its results are off.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct DivergingNode {
     /// The node.
@@ -169,13 +172,30 @@ impl Findings {
             let Some(usual) = fresh.configurations.get(module) else {
                 continue;
             };
-            let changed = settings
-                .iter()
-                .filter(|(name, value)| usual.get(*name).is_some_and(|usual| usual != *value));
+            let changed = settings.iter().filter(|(name, value)| {
+                // This folder is named from that of the run.
+                let is_folder = *name == "debug_dir_root";
+                !is_folder && usual.get(*name).is_some_and(|usual| usual != *value)
+            });
             found.extend(changed.map(|(name, value)| format!("{module}.{name} = {value}")));
         }
         found
     }
+}
+
+/// The outcome of a run that died or did not end, with the lines of installed code on its stack.
+pub(super) fn with_code(outcome: &Outcome) -> Outcome {
+    let mut outcome = outcome.clone();
+    for frame in outcome
+        .stack
+        .iter_mut()
+        .filter(|frame| frame.code.is_empty())
+    {
+        let text = fs::read_to_string(&frame.file).unwrap_or_default();
+        let line = text.lines().nth((frame.line as usize).saturating_sub(1));
+        line.unwrap_or_default().trim().clone_into(&mut frame.code);
+    }
+    outcome
 }
 
 /// The program that probes a script.
@@ -189,6 +209,12 @@ pub(super) fn program(kind: ProbeKind, script: &[u8]) -> Vec<u8> {
         include_str!("python/probe.py"),
         include_str!("python/accuracy.py")
     );
+    sent(code, "_probe", script, &json!({"what": what}))
+}
+
+/// A program of ours that takes the place of a script: this function of this code, with the script
+/// and options.
+pub(super) fn sent(code: &str, function: &str, script: &[u8], options: &Value) -> Vec<u8> {
     // In hexadecimal, so that no quotes, ends of lines or encodings matter.
     let hexadecimal = |bytes: &[u8]| {
         bytes.iter().fold(String::new(), |mut text, byte| {
@@ -197,11 +223,13 @@ pub(super) fn program(kind: ProbeKind, script: &[u8]) -> Vec<u8> {
         })
     };
     format!(
-        "_space = {{}}\n\
+        "import json\n\
+         _space = {{}}\n\
          exec(compile(bytes.fromhex(\"{}\").decode(), \"<minrepro>\", \"exec\"), _space)\n\
-         _space[\"_probe\"](bytes.fromhex(\"{}\"), {{\"what\": \"{what}\"}})\n",
+         _space[\"{function}\"](bytes.fromhex(\"{}\"), json.loads(bytes.fromhex(\"{}\")))\n",
         hexadecimal(code.as_bytes()),
         hexadecimal(script),
+        hexadecimal(options.to_string().as_bytes()),
     )
     .into_bytes()
 }

@@ -20,11 +20,11 @@ use crate::{
 };
 
 /// The change of a rung.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RungKind {
     /// The compiler goes as far as this backend.
-    Backend(CompilerRank),
+    Backend(#[schemars(with = "String")] CompilerRank),
     /// Sizes are dynamic, or static.
     Dynamic(bool),
     /// Graph breaks are errors.
@@ -36,7 +36,7 @@ pub enum RungKind {
 }
 
 /// The outcome of a rung.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RungOutcome {
     /// The bug shows.
@@ -48,7 +48,7 @@ pub enum RungOutcome {
 }
 
 /// A rung that was run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Rung {
     /// Its change.
     pub kind: RungKind,

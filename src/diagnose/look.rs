@@ -24,7 +24,7 @@ const AROUND: usize = 6;
 const PLACES: usize = 8;
 
 /// Generated code that failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct GeneratedCode {
     /// Its kind: a kernel or a line.
     pub what: String,
@@ -35,7 +35,7 @@ pub struct GeneratedCode {
 }
 
 /// A label for an issue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct SuggestedLabel {
     /// The label.
     pub label: String,

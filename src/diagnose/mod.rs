@@ -4,11 +4,14 @@
 //! command.
 
 mod classify;
+mod elsewhere;
 mod environment;
 mod findings;
 mod ladder;
 mod look;
+mod minifier;
 mod page;
+mod patterns;
 mod trace;
 mod views;
 
@@ -25,10 +28,13 @@ use minrepro_reducers::{
 use serde::Serialize;
 
 pub use classify::{Answer, CategoryFinding};
+pub use elsewhere::{ElsewhereFinding, ElsewhereOutcome, ElsewhereRuns, OtherBuild, elsewhere};
 pub use environment::EnvironmentFacts;
 pub use findings::{Divergence, DivergingNode, NodeFinding, SourcePlace};
 pub use ladder::{Rung, RungKind, RungOutcome};
 pub use look::{GeneratedCode, SuggestedLabel};
+pub use minifier::{MinifierFinding, SizedProgram};
+pub use patterns::PatternFinding;
 pub use trace::{GraphBreak, Recompilation, SizeGuard};
 
 use self::{
@@ -47,7 +53,7 @@ use crate::{
 pub const VERSION: u32 = 1;
 
 /// The diagnosis of a failure.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Diagnosis {
     /// The version of this form.
     pub version: u32,
@@ -89,10 +95,16 @@ pub struct Diagnosis {
     pub generated: Option<GeneratedCode>,
     /// The first results that diverge, a graph each.
     pub divergences: Vec<Divergence>,
+    /// The result of PyTorch's own minifier, if the failure is one for it.
+    pub minifier: Option<MinifierFinding>,
+    /// The script and its test under other interpreters, if any were named.
+    pub elsewhere: Vec<ElsewhereFinding>,
     /// Places in PyTorch to look at.
     pub look: Vec<SourcePlace>,
     /// The folder where a test belongs.
     pub test_folder: Option<String>,
+    /// Known patterns that the evidence fits: guesses, each with the check that confirms it.
+    pub patterns: Vec<PatternFinding>,
     /// Labels for an issue.
     pub labels: Vec<SuggestedLabel>,
     /// The facts that could not be found out, and why.
@@ -212,7 +224,8 @@ impl Examination<'_> {
     }
 }
 
-/// Diagnoses a script that shows a bug. Logs and artifacts go to `folder`.
+/// Diagnoses a script that shows a bug. Logs and artifacts go to `folder`. PyTorch's minifier may
+/// take `minifier_time`; without one it takes its usual time, and leaves small graphs alone.
 ///
 /// # Errors
 ///
@@ -221,6 +234,7 @@ pub fn diagnose(
     subject: &Subject,
     reproduced: &ReproducedFailure,
     folder: &Path,
+    minifier_time: Option<Duration>,
 ) -> Result<Diagnosis, DiagnosisError> {
     let started = Instant::now();
     let session = Examination {
@@ -241,19 +255,14 @@ pub fn diagnose(
     }
     let trace = CompilerTrace::read(&folder.join("failure/trace"), &findings.folder);
     let signature = &reproduced.signature;
-    let rungs = ladder::climb(
-        &subject.runner,
-        &subject.program,
-        signature,
-        reproduced.timeout,
-    )?;
-    let showing = reproduced
-        .outcomes
-        .iter()
-        .find(|outcome| signature.matches(outcome));
+    let (runner, program) = (&subject.runner, &subject.program);
+    let rungs = ladder::climb(runner, program, signature, reproduced.timeout)?;
+    let mut outcomes = reproduced.outcomes.iter();
+    let showing = outcomes.find(|outcome| signature.matches(outcome));
     let Some(outcome) = showing.or(reproduced.outcomes.first()) else {
         return Err(DiagnosisError::NoTorch("nothing was run".to_owned()));
     };
+    let outcome = &findings::with_code(outcome);
     let evidence = EvidenceOfRuns {
         program: &subject.program,
         rank: Cost::of(&subject.program).environment,
@@ -275,6 +284,10 @@ pub fn diagnose(
     };
     let mut diagnosis = decided(&session, &evidence);
     diagnosis.environment = EnvironmentFacts::of(subject, &fresh, changed);
+    diagnosis.patterns = patterns::matching(&evidence, diagnosis.environment.python());
+    let settings = &diagnosis.environment.settings;
+    let found = &diagnosis.categories;
+    diagnosis.minifier = minifier::minified(&session, &evidence, found, settings, minifier_time)?;
     let mut logged = Vec::new();
     for category in &diagnosis.categories {
         logged.extend(session.log(&category.id)?);
@@ -305,6 +318,8 @@ fn decided(session: &Examination<'_>, cx: &EvidenceOfRuns<'_>) -> Diagnosis {
         key_line: look::key_line(cx),
         working_on: look::working_on(cx, component_id),
         generated: look::generated(cx),
+        minifier: None,
+        elsewhere: Vec::new(),
         look: look::places(cx),
         test_folder: look::test_folder(cx, component_id),
         unknown: look::unknown(cx),
@@ -319,6 +334,7 @@ fn decided(session: &Examination<'_>, cx: &EvidenceOfRuns<'_>) -> Diagnosis {
         recompilations: cx.trace.recompilations.clone(),
         size_guards: cx.trace.guards.clone(),
         divergences: cx.accuracy.to_vec(),
+        patterns: Vec::new(),
         labels,
         artifacts: session.folder.display().to_string(),
         logged: Vec::new(),

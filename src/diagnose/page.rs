@@ -41,7 +41,10 @@ pub(super) fn of(diagnosis: &Diagnosis) -> Page {
         recompilations(diagnosis),
         guards(diagnosis),
         Some(ladder(diagnosis)),
+        minifier(diagnosis),
+        elsewhere(diagnosis),
         look(diagnosis),
+        patterns(diagnosis),
         Some(artifacts(diagnosis)),
         Some(environment(diagnosis)),
     ];
@@ -260,6 +263,67 @@ fn ladder(diagnosis: &Diagnosis) -> PageSection {
     )
 }
 
+fn minifier(diagnosis: &Diagnosis) -> Option<PageSection> {
+    let found = diagnosis.minifier.as_ref()?;
+    let mut terms = Vec::new();
+    if let (Some(before), after) = (found.nodes_before, found.nodes_after) {
+        let after = after.map_or_else(|| "none".to_owned(), |after| after.to_string());
+        let stopped = if found.stopped {
+            ", stopped by its limit"
+        } else {
+            ""
+        };
+        let seconds = found.seconds;
+        let text = format!("{after} of {before} operations, in {seconds:.0} s{stopped}");
+        terms.push(("smallest graph".to_owned(), text));
+    }
+    terms.extend(
+        found
+            .failed
+            .iter()
+            .map(|why| ("no program".to_owned(), why.clone())),
+    );
+    let unminimized = found.not_minimized.iter();
+    terms.extend(unminimized.map(|why| ("not minimized".to_owned(), why.clone())));
+    terms.extend(
+        found
+            .file
+            .iter()
+            .map(|file| ("kept in".to_owned(), file.clone())),
+    );
+    let mut blocks = vec![PageBlock::Terms(terms)];
+    for program in &found.programs {
+        let size = format!("{} tokens", program.tokens);
+        blocks.push(PageBlock::Terms(vec![(program.by.clone(), size)]));
+        let lines = program.text.lines().map(str::to_owned);
+        blocks.push(PageBlock::Code(lines.collect()));
+    }
+    Some(section("PyTorch's own minifier", blocks))
+}
+
+fn elsewhere(diagnosis: &Diagnosis) -> Option<PageSection> {
+    let mut rows = Vec::new();
+    for one in &diagnosis.elsewhere {
+        let programs = [("script", Some(&one.script)), ("test", one.test.as_ref())];
+        for (program, runs) in programs {
+            let Some(runs) = runs else { continue };
+            let mut seen = vec![runs.seen.clone()];
+            seen.extend(runs.difference.clone());
+            rows.push(vec![
+                one.name.clone(),
+                one.build.clone(),
+                program.to_owned(),
+                runs.outcome.words().to_owned(),
+                format!("{} of {}", runs.shown, runs.of),
+                seen.join("; "),
+            ]);
+        }
+    }
+    let columns = vec!["name", "build", "program", "outcome", "runs", "seen"];
+    let table = || PageBlock::Table(columns, rows.clone());
+    (!rows.is_empty()).then(|| section("Under other interpreters", vec![table()]))
+}
+
 fn look(diagnosis: &Diagnosis) -> Option<PageSection> {
     let places = diagnosis.look.iter();
     let items: Vec<String> = places
@@ -282,6 +346,17 @@ fn look(diagnosis: &Diagnosis) -> Option<PageSection> {
         "Where to look",
         vec![PageBlock::List(items), PageBlock::Terms(terms)],
     ))
+}
+
+fn patterns(diagnosis: &Diagnosis) -> Option<PageSection> {
+    let mut terms = Vec::new();
+    for one in &diagnosis.patterns {
+        terms.push(("a guess".to_owned(), format!("{} ({})", one.name, one.id)));
+        terms.push(("evidence".to_owned(), one.by.clone()));
+        terms.push(("check".to_owned(), one.check.clone()));
+    }
+    let has_any = !terms.is_empty();
+    has_any.then(|| section("Known patterns to check", vec![PageBlock::Terms(terms)]))
 }
 
 fn artifacts(diagnosis: &Diagnosis) -> PageSection {

@@ -14,7 +14,7 @@ pattern!(BREAK_PLACE, r"(?m)^Graph break in user code at (.+):(\d+)$");
 pattern!(BREAK_NUMBER, r"/gb/(gb\d+)\.html");
 
 /// A graph break.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct GraphBreak {
     /// The line of the script, as far as it is known.
     pub place: Option<SourcePlace>,
@@ -55,7 +55,7 @@ const HINT_CLASSES: &[(&str, &str)] = &[
 ];
 
 /// A recompilation of a function.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Recompilation {
     /// The function, with its place.
     pub function: String,
@@ -64,7 +64,7 @@ pub struct Recompilation {
 }
 
 /// A guard on sizes, and the line of the script that asked for it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct SizeGuard {
     /// The expression.
     pub expression: String,

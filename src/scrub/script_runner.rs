@@ -32,6 +32,8 @@ pub struct MinimizedScript {
     pub tokens: (u32, u32),
     /// The reason why each part stays.
     pub kept: Vec<WhyKept>,
+    /// Whether nothing was left undone.
+    pub is_whole: bool,
 }
 
 /// Runs and minimizes programs. The commands implement it, since the flow is below them.

@@ -3,18 +3,25 @@
 
 use std::fs;
 
-use minrepro::report::{EVENTS_VERSION, EventRecord, Report, VERSION, write_atomically};
+use minrepro::{
+    diagnose::{Diagnosis, VERSION as DIAGNOSIS_VERSION},
+    report::{EVENTS_VERSION, EventRecord, Report, VERSION, write_atomically},
+};
 use schemars::{Schema, schema_for};
 
 use super::root;
 
 /// The schemas, each with the name of its file.
-fn schemas() -> [(String, Schema); 2] {
+fn schemas() -> [(String, Schema); 3] {
     [
         (format!("report-{VERSION}.json"), schema_for!(Report)),
         (
             format!("events-{EVENTS_VERSION}.json"),
             schema_for!(EventRecord),
+        ),
+        (
+            format!("diagnosis-{DIAGNOSIS_VERSION}.json"),
+            schema_for!(Diagnosis),
         ),
     ]
 }

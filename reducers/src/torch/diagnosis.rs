@@ -1,5 +1,5 @@
-//! The tables by which failures of PyTorch are diagnosed: categories, and the labels of the
-//! compiler's components. The facts are in `facts/`, each in one place, with the date on which they
+//! The tables by which failures of PyTorch are diagnosed: categories, known patterns, and the labels
+//! of the compiler's components. The facts are in `facts/`, each in one place, with the date on which they
 //! were looked up. Called by the diagnosis and by the triage of issues.
 
 use std::{collections::BTreeMap, sync::LazyLock};
@@ -72,6 +72,53 @@ pub struct ComponentLabel {
     pub texts: Vec<String>,
 }
 
+/// The table of known patterns of bugs.
+#[derive(Debug, Deserialize)]
+pub struct PatternTable {
+    /// The day on which the facts were looked up.
+    pub date: String,
+    /// The patterns.
+    #[serde(rename = "pattern")]
+    pub patterns: Vec<PatternRow>,
+}
+
+/// A pattern of bugs that come back in other places.
+#[derive(Debug, Deserialize)]
+pub struct PatternRow {
+    /// Its name in reports.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// The check that confirms it.
+    pub check: String,
+    /// Where it was looked up.
+    pub source: String,
+    /// The evidence, one of which it needs.
+    pub evidence: Vec<PatternEvidence>,
+}
+
+/// Conditions on one exception, or on a death; all that are given must hold.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PatternEvidence {
+    /// Classes of exceptions, without their modules.
+    pub classes: Vec<String>,
+    /// A regular expression for the message.
+    pub message: Option<String>,
+    /// A regular expression for the innermost frame, as `FILE FUNCTION: CODE`.
+    pub place: Option<String>,
+    /// Regular expressions for frames, one after the other, the outermost first.
+    pub passes: Vec<String>,
+    /// Whether the script must not contain the message.
+    pub unknown: bool,
+    /// Whether the script must pass without the compiler.
+    pub compiled: bool,
+    /// Whether the run must not end.
+    pub timeout: bool,
+    /// The least version of Python.
+    pub python: Option<(u8, u8)>,
+}
+
 /// The categories of failures.
 pub fn categories() -> &'static CategoryTable {
     static TABLE: LazyLock<CategoryTable> =
@@ -83,6 +130,13 @@ pub fn categories() -> &'static CategoryTable {
 pub fn compiler_labels() -> &'static CompilerLabels {
     static TABLE: LazyLock<CompilerLabels> =
         LazyLock::new(|| read(include_str!("facts/compiler_labels.toml")));
+    &TABLE
+}
+
+/// The known patterns of bugs.
+pub fn patterns() -> &'static PatternTable {
+    static TABLE: LazyLock<PatternTable> =
+        LazyLock::new(|| read(include_str!("facts/patterns.toml")));
     &TABLE
 }
 
@@ -198,6 +252,13 @@ mod tests {
         let count = ids.len();
         ids.dedup();
         assert_eq!(ids.len(), count);
+        let patterns = patterns();
+        assert_eq!(patterns.date.len(), "2026-11-24".len());
+        let has_all = |row: &PatternRow| {
+            let texts = [&row.id, &row.name, &row.check, &row.source];
+            texts.iter().all(|text| !text.is_empty()) && !row.evidence.is_empty()
+        };
+        assert!(patterns.patterns.iter().all(has_all));
         let labels = compiler_labels();
         assert!(labels.labels.iter().all(|row| !row.sign.is_empty()));
         assert!(labels.labels.len() >= 8);

@@ -17,7 +17,8 @@ use crate::{
     judge::{GivenControl, cores},
     oracle::Spec,
     runner::{
-        Allowed, Command, Inherited, Interpreter, Limits, Runner, Sandbox, Setup, machine_memory,
+        Allowed, Command, Inherited, Interpreter, Limits, RunError, Runner, Sandbox, Setup,
+        machine_memory,
     },
 };
 
@@ -142,24 +143,31 @@ pub(super) fn controls(
     let Some(named) = &args.good else {
         return Ok((controls, None));
     };
-    let good = Interpreter::find(Some(named))?;
+    let (good, runner) = under(named, setup)?;
+    controls.push(GivenControl {
+        typed: format!("--good {}", named.display()),
+        runner,
+        must_succeed: true,
+    });
+    Ok((controls, Some(good)))
+}
+
+/// Another interpreter, and a runner that differs in nothing else.
+pub(super) fn under(python: &Path, setup: &Setup) -> Result<(Interpreter, Runner), RunError> {
+    let found = Interpreter::find(Some(python))?;
     let args = match &setup.command {
         Command::Python { args, .. } => args.clone(),
         Command::Test(_) => Vec::new(),
     };
     let command = Command::Python {
-        python: good.path.clone(),
+        python: found.path.clone(),
         args,
     };
-    controls.push(GivenControl {
-        typed: format!("--good {}", named.display()),
-        runner: Runner::start(Setup {
-            command,
-            ..setup.clone()
-        })?,
-        must_succeed: true,
-    });
-    Ok((controls, Some(good)))
+    let runner = Runner::start(Setup {
+        command,
+        ..setup.clone()
+    })?;
+    Ok((found, runner))
 }
 
 /// How to run the control that the user named: with other variables, or by a command of its own.

@@ -179,6 +179,9 @@ complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -s j -l jobs
 complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l env -d 'Set an environment variable in each run' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l report -d 'Write the diagnosis: FILE.html, FILE.md or FILE.json; may be given several times' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l artifacts -d 'Folder for logs and artifacts [default: NAME.diagnosis beside the script]' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l also -d 'Run the script under another interpreter or build as well, and say whether the bug shows there; may be given several times' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l emitted-test -d 'A test that `--emit-test` wrote for this script: run it as well, here and under each interpreter of `--also`' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l minifier-time -d 'Time limit of PyTorch\'s own minifier, and again of the minimization of its result; with this, small graphs are minified as well [default: 60, and 180]' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l explain -d 'Explain a category, without running anything: how it shows, what to run, and what to read in the output' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand diagnose" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
 always\t'Always'
