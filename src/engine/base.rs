@@ -283,3 +283,53 @@ impl Base {
         self.program.line_of(start)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program of a function with one statement and a call of it.
+    fn base() -> (Base, ItemId, ItemId) {
+        let program = Arc::new(Program::parse("def f():\n    check()\nf()\ng()\n").unwrap());
+        let inner = ItemId { row: 1, item: 0 };
+        assert_eq!(program.slice(program.item(inner)), "check()");
+        let base = Base::new(program, true);
+        (base, inner, ItemId { row: 0, item: 0 })
+    }
+
+    #[test]
+    fn nothing_that_holds_a_decisive_statement_is_removed() {
+        let (mut base, inner, function) = base();
+        assert!(!base.removes_vital(&EditSet::removal(function)));
+        base.note_needed(&EditSet::removal(inner), &Verdict::Passed);
+        assert!(base.removes_vital(&EditSet::removal(function)));
+        assert!(matches!(
+            base.attempt_sparing(&EditSet::removal(function)),
+            Attempt::Pruned
+        ));
+        let other = EditSet::removal(ItemId { row: 0, item: 2 });
+        assert!(matches!(
+            base.attempt_sparing(&other),
+            Attempt::Candidate(_)
+        ));
+    }
+
+    #[test]
+    fn what_was_missed_by_others_is_not_decisive() {
+        let (mut base, inner, function) = base();
+        base.note_needed(&EditSet::removal(inner), &Verdict::TimedOut(1));
+        assert!(!base.removes_vital(&EditSet::removal(function)));
+    }
+
+    #[test]
+    fn failing_statements_are_moved_late() {
+        let (mut base, inner, function) = base();
+        base.note_failing(BTreeSet::from([inner]));
+        let mut moved = EditSet::removal(function);
+        let at = base.program.item(ItemId { row: 0, item: 1 });
+        moved.edit(Edit::replace(at, "check()"));
+        assert!(base.removes_vital(&moved));
+        assert!(base.move_failing() && !base.move_failing());
+        assert!(!base.removes_vital(&moved) && base.removes_vital(&EditSet::removal(function)));
+    }
+}

@@ -40,7 +40,6 @@ const USUAL: &[&str] = &[
     "graph_break_print.py",
     "../torch/voice_vae/ideal.py",
     "optimizer_state.py",
-    "injected_relu.py",
 ];
 
 fn minrepro(args: &[&str], folder: &Path) -> Output {

@@ -1,6 +1,6 @@
 import collections
 
-shared = dict({"gain": 3})
+shared = dict({"gain": 3, "offset": 0})
 own = collections.ChainMap({}, shared)
 before = shared.copy()
 own.update({"gain": 5})

@@ -1,6 +1,6 @@
 import collections
 
-shared = dict({"gain": 3})
+shared = dict({"gain": 3, "offset": 0})
 own = collections.ChainMap({}, shared)
 own.update({"gain": 5})
 before = shared.copy()

@@ -206,4 +206,33 @@ mod tests {
         let left = without_unused_definitions(&program, text.to_owned()).unwrap();
         assert_eq!(left, "class A: pass\nA()\n");
     }
+
+    #[test]
+    fn readers_go_with_an_attribute() {
+        let text = "class A:\n    def f(self):\n        self.x = 1\n    def g(self): pass\na = A()\n\
+                    print(a.x)\na.g()\n";
+        let program = Program::parse(text).unwrap();
+        let statements = Statements::of(&program);
+        let at = |line: &str| {
+            let start = text.find(line).unwrap();
+            statements
+                .place(TextRange::at(
+                    (start as u32).into(),
+                    (line.len() as u32).into(),
+                ))
+                .unwrap()
+        };
+        let readers = Readers::of(&program);
+        let removed = |line: &str| {
+            let wider = readers.removed_with(&program, &EditSet::removal(at(line)));
+            wider.apply(&program).unwrap()
+        };
+        let print = "print(a.x)\n";
+        assert_eq!(
+            removed("self.x = 1"),
+            text.replace("self.x = 1", "pass").replace(print, "")
+        );
+        assert!(!removed("def g(self): pass").contains("a.g()"));
+        assert_eq!(removed("a.g()"), text.replace("a.g()\n", ""));
+    }
 }

@@ -13,7 +13,7 @@ use crate::{
     rewrite::edit::{Edit, splice},
     syntax::{
         AnyNodeRef, Program, Ranged,
-        ast::{Expr, ExprName, Stmt, StmtFunctionDef},
+        ast::{Decorator, Expr, ExprName, Stmt, StmtFunctionDef},
     },
 };
 
@@ -45,9 +45,16 @@ pub fn handed_on(program: &Program) -> BTreeSet<String> {
             _ => None,
         })
         .collect();
+    let imported = ImportedNames::of(tree);
+    // The program's own decorators are no mystery.
+    let is_foreign = |decorator: &Decorator| {
+        let of = function_of(decorator);
+        of.is_attribute_expr() || imported.path(of).is_some()
+    };
     let found = definitions(program).filter(|definition| {
         let name = definition.name.as_str();
-        let is_registered = !definition.decorator_list.is_empty() && !named.contains(name);
+        let mut decorators = definition.decorator_list.iter();
+        let is_registered = !named.contains(name) && decorators.any(is_foreign);
         mentioned.contains(name) || is_registered
     });
     found
@@ -90,13 +97,7 @@ pub fn decorated(program: &Program) -> BTreeSet<(String, String)> {
     let handed = definitions(program).filter(|function| handed_on.contains(function.name.as_str()));
     let pairs = handed.flat_map(|function| {
         let decorators = function.decorator_list.iter();
-        let paths = decorators.filter_map(|decorator| {
-            let of = match &decorator.expression {
-                Expr::Call(call) => &*call.func,
-                of => of,
-            };
-            imported.path(of)
-        });
+        let paths = decorators.filter_map(|decorator| imported.path(function_of(decorator)));
         let name = function.name.to_string();
         let named = move |path: String| {
             let last = path.rsplit('.').next().unwrap_or(&path);
@@ -105,6 +106,14 @@ pub fn decorated(program: &Program) -> BTreeSet<(String, String)> {
         paths.map(named).collect::<Vec<_>>()
     });
     pairs.collect()
+}
+
+/// The function that decorates, or makes what decorates.
+fn function_of(decorator: &Decorator) -> &Expr {
+    match &decorator.expression {
+        Expr::Call(call) => &call.func,
+        function => function,
+    }
 }
 
 /// Whether the functions that a candidate hands on are still decorated as they were.

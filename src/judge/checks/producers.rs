@@ -50,7 +50,7 @@ struct Producers {
 
 /// Applies if the script stores the value that the failure reports as missing, and a library had
 /// access to it: if the script's own code does not find a value in its own objects, nobody lost it.
-fn establish(script: &Script<'_>, _: &Checks) -> Applied {
+fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     if script.is_flaky || matches!(probe.measure, Measure::Test(_)) {
         return Ok(None);
@@ -67,7 +67,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
             property(raised),
         ];
         let mut found: Vec<Producer> = given.into_iter().flatten().collect();
-        if found.is_empty() {
+        if found.is_empty() && !so_far.has_control() {
             found = named_by_library(raised);
         }
         if found.is_empty() {
@@ -132,25 +132,31 @@ fn lost_by_library(program: &Program, exception: &Exception) -> Option<Producer>
     })
 }
 
-/// The code that stores under the names that a library reports as missing: as a keyword, a key or
-/// an attribute, or at least in a text. A template reports a value that it was given as undefined
+/// The code that stores under the names that a library reports as missing. A template reports a value that it was given as undefined
 /// in the words for one that it was not given.
 fn named_by_library(exception: &Exception) -> Vec<Producer> {
     const READ_ALREADY: [&str; 2] = ["AttributeError", "KeyError"];
     const OF_ABSENCE: [&str; 9] = [
-        "lacks", "missing", "no", "not", "required", "undefined", "unknown", "unset", "without",
+        "lacks",
+        "missing",
+        "no",
+        "not",
+        "required",
+        "undefined",
+        "unknown",
+        "unset",
+        "without",
     ];
-    let mut words = exception.message.split(|char: char| !char.is_alphanumeric());
+    let mut words = exception
+        .message
+        .split(|char: char| !char.is_alphanumeric());
     let reports_absence = words.any(|word| OF_ABSENCE.contains(&word.to_lowercase().as_str()));
     let is_read = READ_ALREADY.contains(&exception.short_class());
     if !reports_absence || is_read || !is_in_library(exception) {
         return Vec::new();
     }
-    let names = quoted_names(&exception.message);
-    let stores = names.iter().cloned().map(Producer::Store);
-    stores
-        .chain(names.iter().cloned().map(Producer::Key))
-        .collect()
+    let names = quoted_names(&exception.message).into_iter();
+    names.map(Producer::Store).collect()
 }
 
 /// The method that stores the values that a library did not return. The script fails where it reads

@@ -255,6 +255,8 @@ impl<'o, 'a> Rest<'o, 'a> {
             | AnyNodeRef::StmtFunctionDef(_)
             | AnyNodeRef::StmtClassDef(_) => None,
             AnyNodeRef::StmtAssert(it) => Some(it.test.range()),
+            // An annotation computes nothing.
+            AnyNodeRef::StmtAnnAssign(it) => it.value.as_ref().map(|value| value.range()),
             _ => Some(statement.range),
         };
         match statement.node {
