@@ -12,7 +12,7 @@ const DEPTH: usize = 4;
 
 /// A value that is read, not computed, and when.
 #[derive(Debug, PartialEq, Eq)]
-struct Reading<'a> {
+struct StateRead<'a> {
     text: &'a str,
     /// The statement that reads it.
     statement: usize,
@@ -39,7 +39,7 @@ pub fn compares_with_itself(program: &Program, report_site: &ReportSite) -> bool
 }
 
 /// The value of an expression, if it is only read: of a variable, the one that it was assigned.
-fn reading<'a>(tree: &StatementTree<'a>, range: TextRange, depth: usize) -> Option<Reading<'a>> {
+fn reading<'a>(tree: &StatementTree<'a>, range: TextRange, depth: usize) -> Option<StateRead<'a>> {
     let statement = tree.around(range)?;
     let nodes = || tree.program.tree().within(range);
     let name = nodes()
@@ -49,7 +49,7 @@ fn reading<'a>(tree: &StatementTree<'a>, range: TextRange, depth: usize) -> Opti
     if let (Some(value), Some(depth)) = (assigned, depth.checked_sub(1)) {
         return reading(tree, value, depth);
     }
-    nodes().all(is_read).then(|| Reading {
+    nodes().all(is_read).then(|| StateRead {
         text: tree.program.slice(range),
         statement,
     })
