@@ -10,6 +10,7 @@ pub mod cpython;
 pub mod dependence_check;
 pub(crate) mod dependence_graph;
 pub mod dependents;
+pub mod filters;
 pub mod handed_on;
 pub mod hints;
 pub mod keywords;

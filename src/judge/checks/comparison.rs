@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use minrepro_reducers::{
     analysis::{
         dependence_check::{ReportSite, Side, Surplus, surplus},
+        filters::is_decided,
         keywords::{Keywords, are_given, keywords},
         number_rows::{is_left_of, number_rows, zero_operands, zeros},
         polarity::reports_failure,
@@ -63,6 +64,8 @@ struct Comparison {
     ties: Ties,
     /// The things that the script sets to a constant and compares with the same constant.
     round_trips: BTreeSet<String>,
+    /// Whether something decides that it reports.
+    is_decided: bool,
     /// Whether it compares a thing with itself.
     is_with_itself: bool,
     /// Whether a control shows that the sides are equal without the bug.
@@ -164,6 +167,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         keywords,
         ties,
         round_trips,
+        is_decided: is_decided(program, &site),
         is_with_itself: compares_with_itself(program, &site),
         is_controlled,
     };
@@ -200,7 +204,9 @@ impl Comparison {
         if asked(program, site).into_iter().any(asks_less) {
             return false;
         }
-        if !self.is_with_itself && compares_with_itself(program, site) {
+        if self.is_decided && !is_decided(program, site)
+            || !self.is_with_itself && compares_with_itself(program, site)
+        {
             return false;
         }
         let sides = sides(program, site, None);
