@@ -120,6 +120,24 @@ impl<'a> Others<'a> {
     }
 }
 
+/// The calls by which a program reads its command line: what it reads is as good as a constant.
+const OF_COMMAND_LINES: [&str; 9] = [
+    "ArgumentParser",
+    "add_argument",
+    "add_argument_group",
+    "add_parser",
+    "add_subparsers",
+    "getenv",
+    "parse_args",
+    "parse_known_args",
+    "set_defaults",
+];
+
+/// Whether a call, by the last part of its name, reads the command line.
+pub(crate) fn reads_command_line(name: &str) -> bool {
+    OF_COMMAND_LINES.contains(&name)
+}
+
 /// Methods of data that no package makes: texts, collections, files.
 const METHODS_OF_DATA: [&str; 37] = [
     "add",

@@ -177,6 +177,10 @@ mod tests {
 
     #[test]
     fn what_is_of_no_package_is_no_part() {
+        check(
+            "import lib\np.add_argument('--n', default=2)\nt.assertEqual(x, y, msg=z)\n",
+            &[],
+        );
         check("import json\nx.close().run(k=1)\n", &[]);
         check(
             "import json\nimport lib\nprint(len(json.loads(x.read())))\n",

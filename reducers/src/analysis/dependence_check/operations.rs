@@ -3,26 +3,13 @@
 
 use super::{FOR_EFFECT, Rest, passing::is_object};
 use crate::{
-    analysis::{statement_tree::is_changing, watch::assigned},
+    analysis::{calls::reads_command_line, statement_tree::is_changing, watch::assigned},
     syntax::{
         AnyNodeRef, Ranged,
         ast::{CmpOp, Expr, ExprCall, Operator},
         scope::{BindingKind, ScopeKind},
     },
 };
-
-/// The calls by which a program reads its command line: what it reads is as good as a constant.
-const OF_COMMAND_LINES: [&str; 9] = [
-    "ArgumentParser",
-    "add_argument",
-    "add_argument_group",
-    "add_parser",
-    "add_subparsers",
-    "getenv",
-    "parse_args",
-    "parse_known_args",
-    "set_defaults",
-];
 
 /// Through how many variables and operations a constant is followed.
 const DEPTH: usize = 6;
@@ -152,7 +139,7 @@ impl Rest<'_, '_> {
             };
             return object().filter(|_| is_object);
         }
-        let is_input = OF_COMMAND_LINES.contains(&name.as_str());
+        let is_input = reads_command_line(name);
         // A field of a class is declared, not computed.
         let is_declaration = node.is_stmt_ann_assign() && matches!(name.as_str(), "field" | "ib");
         let effect = if is_alone || is_changing(name) {

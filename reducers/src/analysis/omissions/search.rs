@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     analysis::{
-        calls::{Others, is_of_data},
+        calls::{Others, is_of_data, reads_command_line},
         names::ImportedNames,
         omissions::words::{Libraries, Omission, last, word},
         special_names::is_hook,
@@ -137,11 +137,14 @@ impl<'a> PartSearch<'a> {
         let is_foreign =
             path.is_some_and(|path| self.libraries.contain(&path)) || is_method && !is_of_data;
         // Seeds decide about chance, not about the computed values, and a number is as good as the
-        // call that gives it. A program that is not started or ended shows nothing.
+        // call that gives it. A program that is not started or ended, checks nothing or does not
+        // get what it works on shows nothing.
         let is_needless = COPIES.contains(&name)
             || STARTING_OR_ENDING.contains(&name)
             || GIVING_NUMBERS.contains(&name)
+            || reads_command_line(name)
             || name.starts_with("__")
+            || name.starts_with("assert")
             || name.contains("seed");
         (is_foreign && !is_needless).then_some(name)
     }
