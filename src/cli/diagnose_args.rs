@@ -52,8 +52,8 @@ pub struct DiagnoseArgs {
     /// interpreter of `--also`.
     #[arg(long, value_name = "FILE")]
     pub emitted_test: Option<PathBuf>,
-    /// Time limit of PyTorch's own minifier, and again of the minimization of its result; with this,
-    /// small graphs are minified as well [default: 60, and 180].
+    /// Time limit of PyTorch's own minifier, and again of the minimization of its result; with
+    /// this, small graphs are minified as well [default: 60, and 180].
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub minifier_time: Option<Duration>,
     /// Explain a category, without running anything: how it shows, what to run, and what to read in

@@ -1,6 +1,6 @@
-//! PyTorch's own minifier, run on the graph that fails, and its result as a plain script. It finds a
-//! graph of one operation in a model of a thousand, and cannot find what happens before there is a
-//! graph. Called by the diagnosis.
+//! PyTorch's own minifier, run on the graph that fails, and its result as a plain script. It finds
+//! a graph of one operation in a model of a thousand, and cannot find what happens before there is
+//! a graph. Called by the diagnosis.
 
 use std::{collections::BTreeMap, fs, time::Duration};
 

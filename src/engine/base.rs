@@ -98,8 +98,8 @@ impl Base {
         }
     }
 
-    /// Remembers that a statement cannot be removed alone, if the edits are its removal, and how the
-    /// program ended without it.
+    /// Remembers that a statement cannot be removed alone, if the edits are its removal, and how
+    /// the program ended without it.
     pub(super) fn note_needed(&mut self, edits: &EditSet, verdict: &Verdict) {
         let mut removals = edits.removals();
         if let (Some(place), None) = (removals.next(), removals.next())

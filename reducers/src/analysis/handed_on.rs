@@ -17,8 +17,8 @@ use crate::{
     },
 };
 
-/// The functions that a program mentions without calling them, and those that it only decorates: who
-/// registers them calls them.
+/// The functions that a program mentions without calling them, and those that it only decorates:
+/// who registers them calls them.
 pub fn handed_on(program: &Program) -> BTreeSet<String> {
     let tree = program.tree();
     let is_called = |name: &ExprName, parent: Option<u32>| {
@@ -62,9 +62,9 @@ pub fn handed_on(program: &Program) -> BTreeSet<String> {
         .collect()
 }
 
-/// The special methods that some package or copying looks up, not the language, of the classes that a
-/// program uses, with how they are called and whether they give something back: whoever mends the package
-/// has it call them.
+/// The special methods that some package or copying looks up, not the language, of the classes that
+/// a program uses, with how they are called and whether they give something back: whoever mends the
+/// package has it call them.
 pub fn looked_up(program: &Program) -> BTreeSet<String> {
     let variables = program.scopes().variables.iter();
     let used: BTreeSet<&str> = variables

@@ -1,7 +1,7 @@
 //! Single parts of a program that can be left out: a keyword of calls, a call that its receiver or
-//! first argument can replace, a decorator, a context, a special method. If a program succeeds without a part, the
-//! part is one reason why it fails. Goes only by names of libraries. Called by the judge; proposes
-//! nothing.
+//! first argument can replace, a decorator, a context, a special method. If a program succeeds
+//! without a part, the part is one reason why it fails. Goes only by names of libraries. Called by
+//! the judge; proposes nothing.
 
 mod search;
 mod words;
@@ -54,8 +54,8 @@ impl ProgramPart {
 }
 
 /// The parts of a program that can be left out, in the order of the text, except calls that make up
-/// a whole statement on one of some lines, and except what is not left out there without other calls:
-/// the failing call is not the reason of its own failure.
+/// a whole statement on one of some lines, and except what is not left out there without other
+/// calls: the failing call is not the reason of its own failure.
 pub fn parts(program: &Program, of: Libraries, lines: &[u32]) -> Vec<ProgramPart> {
     let mut found = PartSearch::of(program, of).parts();
     found.retain(|_, place| {

@@ -1,6 +1,6 @@
-//! The tables by which failures of PyTorch are diagnosed: categories, known patterns, and the labels
-//! of the compiler's components. The facts are in `facts/`, each in one place, with the date on which they
-//! were looked up. Called by the diagnosis and by the triage of issues.
+//! The tables by which failures of PyTorch are diagnosed: categories, known patterns, and the
+//! labels of the compiler's components. The facts are in `facts/`, each in one place, with the date
+//! on which they were looked up. Called by the diagnosis and by the triage of issues.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 

@@ -132,8 +132,8 @@ fn lost_by_library(program: &Program, exception: &Exception) -> Option<Producer>
     })
 }
 
-/// The code that stores under the names that a library reports as missing. A template reports a value that it was given as undefined
-/// in the words for one that it was not given.
+/// The code that stores under the names that a library reports as missing. A template reports a
+/// value that it was given as undefined in the words for one that it was not given.
 fn named_by_library(exception: &Exception) -> Vec<Producer> {
     const READ_ALREADY: [&str; 2] = ["AttributeError", "KeyError"];
     const OF_ABSENCE: [&str; 9] = [

@@ -1,5 +1,5 @@
-//! The operations, constants and foreign names that nodes of a program stand for. Called by the rest
-//! of the dependence check.
+//! The operations, constants and foreign names that nodes of a program stand for. Called by the
+//! rest of the dependence check.
 
 use super::{FOR_EFFECT, Rest, passing::is_object};
 use crate::{

@@ -266,8 +266,8 @@ impl<'o, 'a> Rest<'o, 'a> {
                     // An inherited base class counts like a computed value.
                     self.of.operations.insert("class".to_owned());
                 }
-                // The interpreter calls methods that no attribute names, and so do base classes that are
-                // not the program's own.
+                // The interpreter calls methods that no attribute names, and so do base classes
+                // that are not the program's own.
                 let inherits = class.bases().iter().any(|base| !self.is_own_class(base));
                 let is_called = |child: &&usize| match self.outline.statements[**child].node {
                     AnyNodeRef::StmtFunctionDef(def) => {
