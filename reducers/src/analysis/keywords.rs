@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The keywords that each call of a function or method is given, in the order of the text, by the
-/// last part of its name. [`UNPACKED`] stands for those of a mapping.
+/// last part of its name. `**` stands for those of a mapping.
 pub type Keywords = BTreeMap<String, Vec<BTreeSet<String>>>;
 
 /// The mark of keywords that a mapping holds.
