@@ -116,7 +116,8 @@ pub fn packages(
 }
 
 /// What the arguments of the calls in a failing statement are read off objects by, given the lines
-/// of its frames, outermost first: the attributes and methods that the program does not define.
+/// of its frames, outermost first: the attributes and methods that the program does not define. An
+/// argument that does not come from the package whose function is called is the program's own.
 pub fn read_for_arguments(
     program: &Program,
     frames: &[u32],
@@ -127,14 +128,18 @@ pub fn read_for_arguments(
         let Some(&last) = frames.last() else {
             return BTreeSet::new();
         };
-        let calls = nodes[last].iter().filter_map(AnyNodeRef::as_expr_call);
-        let arguments = calls.flat_map(|call| call.arguments.arguments_source_order());
-        arguments
-            .flat_map(|argument| {
-                let part = argument.value().range();
-                Rest::of(outline, nodes).read_off_objects(last, part, &frames)
-            })
-            .collect()
+        let origin = |part| Rest::of(outline, nodes).origin(last, part, &frames);
+        let mut read = BTreeSet::new();
+        for call in nodes[last].iter().filter_map(AnyNodeRef::as_expr_call) {
+            let called = origin(call.func.range());
+            for argument in call.arguments.arguments_source_order() {
+                let given = origin(argument.value().range());
+                if !given.packages.is_disjoint(&called.packages) {
+                    read.extend(given.read);
+                }
+            }
+        }
+        read
     });
     found.into_iter().flatten().collect()
 }

@@ -12,7 +12,7 @@ use crate::{
     analysis::{
         calls::{fields, is_of_data},
         dependence_graph::DependenceGraph,
-        names::{ImportedNames, is_main_check},
+        names::{ImportedNames, is_installed, is_main_check},
         statement_tree::StatementTree,
     },
     syntax::{
@@ -32,6 +32,16 @@ pub struct Side {
     pub names: BTreeSet<(TextSize, String)>,
     /// Its numbers, texts and other constants, and where they stand.
     pub literals: BTreeSet<(TextSize, String)>,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Origin {
+    /// The attributes and methods by which it is read off objects, unless the program defines them
+    /// or any data have them.
+    pub(super) read: BTreeSet<String>,
+    /// The packages of the imported names that do not come with Python.
+    pub(super) packages: BTreeSet<String>,
 }
 
 /// By how much more often one of two sides has something than the other.
@@ -132,14 +142,8 @@ impl<'o, 'a> Rest<'o, 'a> {
         self.of
     }
 
-    /// The attributes and methods of objects that a part of a statement depends on, unless the
-    /// program defines them or any data have them.
-    pub(super) fn read_off_objects(
-        mut self,
-        statement: usize,
-        part: TextRange,
-        frames: &[usize],
-    ) -> BTreeSet<String> {
+    /// What a part of a statement reads off objects, and the packages that it depends on.
+    pub(super) fn origin(mut self, statement: usize, part: TextRange, frames: &[usize]) -> Origin {
         self.frames = frames.to_vec();
         self.is_part = true;
         self.grow_by_part(statement, part);
@@ -148,15 +152,22 @@ impl<'o, 'a> Rest<'o, 'a> {
         let own = self.nodes[statement].iter();
         let own = own.filter(|node| part.contains_range(node.range()));
         let others = self.seen.iter().flat_map(|&seen| &self.nodes[seen]);
-        let attributes = own.chain(others).filter(|node| {
+        let mut origin = Origin::default();
+        for node in own.chain(others) {
+            if let AnyNodeRef::ExprName(name) = node
+                && let Some(path) = imported.name(&name.id).filter(|path| is_installed(path))
+            {
+                let package = path.split('.').next().unwrap_or(path);
+                origin.packages.insert(package.to_owned());
+            }
             let attribute = node.as_expr_attribute();
-            attribute.is_some_and(|attribute| {
+            if attribute.is_some_and(|attribute| {
                 imported.attribute(attribute).is_none() && !is_of_data(&attribute.attr)
-            })
-        });
-        attributes
-            .filter_map(|node| self.foreign_name(*node))
-            .collect()
+            }) {
+                origin.read.extend(self.foreign_name(*node));
+            }
+        }
+        origin
     }
 
     fn grow_all(&mut self) {

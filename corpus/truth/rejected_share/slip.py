@@ -1,3 +1,0 @@
-import random
-
-random.Random(3).sample(["ash"], 4)
