@@ -303,6 +303,8 @@ mod tests {
             of("import lib\nx = lib.D()\nlib.f(x.a.b(1), k=x)\n", &[3]),
             "a b"
         );
+        assert_eq!(of("import lib, os\nlib.f(os.stat(1).mode)\n", &[2]), "");
+        assert_eq!(of("import os\nos.f(os.stat(1).mode)\n", &[2]), "");
     }
 
     #[track_caller]

@@ -1,4 +1,4 @@
-//! Whether a value that a library rejects is still one that a library computed. A script whose
+//! Whether a value that a package rejects is still one that the package computed. A script whose
 //! `distribution.log_prob(distribution.mode)` is refused shows a wrong mode. Without the attribute,
 //! any wrong value is refused, in the same words.
 
@@ -32,7 +32,8 @@ pub(super) const KIND: Kind = Kind {
 #[derive(Debug, Serialize, Deserialize)]
 struct RejectedArgument(BTreeSet<String>);
 
-/// Applies if code of a library raises a `ValueError` of its own, and no control is known.
+/// Applies if code of a library raises a `ValueError` about what comes from the same package, and no
+/// control is known.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     let is_test = matches!(probe.measure, Measure::Test(_));
