@@ -36,7 +36,7 @@ pub struct Side {
 
 /// Where a value comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Origin {
+pub(super) struct ValueSource {
     /// The attributes and methods by which it is read off objects, unless the program defines them
     /// or any data have them.
     pub(super) read: BTreeSet<String>,
@@ -143,7 +143,12 @@ impl<'o, 'a> Rest<'o, 'a> {
     }
 
     /// What a part of a statement reads off objects, and the packages that it depends on.
-    pub(super) fn origin(mut self, statement: usize, part: TextRange, frames: &[usize]) -> Origin {
+    pub(super) fn origin(
+        mut self,
+        statement: usize,
+        part: TextRange,
+        frames: &[usize],
+    ) -> ValueSource {
         self.frames = frames.to_vec();
         self.is_part = true;
         self.grow_by_part(statement, part);
@@ -152,7 +157,7 @@ impl<'o, 'a> Rest<'o, 'a> {
         let own = self.nodes[statement].iter();
         let own = own.filter(|node| part.contains_range(node.range()));
         let others = self.seen.iter().flat_map(|&seen| &self.nodes[seen]);
-        let mut origin = Origin::default();
+        let mut origin = ValueSource::default();
         for node in own.chain(others) {
             if let AnyNodeRef::ExprName(name) = node
                 && let Some(path) = imported.name(&name.id).filter(|path| is_installed(path))
