@@ -3,7 +3,9 @@
 //! Called by the judge; proposes nothing.
 
 use crate::{
-    analysis::{dependence_check::ReportSite, statement_tree::StatementTree, watch::operands},
+    analysis::{
+        dependence_check::ReportSite, statement_tree::StatementTree, watch::nearest_operands,
+    },
     syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Expr},
 };
 
@@ -21,13 +23,7 @@ struct StateRead<'a> {
 /// Whether the nearest condition of a report compares the same attribute, element or state of the
 /// same object, and nothing that may change it runs between the two readings.
 pub fn compares_with_itself(program: &Program, report_site: &ReportSite) -> bool {
-    let operands = operands(program, report_site, None);
-    let nearest: Vec<TextRange> = operands
-        .into_iter()
-        .filter(|(_, rank)| *rank == 0)
-        .map(|(range, _)| range)
-        .collect();
-    let [one, other] = *nearest else {
+    let [one, other] = *nearest_operands(program, report_site) else {
         return false;
     };
     let tree = StatementTree::untraced(program);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    analysis::{dependence_check::ReportSite, watch::operands},
+    analysis::{dependence_check::ReportSite, watch::nearest_operands},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{Arguments, Expr},
@@ -131,12 +131,7 @@ fn inside(program: &Program, expr: &Expr) -> Option<String> {
 
 impl NumbersByPlace {
     fn of(program: &Program, report_site: &ReportSite) -> Self {
-        let operands = operands(program, report_site, None);
-        let nearest: Vec<TextRange> = operands
-            .into_iter()
-            .filter(|(_, rank)| *rank == 0)
-            .map(|(range, _)| range)
-            .collect();
+        let nearest = nearest_operands(program, report_site);
         let mut found = Self {
             compared: BTreeMap::new(),
             others: BTreeMap::new(),

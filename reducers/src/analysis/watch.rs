@@ -77,6 +77,13 @@ pub(crate) fn operands(
     operands
 }
 
+/// The values that the nearest conditions of reporting statements compare.
+pub(crate) fn nearest_operands(program: &Program, report_site: &ReportSite) -> Vec<TextRange> {
+    let operands = operands(program, report_site, None).into_iter();
+    let nearest = operands.filter(|(_, rank)| *rank == 0);
+    nearest.map(|(range, _)| range).collect()
+}
+
 /// The dependences of each side of the nearest condition by itself. None if several statements may
 /// have reported it.
 pub fn sides(
@@ -129,9 +136,7 @@ pub fn asked(program: &Program, report_site: &ReportSite) -> BTreeMap<String, us
 /// How many elements of the displays that the nearest conditions compare are written out:
 /// `(a.x, 0) == (0, 1)` has three.
 pub fn written_elements(program: &Program, report_site: &ReportSite) -> usize {
-    let operands = operands(program, report_site, None);
-    let nearest = operands.iter().filter(|(_, rank)| *rank == 0);
-    let nearest: Vec<TextRange> = nearest.map(|(range, _)| *range).collect();
+    let nearest = nearest_operands(program, report_site);
     let nodes = program.tree().nodes.iter();
     let displays = nodes.filter(|node| nearest.contains(&node.node.range()));
     let elements = displays.filter_map(|node| match node.node {
