@@ -388,7 +388,7 @@ impl Minimized {
             confinement: subject.runner.bounds(),
             programs: self.programs(session, output),
             counts: self.counts(),
-            compiler: compiler(&subject.program, &reduction.program),
+            compiler: compiler(&subject.program, reduction),
             commits: reduction.commits.clone(),
             spent: reduction.spent.clone(),
             looser: oracle::looser(signatures, &slips),
@@ -492,8 +492,11 @@ fn stop_in_words(stop: &Stop) -> &'static str {
     }
 }
 
-/// The weakest part of the compiler that a result needs; none if the script compiles nothing.
-fn compiler(before: &Program, after: &Program) -> Option<String> {
-    let [before, after] = [before, after].map(|program| Cost::of(program).environment.compiler);
-    (before > CompilerRank::None).then(|| after.component().to_owned())
+/// The weakest part of the compiler that a result needs; none if the script compiles nothing, or if
+/// there was no time to find out.
+fn compiler(script: &Program, reduction: &Reduction) -> Option<String> {
+    let rank = |program| Cost::of(program).environment.compiler;
+    let is_known = !reduction.undone.contains(&SearchStep::Environment);
+    (is_known && rank(script) > CompilerRank::None)
+        .then(|| rank(&reduction.program).component().to_owned())
 }

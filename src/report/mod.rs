@@ -66,7 +66,7 @@ pub struct Report {
     #[serde(flatten)]
     pub counts: RunCounts,
     /// The weakest part of PyTorch's compiler that still shows the bug; none if the script compiles
-    /// nothing.
+    /// nothing, or if there was no time to find out.
     #[serde(default)]
     pub compiler: Option<String>,
     /// Accepted changes, in order.

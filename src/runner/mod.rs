@@ -19,6 +19,7 @@ mod guard;
 mod handle;
 mod helpers;
 mod import_plan;
+mod inquiry;
 mod installed;
 mod interpreter;
 mod interrupts;

@@ -4,7 +4,6 @@
 
 mod environment;
 mod failure;
-mod inquiry;
 mod module;
 mod notebook;
 mod pytest;

@@ -13,11 +13,11 @@ use minrepro_reducers::{
 };
 use serde::Deserialize;
 
-use super::{TargetProgram, inquiry::Inquiry, script};
+use super::{TargetProgram, script};
 use crate::{
     cli::{Exit, Failure},
     oracle::summary,
-    runner::Setup,
+    runner::{Runner, Setup},
 };
 
 /// Where a module is.
@@ -39,8 +39,8 @@ pub(super) fn read(name: &str, setup: Setup) -> Result<TargetProgram, Failure> {
             .hint("name it as `import` does: `-m package.module`"));
     }
     let folder = setup.script.parent().unwrap_or(Path::new(".")).to_owned();
-    let inquiry = Inquiry::start(setup)?;
-    let (located, outcome) = inquiry.ask::<_, Located>(include_str!("python/module.py"), &name)?;
+    let runner = Runner::start(setup)?;
+    let (located, outcome) = runner.ask::<_, Located>(include_str!("python/module.py"), &name)?;
     let Some(located) = located else {
         let error = anyhow!("could not look for `{name}`: {}", summary(&outcome));
         let failure = Failure::new(Exit::Environment, error);

@@ -14,11 +14,11 @@ use minrepro_reducers::{
 };
 use serde::Deserialize;
 
-use super::{TargetProgram, inquiry::Inquiry};
+use super::TargetProgram;
 use crate::{
     cli::{Exit, Failure},
     oracle::{Baseline, Spec, summary},
-    runner::{Outcome, Setup},
+    runner::{Outcome, Runner, Setup},
 };
 
 /// Cell magics whose body is Python that runs.
@@ -135,14 +135,14 @@ pub(super) fn read(path: &Path, specs: &[Spec], setup: Setup) -> Result<TargetPr
     {
         orders.push(by_count);
     }
-    let inquiry = Inquiry::start(setup)?;
+    let runner = Runner::start(setup)?;
     let mut first: Option<(TargetProgram, Outcome, Vec<WrittenCell>)> = None;
     for (at, order) in orders.iter().enumerate() {
         for shown in [DisplayForm::Evaluated, DisplayForm::Printed] {
             let mut skipped = Vec::new();
             let cells = written(order, shown, &mut skipped)?;
             let mut target = script(path, &cells)?;
-            let outcome = inquiry.run(target.bytes.clone())?;
+            let outcome = runner.run_once(target.bytes.clone())?;
             if shows(reported.map(|(_, error)| error), specs, &outcome) {
                 if at > 0 {
                     notes.push("the cells stand in the order in which they were run".to_owned());

@@ -16,12 +16,11 @@ use serde::{Deserialize, Serialize};
 use super::{
     TargetProgram,
     failure::{TestFailure, differs, likely},
-    inquiry::Inquiry,
 };
 use crate::{
     cli::{Exit, Failure},
     oracle::{Spec, summary},
-    runner::Setup,
+    runner::{Runner, Setup},
 };
 
 #[derive(Serialize)]
@@ -75,7 +74,7 @@ pub(super) fn read(
     specs: &[Spec],
     setup: Setup,
 ) -> Result<Result<TargetProgram, String>, Failure> {
-    let inquiry = Inquiry::start(setup)?;
+    let runner = Runner::start(setup)?;
     let stem = script.file_stem().unwrap_or_default().to_string_lossy();
     let question = Unittest {
         source: program.text(),
@@ -83,7 +82,7 @@ pub(super) fn read(
         name,
     };
     let (record, outcome) =
-        inquiry.ask::<_, UnittestRecord>(include_str!("python/unittest_case.py"), &question)?;
+        runner.ask::<_, UnittestRecord>(include_str!("python/unittest_case.py"), &question)?;
     let Some(record) = record else {
         return Ok(Err(format!(
             "unittest does not finish: {}",
@@ -104,7 +103,7 @@ pub(super) fn read(
             .sibling(format!("{}{text}", merged.text))
             .map_err(|error| Failure::new(Exit::Bug, anyhow!("the test as a script: {error}")))?;
         let bytes = program.encode().unwrap_or_default();
-        let outcome = inquiry.run(bytes.clone())?;
+        let outcome = runner.run_once(bytes.clone())?;
         match differs(Some(failure), specs, &outcome) {
             None => {
                 return Ok(Ok(TargetProgram {

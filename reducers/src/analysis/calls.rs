@@ -95,6 +95,11 @@ impl<'a> Others<'a> {
         }
     }
 
+    /// The path of an imported name.
+    pub(crate) fn path(&self, name: &Expr) -> Option<String> {
+        self.imported.path(name)
+    }
+
     /// The last part of an imported name.
     pub(crate) fn imported<'c>(&self, name: &'c Expr) -> Option<&'c str> {
         self.imported.path(name)?;

@@ -1,27 +1,51 @@
-//! The keywords by which a program sets the behaviour of others' code. Called by the judge;
+//! The parameters by which a program sets the behaviour of others' code. Called by the judge;
 //! proposes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    analysis::calls::Others,
-    syntax::{AnyNodeRef, Program, ast::ExprCall},
+    analysis::{calls::Others, names::ImportedNames},
+    syntax::{AnyNodeRef, Program, ast::{Expr, ExprCall}},
 };
 
-/// The keywords that each call of a function or method is given, in the order of the text, by the
-/// last part of its name. `**` stands for those of a mapping.
+/// The parameters that each call of a function or method is given, in the order of the text, by the
+/// last part of its name: its keywords, and its positional arguments where the signature is known.
+/// `**` stands for those of a mapping, `*` for those of another iterable.
 pub type Keywords = BTreeMap<String, Vec<BTreeSet<String>>>;
+
+/// The names of the parameters of imported functions and classes that may be given by position, by
+/// the path of what is called. Those that take any number are left out.
+pub type Signatures = BTreeMap<String, Vec<String>>;
 
 /// The mark of keywords that a mapping holds.
 const UNPACKED: &str = "**";
 
-/// The keywords that all calls of a foreign function pass.
-pub fn keywords(program: &Program) -> Keywords {
+/// The mark of positional arguments that an iterable holds.
+const STARRED: &str = "*";
+
+/// The paths of the imported functions and classes that a program calls with positional arguments.
+pub fn called_by_position(program: &Program) -> BTreeSet<String> {
+    let imported = ImportedNames::of(program.tree());
+    let nodes = program.tree().nodes.iter();
+    let calls = nodes.filter_map(|node| node.node.as_expr_call().copied());
+    calls
+        .filter(|call| !call.arguments.args.is_empty())
+        .filter_map(|call| imported.path(&call.func))
+        .collect()
+}
+
+/// The parameters that all calls of a foreign function pass.
+pub fn keywords(program: &Program, signatures: &Signatures) -> Keywords {
     let others = Others::of(program);
     let mut found = Keywords::new();
     for node in &program.tree().nodes {
         let (name, given) = match node.node {
-            AnyNodeRef::ExprCall(call) => (others.called(call), names(call)),
+            AnyNodeRef::ExprCall(call) => {
+                let path = others.path(&call.func);
+                let signature = path.and_then(|path| signatures.get(&path));
+                let signature = signature.map_or(&[][..], Vec::as_slice);
+                (others.called(call), names(call, signature))
+            }
             // A decorator without arguments is a call as well.
             AnyNodeRef::Decorator(decorator) => {
                 (others.imported(&decorator.expression), BTreeSet::new())
@@ -35,18 +59,23 @@ pub fn keywords(program: &Program) -> Keywords {
     found
 }
 
-fn names(call: &ExprCall) -> BTreeSet<String> {
+fn names(call: &ExprCall, signature: &[String]) -> BTreeSet<String> {
     let keywords = call.arguments.keywords.iter();
     let names = keywords.map(|keyword| {
         let name = keyword.arg.as_ref();
         name.map_or_else(|| UNPACKED.to_owned(), ToString::to_string)
     });
-    names.collect()
+    let positional = &call.arguments.args;
+    let single = positional.iter().take_while(|arg| !arg.is_starred_expr());
+    let by_position = single.zip(signature).map(|(_, name)| name.clone());
+    let is_starred = positional.iter().any(Expr::is_starred_expr);
+    let starred = is_starred.then(|| STARRED.to_owned());
+    names.chain(by_position).chain(starred).collect()
 }
 
-/// Whether the calls of a candidate pass the keywords that the program's calls pass. Its calls of a
-/// function are some of the program's, in their order. If there are more, nobody can say which is
-/// which, and each must pass the keywords that all of the program's calls pass.
+/// Whether the calls of a candidate pass the parameters that the program's calls pass. Its calls of
+/// a function are some of the program's, in their order. If there are more, nobody can say which is
+/// which, and each must pass the parameters that all of the program's calls pass.
 pub fn are_given(known: &Keywords, candidate: &Keywords) -> bool {
     candidate.iter().all(|(name, calls)| {
         let Some(known) = known.get(name) else {
@@ -64,13 +93,15 @@ pub fn are_given(known: &Keywords, candidate: &Keywords) -> bool {
     })
 }
 
-/// Whether a call that is given some keywords passes known ones. Those of a mapping may be written
-/// out.
+/// Whether a call that is given some parameters passes known ones. Those of a mapping or of another
+/// iterable may be written out.
 fn passes(known: &BTreeSet<String>, given: &BTreeSet<String>) -> bool {
     let is_unpacked = || !given.is_subset(known);
-    known
-        .iter()
-        .all(|keyword| given.contains(keyword) || keyword == UNPACKED && is_unpacked())
+    known.iter().all(|keyword| match keyword.as_str() {
+        STARRED => true,
+        UNPACKED => given.contains(UNPACKED) || is_unpacked(),
+        keyword => given.contains(keyword) || given.contains(STARRED),
+    })
 }
 
 #[cfg(test)]
@@ -79,7 +110,8 @@ mod tests {
 
     #[test]
     fn keywords_of_others_stay() {
-        let of = |text: &str| keywords(&Program::parse(text).unwrap());
+        let none = Signatures::new();
+        let of = |text: &str| keywords(&Program::parse(text).unwrap(), &none);
         let known =
             of("from lib import A\ndef f(x): pass\nA(1, k=2)\nf(x=1)\ny.z(p=1)\ny.z(p=2, q=1)\n");
         assert!(are_given(&known, &of("A(k=3)\nf()\ny.z(p=0)\n")));
@@ -104,5 +136,24 @@ mod tests {
         assert!(are_given(&known, &of("A(k=1, **{'m': 2})\n")));
         assert!(are_given(&known, &of("A(k=1, m=2)\n")));
         assert!(!are_given(&known, &of("A(k=1)\n")));
+    }
+
+    #[test]
+    fn positional_arguments_are_known_by_the_signature() {
+        let paths = called_by_position(
+            &Program::parse("import lib as l\nl.a.F(1)\nl.G()\nprint(2)\n").unwrap(),
+        );
+        assert_eq!(paths, ["lib.a.F".to_owned()].into());
+        let names = ["junk", "a", "b"].map(str::to_owned);
+        let signatures = Signatures::from([("lib.F".to_owned(), names.to_vec())]);
+        let of = |text: &str| {
+            let text = format!("from lib import F, G\n{text}");
+            keywords(&Program::parse(text).unwrap(), &signatures)
+        };
+        let known = of("F(None, x, y)\nG(1, 2)\n");
+        assert!(are_given(&known, &of("F(None, [], [])\nG(1)\n")));
+        assert!(are_given(&known, &of("F(None, b=1, a=2)\n")));
+        assert!(are_given(&known, &of("F(*x)\n")));
+        assert!(!are_given(&known, &of("F(None, x)\n")));
     }
 }

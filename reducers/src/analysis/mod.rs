@@ -16,6 +16,7 @@ pub mod hints;
 pub mod keywords;
 pub mod lost_values;
 pub mod names;
+pub mod namespaces;
 pub mod number_rows;
 pub mod omissions;
 pub mod polarity;

@@ -8,7 +8,7 @@ use minrepro_reducers::{
     analysis::{
         dependence_check::{ReportSite, Side, Surplus, surplus},
         filters::is_decided,
-        keywords::{Keywords, are_given, keywords},
+        keywords::{Keywords, Signatures, are_given, called_by_position, keywords},
         number_rows::{is_left_of, number_rows, zero_operands, zeros},
         polarity::reports_failure,
         same_sides::compares_with_itself,
@@ -24,10 +24,11 @@ use super::{
     super::{
         check::{Applied, Check, Checks, Kind, Script, Shown},
         measure::Measure,
+        probe::Probe,
     },
     automatic_control::is_exact,
 };
-use crate::oracle::Verdict;
+use crate::{oracle::Verdict, runner::RunError};
 
 pub(super) const KIND: Kind = Kind {
     id: "comparison",
@@ -58,7 +59,10 @@ struct Comparison {
     zero_operands: usize,
     /// The number of elements that the compared values write out.
     written: usize,
-    /// The keywords of calls, if no control shows the effect of a call without one.
+    /// The parameters of the functions that it imports and calls with positional arguments.
+    #[serde(default)]
+    signatures: Signatures,
+    /// The parameters that calls pass, if no control shows the effect of a call without one.
     keywords: Keywords,
     /// The numbers that the condition shares with calls and indices elsewhere.
     ties: Ties,
@@ -129,10 +133,6 @@ impl SideSurplus {
 }
 
 /// Applies where a statement of the script's own reports the bug.
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "other kinds run the script and may fail"
-)]
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     let site = script
@@ -146,11 +146,16 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let rows = expects_constants(program, &site).then(|| number_rows(program));
     let is_controlled = is_exact(so_far);
     // Under such a control each candidate shows by itself that its calls are right.
+    let signatures = if is_controlled {
+        Signatures::new()
+    } else {
+        signatures(probe, program)?
+    };
     let (keywords, ties, round_trips) = if is_controlled {
         (Keywords::new(), Ties::new(), BTreeSet::new())
     } else {
         (
-            keywords(program),
+            keywords(program, &signatures),
             ties(program, &site),
             round_trips(program),
         )
@@ -164,6 +169,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         zeros: zeros(program),
         zero_operands: zero_operands(program),
         written: written_elements(program, &site),
+        signatures,
         keywords,
         ties,
         round_trips,
@@ -172,6 +178,17 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         is_controlled,
     };
     Ok(Some(Box::new(check)))
+}
+
+/// The signatures of the imported functions that a program calls with positional arguments, as its
+/// interpreter knows them.
+fn signatures(probe: &Probe<'_>, program: &Program) -> Result<Signatures, RunError> {
+    let paths = called_by_position(program);
+    if paths.is_empty() {
+        return Ok(Signatures::new());
+    }
+    let (found, _) = (probe.runner).ask(include_str!("../python/signatures.py"), &paths)?;
+    Ok(found.unwrap_or_default())
 }
 
 /// The constants that a written side has in common with a computed one, but for those that stand
@@ -245,7 +262,7 @@ impl Check for Comparison {
             && come_back(&self.round_trips, shown.program)
             && zeros(shown.program) <= self.zeros
             && zero_operands(shown.program) <= self.zero_operands
-            && are_given(&self.keywords, &keywords(shown.program));
+            && are_given(&self.keywords, &keywords(shown.program, &self.signatures));
         (!holds).then_some(Verdict::Vacuous)
     }
 

@@ -1,6 +1,7 @@
 //! Properties of the script's text that no candidate may change: calls keep settings that name an
 //! implementation or a tolerance; no random numbers are drawn; no tensor is empty; attributes have
-//! their annotated types; functions that are passed on keep their decorators; repeated draws use
+//! their annotated types; modules are no values; functions that are passed on keep their decorators;
+//! repeated draws use
 //! one seed; functions still return something; a class that is created successfully does not become
 //! the failing one. With a change, a program may fail, or print, the same for reasons of its own.
 //! Takes no run.
@@ -12,6 +13,7 @@ use minrepro_reducers::{
         annotated::contradicts_annotations,
         class_statements::{class_on, classes_of_packages},
         handed_on::{are_decorated, decorated, hands_on_without_parameters, looked_up},
+        namespaces::{has_as_value, namespaces},
         preconditions::Preconditions,
         results::{gives_nothing, giving},
     },
@@ -127,6 +129,9 @@ struct Preserved {
     /// The classes that packages create for it without failing, if they fail to create another.
     #[serde(default)]
     made: BTreeSet<String>,
+    /// The imported names that it only reads others off.
+    #[serde(default)]
+    namespaces: BTreeSet<String>,
     /// How often it sets the same seed.
     seedings: usize,
     /// The things that it does not do.
@@ -169,6 +174,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         },
         giving: giving(program),
         made: made(program, &failed_at),
+        namespaces: namespaces(program),
         // What a library raises hardly depends on numbers that are drawn twice.
         seedings: if fails_in_library(script) {
             0
@@ -216,6 +222,7 @@ impl Check for Preserved {
     fn is_hopeless(&self, program: &Program) -> bool {
         self.absent.iter().any(|oddity| oddity.is_in(program))
             || !self.preconditions.hold_in(program)
+            || has_as_value(&self.namespaces, program)
             || !self.permissions.is_subset(&permissions(program))
             || !self.looked_up.is_empty() && !self.looked_up.is_subset(&looked_up(program))
             || !are_decorated(&self.decorated, program)

@@ -19,12 +19,11 @@ use self::{
 use super::{
     TargetProgram,
     failure::{differs, likely},
-    inquiry::Inquiry,
 };
 use crate::{
     cli::{Exit, Failure},
     oracle::{Spec, summary},
-    runner::{Outcome, Setup},
+    runner::{Outcome, Runner, Setup},
 };
 
 pub use node::PytestNode;
@@ -43,14 +42,14 @@ impl PytestNode {
         specs: &[Spec],
         setup: Setup,
     ) -> Result<TargetProgram, Failure> {
-        let inquiry = Inquiry::start(setup)?;
+        let runner = Runner::start(setup)?;
         let question = Question {
             node: &self.id,
             folder: self.folder().unwrap_or(Path::new("")),
             arguments,
         };
         let (record, outcome) =
-            inquiry.ask::<_, NodeRecord>(include_str!("../python/pytest_node.py"), &question)?;
+            runner.ask::<_, NodeRecord>(include_str!("../python/pytest_node.py"), &question)?;
         let Some(record) = record else {
             let error = anyhow!("pytest did not finish `{}`: {}", self.id, summary(&outcome));
             let mut failure = Failure::new(Exit::NotReproduced, error)
@@ -89,7 +88,7 @@ impl PytestNode {
             match text {
                 Ok(text) => {
                     let mut target = bytes_of(text)?;
-                    let outcome = inquiry.run(target.bytes.clone())?;
+                    let outcome = runner.run_once(target.bytes.clone())?;
                     match differs(failure, specs, &outcome) {
                         None => {
                             notes.push("the test is run as a plain script".to_owned());
