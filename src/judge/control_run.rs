@@ -27,16 +27,19 @@ pub(super) struct ControlRun {
 }
 
 impl ControlRun {
-    /// A run that does not show the bug.
-    pub(super) fn of(probe: &Probe<'_>, outcome: &Outcome) -> Self {
+    /// The run; none if it shows the bug.
+    pub(super) fn of(probe: &Probe<'_>, outcome: &Outcome) -> Option<Self> {
+        if probe.shows_words(outcome) {
+            return None;
+        }
         let succeeds = succeeds(outcome);
         let exception = outcome.exception.as_ref().filter(|_| !succeeds);
-        Self {
+        Some(Self {
             succeeds,
             failure: exception.map(Likeness::of),
             signal: signal(outcome),
             words: probe.measure.words_printed_by(outcome),
-        }
+        })
     }
 
     /// Whether it fails by an exception.

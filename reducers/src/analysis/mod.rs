@@ -31,6 +31,7 @@ pub(crate) mod special_names;
 pub(crate) mod statement_tree;
 pub(crate) mod statements;
 pub mod tied_constants;
+pub mod truth_tests;
 pub mod watch;
 pub mod without_side_effects;
 

@@ -86,9 +86,9 @@ fn tried(script: &Script<'_>, controls: &[Control]) -> Result<Vec<AutomaticContr
         .unzip();
     let outcomes = controls.into_iter().zip(probe.run(&jobs)?);
     let found = outcomes.filter_map(|((control, lines), outcome)| {
-        let run = ControlRun::of(probe, &outcome);
-        let says_nothing = probe.shows_words(&outcome)
-            || run.fails_by_replacement() && !passes_the_failure(script, &outcome, lines);
+        let run = ControlRun::of(probe, &outcome)?;
+        let says_nothing =
+            run.fails_by_replacement() && !passes_the_failure(script, &outcome, lines);
         (!says_nothing).then_some(AutomaticControl { control, run })
     });
     Ok(found.collect())

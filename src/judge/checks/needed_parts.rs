@@ -85,7 +85,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let outcomes = run_in_time(probe, &jobs)?;
     let is_hang = probe.measure.is_hang();
     let run = |outcome: &Outcome| {
-        let run = ControlRun::of(probe, outcome);
+        let run = ControlRun::of(probe, outcome)?;
         let ends = is_hang && matches!(outcome.end, End::Exit(_)) && !run.fails_by_replacement();
         ((run.succeeds || ends) && !run.prints_words()).then_some(run)
     };

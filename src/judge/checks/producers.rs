@@ -18,10 +18,13 @@ use minrepro_reducers::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::super::{
-    check::{Applied, Asked, Check, Checks, Kind, Objection, Script, Shown, ask},
-    measure::Measure,
-    probe::Probe,
+use super::{
+    super::{
+        check::{Applied, Asked, Check, Checks, Kind, Objection, Script, Shown, ask},
+        measure::Measure,
+        probe::Probe,
+    },
+    automatic_control,
 };
 use crate::{
     oracle::{Verdict, is_in_library, own_lines},
@@ -67,7 +70,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             property(raised),
         ];
         let mut found: Vec<Producer> = given.into_iter().flatten().collect();
-        if found.is_empty() && !so_far.has_control() {
+        // TorchScript's control, for one, calls no method that only the compiler looks into.
+        if found.is_empty() && !automatic_control::is_exact(so_far) {
             found = named_by_library(raised);
         }
         if found.is_empty() {

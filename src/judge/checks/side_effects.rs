@@ -54,7 +54,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let outcomes = probe.run(&[job])?;
     let run = outcomes
         .first()
-        .map(|outcome| ControlRun::of(probe, outcome));
+        .and_then(|outcome| ControlRun::of(probe, outcome));
     let succeeds = run.filter(|run| run.succeeds && !run.prints_words());
     Ok(succeeds.map(|run| Box::new(SideEffects(run)) as Box<dyn Check>))
 }

@@ -58,7 +58,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         }
         let runs = outcomes
             .iter()
-            .map(|outcome| ControlRun::of(probe, outcome));
+            .filter_map(|outcome| ControlRun::of(probe, outcome));
         // If its behaviour varies, the failure says what may happen.
         let run = runs.zip(&outcomes).min_by_key(|(run, _)| run.succeeds);
         let Some((run, outcome)) = run else {
