@@ -36,7 +36,7 @@ pub use derive::{NotDerivable, derive};
 pub use forms::{FORMS, HangKind, Part, SignatureForm, Stream};
 pub use likeness::Likeness;
 pub use obstacle::{Forbidden, Obstacle, forbidden_anywhere, obstacle};
-pub use origin::{RaiseOrigin, claim, compiled_lines, own_lines};
+pub use origin::{RaiseOrigin, claim, compiled_lines, lines_called_by_library, own_lines};
 pub use pattern::Pattern;
 pub use raise_site::{RaiseSite, is_in_library, is_later};
 pub use seed::Seed;
@@ -48,4 +48,4 @@ pub use verdict::{Difference, Verdict};
 
 /// Grows whenever the same outcome would be judged differently, or evidence is written differently;
 /// journals written under older rules are not read.
-pub const RULES: u32 = 31;
+pub const RULES: u32 = 32;

@@ -118,6 +118,13 @@ pub fn own_lines(exception: &Exception) -> Vec<u32> {
     own.map(|frame| frame.line).collect()
 }
 
+/// The lines of the script's own frames that a library called, outermost first.
+pub fn lines_called_by_library(exception: &Exception) -> Vec<u32> {
+    let pairs = exception.frames.windows(2);
+    let called = pairs.filter(|pair| !is_own(exception, &pair[0]) && is_own(exception, &pair[1]));
+    called.map(|pair| pair[1].line).collect()
+}
+
 /// The lines of the script that a compiler was at when it gave up, outermost first.
 pub fn compiled_lines(exception: &Exception) -> Vec<u32> {
     let messages = std::iter::once(exception).chain(&exception.chain);

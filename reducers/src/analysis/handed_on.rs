@@ -92,10 +92,42 @@ pub fn looked_up(program: &Program) -> BTreeSet<String> {
 /// The imported decorators of functions that a program hands on, by the names of both: a function
 /// without one is another to whoever it is handed.
 pub fn decorated(program: &Program) -> BTreeSet<(String, String)> {
-    let imported = ImportedNames::of(program.tree());
     let handed_on = handed_on(program);
-    let handed = definitions(program).filter(|function| handed_on.contains(function.name.as_str()));
-    let pairs = handed.flat_map(|function| {
+    decorators_of(program, |function| handed_on.contains(&*function.name))
+}
+
+/// The imported decorators of the innermost functions around some lines, by the names of both.
+pub fn decorated_around(program: &Program, lines: &[u32]) -> BTreeSet<(String, String)> {
+    let spans = |function: &StmtFunctionDef, line: u32| {
+        let [first, last] = [function.range.start(), function.range.end()];
+        (program.line_of(first)..=program.line_of(last)).contains(&line)
+    };
+    // Of the functions around a line, the innermost begins last.
+    let around = |line: &u32| {
+        let around = definitions(program).filter(|function| spans(function, *line));
+        around.map(|function| function.range.start()).max()
+    };
+    let starts: BTreeSet<_> = lines.iter().filter_map(around).collect();
+    decorators_of(program, |function| starts.contains(&function.range.start()))
+}
+
+/// Whether the functions of these names that a candidate defines are still decorated.
+pub fn keep_decorators(known: &BTreeSet<(String, String)>, candidate: &Program) -> bool {
+    known.is_empty() || {
+        let its = decorators_of(candidate, |_| true);
+        let names: BTreeSet<&str> = definitions(candidate).map(|def| &*def.name).collect();
+        let mut known = known.iter();
+        known.all(|pair| !names.contains(&*pair.0) || its.contains(pair))
+    }
+}
+
+fn decorators_of(
+    program: &Program,
+    of: impl Fn(&StmtFunctionDef) -> bool,
+) -> BTreeSet<(String, String)> {
+    let imported = ImportedNames::of(program.tree());
+    let found = definitions(program).filter(|function| of(function));
+    let pairs = found.flat_map(|function| {
         let decorators = function.decorator_list.iter();
         let paths = decorators.filter_map(|decorator| imported.path(function_of(decorator)));
         let name = function.name.to_string();
@@ -193,6 +225,20 @@ fn definitions(program: &Program) -> impl Iterator<Item = &StmtFunctionDef> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn decorators_of_the_function_around_a_line() {
+        let text = "import lib\nclass A:\n    @property\n    @lib.ignore\n    def x(self):\n        raise E\n\
+                    @lib.fast()\ndef f():\n    def g():\n        pass\n";
+        let program = Program::parse(text).unwrap();
+        let pair = |function: &str, decorator: &str| (function.to_owned(), decorator.to_owned());
+        let known = decorated_around(&program, &[6, 10]);
+        assert_eq!(known, [pair("x", "ignore")].into());
+        assert_eq!(decorated_around(&program, &[8]), [pair("f", "fast")].into());
+        let keeps = |text: &str| keep_decorators(&known, &Program::parse(text).unwrap());
+        assert!(keeps("import lib\n@lib.ignore\ndef x(): pass\n") && keeps("y = 1\n"));
+        assert!(!keeps("def x(): pass\n"));
+    }
 
     #[test]
     fn what_packages_look_up_belongs_to_classes_that_are_used() {

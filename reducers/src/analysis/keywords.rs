@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     analysis::{calls::Others, names::ImportedNames},
-    syntax::{AnyNodeRef, Program, ast::{Expr, ExprCall}},
+    syntax::{
+        AnyNodeRef, Program,
+        ast::{Expr, ExprCall},
+    },
 };
 
 /// The parameters that each call of a function or method is given, in the order of the text, by the

@@ -280,6 +280,20 @@ fn is_number(key: &str) -> bool {
     key.parse::<i64>().is_ok()
 }
 
+/// The statements by which a class has something under a name.
+fn defining(tree: &StatementTree<'_>, name: &str) -> impl Iterator<Item = usize> {
+    let statements = tree.statements.iter().enumerate();
+    let of_classes = statements.filter(|(_, statement)| {
+        let around = statement.parent.map(|parent| tree.statements[parent].node);
+        around.is_some_and(|around| around.is_stmt_class_def())
+    });
+    let defining = of_classes.filter(move |(_, statement)| match statement.node {
+        AnyNodeRef::StmtFunctionDef(def) => def.name.as_str() == name,
+        _ => (statement.target().and_then(Expr::as_name_expr)).is_some_and(|its| its.id == name),
+    });
+    defining.map(|(at, _)| at)
+}
+
 /// The statements that store something under a name.
 fn storing(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize> {
     let program = tree.program;
@@ -290,6 +304,7 @@ fn storing(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize> {
         .flatten()
         .copied()
         .collect();
+    storing.extend(defining(tree, name));
     let is_name = |expr: &Expr| match expr {
         Expr::StringLiteral(text) => text.value.to_str() == name,
         Expr::NumberLiteral(_) => program.slice(expr.range()) == name,
@@ -359,10 +374,19 @@ mod tests {
             "f(a=1)\n",
             "f(columns=['a', 'b'])\n",
             "for x.a in y: pass\n",
+            "class A:\n    a = 1\n",
+            "class A:\n    @property\n    def a(self): pass\n",
         ] {
             assert!(stored(text), "{text}");
         }
-        for text in ["x.a\n", "x['a']\n", "a = 1\n", "f('a')\n", "x['b'] = 'a'\n"] {
+        for text in [
+            "x.a\n",
+            "x['a']\n",
+            "a = 1\n",
+            "def a(): pass\n",
+            "f('a')\n",
+            "x['b'] = 'a'\n",
+        ] {
             assert!(!stored(text), "{text}");
         }
     }

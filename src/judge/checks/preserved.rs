@@ -12,7 +12,10 @@ use minrepro_reducers::{
     analysis::{
         annotated::contradicts_annotations,
         class_statements::{class_on, classes_of_packages},
-        handed_on::{are_decorated, decorated, hands_on_without_parameters, looked_up},
+        handed_on::{
+            are_decorated, decorated, decorated_around, hands_on_without_parameters,
+            keep_decorators, looked_up,
+        },
         namespaces::{has_as_value, namespaces},
         preconditions::Preconditions,
         results::{gives_nothing, giving},
@@ -38,7 +41,10 @@ use super::{
     },
     automatic_control::is_exact,
 };
-use crate::{oracle::Verdict, runner::End};
+use crate::{
+    oracle::{Verdict, lines_called_by_library},
+    runner::End,
+};
 
 pub(super) const KIND: Kind = Kind {
     id: "preserved",
@@ -123,6 +129,9 @@ struct Preserved {
     looked_up: BTreeSet<String>,
     /// The imported decorators of the functions that it passes on.
     decorated: BTreeSet<(String, String)>,
+    /// Those of the functions on the way to the failure that packages call.
+    #[serde(default)]
+    decorated_on_way: BTreeSet<(String, String)>,
     /// The functions that packages call and that return something.
     #[serde(default)]
     giving: BTreeSet<String>,
@@ -172,6 +181,11 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         } else {
             decorated(program)
         },
+        decorated_on_way: if is_exact(so_far) {
+            BTreeSet::new()
+        } else {
+            decorated_around(program, &called_by_library(script))
+        },
         giving: giving(program),
         made: made(program, &failed_at),
         namespaces: namespaces(program),
@@ -195,6 +209,14 @@ fn made(program: &Program, failed_at: &[u32]) -> BTreeSet<String> {
     let mut made = classes_of_packages(program);
     made.remove(failing);
     made
+}
+
+/// The lines on the way to the script's failure that packages call.
+fn called_by_library(script: &Script<'_>) -> Vec<u32> {
+    let exception = script
+        .showing
+        .and_then(|showing| showing.exception.as_ref());
+    exception.map(lines_called_by_library).unwrap_or_default()
 }
 
 /// Whether the script fails in a library, and not by a statement of its own.
@@ -226,6 +248,7 @@ impl Check for Preserved {
             || !self.permissions.is_subset(&permissions(program))
             || !self.looked_up.is_empty() && !self.looked_up.is_subset(&looked_up(program))
             || !are_decorated(&self.decorated, program)
+            || !keep_decorators(&self.decorated_on_way, program)
             || self.seedings > 1 && draws_random_numbers(program) && equal_seedings(program) < 2
             || !self.settings.are_kept_by(&CallSettings::of(program))
     }

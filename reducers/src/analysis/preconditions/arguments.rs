@@ -59,7 +59,7 @@ impl ArgumentKinds {
             let AnyNodeRef::ExprCall(call) = node.node else {
                 continue;
             };
-            let Some(called) = name_of(call) else {
+            let Some(called) = callee(program, call) else {
                 continue;
             };
             let positional = call.arguments.args.iter().enumerate();
@@ -78,7 +78,7 @@ impl ArgumentKinds {
             let named = named
                 .filter_map(|keyword| Some((keyword.arg.as_ref()?.to_string(), &keyword.value)));
             for (place, value) in positional.chain(named) {
-                let place = (called.to_owned(), place);
+                let place = (called.clone(), place);
                 if is_no_mapping(&functions, value) {
                     found.others.insert(place.clone());
                 }
@@ -184,6 +184,21 @@ fn is_negative(value: &Expr) -> bool {
     })
 }
 
+/// What a call calls, by name: of what another call gives, the name of that one and `()`.
+fn callee(program: &Program, call: &ExprCall) -> Option<String> {
+    let maker = |value: &Expr| Some(format!("{}()", name_of(value.as_call_expr()?)?));
+    match &*call.func {
+        Expr::Name(name) => {
+            let mut variables = program.scopes().variables.iter();
+            let variable = variables.find(|variable| variable.name == name.id);
+            let binding = variable.and_then(|variable| variable.bindings.last());
+            let value = binding.and_then(|binding| assigned(program, binding.statement));
+            value.and_then(maker).or_else(|| Some(name.id.to_string()))
+        }
+        callee => maker(callee).or_else(|| name_of(call).map(str::to_owned)),
+    }
+}
+
 fn name_of(call: &ExprCall) -> Option<&str> {
     match &*call.func {
         Expr::Name(name) => Some(&name.id),
@@ -250,6 +265,15 @@ mod tests {
         assert!(!holds("f(1, {'a': 0})\n"));
         assert!(!holds("f(1, q)\n") && !holds("f(1, q())\n") && !holds("f(1, [q])\n"));
         assert!(of("f(1, {'a': q})\n", &[]).hold_in(&of("f(1, q)\n", &[])));
+    }
+
+    #[test]
+    fn what_a_call_gives_is_known_by_what_was_called() {
+        let of = |text: &str| ArgumentKinds::of(&Program::parse(text).unwrap(), &[], None);
+        let known = of("import lib\ndef f(x): pass\nmapped = lib.map(f, 1)\nmapped(f, 2)\n");
+        assert!(known.hold_in(&of("lib.map(f, 1)(lambda: 0, 2)\n")));
+        assert!(!known.hold_in(&of("lib.map(f, 1)(0, 2)\n")));
+        assert!(!known.hold_in(&of("y = map(f)\ny(0)\n")));
     }
 
     #[test]
