@@ -3,8 +3,8 @@
 
 use crate::{
     analysis::{
+        assignments::assigned_values,
         dependence_check::{ReportSite, Rest, told},
-        watch::assigned,
     },
     syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
 };
@@ -45,14 +45,9 @@ fn is_filtered(program: &Program, value: &Expr, depth: usize) -> bool {
     program.tree().within(value.range()).any(|node| match node {
         AnyNodeRef::Comprehension(clause) => !clause.ifs.is_empty(),
         AnyNodeRef::ExprName(name) => {
-            let variables = program.scopes().variables.iter();
-            let mut bindings = variables
-                .filter(|variable| variable.name == name.id)
-                .flat_map(|variable| &variable.bindings);
-            bindings.any(|binding| {
-                let value = assigned(program, binding.statement);
-                value.is_some_and(|value| is_filtered(program, value, depth))
-            })
+            let values = assigned_values(program, &name.id).unwrap_or_default();
+            let mut values = values.into_iter();
+            values.any(|value| is_filtered(program, value, depth))
         }
         _ => false,
     })

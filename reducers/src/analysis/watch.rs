@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     analysis::{
+        assignments::assigned_values,
         dependence_check::{Nodes, ReportSite, Rest, Side, tests, told},
         statement_tree::StatementTree,
     },
@@ -277,6 +278,7 @@ fn is_off_from_constant(program: &Program, expression: AnyNodeRef<'_>) -> bool {
 
 /// The literals that make up a value; none if anything else has a part in it.
 fn literals<'a>(program: &'a Program, node: AnyNodeRef<'a>, depth: usize) -> Option<Vec<&'a str>> {
+    let depth = depth.checked_sub(usize::from(node.is_expr_name()))?;
     let all = |parts: &mut dyn Iterator<Item = &'a Expr>| {
         let found = parts.map(|part| literals(program, part.into(), depth));
         Some(found.collect::<Option<Vec<_>>>()?.concat())
@@ -290,17 +292,7 @@ fn literals<'a>(program: &'a Program, node: AnyNodeRef<'a>, depth: usize) -> Opt
         AnyNodeRef::ExprList(list) => all(&mut list.elts.iter()),
         AnyNodeRef::ExprTuple(tuple) => all(&mut tuple.elts.iter()),
         AnyNodeRef::ExprCall(call) if is_maker(call) => all(&mut call.arguments.args.iter()),
-        AnyNodeRef::ExprName(name) => {
-            let depth = depth.checked_sub(1)?;
-            let mut variables = program.scopes().variables.iter();
-            let variable = variables.find(|variable| variable.name == name.id)?;
-            let values = variable.bindings.iter().map(|binding| {
-                let value = assigned(program, binding.statement)?;
-                literals(program, value.into(), depth)
-            });
-            let values = values.collect::<Option<Vec<_>>>()?;
-            (!values.is_empty()).then(|| values.concat())
-        }
+        AnyNodeRef::ExprName(name) => all(&mut assigned_values(program, &name.id)?.into_iter()),
         _ => None,
     }
 }
@@ -313,20 +305,6 @@ pub(crate) fn is_maker(call: &ExprCall) -> bool {
         _ => return false,
     };
     MAKERS.contains(&name.as_str()) && !call.arguments.args.is_empty()
-}
-
-/// The value that a statement gives to one name, if it does nothing else.
-pub(crate) fn assigned(program: &Program, statement: TextRange) -> Option<&Expr> {
-    let nodes = program.tree().nodes.iter();
-    let mut assignments = nodes.filter_map(|node| match node.node {
-        AnyNodeRef::StmtAssign(assign) if assign.range == statement => Some(assign),
-        _ => None,
-    });
-    let assign = assignments.next()?;
-    match assign.targets.as_slice() {
-        [Expr::Name(_)] => Some(&assign.value),
-        _ => None,
-    }
 }
 
 /// Whether a number is not one that anything may be equal to.

@@ -3,7 +3,9 @@
 
 use super::{FOR_EFFECT, Rest, passing::is_object};
 use crate::{
-    analysis::{calls::reads_command_line, statement_tree::is_changing, watch::assigned},
+    analysis::{
+        assignments::assigned_values, calls::reads_command_line, statement_tree::is_changing,
+    },
     syntax::{
         AnyNodeRef, Ranged,
         ast::{CmpOp, Expr, ExprCall, Operator},
@@ -95,15 +97,10 @@ impl Rest<'_, '_> {
                     && self.is_constant(&operation.right, depth)
             }
             Expr::Name(name) => {
-                let mut variables = self.outline.program.scopes().variables.iter();
-                let variable = variables.find(|variable| variable.name == name.id);
-                variable.is_some_and(|variable| {
-                    let mut bindings = variable.bindings.iter();
-                    let is_set = |statement| {
-                        let value = assigned(self.outline.program, statement);
-                        value.is_some_and(|value| self.is_constant(value, depth))
-                    };
-                    !variable.bindings.is_empty() && bindings.all(|its| is_set(its.statement))
+                let values = assigned_values(self.outline.program, &name.id);
+                values.is_some_and(|values| {
+                    let mut values = values.into_iter();
+                    values.all(|value| self.is_constant(value, depth))
                 })
             }
             value => value.is_literal_expr(),

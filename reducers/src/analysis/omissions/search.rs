@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     analysis::{
+        assignments::assigned_values,
         calls::{Others, is_of_data, reads_command_line},
         names::ImportedNames,
         omissions::words::{Libraries, Omission, last, word},
         special_names::is_hook,
-        watch::assigned,
     },
     rewrite::{
         edit::{Edit, EditSet},
@@ -210,16 +210,10 @@ impl<'a> PartSearch<'a> {
                     && self.is_made_by_package(&attribute.value, depth)
             }
             Expr::Name(name) => {
-                let mut variables = self.program.scopes().variables.iter();
-                let variable = variables.find(|variable| variable.name == name.id);
-                variable.is_some_and(|variable| {
-                    let mut bindings = variable.bindings.iter();
-                    let is_made = |statement| {
-                        let value = assigned(self.program, statement);
-                        value.is_some_and(|value| self.is_made_by_package(value, depth))
-                    };
-                    !variable.bindings.is_empty()
-                        && bindings.all(|binding| is_made(binding.statement))
+                let values = assigned_values(self.program, &name.id);
+                values.is_some_and(|values| {
+                    let mut values = values.into_iter();
+                    values.all(|value| self.is_made_by_package(value, depth))
                 })
             }
             _ => false,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analysis::{names::ImportedNames, watch::assigned},
+    analysis::{assignments::assigned_values, names::ImportedNames},
     syntax::{
         AnyNodeRef, Program, Ranged,
         ast::{Expr, ExprCall, UnaryOp},
@@ -131,13 +131,8 @@ fn always(program: &Program, value: &Expr, holds: impl Fn(&Expr) -> bool) -> boo
     let Expr::Name(name) = value else {
         return holds(value);
     };
-    let mut variables = program.scopes().variables.iter();
-    let variable = variables.find(|variable| variable.name == name.id);
-    variable.is_some_and(|variable| {
-        let mut bindings = variable.bindings.iter();
-        let held = |statement| assigned(program, statement).is_some_and(&holds);
-        !variable.bindings.is_empty() && bindings.all(|binding| held(binding.statement))
-    })
+    let values = assigned_values(program, &name.id);
+    values.is_some_and(|values| values.into_iter().all(holds))
 }
 
 /// Whether an expression is a literal, or a display of nothing.
@@ -189,11 +184,8 @@ fn callee(program: &Program, call: &ExprCall) -> Option<String> {
     let maker = |value: &Expr| Some(format!("{}()", name_of(value.as_call_expr()?)?));
     match &*call.func {
         Expr::Name(name) => {
-            let mut variables = program.scopes().variables.iter();
-            let variable = variables.find(|variable| variable.name == name.id);
-            let binding = variable.and_then(|variable| variable.bindings.last());
-            let value = binding.and_then(|binding| assigned(program, binding.statement));
-            value.and_then(maker).or_else(|| Some(name.id.to_string()))
+            let made = assigned_values(program, &name.id).and_then(|values| maker(values.last()?));
+            made.or_else(|| Some(name.id.to_string()))
         }
         callee => maker(callee).or_else(|| name_of(call).map(str::to_owned)),
     }

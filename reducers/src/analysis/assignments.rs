@@ -1,0 +1,52 @@
+//! The values that a program assigns to variables. Goes by names, whatever their scope, and ignores
+//! the order of execution. Called by the analyses that follow a value to where it is written out.
+
+use crate::syntax::{AnyNodeRef, Program, TextRange, ast::Expr};
+
+/// The values that a program assigns to the variables of a name; none if there is no such variable,
+/// or one is also bound in another way: by a loop, as a parameter, with others in one statement.
+pub(crate) fn assigned_values<'a>(program: &'a Program, name: &str) -> Option<Vec<&'a Expr>> {
+    let variables = program.scopes().variables.iter();
+    let bindings = variables
+        .filter(|variable| variable.name == *name)
+        .flat_map(|variable| &variable.bindings);
+    let values = bindings.map(|binding| assigned(program, binding.statement));
+    let values: Option<Vec<&Expr>> = values.collect();
+    values.filter(|values| !values.is_empty())
+}
+
+/// The value that a statement gives to one name, if it does nothing else.
+fn assigned(program: &Program, statement: TextRange) -> Option<&Expr> {
+    let nodes = program.tree().nodes.iter();
+    let mut assignments = nodes.filter_map(|node| match node.node {
+        AnyNodeRef::StmtAssign(assign) if assign.range == statement => Some(assign),
+        _ => None,
+    });
+    let assign = assignments.next()?;
+    match assign.targets.as_slice() {
+        [Expr::Name(_)] => Some(&assign.value),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::Ranged;
+
+    #[test]
+    fn values_are_known_if_a_variable_is_only_assigned() {
+        let text = "x = 1\ndef f(y):\n    x = g(2)\n    y = 3\na, b = 4, 5\n";
+        let program = Program::parse(text).unwrap();
+        let of = |name: &str| {
+            let values = assigned_values(&program, name)?.into_iter();
+            Some(
+                values
+                    .map(|value| program.slice(value.range()))
+                    .collect::<Vec<_>>(),
+            )
+        };
+        assert_eq!(of("x"), Some(vec!["1", "g(2)"]));
+        assert_eq!(["y", "a", "f", "z"].map(of), [None, None, None, None]);
+    }
+}
