@@ -5,6 +5,7 @@
 //! the nearest condition compares. Goes by names, as slices do, and ignores the order of execution.
 //! Called by the judge of candidates; proposes nothing.
 
+mod effects;
 mod makers;
 mod operations;
 mod passing;
@@ -363,6 +364,15 @@ mod tests {
             "from torch import nn, optim\nm = nn.Linear(1, 1)\no = optim.SGD(m.parameters())\n\
              assert m.bias\n",
             &["Linear()"],
+        );
+        last(
+            "import log, io\ndef plan(s):\n    return {'to': [s.b]}\nclass S: pass\ns = S()\n\
+             s.b = io.StringIO()\nlog.configure(plan(s))\nassert s.b.getvalue()\n",
+            &[".=", "StringIO()", "configure() alone", "getvalue()"],
+        );
+        last(
+            "import lib\nx = [open('a')]\nlib.seed(x)\nlib.run(len(x))\nassert x\n",
+            &["open()"],
         );
         last(
             "y = abs(2)\ny.backward()\nassert y.grad\n",

@@ -26,6 +26,7 @@ pub(super) struct Passing<'r, 'o, 'a> {
     pub(super) tree: &'o StatementTree<'a>,
     pub(super) graph: &'r DependenceGraph<'o, 'a>,
     pub(super) nodes: &'o Nodes<'a>,
+    pub(super) imported: &'r ImportedNames<'a>,
 }
 
 impl Passing<'_, '_, '_> {
@@ -34,6 +35,7 @@ impl Passing<'_, '_, '_> {
     pub(super) fn changes(&self, statement: usize, passed: TextRange) -> Vec<usize> {
         let mut changes = self.changes_within(statement, passed, DEPTH);
         changes.extend(self.changes_by_holder(statement, passed));
+        changes.extend(self.effects(passed));
         changes
             .extend(Some(statement).filter(|&statement| self.is_called_alone(statement, passed)));
         changes
@@ -85,8 +87,7 @@ impl Passing<'_, '_, '_> {
         if !call.arguments.range.contains_range(given) {
             return Vec::new();
         }
-        let imported = ImportedNames::of(self.tree.program.tree());
-        let class = imported.path(&call.func);
+        let class = self.imported.path(&call.func);
         let class = class.filter(|path| {
             let name = path.rsplit('.').next();
             name.is_some_and(|name| name.starts_with(char::is_uppercase))

@@ -78,6 +78,7 @@ pub(crate) struct Rest<'o, 'a> {
     pub(super) outline: &'o StatementTree<'a>,
     pub(super) graph: DependenceGraph<'o, 'a>,
     nodes: &'o Nodes<'a>,
+    imported: ImportedNames<'a>,
     seen: BTreeSet<usize>,
     variables: BTreeSet<usize>,
     attributes: BTreeSet<Name>,
@@ -95,6 +96,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             outline,
             graph: DependenceGraph::of(outline),
             nodes,
+            imported: ImportedNames::of(outline.program.tree()),
             seen: BTreeSet::new(),
             variables: BTreeSet::new(),
             attributes: BTreeSet::new(),
@@ -110,6 +112,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             tree: self.outline,
             graph: &self.graph,
             nodes: self.nodes,
+            imported: &self.imported,
         }
     }
 
@@ -153,21 +156,23 @@ impl<'o, 'a> Rest<'o, 'a> {
         self.is_part = true;
         self.grow_by_part(statement, part);
         self.grow_all();
-        let imported = ImportedNames::of(self.outline.program.tree());
         let own = self.nodes[statement].iter();
         let own = own.filter(|node| part.contains_range(node.range()));
         let others = self.seen.iter().flat_map(|&seen| &self.nodes[seen]);
         let mut origin = ValueSource::default();
         for node in own.chain(others) {
             if let AnyNodeRef::ExprName(name) = node
-                && let Some(path) = imported.name(&name.id).filter(|path| is_installed(path))
+                && let Some(path) = self
+                    .imported
+                    .name(&name.id)
+                    .filter(|path| is_installed(path))
             {
                 let package = path.split('.').next().unwrap_or(path);
                 origin.packages.insert(package.to_owned());
             }
             let attribute = node.as_expr_attribute();
             if attribute.is_some_and(|attribute| {
-                imported.attribute(attribute).is_none() && !is_of_data(&attribute.attr)
+                self.imported.attribute(attribute).is_none() && !is_of_data(&attribute.attr)
             }) {
                 origin.read.extend(self.foreign_name(*node));
             }

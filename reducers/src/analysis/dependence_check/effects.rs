@@ -1,0 +1,107 @@
+//! The calls for nothing else by which packages may change a value that a program hands them:
+//! `heapq.heappush(heap, 2)`, `dictConfig({"stream": buffer})`. Goes by names. Called by the rest
+//! of the dependence check.
+
+use super::passing::Passing;
+use crate::syntax::{AnyNodeRef, Ranged, TextRange, ast::Expr};
+
+/// Through how many displays, variables and results a value is followed.
+const DEPTH: usize = 6;
+
+/// The beginnings of the names of functions that only read what they get, or set a plain number.
+const READING: [&str; 14] = [
+    "assert",
+    "check",
+    "critical",
+    "debug",
+    "error",
+    "exception",
+    "info",
+    "log",
+    "manual_seed",
+    "pprint",
+    "seed",
+    "set_",
+    "show",
+    "warn",
+];
+
+impl Passing<'_, '_, '_> {
+    /// The statements that do nothing but hand a value to a package, by itself or in a display.
+    pub(super) fn effects(&self, value: TextRange) -> Vec<usize> {
+        self.handed(value, DEPTH)
+    }
+
+    fn handed(&self, value: TextRange, depth: usize) -> Vec<usize> {
+        let Some(depth) = depth.checked_sub(1) else {
+            return Vec::new();
+        };
+        let Some((whole, around)) = self.out_of_displays(value) else {
+            return Vec::new();
+        };
+        let next: Vec<TextRange> = match around {
+            AnyNodeRef::ExprCall(call) if call.func.range() != whole => {
+                let path = self.imported.path(&call.func);
+                let is_changing = path.is_some_and(|path| {
+                    let name = path.rsplit('.').next().unwrap_or(&path);
+                    !READING.iter().any(|reading| name.starts_with(reading))
+                });
+                let statement = self.tree.at(call.range).filter(|_| is_changing);
+                return statement.into_iter().collect();
+            }
+            AnyNodeRef::StmtReturn(stmt) => {
+                let function = self.tree.at(stmt.range);
+                let function = function.and_then(|at| self.tree.function_of(at));
+                let def = function.and_then(|function| {
+                    self.tree.statements[function].node.as_stmt_function_def()
+                });
+                def.map_or_else(Vec::new, |def| self.calls_of(&def.name))
+            }
+            AnyNodeRef::StmtAssign(assign) if assign.targets.iter().all(Expr::is_name_expr) => {
+                let variables = self.graph.variables().iter().enumerate();
+                let bound = variables.filter(|(_, variable)| {
+                    let mut bindings = variable.bindings.iter();
+                    bindings.any(|binding| binding.statement == assign.range)
+                });
+                let uses = bound.flat_map(|(variable, _)| self.graph.uses(variable));
+                uses.map(|(_, range)| range).collect()
+            }
+            _ => Vec::new(),
+        };
+        let next = next.into_iter();
+        next.flat_map(|value| self.handed(value, depth)).collect()
+    }
+
+    /// The outermost display that holds a value, or the value itself, and the node around it.
+    fn out_of_displays(&self, value: TextRange) -> Option<(TextRange, AnyNodeRef<'_>)> {
+        let nodes = &self.tree.program.tree().nodes;
+        let first = nodes.partition_point(|node| node.node.start() < value.start());
+        let mut after = nodes[first..].iter();
+        let same = after.find(|node| node.node.range() == value)?;
+        let (mut whole, mut parent) = (value, same.parent?);
+        loop {
+            let node = &nodes[parent as usize];
+            match node.node {
+                AnyNodeRef::ExprDict(_)
+                | AnyNodeRef::ExprList(_)
+                | AnyNodeRef::ExprTuple(_)
+                | AnyNodeRef::ExprSet(_) => whole = node.node.range(),
+                AnyNodeRef::Arguments(_) | AnyNodeRef::Keyword(_) => {}
+                around => return Some((whole, around)),
+            }
+            parent = node.parent?;
+        }
+    }
+
+    /// The calls of a function of the program.
+    fn calls_of(&self, function: &str) -> Vec<TextRange> {
+        let nodes = self.nodes.iter().flatten();
+        let calls = nodes.filter_map(AnyNodeRef::as_expr_call);
+        let its = calls.filter(|call| match &*call.func {
+            Expr::Name(name) => name.id == *function,
+            Expr::Attribute(attribute) => attribute.attr.as_str() == function,
+            _ => false,
+        });
+        its.map(|call| call.range).collect()
+    }
+}
