@@ -14,8 +14,9 @@ use super::{
     issue::{
         Issue,
         claims::{Claims, parsed},
+        failure::ReportedFailure,
         recent::confirms,
-        reported::{Certainty, Reported, ReportedFailure},
+        reported::{Certainty, Reported},
         versions::{Versions, branched},
     },
 };

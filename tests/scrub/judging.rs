@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use minrepro::scrub::issue::{
     Association,
-    actionable::{Machine, judge, suggests_closing},
+    actionable::{judge, suggests_closing},
+    hardware::Machine,
     recent::confirmation,
     reported::reported,
     repro::{Pick, pick},

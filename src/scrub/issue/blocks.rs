@@ -118,6 +118,24 @@ fn fenced(body: &str) -> Vec<PostBlock> {
     found
 }
 
+/// The text for people among blocks.
+pub(super) fn prose(blocks: &[PostBlock]) -> String {
+    let texts = blocks.iter().filter_map(|block| match &block.kind {
+        BlockKind::Prose(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// A post in its author's own words, without code and quotes.
+pub(super) fn own_words(body: &str) -> String {
+    let text = prose(&blocks(body));
+    let lines = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with('>'));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
 /// The most lines of code in no fence.
 const LOOSE: usize = 200;
 

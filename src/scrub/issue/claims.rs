@@ -4,10 +4,7 @@
 use pep440_rs::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Issue,
-    blocks::{self, BlockKind},
-};
+use super::{Issue, blocks::own_words};
 use crate::text::pattern;
 
 /// The claims in an issue's posts about when its bug shows.
@@ -79,7 +76,7 @@ pub fn claims(issue: &Issue) -> Claims {
         ..Claims::default()
     };
     let posts = issue.posts().filter(|post| !post.is_bot);
-    let texts = std::iter::once(issue.title.clone()).chain(posts.map(|post| words(&post.body)));
+    let texts = std::iter::once(issue.title.clone()).chain(posts.map(|post| own_words(&post.body)));
     for text in texts {
         found.chance = match (found.chance.take(), chance(&text)) {
             (Some(known), Some(new)) if known.percent.is_none() && new.percent.is_some() => {
@@ -97,21 +94,6 @@ pub fn claims(issue: &Issue) -> Claims {
         versions.dedup();
     }
     found
-}
-
-/// The prose of a post without quotes of others.
-fn words(body: &str) -> String {
-    let prose = blocks::blocks(body)
-        .into_iter()
-        .filter_map(|block| match block.kind {
-            BlockKind::Prose(text) => Some(text),
-            _ => None,
-        });
-    let lines: Vec<String> = prose
-        .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
-        .filter(|line| !line.trim_start().starts_with('>'))
-        .collect();
-    lines.join("\n")
 }
 
 fn chance(text: &str) -> Option<ChanceClaim> {

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::{
     HALF_A_YEAR, Issue, Post,
     blocks::{self, BlockKind},
-    reported::{Reported, ReportedFailure, parse_log},
+    failure::ReportedFailure,
+    log::parse_log,
+    reported::Reported,
 };
 use crate::text::pattern;
 

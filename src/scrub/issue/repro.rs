@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Association, Issue, Post,
-    blocks::{self, BlockKind, PostBlock},
+    blocks::{self, BlockKind, PostBlock, prose},
     markdown::Section,
 };
 use crate::{scrub::python, text::pattern};
@@ -207,7 +207,7 @@ struct Shorter {
 fn shorter_repros(issue: &Issue, least: Option<u32>) -> Shorter {
     let mut shorter = Shorter::default();
     for (at, post) in issue.posts().enumerate().skip(1) {
-        let text = prose(&post.body);
+        let text = prose(&blocks::blocks(&post.body));
         if issue.is_original_poster(post) || post.is_bot || NOT_REPRODUCED.is_match(&text) {
             continue;
         }
@@ -298,17 +298,6 @@ fn preferred(mut found: Vec<ReproCandidate>) -> (Vec<ReproCandidate>, &'static s
         }
     }
     (found, "one of several")
-}
-
-/// The prose of a post.
-fn prose(body: &str) -> String {
-    blocks::blocks(body)
-        .into_iter()
-        .filter_map(|block| match block.kind {
-            BlockKind::Prose(text) => Some(text),
-            _ => None,
-        })
-        .collect()
 }
 
 /// The code of a post that can be run, blocks that belong together joined. What stands among logs

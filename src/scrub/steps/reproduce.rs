@@ -18,10 +18,7 @@ use crate::{
         chance::{Chance, chance},
         doubts::{Doubt, DoubtKind},
         installed::Installed,
-        issue::{
-            analyze,
-            reported::{ReportedFailure, of_run},
-        },
+        issue::{analyze, failure::ReportedFailure, log::of_run},
         repair::REPAIRS,
     },
     text::{first_line, quoted},
